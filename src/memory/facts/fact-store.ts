@@ -188,6 +188,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 
   /** Returns the fact as retracted if its text was. */
   #retractionOf(fact: SessionFact): SessionFact | undefined {
+    if (!this.#hasRetracted) return undefined;
     const group = this.#groups.get(groupName(fact)) ?? [];
     const by = group.find(({ fact: other }) => other.retracted && saysTheSame(other, fact))?.fact.retracted;
     return by && retracted(fact, by);

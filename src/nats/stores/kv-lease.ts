@@ -2,7 +2,7 @@ import type { NatsConnection } from 'nats';
 import { z } from 'zod';
 import { jsonOf } from '../../contracts/event.js';
 import { LEASE_BUCKET } from '../../contracts/names.js';
-import type { Lease, LeaseClaim, LeaseStore } from '../../engine/ports/lease-store.js';
+import type { Lease, LeaseClaim, LeaseReader, LeaseStore } from '../../engine/ports/lease-store.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import { type BucketKind, type BucketOptions, GONE, KEPT, KvBucket } from './kv-bucket.js';
 
@@ -13,7 +13,7 @@ const LEASES: BucketKind = {
 const lease = z.object({ holder: z.string(), since: z.string() });
 
 /** Leases in the bucket `session_leases`. The server expires them. */
-export class KvLease implements LeaseStore {
+export class KvLease implements LeaseStore, LeaseReader {
   readonly #bucket: KvBucket;
 
   constructor(connection: NatsConnection, options: BucketOptions) {
@@ -29,6 +29,15 @@ export class KvLease implements LeaseStore {
       return isTaken ? KEPT : held;
     };
     await this.#bucket.write(key, next, ttlMs);
+    return held;
+  }
+
+  async read(key: string): Promise<Lease | undefined> {
+    let held: Lease | undefined;
+    await this.#bucket.write(key, (last) => {
+      held = leaseIn(last);
+      return KEPT;
+    });
     return held;
   }
 

@@ -39,13 +39,13 @@ import type {
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
 import { type Clock, clockBy, type Logger, systemClock } from '../../engine/ports/clients.js';
-import type { LeaseStore } from '../../engine/ports/lease-store.js';
+import type { LeaseReader } from '../../engine/ports/lease-store.js';
 import { pause } from '../../engine/runtime/batched.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { decide } from '../../memory/session/commands/decide-session.js';
 import { answer } from '../../memory/session/commands/session-decision.js';
-import { boardOrPlan, candidates } from '../../memory/session/commands/task-commands.js';
-import { type SessionState, seenState } from '../../memory/session/session-state.js';
+import { candidates } from '../../memory/session/commands/task-commands.js';
+import { seenState } from '../../memory/session/session-state.js';
 import { quickCheck } from '../../nats/doctor/examine.js';
 import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
 import { startService } from '../../nats/micro/micro-service.js';
@@ -297,7 +297,7 @@ interface SessionToolsOptions {
   /** Default: the time of the newest event. */
   readonly clock?: Clock;
   /** Leases of runs of a plan. Default: there are no runs. */
-  readonly leases?: LeaseStore;
+  readonly leases?: LeaseReader;
   /** Applies archiving and reopening beyond their events. Default: nothing. */
   readonly archiver?: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
   /** Called for each session whose notes or project changed. */
@@ -337,46 +337,53 @@ export function createSessionTools(options: SessionToolsOptions): SessionTools {
   };
 }
 
-/** Claims a task that no run of the plan works on. The lease of the task is held meanwhile, so that none begins. */
+/**
+ * Claims a task that no run of the plan works on. The claim comes first and the look at the run's lease second; a run takes its
+ * lease first and looks for claims second. So one of the two always sees the other, and steps back.
+ */
 async function claimTask(
   { command, reader, clock = systemClock }: SessionToolsOptions,
-  leases: LeaseStore,
+  leases: LeaseReader,
   session: Token,
-  args: { readonly claim: string; readonly id?: string },
+  { claim: holder, id: given }: { readonly claim: string; readonly id?: string },
 ): Promise<object> {
-  const { state } = (await reader.load(session)).folded;
-  const { claim: holder } = args;
-  const seen = seenState(state, clock());
-  const ids = args.id === undefined ? candidates(seen, holder) : [resolved(seen, args.id)];
-  for (const id of ids) {
-    const key = runLease(session, id);
-    const lease = await leases.claim(key, { holder, ttlMs: CLAIMING_MS, at: clock() });
-    const taken = new ThroughlineError(
-      'conflict',
-      `${id} is being worked on by ${lease.holder} since ${lease.since}`,
+  const claimed = (id: string | undefined) =>
+    command(session, 'task-next', (now) =>
+      decide('task-next', now, { claim: holder, ...(id !== undefined && { id }) }, clock()),
     );
+  /** Undefined if the task stays with the agent; else what says who works on it. */
+  const givenBack = async (id: string): Promise<ThroughlineError | undefined> => {
+    const lease = await leases.read(runLease(session, id));
+    if (lease === undefined) return undefined;
+    await command(session, 'task-release', (now) =>
+      decide('task-release', now, { id, claim: holder }, clock()),
+    );
+    const since = `${id} is being worked on by ${lease.holder} since ${lease.since}`;
+    return new ThroughlineError('conflict', since);
+  };
+  const first = (await claimed(given)).reply;
+  const id = idIn(first);
+  const taken = id === undefined ? undefined : await givenBack(id);
+  if (taken === undefined) return first;
+  if (given !== undefined) throw taken;
+  const { state } = (await reader.load(session)).folded;
+  for (const other of candidates(seenState(state, clock()), holder)) {
+    if (other === id) continue;
     try {
-      if (lease.holder !== holder) throw taken;
-      return (
-        await command(session, 'task-next', (now) => decide('task-next', now, { claim: holder, id }, clock()))
-      ).reply;
+      const { reply } = await claimed(other);
+      if ((await givenBack(other)) === undefined) return reply;
     } catch (error) {
-      if (args.id !== undefined || codeOf(error) !== 'conflict') throw error;
-    } finally {
-      if (lease.holder === holder) await leases.release(key, holder).catch(() => {});
+      if (codeOf(error) !== 'conflict') throw error;
     }
   }
   return (await command(session, 'task-next', () => answer(() => ({ task: null })))).reply;
 }
 
-/** Returns the given id if the session has no such task: the command refuses it. */
-function resolved(state: SessionState, given: string): string {
-  const found = boardOrPlan(state, given);
-  return 'id' in found ? found.id : given;
+/** Returns the id of the task that a claim answers with, of the board or the plan. */
+function idIn(reply: object): string | undefined {
+  const { task, plan }: { task?: { id: string } | null; plan?: { id: string } } = reply;
+  return task?.id ?? plan?.id;
 }
-
-/** Lifetime of the lease while a task is claimed, in milliseconds. */
-const CLAIMING_MS = 5000;
 
 function checked<Name extends CommandName>(
   name: Name,
