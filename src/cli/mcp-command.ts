@@ -64,7 +64,7 @@ function memoryOf(
   const client = () => {
     connected ??= import('./open-client.js').then(async ({ openClient }) => {
       const client = await openClient(cli);
-      // As a hook does at the start of a session. A tool that needs the services says itself that they do not answer.
+      // Hooks open a new session too. If the services do not answer, the tool reports it.
       await openIfNew(client).catch(() => {});
       return client;
     });

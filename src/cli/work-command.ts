@@ -213,7 +213,7 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   }
 }
 
-/** What the run works on: with `--session` that one and the plan it follows, else what the agents in this folder use. */
+/** Returns the session and plan of the run: those of `--session`, else those that agents in this folder use. */
 async function placeOf(cli: Cli, options: WorkOptions): Promise<Partial<AgentSession> & { session: Token }> {
   const { plan, session: given } = options;
   if (given !== undefined) return { session: token(given, '--session'), ...(plan !== undefined && { plan }) };

@@ -4,7 +4,7 @@ import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, isObject, quoted } from '../../shared/text.js';
 import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.js';
 
-/** What is kept of an agent while it runs: its tasks, and what it was told of them. */
+/** A hook process ends after each event, so a file per agent records its tasks and the news that it was told. */
 
 /** Time between two looks at the session, in milliseconds: the hooks of the tools between them only read a file. */
 const LOOK_MS = 30_000;

@@ -16,7 +16,7 @@ export interface TaskBoard {
   readonly planned: Map<string, PlanClaim>;
 }
 
-/** What is known of the agent that holds a task. */
+/** The claim of an agent on a task. */
 type Claim = Pick<Task, 'claimed_by' | 'claimed_at' | 'handover'>;
 export interface PlanClaim extends Claim {
   readonly id: string;

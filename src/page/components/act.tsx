@@ -60,7 +60,7 @@ export function SendForm(props: {
             autocomplete="off"
             onInput={(event) => setText(event.currentTarget.value)}
             onKeyDown={(event) => {
-              if (event.key === 'Enter') void send(text.trim());
+              if (event.key === 'Enter' && !busy) void send(text.trim());
             }}
           />
         </label>
@@ -74,9 +74,7 @@ export function SendForm(props: {
   );
 }
 
-/**
- * Buttons that act at once, or, with `confirm`, after a second click.
- */
+/** Shows buttons that act at once, or, with `confirm`, after a second click. */
 export function Actions(props: {
   readonly actions: readonly {
     readonly verb: string;

@@ -25,7 +25,7 @@ type Shown = (typeof SHOWN)[number]['value'];
 /** Largest page that the service returns. */
 const LIMIT = 200;
 
-/** What needs a person, then the sessions, the newest first. */
+/** Lists what needs a person, then the sessions, the newest first. */
 export function SessionsView({ params }: GlobalViewProps) {
   const text = params.get('text') ?? '';
   const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
@@ -156,7 +156,7 @@ function needsOf(sessions: readonly SessionListed[]): Need[] {
 
 const TONES = { asks: 'info', waits: 'warn', stalled: 'bad' } as const;
 
-/** What a person is asked to do, across the listed sessions, with the way to do it. */
+/** Lists what the agents of all shown sessions ask of a person; a question is answered in its row. */
 function NeedsYou({ sessions }: { readonly sessions: readonly SessionListed[] }) {
   const [all, setAll] = useState(false);
   const proposals =
