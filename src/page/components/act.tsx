@@ -12,7 +12,7 @@ export function mayAct(): boolean {
 }
 
 /** Carries out one request at a time, and keeps the error of the newest. */
-function useWork() {
+export function useWork() {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<AskError | undefined>(undefined);
   const carryOut = async (work: () => Promise<unknown>): Promise<boolean> => {

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { ToolReply } from '../../contracts/replies/replies.js';
-import { type AskError, ask } from '../ask.js';
+import { ask } from '../ask.js';
+import { useWork } from '../components/act.js';
 import { Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
 import { AskedView, ErrorBox, Panel } from '../components/states.js';
 import { sessionHref, setParams, viewHref } from '../route.js';
 import { me } from '../theme.js';
-import { asAskError, useAsk } from '../use-ask.js';
+import { useAsk } from '../use-ask.js';
 import { figure, ROLE_NAMES } from '../words.js';
 
 interface Sent {
@@ -51,19 +52,8 @@ function Result(props: {
   const editable = may && encoding === 'utf8' && truncated !== true;
   const [text, setText] = useState(body);
   const [role, setRole] = useState<string>(rejected.meant ?? rejected.role ?? ROLE_NAMES[0]);
-  const [busy, setBusy] = useState(false);
   const [sure, setSure] = useState(false);
-  const [error, setError] = useState<AskError | undefined>(undefined);
-  const carryOut = async (work: () => Promise<void>) => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await work();
-    } catch (fault) {
-      setError(asAskError(fault));
-    }
-    setBusy(false);
-  };
+  const { busy, error, carryOut } = useWork();
   const retry = () =>
     carryOut(async () => {
       const chosen = ROLE_NAMES.find((each) => each === role);
