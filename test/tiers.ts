@@ -63,7 +63,7 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
     tests: [
       ...within('e2e', 'cli compile-cli mcp'),
       ...within('inspector', 'served-page'),
-      ...within('cli', 'usage-hint output'),
+      ...within('cli', 'usage-fault output'),
       ...within('config', 'user-server'),
       ...within('sdk', 'publish-until-stored'),
       ...within('entries', 'server'),

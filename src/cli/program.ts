@@ -1,6 +1,6 @@
 import { Command, CommanderError, Help, Option } from 'commander';
 import type { ErrorCode } from '../contracts/error-codes.js';
-import { ThroughlineError } from '../contracts/errors.js';
+import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
 import { COMMANDS, type CommandEntry, commandAt, GROUP_COMMANDS, SHOWN_GROUPS } from './command-table.js';
@@ -30,7 +30,6 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
         return Help.prototype.boxWrap.call(this, text.replaceAll(LINE_BREAK, ' '), width);
       },
     })
-    .showHelpAfterError('(add --help for the options and an example)')
     .addHelpText('after', MORE)
     .addHelpText(
       'after',
@@ -44,6 +43,8 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
     .configureOutput({
       writeOut: (text) => process.stdout.write(visible(text)),
       writeErr: (text) => process.stderr.write(visible(text)),
+      // `runCli` says it, as it says every error.
+      outputError() {},
     })
     .exitOverride()
     .helpCommand(false);
@@ -153,38 +154,38 @@ function operandsOf(argv: readonly string[]): readonly string[] {
   }
 }
 
-/** Exit codes: 0 fine, 1 failed, 2 wrong usage, 128 and its number for a signal. */
+/** Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 what is named does not exist, 128 and its number for a signal. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
     const chosen = chosenCommand(argv);
-    // A script for a shell is made from all commands; the names that such a script asks for must come fast.
-    const isWhole = chosen === 'dev completion' && !argv.includes('--sessions');
-    const program = await createProgram((name) => isWhole || name === chosen);
+    const program = await createProgram((name) => name === chosen);
     await program.parseAsync([...argv]);
     // A command that has printed everything, and found something that does not work.
     return process.exitCode === undefined ? 0 : Number(process.exitCode);
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode !== 0) await noteUsage(error, argv);
-    return exitCode(error);
+    if (error instanceof Interrupted) return error.exitCode;
+    if (!(error instanceof CommanderError)) return failed(error, argv);
+    // Help and version end with code 0.
+    if (error.exitCode === 0) return 0;
+    const { usageFault } = await import('./usage-fault.js');
+    return failed(usageFault(error, await createProgram(), operandsOf(argv)), argv);
   }
 }
 
-async function noteUsage(error: CommanderError, argv: readonly string[]): Promise<void> {
-  const { usageHint } = await import('./usage-hint.js');
-  const hint = usageHint(error, await createProgram(), operandsOf(argv));
-  if (hint !== undefined) note(`-- ${hint}`);
-}
-
-function exitCode(error: unknown): number {
-  // Commander has printed its message; help and version end with code 0.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof Interrupted) return error.exitCode;
-  if (error instanceof ThroughlineError) {
-    note(`throughline: ${error.message} (${error.code})`);
-    return isWrongUsage(error) ? 2 : 1;
-  }
-  note(`throughline: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  return 1;
+/** Says what failed on standard error: in one line, with `--json` as JSON. Returns the exit code. */
+async function failed(error: unknown, argv: readonly string[]): Promise<number> {
+  const code = codeOf(error);
+  const fix = error instanceof ThroughlineError ? error.details?.fix : undefined;
+  if (argv.includes('--json')) {
+    const { ERROR_TEXTS } = await import('../contracts/error-codes.js');
+    const shown = { code, message: messageOf(error), fix: fix ?? ERROR_TEXTS[code].fix };
+    note(JSON.stringify({ error: shown }));
+  } else if (error instanceof ThroughlineError) {
+    note(`throughline: ${error.message} (${code})`);
+    if (fix !== undefined) note(`-- ${fix}`);
+  } else note(`throughline: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  if (!(error instanceof ThroughlineError)) return 1;
+  return isWrongUsage(error) ? 2 : code === 'not_found' ? 3 : 1;
 }
 
 /**

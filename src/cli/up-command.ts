@@ -4,7 +4,15 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { stateDirOf } from '../config/config.js';
-import { INSPECTOR_TOKEN_FILE, serverUrl, TOKEN_FILE, tokenOf, userStore } from '../config/user-server.js';
+import {
+  INSPECTOR_TOKEN_FILE,
+  noteStore,
+  serversElsewhere,
+  serverUrl,
+  TOKEN_FILE,
+  tokenOf,
+  userStore,
+} from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { makePrivateFolder, writePrivateFile } from '../engine/files/user-state.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
@@ -250,7 +258,10 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   const storeDir = storeOf(cli, options);
   await offerToStopOrphan(storeDir, options.yes === true);
   if (options.store === undefined) makePrivateFolder(storeDir);
-  else await openStore(storeDir);
+  else {
+    await openStore(storeDir);
+    noteStore(stateDirOf(config.env), storeDir);
+  }
   const port = options.port ?? (options.store === undefined ? await usualPort() : DEFAULT_PORT);
   const token = serverToken(storeDir, options.auth);
   const start = () =>
@@ -336,14 +347,20 @@ export function downCommand(program: Command): void {
         'stays, and the next "throughline up" has it again. Where nothing runs, it says so and is done.',
     )
     .option('--store <dir>', 'the store of that server (default: the one in your state directory)')
-    .option('--json', 'print {stopped, url?, store} as JSON')
+    .option('--json', 'print {stopped, url?, store, elsewhere} as JSON')
     .addHelpText('after', examples('throughline down', 'throughline down --store /var/lib/throughline'))
     .action(async (options: { store?: string; json?: boolean }, command: Command) => {
       const { config } = cliOf(command);
       const store = resolve(options.store ?? userStore(stateDirOf(config.env)));
       const url = await stopDetached(store, config.shutdownMs + PATIENCE_MS);
       const stopped = url !== undefined;
-      if (options.json) return out(JSON.stringify({ stopped, ...(stopped && { url }), store }));
+      const elsewhere =
+        stopped || options.store !== undefined ? [] : serversElsewhere(stateDirOf(config.env));
+      if (options.json) return out(JSON.stringify({ stopped, ...(stopped && { url }), store, elsewhere }));
       out(stopped ? `throughline stopped ${url} store ${store}` : `nothing runs on the store ${store}`);
+      for (const each of elsewhere)
+        note(
+          `-- ${each.url} runs on ${each.store}: "${['throughline', 'down', '--store', each.store].map(shellWord).join(' ')}" ends it`,
+        );
     });
 }

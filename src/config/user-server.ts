@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readRegularFile } from '../engine/files/user-state.js';
+import { makePrivateFolder, readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';
 import { type LockedServer, serverOnStore } from '../nats/server/store-notes.js';
 
@@ -18,6 +18,30 @@ const MAX_TOKEN = 256;
 /** Returns the default store of `up`. */
 export function userStore(stateDir: string): string {
   return join(stateDir, 'server');
+}
+
+/** The stores that `up` was given by name, one on a line, so that `down` finds what runs there. */
+const STORES_FILE = 'stores';
+const MAX_STORES = 64 * 1024;
+
+/** Notes a store that is not the default one. The newest come first. */
+export function noteStore(stateDir: string, store: string): void {
+  makePrivateFolder(stateDir);
+  const lines = [store, ...notedStores(stateDir).filter((each) => each !== store)].slice(0, 100);
+  writePrivateFile(join(stateDir, STORES_FILE), `${lines.join('\n')}\n`);
+}
+
+/** Returns the noted stores on which a server runs. */
+export function serversElsewhere(stateDir: string): { readonly store: string; readonly url: string }[] {
+  return notedStores(stateDir).flatMap((store) => {
+    const server = serverOnStore(store);
+    return server === undefined ? [] : [{ store, url: serverUrl(server) }];
+  });
+}
+
+function notedStores(stateDir: string): string[] {
+  const read = readRegularFile(join(stateDir, STORES_FILE), MAX_STORES);
+  return read instanceof Buffer ? read.toString('utf8').split('\n').filter(Boolean) : [];
 }
 
 /**

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { completedCommands, completionScript, SHELLS, type Shell } from '../../scripts/completion.mjs';
 import { COMMANDS, SHOWN_GROUPS } from '../../src/cli/command-table.js';
-import { completedCommands, completionScript, SHELLS, type Shell } from '../../src/cli/completion-command.js';
 import { createProgram } from '../../src/cli/program.js';
 
 /** What real shells offer behind a line that is not finished. */

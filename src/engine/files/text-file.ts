@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readlinkSync,
@@ -10,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { readRegularFile } from './user-state.js';
 
@@ -106,5 +108,14 @@ function realFolder(folder: string): string {
     return dirname(folder) === folder
       ? folder
       : resolve(realFolder(dirname(folder)), relative(dirname(folder), folder));
+  }
+}
+
+/** Finds a folder that the build has made, `dist/NAME` of the package that contains this file, bundled or not. */
+export function builtFolder(name: string, from = fileURLToPath(import.meta.url)): string | undefined {
+  for (let dir = dirname(from); ; dir = dirname(dir)) {
+    const folder = join(dir, 'dist', name);
+    if (existsSync(folder)) return folder;
+    if (dir === dirname(dir)) return undefined;
   }
 }

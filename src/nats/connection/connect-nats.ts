@@ -26,6 +26,7 @@ import { codeOfReport, connectFault, permissionDenied, withoutSecrets } from './
 export type { NatsConnection };
 
 const GREETING_MS = 2000;
+const GREETED_WITHIN_MS = 1000;
 const RECONNECT_WAIT_MS = 250;
 /** Longest wait for flushing pending messages. */
 const DRAIN_MS = 5000;
@@ -69,6 +70,7 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
   };
   const shown = withoutSecrets(options.url);
   const connection = await connect(settings).catch(async (cause: unknown) => {
+    if (cause instanceof ThroughlineError) throw cause;
     const fault = connectFault(cause, shown);
     throw fault.code === 'unavailable'
       ? ((await certificateFault(options.url, shown, cause)) ?? fault)
@@ -251,6 +253,7 @@ interface Address {
  */
 class EndingTransport extends NodeTransport {
   #dialled: Socket | undefined;
+  #isTlsFirst = false;
 
   override async dial({ port, hostname }: Address): Promise<Socket> {
     const socket = createConnection(port, hostname);
@@ -265,10 +268,13 @@ class EndingTransport extends NodeTransport {
       socket.once('close', () => reject(fault));
     });
     socket.removeAllListeners();
+    // With `handshakeFirst` the server is silent until the client has begun.
+    if (!this.#isTlsFirst) await greetingOf(socket, `${hostname}:${port}`);
     return socket;
   }
 
   override async tlsFirst(address: Address): Promise<TLSSocket> {
+    this.#isTlsFirst = true;
     // Dial here, so that the socket of the handshake is known.
     this.socket = await this.dial(address);
     return super.tlsFirst(address);
@@ -278,6 +284,34 @@ class EndingTransport extends NodeTransport {
     await super.close(error);
     if (!this.connected) this.#dialled?.destroy();
   }
+}
+
+/**
+ * Waits for the first bytes, and puts them back: a NATS server greets each connection at once, and the client would wait
+ * for that greeting until its own timeout.
+ *
+ * @throws ThroughlineError `unavailable` for other bytes, or none within a second
+ */
+async function greetingOf(socket: Socket, address: string): Promise<void> {
+  const greeting = await new Promise<Buffer | undefined>((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      resolve(socket.read() ?? undefined);
+    };
+    // A busy process may see the bytes only after the timer.
+    const timer = setTimeout(() => setImmediate(done), GREETED_WITHIN_MS);
+    for (const event of ['readable', 'error', 'close']) socket.once(event, done);
+  });
+  const closed = socket.destroyed;
+  socket.removeAllListeners();
+  if (greeting !== undefined && (greeting.toString('latin1', 0, 4) === 'INFO' || greeting.length < 4)) {
+    socket.unshift(greeting);
+    return;
+  }
+  socket.destroy();
+  const what =
+    greeting !== undefined ? 'answers in another protocol' : closed ? 'closed the connection' : 'is silent';
+  throw new ThroughlineError('unavailable', `${address} is not a NATS server: what listens there ${what}`);
 }
 
 /**

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { extname, join } from 'node:path';
 import type { Context } from 'hono';
 import { systemCode } from '../../contracts/errors.js';
 
@@ -13,15 +11,6 @@ const TYPES: Readonly<Record<string, string>> = {
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const NOT_BUILT =
   'The page of the inspector is missing from this installation: build it with "npm run build".';
-
-/** Finds the built page in `dist/inspector` of the package that contains this file, bundled or not. */
-export function pageDir(from = fileURLToPath(import.meta.url)): string | undefined {
-  for (let dir = dirname(from); ; dir = dirname(dir)) {
-    const page = join(dir, 'dist', 'inspector');
-    if (existsSync(join(page, 'index.html'))) return page;
-    if (dir === dirname(dir)) return undefined;
-  }
-}
 
 /** Serves a file below `/assets/`, or the page itself for any path of a view. */
 export async function pageFile(c: Context, dir: string | undefined): Promise<Response> {

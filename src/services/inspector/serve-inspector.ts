@@ -6,6 +6,7 @@ import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.
 import type { InspectorRole } from '../../contracts/inspector-api.js';
 import type { HealthShown } from '../../contracts/replies/health-reply.js';
 import { toolSubject } from '../../contracts/request-names.js';
+import { builtFolder } from '../../engine/files/text-file.js';
 import { knownHosts } from '../../engine/monitoring/known-hosts.js';
 import { openLiveTransport } from '../../nats/connection/nats-live-transport.js';
 import { type Context, namedLogger, natsOptions } from '../common/service-context.js';
@@ -13,7 +14,6 @@ import { HealthHistory } from './health-history.js';
 import { inspectorApp } from './inspector-app.js';
 import { DEFAULT_PORT } from './inspector-port.js';
 import { LiveFeed, newerBy, promptEntryOf } from './live-feed.js';
-import { pageDir } from './page-files.js';
 
 interface InspectorOptions {
   readonly role: InspectorRole;
@@ -74,7 +74,7 @@ export async function serveInspector(
     feed,
     history,
     timeoutMs: requestTimeoutMs + afterTimeoutMs,
-    page: pageDir(),
+    page: builtFolder('inspector'),
     monitoring: context.monitoring,
     logger,
   });

@@ -1,7 +1,8 @@
 import { CommanderError } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
-import { usageHint } from '../../src/cli/usage-hint.js';
+import { usageFault } from '../../src/cli/usage-fault.js';
+import type { ThroughlineError } from '../../src/contracts/errors.js';
 import { cli } from '../support/cli.js';
 
 let program: Awaited<ReturnType<typeof createProgram>>;
@@ -9,13 +10,13 @@ beforeAll(async () => {
   program = await createProgram();
 });
 
-async function hintAt(...words: string[]): Promise<string | undefined> {
+async function faultOf(...words: string[]): Promise<ThroughlineError> {
   const quiet = await createProgram();
   for (const each of [quiet, ...quiet.commands, ...quiet.commands.flatMap(({ commands }) => commands)])
     each.configureOutput({ writeErr() {}, writeOut() {} });
-  const error = await quiet.parseAsync(['node', 'throughline', ...words]).catch((fault: unknown) => fault);
+  const error = await quiet.parseAsync(['node', 'throughline', ...words]).catch((thrown: unknown) => thrown);
   if (!(error instanceof CommanderError)) throw new Error('it is not a usage error');
-  return usageHint(error, program, words);
+  return usageFault(error, program, words);
 }
 
 describe('a command that is not there', () => {
@@ -28,36 +29,58 @@ describe('a command that is not there', () => {
     [['compile'], 'did you mean "throughline prompt"?'],
     [['timeline'], 'did you mean "throughline log"?'],
     [['backup'], 'did you mean "throughline admin backup"?'],
-    [['qwerty'], undefined],
+    [['promt'], 'did you mean prompt?'],
+    [['qwerty'], /^"throughline --help" lists what it takes/],
     [
       ['session', 'demo'],
       /^"throughline session" takes one of ls, show, .*; of session demo, use "throughline session show demo"$/,
     ],
   ])('%j names the commands that are called so, wherever they stand', async (words, hint) => {
-    if (hint instanceof RegExp) expect(await hintAt(...words)).toMatch(hint);
-    else expect(await hintAt(...words)).toBe(hint);
-  });
-});
-
-describe('the command line', () => {
-  it('the command line says the hint below the error, and ends with the code of wrong usage', async () => {
-    const { code, stderr } = await cli(['export']);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /^error: unknown command 'export'.*\n-- did you mean .*"throughline session export"\?\n$/s,
+    const { message, details } = await faultOf(...words);
+    expect(message).toBe(`there is no command "${words.at(-1)}"`);
+    expect(details?.fix).toMatch(
+      hint instanceof RegExp ? hint : new RegExp(`^${hint.replaceAll('?', '\\?')}$`),
     );
   });
 });
 
-describe('arguments that are missing or too many', () => {
-  it('an argument that is missing is named with what it may be', async () => {
-    expect(await hintAt('publish')).toBe('role is one of implementer, reviewer, observer');
+describe('a wrong command line', () => {
+  it.each([
+    [['publish', 'coder'], 'role is "coder": use implementer, reviewer or observer'],
+    [['publish'], 'role is missing: use implementer, reviewer or observer'],
+    [['prompt', '--max-facts', 'x'], '--max-facts is "x": use a whole number from 0 to 1000'],
+    [['prompt', '--kind', 'x'], '--kind is "x": use dispatch, iteration or session-start'],
+    [['prompt', '--tsk', '1'], 'there is no option --tsk: did you mean --task?'],
+    [['prompt', '--task'], '--task needs a value: -t, --task <id>'],
+    [['status', 'a', 'b'], 'status takes 1 argument, not 2'],
+    [['work', '--agent'], '--agent needs a value: --agent <command>'],
+  ])('%j names the argument, its value and what it may be', async (words, message) => {
+    expect(await faultOf(...words)).toMatchObject({ code: 'usage', message });
   });
 
   it('the name of a session, given to a command that takes it as an option, is told where it belongs', async () => {
-    expect(await hintAt('tool', 'note-list', 'demo')).toBe(
-      'this command takes the name of its session as --session NAME',
+    const { details } = await faultOf('tool', 'note-list', 'demo');
+    expect(details?.fix).toBe('give the name of its session as --session NAME');
+  });
+
+  it('the command line says the error in one line and the fix below, and ends with the code of wrong usage', async () => {
+    const { code, stderr } = await cli(['export']);
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      'throughline: there is no command "export" (usage)\n-- did you mean "throughline session export"?\n',
     );
+  });
+
+  it('with --json the error is JSON on standard error', async () => {
+    const { code, stderr, stdout } = await cli(['publish', 'coder', '--json']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(JSON.parse(stderr)).toEqual({
+      error: {
+        code: 'usage',
+        message: 'role is "coder": use implementer, reviewer or observer',
+        fix: '"throughline publish --help" lists what it takes, with an example',
+      },
+    });
   });
 });
 

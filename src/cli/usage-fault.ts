@@ -1,0 +1,172 @@
+import type { Command, CommanderError } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import { isToken } from '../contracts/names.js';
+import { COMMANDS, commandAt } from './command-table.js';
+
+/** Errors of a wrong command line. */
+
+/** Most commands that a hint names. */
+const MOST = 4;
+
+/**
+ * Returns the error for a wrong command line: it names the argument or option, its value and what it may be. `details.fix`
+ * says how to go on.
+ *
+ * @param program the whole command line, every command loaded
+ * @param words the command words that were given, without options
+ */
+export function usageFault(
+  error: CommanderError,
+  program: Command,
+  words: readonly string[],
+): ThroughlineError {
+  const { command, rest } = commandAt(program, words);
+  const help = `"${[...pathOf(command), '--help'].join(' ')}" lists what it takes, with an example`;
+  const fix = hintOf(error, command, rest[0] ?? '', program) ?? help;
+  return new ThroughlineError('usage', plainMessage(error.message, command), { details: { fix } });
+}
+
+/** Phrases of commander, and ours. */
+const PHRASES: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
+  [
+    /^command-argument value '(.*)' is invalid for argument '(.*?)'\. (.*)$/s,
+    (value, name, why) => `${name} is "${value}": ${fixOf(why)}`,
+  ],
+  [
+    /^option '(.*?)' argument '(.*)' is invalid\. (.*)$/s,
+    (flags, value, why) => `${flagIn(flags)} is "${value}": ${fixOf(why)}`,
+  ],
+  [/^option '(.*)' argument missing$/, (flags) => `${flagIn(flags)} needs a value: ${flags}`],
+  [/^required option '(.*)' not specified$/, (flags) => `${flagIn(flags)} is missing: give ${flags}`],
+  [
+    /^unknown option '(.*?)'(?:\n\(Did you mean (.*)\?\))?$/s,
+    (flag, near) => `there is no option ${flag}${near === undefined ? '' : `: did you mean ${near}?`}`,
+  ],
+  [/^unknown command '(.*?)'(?:\n.*)?$/s, (name) => `there is no command "${name}"`],
+  [
+    /^too many arguments for '(.*?)'. Expected (\d+) arguments? but got (\d+)\.$/,
+    (name, most, given) =>
+      `${name} takes ${most === '0' ? 'no' : most} argument${most === '1' ? '' : 's'}, not ${given}`,
+  ],
+];
+
+function plainMessage(message: string, command: Command): string {
+  const text = message.replace(/^error: /, '');
+  const [, missing] = /^missing required argument '(.*)'$/.exec(text) ?? [];
+  if (missing !== undefined) {
+    const choices = command.registeredArguments.find((each) => each.name() === missing)?.argChoices;
+    return `${missing} is missing${choices === undefined ? '' : `: ${oneOf(choices)}`}`;
+  }
+  for (const [pattern, say] of PHRASES) {
+    const found = pattern.exec(text);
+    if (found !== null) return say(...found.slice(1));
+  }
+  return text;
+}
+
+/** The suggestion of commander. */
+function near({ message }: CommanderError): string | undefined {
+  const [, names] = /\(Did you mean (.*)\?\)/.exec(message) ?? [];
+  return names === undefined ? undefined : `did you mean ${names}?`;
+}
+
+/** `--session` of `-s, --session <name>`. */
+function flagIn(flags: string): string {
+  return /--[\w-]+/.exec(flags)?.[0] ?? flags;
+}
+
+/** The fix of a parser, as the end of a sentence. */
+function fixOf(why: string): string {
+  const [, choices] = /^Allowed choices are (.*?)\./.exec(why) ?? [];
+  const [, near] = /\(Did you mean (.*)\?\)/.exec(why) ?? [];
+  if (near !== undefined) return `did you mean ${near}?`;
+  if (choices !== undefined) return oneOf(choices.split(', '));
+  return `${why.charAt(0).toLowerCase()}${why.slice(1)}`.replace(/\.$/, '');
+}
+
+function oneOf(choices: readonly string[]): string {
+  const last = choices.at(-1) ?? '';
+  return choices.length < 2 ? `use ${last}` : `use ${choices.slice(0, -1).join(', ')} or ${last}`;
+}
+
+function hintOf(error: CommanderError, command: Command, word: string, program: Command): string | undefined {
+  switch (error.code) {
+    case 'commander.unknownCommand':
+      return (
+        commandsHint(command, word) ?? commandsHint(program, word) ?? near(error) ?? innerHint(command, word)
+      );
+    case 'commander.excessArguments':
+      return command.registeredArguments.length === 0 &&
+        command.options.some(({ long }) => long === '--session')
+        ? 'give the name of its session as --session NAME'
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Lists the commands of a group, and the one to use if a session was given in place of a command. */
+function innerHint(command: Command, given: string): string | undefined {
+  if (command.parent === null) return undefined;
+  const inner = command.commands.filter((each) => each.name() !== 'help');
+  const path = pathOf(command).join(' ');
+  const one = inner.find((each) => READING.has(each.name()) && takesSession(each));
+  const meant =
+    one === undefined || !isToken(given) ? '' : `; of session ${given}, use "${path} ${one.name()} ${given}"`;
+  return `"${path}" takes one of ${inner.map((each) => each.name()).join(', ')}${meant}`;
+}
+
+/** Commands of a group that a person means who names a session alone. */
+const READING: ReadonlySet<string> = new Set(['ls', 'show']);
+
+function takesSession({ registeredArguments: [first] }: Command): boolean {
+  return first?.name() === 'session';
+}
+
+/** `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call. */
+function commandsHint(command: Command, given: string): string | undefined {
+  const wanted = partsOf(given);
+  if (wanted.length === 0) return undefined;
+  const leaves = leavesOf(command);
+  const near = leaves.filter((path) => {
+    const parts = partsOf(path.join('-'));
+    return wanted.every((part) => parts.includes(part));
+  });
+  const also = command.parent === null ? alsoCalled(wanted) : [];
+  if (near.length === 0 && also.length === 0) return undefined;
+  const before = pathOf(command);
+  const named = [...also, ...near.filter(([first]) => !also.some((path) => path[0] === first))]
+    .slice(0, MOST)
+    .map((path) => `"${[...before, ...path].join(' ')}"`);
+  return `did you mean ${named.join(', ')}${near.length > MOST ? ' …' : ''}?`;
+}
+
+/** The commands at the top that people call by other words. */
+function alsoCalled(wanted: readonly string[]): string[][] {
+  return COMMANDS.filter(({ alsoCalled: words = [] }) => wanted.some((part) => words.includes(part))).map(
+    ({ name }) => name.split(' '),
+  );
+}
+
+/** The words of a name, each without the ending of a plural. */
+function partsOf(name: string): string[] {
+  return name
+    .toLowerCase()
+    .split(/[-_ ]/)
+    .map((part) => (part.length > 3 && part.endsWith('s') ? part.slice(0, -1) : part))
+    .filter((part) => part !== '');
+}
+
+function pathOf(command: Command): string[] {
+  return [...(command.parent === null ? [] : pathOf(command.parent)), command.name()];
+}
+
+/** The commands below it that do something themselves, without those that only programs call. */
+function leavesOf(command: Command): readonly string[][] {
+  const hidden = COMMANDS.filter(({ group }) => group === 'hidden').map(({ name }) => name);
+  return command.commands
+    .filter((each) => each.name() !== 'help' && (command.parent !== null || !hidden.includes(each.name())))
+    .flatMap((each) =>
+      each.commands.length === 0 ? [[each.name()]] : leavesOf(each).map((path) => [each.name(), ...path]),
+    );
+}
