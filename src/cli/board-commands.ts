@@ -3,7 +3,7 @@ import { ThroughlineError } from '../contracts/errors.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import { cliOf, examples, out, withClient } from './command-context.js';
 import { addFields, addRequest, print } from './request-command.js';
-import { SESSION_DEFAULT, sessionGiven } from './session-argument.js';
+import { SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { coloursOf, showReply } from './show-reply.js';
 
 /** `throughline task …`, `note …` and `inbox …`: what agents and people keep in a session. */
@@ -76,7 +76,7 @@ function addEdit(task: Command): void {
     )
     .action(async () => {
       const cli = cliOf(command);
-      const session = sessionGiven(cli, command, false);
+      const session = await usualSession(cli, command, false);
       const given: Readonly<Record<string, unknown>> = fieldsIn();
       const changes = EDITS.filter((name) => name.replace('task-', '') in given);
       if (changes.length === 0)

@@ -9,6 +9,7 @@ import type { Logger } from '../engine/ports/clients.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { Made, NatsPorts } from '../nats/open-nats.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { nearestName } from '../shared/nearest-name.js';
 import type { Cli } from './cli-context.js';
 import type { Opening } from './open-client.js';
 import { note } from './output.js';
@@ -87,9 +88,34 @@ export async function withClient<T>(
   const client = await openClient(cli, opening);
   try {
     return await work(client);
+  } catch (error) {
+    throw (await withNearSession(error, client)) ?? error;
   } finally {
     await client.close();
   }
+}
+
+/** Sessions among which a name is looked for. */
+const LOOKED_AT = 200;
+
+/** The error about a session that does not exist, with the name of one that is called nearly so. */
+async function withNearSession(
+  error: unknown,
+  { tools }: ThroughlineClient,
+): Promise<ThroughlineError | undefined> {
+  if (!(error instanceof ThroughlineError) || error.code !== 'not_found') return undefined;
+  const name = error.details?.session;
+  if (typeof name !== 'string') return undefined;
+  const { sessions } = await tools
+    .sessionList({ brief: true, limit: LOOKED_AT })
+    .catch(() => ({ sessions: [] }));
+  const near = nearestName(
+    name,
+    sessions.map(({ session }) => session),
+  );
+  if (near === undefined) return undefined;
+  const message = `session ${name} does not exist: did you mean ${near}?`;
+  return new ThroughlineError('not_found', message, { cause: error, details: { session: name } });
 }
 
 /**

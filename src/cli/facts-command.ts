@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { FoundFact } from '../contracts/replies/fact-reply.js';
 import { TOOLS } from '../contracts/tool-requests.js';
-import { counted, oneLine } from '../shared/text.js';
+import { counted } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
 import { allPages } from './output.js';
-import { addFields, addRequest, print, shapeOf } from './request-command.js';
-import { onSession, requireEvents, sessionGiven } from './session-argument.js';
-import { closing, coloursOf, showReply } from './show-reply.js';
+import { addFields, addRequest, print, printTable, shapeOf } from './request-command.js';
+import { onSession, requireEvents, usualSession } from './session-argument.js';
+import { coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
 
 interface FactsOptions {
   readonly is?: 'open' | 'closed' | 'all';
@@ -43,21 +43,25 @@ export function factsCommand(program: Command): void {
     )
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionGiven(cli, command);
+      const session = await usualSession(cli, command);
       const { id, files, json, text, is = 'open' } = options;
       if (id !== undefined) return showOne(cli, 'fact-show', { session, id }, json);
       if (files) return showOne(cli, 'file-list', { session, ...(text !== undefined && { text }) }, json);
       const asked = { session, limit: PAGE, ...fieldsIn() };
-      const pages = await withClient(cli, (client) =>
-        allPages((cursor) => client.requestTool('fact-find', { ...asked, ...cursor })),
-      );
+      const pages = await withClient(cli, async (client) => {
+        const found = await allPages((cursor) => client.requestTool('fact-find', { ...asked, ...cursor }));
+        requireEvents(session, found[0].sequence);
+        return found;
+      });
       const [{ sequence }] = pages;
-      requireEvents(session, sequence);
       const found = pages.flatMap((page) => page.facts).sort((a, b) => a.dispatch - b.dispatch);
       if (json) return out(JSON.stringify(found.map(asStored)));
-      for (const fact of found) {
-        out(wholeFact(fact) + closing(fact));
-      }
+      const pc = coloursOf(cli);
+      printTable(
+        cli,
+        FACT_HEADINGS,
+        found.map((fact) => factCells(pc, fact)),
+      );
       const hint = found.length > 0 || is === 'all' ? '' : ': "--is all" shows closed ones, too';
       note(`-- ${counted(found.length, 'fact')} at session sequence ${sequence}${hint}`);
     });
@@ -80,13 +84,6 @@ async function showOne(
   const reply = await withClient(cli, (client) => client.requestTool(name, request));
   if (json) out(JSON.stringify(reply));
   else print(cli, showReply(name, reply, coloursOf(cli)));
-}
-
-/** The whole fact on one line, with an id for `retract` and `correct`; a prompt shows less of it. */
-function wholeFact({ id, subject, relation, object, severity, fix, task }: FoundFact): string {
-  const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
-  const said = `${subject} ${relation} ${object}${finding && ` (${finding})`}`;
-  return `- ${oneLine(said)} [task:${oneLine(task)}] ${id.slice(0, 8)}`;
 }
 
 /** A fact by the names that its session keeps it under: what `--json` has always printed. */

@@ -8,7 +8,7 @@ import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, coloured, examples, note, out, withClient } from './command-context.js';
 import { addReview } from './learning-review.js';
 import { nextPageLines } from './output.js';
-import { addFields, shapeOf } from './request-command.js';
+import { addFields, printTable, shapeOf } from './request-command.js';
 import {
   deciderIn,
   deciding,
@@ -19,6 +19,8 @@ import {
   shownOf,
 } from './session-argument.js';
 import {
+  LEARNING_HEADINGS,
+  learningCells,
   learningLine,
   outcomeLine,
   proposalFields,
@@ -134,7 +136,12 @@ function printList(
   if (json) out(JSON.stringify(reply));
   else {
     const found = 'proposals' in reply ? reply.proposals : reply.learnings;
-    for (const each of found) out(learningLine(coloursOf(cli), each), coloured(cli));
+    const pc = coloursOf(cli);
+    printTable(
+      cli,
+      LEARNING_HEADINGS,
+      found.map((each) => learningCells(pc, each)),
+    );
     const option = projectOption(cli, reply.project);
     note(
       'proposals' in reply

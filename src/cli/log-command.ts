@@ -8,9 +8,9 @@ import { followLog } from './log-follow.js';
 import { showTrace, type TraceOptions } from './log-trace.js';
 import { wholeNumber } from './option-parsers.js';
 import { nextPageLines } from './output.js';
-import { addFields, shapeOf } from './request-command.js';
-import { onSession, requireEvents, sessionGiven, sessionIfAny } from './session-argument.js';
-import { timelineLine } from './show-reply.js';
+import { addFields, printTable, shapeOf } from './request-command.js';
+import { onSession, requireEvents, sessionIfAny, usualSession } from './session-argument.js';
+import { coloursOf, TIMELINE_HEADINGS, timelineCells } from './show-reply.js';
 
 interface LogOptions extends TraceOptions {
   readonly session?: string;
@@ -82,13 +82,13 @@ export function logCommand(program: Command): void {
           `no session is named, and ${trace} was read as the intent: name the session first, as in "throughline log demo --trace"`,
         );
       if (options.trace !== undefined || options.entry !== undefined || options.pin !== undefined)
-        return showTrace(cli, sessionGiven(cli, command), options);
+        return showTrace(cli, await usualSession(cli, command), options);
       await listEntries(cli, command, options);
     });
 }
 
 async function listEntries(cli: Cli, command: Command, options: LogOptions): Promise<void> {
-  const session = sessionGiven(cli, command);
+  const session = await usualSession(cli, command);
   const { kind: kinds, task, failed = false, limit, page: begin, json = false } = options;
   const asked = {
     ...{ session, failed },
@@ -112,7 +112,12 @@ async function listEntries(cli: Cli, command: Command, options: LogOptions): Pro
   });
   if (json) out(JSON.stringify(entries));
   else {
-    for (const entry of entries) out(timelineLine(entry));
+    const pc = coloursOf(cli);
+    printTable(
+      cli,
+      TIMELINE_HEADINGS,
+      entries.map((entry) => timelineCells(pc, entry)),
+    );
     if (entries.length > 0) note(`-- ${counted(entries.length, 'entry', 'entries')}, the newest first`);
     else note('-- no such entries: without these options all are listed');
   }

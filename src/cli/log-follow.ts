@@ -11,10 +11,10 @@ import { ThroughlineClient } from '../sdk/throughline-client.js';
 import { dropOldest } from '../shared/collections.js';
 import { needsText } from '../shared/person-needed.js';
 import { oneLine } from '../shared/text.js';
-import { type Cli, note, out } from './command-context.js';
+import { type Cli, coloured, note, out } from './command-context.js';
 import type { Followed, Following } from './log-follow-all.js';
 import { projectNote } from './session-argument.js';
-import { timelineLine } from './show-reply.js';
+import { coloursOf, timelineLine } from './show-reply.js';
 import { runUntilSignal } from './signals.js';
 
 /** `throughline log -f`: what happens, as it happens. */
@@ -34,10 +34,12 @@ const LOOK_EVERY_MS = 2000;
 export async function followLog(cli: Cli, options: FollowOptions): Promise<void> {
   const { session, json = false, kind: kinds, task } = options;
   const project = options.project === undefined ? undefined : projectOf(options.project);
+  const pc = coloursOf(cli);
   const isWanted = (entry: TimelineEntry) =>
     (kinds?.includes(entry.kind) ?? true) && (task === undefined || entry.task === task);
   const show = (of: Token, entry: TimelineEntry) => {
-    if (isWanted(entry)) out(json ? JSON.stringify({ session: of, ...entry }) : timelineLine(entry, of));
+    if (isWanted(entry))
+      out(json ? JSON.stringify({ session: of, ...entry }) : timelineLine(pc, entry, of), coloured(cli));
     void needed?.(of);
   };
   let needed: ((session: Token) => Promise<void>) | undefined;

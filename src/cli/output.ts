@@ -23,6 +23,38 @@ export function note(text: string): void {
   process.stderr.write(`${visible(text)}\n`);
 }
 
+/** A cell of a table: text, or text in a colour. */
+export type Cell = string | { readonly text: string; readonly colour: (text: string) => string };
+
+/** A cell up to this length sets the width of its column. */
+const MAX_COLUMN = 40;
+
+/** Rows below their headings, in columns; the last column is as long as its text. */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  dim: (text: string) => string,
+): string[] {
+  const widths = headings.map((heading, column) =>
+    rows.reduce((width, row) => {
+      const { length } = textOf(row[column] ?? '');
+      return length > MAX_COLUMN ? width : Math.max(width, length);
+    }, heading.length),
+  );
+  const line = (row: readonly Cell[]) => {
+    const cells = row.map((cell, column) => {
+      const text = column === row.length - 1 ? textOf(cell) : textOf(cell).padEnd(widths[column] ?? 0);
+      return typeof cell === 'string' ? text : cell.colour(text);
+    });
+    return cells.join('  ').trimEnd();
+  };
+  return [dim(line(headings)), ...rows.map(line)];
+}
+
+function textOf(cell: Cell): string {
+  return typeof cell === 'string' ? cell : cell.text;
+}
+
 /** Text for `addHelpText('after', …)`. */
 export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;

@@ -10,10 +10,10 @@ import { TOOLS } from '../contracts/tool-requests.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/progress-ledger.js';
 import { oneLine, shellWord } from '../shared/text.js';
-import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import { cliOf, coloured, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { atTerminal, canAsk } from './output.js';
 import { addFields, shapeOf } from './request-command.js';
-import { onSession, requireEvents, SESSION_DEFAULT, sessionGiven } from './session-argument.js';
+import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { planLines, problemLine } from './show-plan.js';
 import { shownStatus } from './status-command.js';
 import { versionOf, WATCH, watchSession } from './watching.js';
@@ -100,13 +100,13 @@ function addFollow(plan: Command): void {
       }
       if (options.watch) {
         const show = async () =>
-          shownStatus(await withClient(cli, (client) => client.runStatus(session)), json);
+          shownStatus(cli, await withClient(cli, (client) => client.runStatus(session)), json);
         // A file that the service reads itself is read again with each status.
         const changed = async () => void (options.push && (await init()));
         const watched = { path: resolve(tasks), version, changed };
         return watchSession(cli, { session, show, file: watched, redraws: !json });
       }
-      out(shownStatus(reply, json));
+      out(shownStatus(cli, reply, json), coloured(cli));
     });
 }
 
@@ -164,7 +164,7 @@ function addShow(plan: Command): void {
     )
     .action(async (_: string | undefined, { task: id, json = false, watch }: ShowOptions) => {
       const cli = cliOf(show);
-      const session = sessionGiven(cli, show);
+      const session = await usualSession(cli, show);
       const request = { session, ...(id !== undefined && { id }), ...fieldsIn() };
       const shown = async () => {
         const reply = await withClient(cli, (client) => client.requestTool('plan-show', request));

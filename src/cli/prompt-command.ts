@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
-import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { messageOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
 import {
   DISPATCH_PARTS,
   FACT_TAGS,
@@ -18,10 +18,11 @@ import {
   unknownPlaceholders,
 } from '../prompt/iteration-template.js';
 import { counted } from '../shared/text.js';
-import { cliOf, examples, note, out, outForAgent, sessionOf, withClient } from './command-context.js';
+import { cliOf, examples, note, out, outForAgent, withClient } from './command-context.js';
 import { fraction, wholeNumber } from './option-parsers.js';
-import { onSession, requireEvents, sessionGiven } from './session-argument.js';
-import { explanation, promptLine, promptLines } from './show-prompt.js';
+import { printTable } from './request-command.js';
+import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
+import { explanation, PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
 
 interface CompileOptions {
   readonly session?: string;
@@ -48,6 +49,7 @@ interface CompileOptions {
   readonly maxLearnings?: number;
   readonly minSimilarity?: number;
   readonly project?: string;
+  readonly new?: boolean;
   readonly explain?: boolean;
   readonly include?: (typeof REPLY_PARTS)[number][];
   readonly json?: boolean;
@@ -59,7 +61,7 @@ export function promptCommand(program: Command): void {
     .description(
       'Compiles the next prompt of a session. The prompt goes to standard output, a summary of it to standard error.',
     )
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
+    .option('-s, --session <name>', `session ${SESSION_DEFAULT}`)
     .addOption(
       new Option('--kind <kind>', 'kind of prompt')
         .choices(['dispatch', 'iteration', 'session-start'])
@@ -108,6 +110,7 @@ export function promptCommand(program: Command): void {
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
     .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
     .option('--intent <id>', 'the active intent: its compacted history goes before the prompt')
+    .option('--new', 'compile the first prompt of a session, before it has any event')
     .option('--explain', 'show which facts and files were considered, and why each is shown or not')
     .addOption(
       new Option('--include <part...>', 'with --json: further parts of the reply').choices(DISPATCH_PARTS),
@@ -125,14 +128,19 @@ export function promptCommand(program: Command): void {
     )
     .action(async (options: CompileOptions, command: Command) => {
       const cli = cliOf(command);
-      const request = await requestOf(sessionOf(cli, options.session), options);
-      const reply = await withClient(cli, (client) => client.compile(request), { checkReplies: false });
+      const request = await requestOf(await usualSession(cli, command, false), options);
+      const reply = await withClient(
+        cli,
+        async (client) => {
+          const compiled = await client.compile(request);
+          if (options.new !== true && compiled.sequence === 0) throw noSuchSession(request.session);
+          return compiled;
+        },
+        { checkReplies: false },
+      );
       if (options.json) return out(JSON.stringify(reply));
       outForAgent(reply.prompt);
       note(summary(reply));
-      // The first prompt of a session comes before its first event, so this is not an error.
-      if (options.kind !== 'session-start' && reply.sequence === 0)
-        note(`-- session ${request.session} does not exist yet: the prompt remembers nothing`);
       for (const line of warnings(reply)) note(line);
       if (options.explain) for (const line of explanation(reply)) note(line);
     });
@@ -216,7 +224,6 @@ interface ListOptions {
 }
 
 interface ShowOptions {
-  readonly session?: string;
   readonly text?: boolean;
   readonly json?: boolean;
 }
@@ -237,7 +244,7 @@ function addList(prompt: Command): void {
     )
     .action(async (_: string | undefined, _options: object, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionGiven(cli, command);
+      const session = await usualSession(cli, command);
       const { task, limit, json } = command.optsWithGlobals<ListOptions>();
       const asked = { session, limit, ...(task !== undefined && { task }) };
       const { prompts, total } = await withClient(cli, async (client) => {
@@ -247,7 +254,7 @@ function addList(prompt: Command): void {
         return found;
       });
       if (json) return out(JSON.stringify(prompts));
-      for (const each of prompts) out(promptLine(each));
+      printTable(cli, PROMPT_HEADINGS, prompts.map(promptCells));
       if (total === 0) note(`-- none is kept: ${noneKept(session, task)}`);
       else note(`-- ${prompts.length} of ${counted(total, 'prompt')}`);
     });
@@ -261,7 +268,7 @@ function addShow(parent: Command): void {
       'Prints what a prompt showed and what it left out. With --text it is compiled again from its request, as it was.',
     )
     .argument('<id>', 'its id in `prompt ls`, or the beginning of it')
-    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
+    .option('-s, --session <name>', `session ${SESSION_DEFAULT}`)
     .option('--text', 'the prompt itself, compiled again')
     .option('--json', 'one JSON object: {prompt, request}; with --text the whole reply')
     .addHelpText(
@@ -272,9 +279,9 @@ function addShow(parent: Command): void {
       ),
     )
     .action(async (id: string, _: object, command: Command) => {
-      const { session: named, text, json } = command.optsWithGlobals<ShowOptions>();
+      const { text, json } = command.optsWithGlobals<ShowOptions>();
       const cli = cliOf(command);
-      const session = sessionOf(cli, named);
+      const session = await usualSession(cli, command, false);
       await withClient(cli, async (client) => {
         const shown = await client.tools.promptShow({ session, id });
         const { prompt, request } = shown;

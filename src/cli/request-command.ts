@@ -6,8 +6,8 @@ import { TOOLS, type ToolName } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { type Cli, cliOf, coloured, examples, out, withClient } from './command-context.js';
 import { fraction, settingPair, TASK_STATUS_WORDS, taskStatus, wholeNumber } from './option-parsers.js';
-import { nextPageLines, note } from './output.js';
-import { onSession, requireEvents, SESSION_DEFAULT, sessionGiven } from './session-argument.js';
+import { type Cell, nextPageLines, note, table } from './output.js';
+import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { type Colors, coloursOf, showReply } from './show-reply.js';
 
 /** Commands that are one request: arguments, options, defaults and descriptions come from the schema of the request. */
@@ -69,13 +69,16 @@ export function addRequest<Name extends ToolName>(
     )
     .action(async () => {
       const cli = cliOf(command);
-      const session = scope === 'session' ? sessionGiven(cli, command, asArgument) : command.opts().session;
+      const session =
+        scope === 'session' ? await usualSession(cli, command, asArgument) : command.opts().session;
       const request = { ...(session !== undefined && { session }), ...fieldsIn(), ...sets, ...flagsIn() };
       const { json = false } = command.opts<{ json?: boolean }>();
-      const reply = await withClient(cli, (client) =>
-        row.send === undefined ? client.requestTool(name, request) : row.send(client, request, json),
-      );
-      if (reads && session !== undefined && 'sequence' in reply) requireEvents(session, reply.sequence);
+      const reply = await withClient(cli, async (client) => {
+        const sent = row.send?.(client, request, json) ?? client.requestTool(name, request);
+        const answer = await sent;
+        if (reads && session !== undefined && 'sequence' in answer) requireEvents(session, answer.sequence);
+        return answer;
+      });
       if (json) out(JSON.stringify(reply));
       else print(cli, row.show?.(reply, coloursOf(cli)) ?? showReply(name, reply, coloursOf(cli)));
       if ('next' in reply && typeof reply.next === 'string')
@@ -86,6 +89,11 @@ export function addRequest<Name extends ToolName>(
 /** Prints an answer that may be in colour. */
 export function print(cli: Cli, lines: readonly string[]): void {
   if (lines.length > 0) out(lines.join('\n'), coloured(cli));
+}
+
+/** Prints a list below its headings; nothing without rows. */
+export function printTable(cli: Cli, headings: readonly string[], rows: readonly (readonly Cell[])[]): void {
+  if (rows.length > 0) print(cli, table(headings, rows, coloursOf(cli).dim));
 }
 
 export function sentence(summary: string): string {

@@ -6,14 +6,15 @@ import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
-import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { addImportGit } from './import-git.js';
 import { wholeNumber } from './option-parsers.js';
+import { printTable } from './request-command.js';
 import { asCommand, resultText } from './result-body.js';
 import { addFix, addRemoval } from './result-changes.js';
 import { rejectedEntries, wholeRejected } from './result-entries.js';
-import { SESSION_DEFAULT } from './session-argument.js';
-import { rejectedLine } from './show-reply.js';
+import { SESSION_DEFAULT, usualSession } from './session-argument.js';
+import { REJECTED_HEADINGS, rejectedCells, rejectedLine } from './show-reply.js';
 
 /** Results that one command lists or retries. */
 const MAX_LISTED = 10_000;
@@ -66,11 +67,14 @@ function addList(result: Command): void {
         ...(session !== undefined && { session: token(session, '--session') }),
         ...(role !== undefined && { role }),
       };
-      const { entries, hasMore } = await withClient(cliOf(command), (client) =>
-        rejectedEntries(client, of, limit),
-      );
+      const cli = cliOf(command);
+      const { entries, hasMore } = await withClient(cli, (client) => rejectedEntries(client, of, limit));
       if (json) return out(JSON.stringify(entries));
-      for (const entry of entries) out(rejectedLine(inCommands(entry)));
+      printTable(
+        cli,
+        REJECTED_HEADINGS,
+        entries.map((entry) => rejectedCells(inCommands(entry))),
+      );
       const hint = limit < MAX_LISTED ? ': --limit shows them' : '';
       const more = hasMore ? `; there are more, and these are the newest${hint}` : '';
       const none = Object.keys(of).length === 0 ? NONE : NO_SUCH;
@@ -101,7 +105,7 @@ function addShow(result: Command): void {
       const { raw, json, sequence } = options;
       if ((id === undefined) === (sequence === undefined))
         throw new ThroughlineError('usage', 'give either the number of a rejected result or --sequence');
-      if (sequence !== undefined) return showOutcome(cliOf(command), sequence, options);
+      if (sequence !== undefined) return showOutcome(command, sequence, json);
       if (id === undefined) return;
       const { entry, body } = await withClient(cliOf(command), (client) => wholeRejected(client, id));
       if (json) return out(JSON.stringify({ ...entry, body: new TextDecoder().decode(body) }));
@@ -116,11 +120,11 @@ interface ShowOptions {
   readonly raw?: boolean;
   readonly json?: boolean;
   readonly sequence?: number;
-  readonly session?: string;
 }
 
-async function showOutcome(cli: Cli, dispatch: number, { session: named, json }: ShowOptions): Promise<void> {
-  const session = sessionOf(cli, named);
+async function showOutcome(command: Command, dispatch: number, json: boolean | undefined): Promise<void> {
+  const cli = cliOf(command);
+  const session = await usualSession(cli, command, false);
   const reply = await withClient(cli, (client) => client.tools.dispatchShow({ session, dispatch }));
   out(json ? JSON.stringify(reply) : resultText(reply));
 }

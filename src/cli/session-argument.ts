@@ -3,12 +3,12 @@ import type { Command } from 'commander';
 import { hasProjectFile } from '../agents/agent-session.js';
 import type { Config } from '../config/config.js';
 import { codeOf, messageOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
-import { projectOf, type Token } from '../contracts/names.js';
+import { projectOf, type Token, token } from '../contracts/names.js';
 import { counted } from '../shared/text.js';
-import { type Cli, note, sessionHere, sessionOf } from './command-context.js';
+import { type Cli, note, sessionHere, sessionOf, withClient } from './command-context.js';
 
 /** The session that commands use without one. */
-export const SESSION_DEFAULT = '(default: THROUGHLINE_SESSION, else .throughline.json)';
+export const SESSION_DEFAULT = '(default: THROUGHLINE_SESSION, else .throughline.json, else the only one)';
 
 /** Adds the name of a session as an argument, or as an option. */
 export function onSession(command: Command): Command {
@@ -35,11 +35,37 @@ export function sessionGiven(cli: Cli, command: Command, asArgument = true): Tok
 }
 
 /** Returns the session that a command names or uses by default; undefined where there is none. */
-export function sessionIfAny(cli: Cli, command: Command): Token | undefined {
-  const isNamed = command.args.length > 0 || command.opts<{ session?: string }>().session !== undefined;
+export function sessionIfAny(cli: Cli, command: Command, asArgument = true): Token | undefined {
+  const { session } = command.optsWithGlobals<{ session?: string }>();
+  const isNamed = (asArgument && command.args.length > 0) || session !== undefined;
   const hasDefault = cli.config.session !== undefined || hasProjectFile(process.cwd());
-  return isNamed || hasDefault ? sessionGiven(cli, command) : undefined;
+  return isNamed || hasDefault ? sessionGiven(cli, command, asArgument) : undefined;
 }
+
+/**
+ * Returns the session that a command works on, as `sessionGiven` does; without a name the only one there is.
+ *
+ * @throws ThroughlineError `usage` if none is named and there is not exactly one
+ */
+export async function usualSession(cli: Cli, command: Command, asArgument = true): Promise<Token> {
+  const named = sessionIfAny(cli, command, asArgument);
+  if (named !== undefined) return named;
+  const { sessions, total } = await withClient(cli, ({ tools }) =>
+    tools.sessionList({ brief: true, limit: NAMED }),
+  );
+  const [only] = sessions;
+  if (only !== undefined && total === 1) return token(only.session, 'session');
+  const names = sessions.map(({ session }) => session).join(', ');
+  const more = total > sessions.length ? ` and ${total - sessions.length} more` : '';
+  const there = total === 0 ? 'there is none yet' : `there are ${names}${more}`;
+  throw new ThroughlineError(
+    'usage',
+    `no session is named: give --session NAME, or set THROUGHLINE_SESSION; ${there}`,
+  );
+}
+
+/** Sessions that the message names. */
+const NAMED = 5;
 
 /**
  * For a command that reads a session: one without events does not exist.
@@ -47,8 +73,7 @@ export function sessionIfAny(cli: Cli, command: Command): Token | undefined {
  * @throws ThroughlineError `not_found`
  */
 export function requireEvents(session: Token, sequence: number): void {
-  if (sequence > 0) return;
-  throw new ThroughlineError('not_found', noSuchSession(session));
+  if (sequence === 0) throw noSuchSession(session);
 }
 
 /** Options of all commands on the learnings of a project. */

@@ -11,7 +11,7 @@ import { nextPageLines } from './output.js';
 import { patiently, progressLine } from './progress-line.js';
 import { addRemove } from './remove-commands.js';
 import { addFields, addRequest, print, shapeOf } from './request-command.js';
-import { onSession, projectNote, requireEvents, sessionGiven } from './session-argument.js';
+import { onSession, projectNote, requireEvents, usualSession } from './session-argument.js';
 import { addExport, addImport } from './session-import.js';
 import { coloursOf, sessionLines, showReply } from './show-reply.js';
 
@@ -73,13 +73,15 @@ export function sessionCommand(program: Command): void {
     .action(async (options: ListOptions, command: Command) => {
       const { all = false, limit, page, json = false, ...filters } = options;
       const most = all ? Number.POSITIVE_INFINITY : limit;
-      const { sessions, total, next } = await withClient(cliOf(command), (client) =>
+      const cli = cliOf(command);
+      const { sessions, total, next } = await withClient(cli, (client) =>
         sessionsListed(client, filters, most, page),
       );
       for (const line of projectNote(filters.project)) note(line);
       if (json) out(JSON.stringify(sessions));
       else {
-        for (const line of sessionLines(sessions, undefined, 'no figures yet')) out(line);
+        if (sessions.length > 0)
+          print(cli, sessionLines(coloursOf(cli), sessions, undefined, 'no figures yet'));
         if (total > 0 || Object.keys(filters).length === 0) note(`-- ${summary(sessions.length, total)}`);
         else note('-- no such sessions: without these options all but archived ones are listed');
       }
@@ -127,7 +129,7 @@ function addShow(session: Command): void {
     )
     .action(async (_: string | undefined, options: ShowOptions, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionGiven(cli, command);
+      const session = await usualSession(cli, command);
       const { json = false, snapshot = false } = options;
       const name = options.iterations
         ? 'iteration-list'
@@ -136,10 +138,11 @@ function addShow(session: Command): void {
           : snapshot
             ? 'snapshot-show'
             : 'session-show';
-      const reply = await withClient(cli, (client) =>
-        client.requestTool(name, { session, ...(snapshot && json && { whole: true }) }),
-      );
-      if (name !== 'telemetry-show') requireEvents(session, reply.sequence);
+      const reply = await withClient(cli, async (client) => {
+        const shown = await client.requestTool(name, { session, ...(snapshot && json && { whole: true }) });
+        if (name !== 'telemetry-show') requireEvents(session, shown.sequence);
+        return shown;
+      });
       if (json) return out('text' in reply && reply.text !== undefined ? reply.text : JSON.stringify(reply));
       print(cli, showReply(name, reply, coloursOf(cli)));
     });

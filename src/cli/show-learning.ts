@@ -7,6 +7,7 @@ import type {
   Retirement,
 } from '../memory/learnings/learnings-state.js';
 import { oneLine } from '../shared/text.js';
+import type { Cell } from './output.js';
 import type { Colors } from './show-reply.js';
 
 /** Learnings and proposals as text for people. What agents wrote may hold escape sequences: they are taken out. */
@@ -23,16 +24,23 @@ export function confidenceText(confidence: number | undefined): string {
 
 /** `abc12  pattern         0.82  Run the linter`, with what was decided, or why it holds no more, behind it. */
 export function learningLine(pc: Colors, each: ListedLearning | Proposal): string {
+  return learningCells(pc, each)
+    .map((cell) => (typeof cell === 'string' ? cell : cell.colour(cell.text)))
+    .join('  ');
+}
+
+export const LEARNING_HEADINGS = ['ID', 'TYPE', 'SURE', 'TEXT'];
+
+export function learningCells(pc: Colors, each: ListedLearning | Proposal): Cell[] {
   const { id, type, confidence, content } = each;
   const became = becameText(each);
   const decided = became === undefined ? '' : pc.dim(`  (${became})`);
-  const columns = [
-    pc.bold(shortId(id)),
-    pc.cyan(oneLine(type).padEnd(14)),
+  return [
+    { text: shortId(id), colour: pc.bold },
+    { text: oneLine(type), colour: pc.cyan },
     confidenceText(confidence).padStart(4),
-    oneLine(content),
+    `${oneLine(content)}${decided}`,
   ];
-  return columns.join('  ') + decided;
 }
 
 function becameText(each: ListedLearning | Proposal): string | undefined {

@@ -7,30 +7,23 @@ import type {
 } from '../contracts/replies/compile-reply.js';
 import type { PromptTrace } from '../contracts/replies/prompt-trace.js';
 import { clipText, counted, oneLine } from '../shared/text.js';
+import { table } from './output.js';
 
 /** Prompts that were compiled, as lines for people. */
 
-/** A prompt that was compiled, in one line. */
-export function promptLine({
-  id,
-  at,
-  kind,
-  task,
-  role,
-  sequence,
-  tokens,
-  factsShown,
-  durationMs,
-}: PromptTrace): string {
-  const whose = [kind, role, task].flatMap((each) => (each === undefined ? [] : [oneLine(each)])).join(' ');
-  return `${id}  ${at}  ${whose}  sequence ${sequence}  ${tokens} tokens  ${counted(factsShown, 'fact')}  ${durationMs} ms`;
+export const PROMPT_HEADINGS = ['ID', 'TIME', 'KIND', 'ROLE', 'TASK', 'SEQUENCE', 'TOKENS', 'FACTS', 'MS'];
+
+/** A prompt that was compiled. */
+export function promptCells(prompt: PromptTrace): string[] {
+  const { id, at, kind, task = '-', role = '-', sequence, tokens, factsShown, durationMs } = prompt;
+  return [id, at, kind, role, oneLine(task), ...[sequence, tokens, factsShown, durationMs].map(String)];
 }
 
 /** Returns what a prompt showed and what it left out, one line each. */
 export function promptLines(prompt: PromptTrace): string[] {
   const { facts, left, learnings, hash, prefixHash, room, dropped, factsTotal } = prompt;
   return [
-    promptLine(prompt),
+    ...table(PROMPT_HEADINGS, [promptCells(prompt)], String),
     `hash ${hash}${prefixHash === undefined ? '' : `, prefix ${prefixHash}`}`,
     `${room} tokens of room, ${counted(dropped, 'item')} left out, ${counted(factsTotal, 'fact')} known`,
     ...facts.map(({ id, score }) => `  shown  ${id}  ${score.toFixed(2)}`),
@@ -50,17 +43,17 @@ export function explanation({ considered, facts = [], learnings = [] }: CompileR
     return known === undefined ? '' : ` (${oneLine(repairsInWords({ repairs: known }))})`;
   };
   return [
-    ...table(
+    ...explained(
       'facts',
       ['shown', 'score', 'kind', 'why', 'dispatch', 'task', 'id', 'text'],
       (considered?.facts ?? []).map((fact) => [...factCells(fact), `${saying(fact)}${repaired(fact)}`]),
     ),
-    ...table(
+    ...explained(
       'files',
       ['shown', 'score', 'why', 'results', 'task', 'path'],
       (considered?.files ?? []).map(fileCells),
     ),
-    ...table('learnings', ['shown', 'score', 'id', 'text'], learnings.map(learningCells)),
+    ...explained('learnings', ['shown', 'score', 'id', 'text'], learnings.map(learningCells)),
   ];
 }
 
@@ -111,12 +104,7 @@ function saying({ subject, relation, object }: ConsideredFact): string {
   return clipText(oneLine(`${subject} ${relation} ${object}`), MAX_TEXT);
 }
 
-/** Columns below each other, the last as long as it is; nothing without rows. */
-function table(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+function explained(title: string, head: readonly string[], rows: readonly string[][]): string[] {
   if (rows.length === 0) return [];
-  const all = [head, ...rows];
-  const widths = head.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)));
-  const line = (row: readonly string[]) =>
-    row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  ');
-  return [`-- ${title} considered:`, ...all.map((row) => `--   ${line(row)}`)];
+  return [`-- ${title} considered:`, ...table(head, rows, String).map((line) => `--   ${line}`)];
 }

@@ -10,12 +10,14 @@ import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ToolName } from '../contracts/tool-requests.js';
 import { stallText } from '../shared/person-needed.js';
 import { age, clipText, counted, oneLine } from '../shared/text.js';
+import { nextText, spaced, statusText, toneOf } from '../shared/words.js';
 import { answerCommand } from '../work/questions.js';
 import { type Cli, coloured } from './command-context.js';
+import { type Cell, table } from './output.js';
 import { resultText } from './result-body.js';
 import { retentionLines } from './retention-command.js';
 import { planLines } from './show-plan.js';
-import { promptLine, promptLines } from './show-prompt.js';
+import { PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
 
 /**
  * The replies of the tools as lines for people. The client has parsed each reply once; text of agents may hold escape
@@ -35,9 +37,11 @@ const task: Renderer<'task-add'> = ({ task: each }, pc) => [taskLine(pc, each)];
 const claim: Renderer<'task-next'> = ({ task: each, plan }, pc) => [
   each !== null ? taskLine(pc, each) : plan === undefined ? 'no task is ready' : planClaimLine(pc, plan),
 ];
-const note: Renderer<'note-add'> = ({ note: each }, pc) => [noteLine(pc, each)];
-const message: Renderer<'inbox-add'> = ({ message: each }, pc) => [messageLine(pc, each)];
-const iteration: Renderer<'iteration-start'> = ({ iteration: each }, pc) => [iterationLine(pc, each)];
+const note: Renderer<'note-add'> = ({ note: each }, pc) => [inLine(noteCells(pc, each))];
+const message: Renderer<'inbox-add'> = ({ message: each }, pc) => [inLine(messageCells(pc, each))];
+const iteration: Renderer<'iteration-start'> = ({ iteration: each }, pc) => [
+  inLine(iterationCells(pc, each)),
+];
 const session: Renderer<'session-show'> = ({ session: each }, pc) => sessionFields(pc, each);
 const retention: Renderer<'retention-show'> = (reply) => retentionLines(reply, new Date().toISOString());
 
@@ -45,16 +49,20 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
   ...{ 'task-add': task, 'task-status': task, 'task-priority': task, 'task-depends': task },
   ...{ 'task-undepends': task, 'task-content': task, 'task-release': claim, 'task-next': claim },
   'task-list': ({ tasks }, pc) =>
-    listed(
-      tasks.map((each) => taskLine(pc, each)),
-      'no tasks: `throughline task add` adds one',
+    tabled(
+      pc,
+      ['ID', 'PRIO', 'STATUS', 'TASK'],
+      tasks.map((each) => taskCells(pc, each)),
+      'no tasks: "throughline task add" adds one',
     ),
   'task-delete': ({ deleted }) => [`${deleted} deleted`],
   ...{ 'note-add': note, 'note-edit': note },
   'note-list': ({ notes }, pc) =>
-    listed(
-      notes.map((each) => noteLine(pc, each)),
-      'no notes: `throughline note add` writes one',
+    tabled(
+      pc,
+      ['ID', 'TYPE', 'NOTE'],
+      notes.map((each) => noteCells(pc, each)),
+      'no notes: "throughline note add" writes one',
     ),
   'note-delete': ({ deleted }) => [`${deleted} deleted`],
   ...{ 'inbox-add': message, 'inbox-mark-read': message },
@@ -62,19 +70,24 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
     `task ${oneLine(task)}: ${questions.map(oneLine).join(' ')} ${oneLine(answer)}`,
   ],
   'inbox-list': ({ messages }, pc) =>
-    listed(
-      messages.map((each) => messageLine(pc, each)),
+    tabled(
+      pc,
+      ['ID', 'STATE', 'MESSAGE'],
+      messages.map((each) => messageCells(pc, each)),
       'no unread messages: --all shows those that were read',
     ),
   ...{ 'iteration-start': iteration, 'iteration-complete': iteration, 'iteration-summary': iteration },
   'iteration-list': ({ iterations }, pc) =>
-    listed(
-      iterations.map((each) => iterationLine(pc, each)),
-      'no iterations: an agent begins one with `throughline tool iteration-start`',
+    tabled(
+      pc,
+      ['NO', 'BEGAN', 'STATE', 'SUMMARY'],
+      iterations.map((each) => iterationCells(pc, each)),
+      'no iterations: an agent begins one with "throughline tool iteration-start"',
     ),
   ...{ 'session-open': session, 'session-complete': session, 'session-restart': session },
   ...{ 'session-reopen': session, 'session-show': session, 'session-archive': session },
-  'session-list': ({ sessions }) => listed(sessionLines(sessions), 'no such sessions'),
+  'session-list': ({ sessions }, pc) =>
+    sessions.length === 0 ? ['no such sessions'] : sessionLines(pc, sessions),
   'session-export': ({ events }) =>
     listed(
       events.map((each) => oneLine(JSON.stringify(each))),
@@ -83,8 +96,10 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
   'dispatch-show': (result) => [resultText(result)],
   'plan-show': planLines,
   'fact-find': ({ facts }, pc) =>
-    listed(
-      facts.map((each) => factLine(each, pc)),
+    tabled(
+      pc,
+      FACT_HEADINGS,
+      facts.map((each) => factCells(pc, each)),
       'no such facts: --is all finds closed ones, too',
     ),
   'fact-show': factLines,
@@ -92,13 +107,18 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
   'fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
   'file-list': ({ files, links }) =>
     listed(fileLines({ files, links }), 'no such files: results name them in files_modified'),
-  'timeline-list': ({ entries }) =>
-    listed(
-      entries.map((entry) => timelineLine(entry)),
+  'timeline-list': ({ entries }, pc) =>
+    tabled(
+      pc,
+      TIMELINE_HEADINGS,
+      entries.map((entry) => timelineCells(pc, entry)),
       'no such entries: with the session alone all are listed',
     ),
-  'ledger-list': ({ tasks }) =>
-    listed(tasks.flatMap(progressLines), 'no task has had a result yet: "throughline publish" sends one'),
+  'ledger-list': ({ tasks }, pc) =>
+    listed(
+      tasks.flatMap((each) => progressLines(pc, each)),
+      'no task has had a result yet: "throughline publish" sends one',
+    ),
   'ledger-show': (reply) => (reply.remark === undefined ? ledgerLines(reply) : [oneLine(reply.remark)]),
   'trace-list': ({ intents }) =>
     listed(intents.map(intentLine), 'no intent has a trace yet: "throughline publish trace" begins one'),
@@ -110,9 +130,15 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
   'snapshot-show': (shown) => [...(shown.text === undefined ? [] : [shown.text]), ...snapshotLines(shown)],
   'telemetry-show': telemetryLines,
   ...{ 'retention-show': retention, 'retention-set': retention },
-  'rejected-list': ({ rejected }) => listed(rejected.map(rejectedLine), 'no such rejected results'),
-  'prompt-list': ({ prompts }) =>
-    listed(prompts.map(promptLine), 'no such prompts: each that is compiled is kept, the newest 200'),
+  'rejected-list': ({ rejected }, pc) =>
+    tabled(pc, REJECTED_HEADINGS, rejected.map(rejectedCells), 'no such rejected results'),
+  'prompt-list': ({ prompts }, pc) =>
+    tabled(
+      pc,
+      PROMPT_HEADINGS,
+      prompts.map(promptCells),
+      'no such prompts: each that is compiled is kept, the newest 200',
+    ),
   'prompt-show': ({ prompt }) => promptLines(prompt),
 };
 
@@ -126,35 +152,51 @@ export function showReply<Name extends ToolName>(
   return renderer?.(reply, colours) ?? [JSON.stringify(reply)];
 }
 
+/** A table, or the sentence that says that it is empty. */
+export function tabled(
+  pc: Colors,
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  none: string,
+): readonly string[] {
+  return rows.length === 0 ? [none] : table(headings, rows, pc.dim);
+}
+
+/** The cells of a row in one line. */
+function inLine(cells: readonly Cell[]): string {
+  return cells.map((cell) => (typeof cell === 'string' ? cell : cell.colour(cell.text))).join(' ');
+}
+
+const TONE_COLOURS = { good: 'green', warn: 'yellow', bad: 'red', info: 'cyan', quiet: 'reset' } as const;
+
+/** A status or verdict in its colour. */
+export function toned(pc: Colors, word: string, text = spaced(word)): Cell {
+  return { text, colour: pc[TONE_COLOURS[toneOf(word)]] };
+}
+
 function listed(lines: readonly string[], none: string): readonly string[] {
   return lines.length === 0 ? [none] : lines;
 }
 
 type Task = ToolReply<'task-add'>['task'];
 
-const STATUS_COLOURS = {
-  remaining: 'cyan',
-  in_progress: 'yellow',
-  completed: 'green',
-  blocked: 'red',
-  cancelled: 'dim',
-} as const;
-
-/** The status of a task as people read it. */
-function statusWord(status: string): string {
-  if (status === 'remaining') return 'pending';
-  return /^in[-_]?progress$/i.test(status) ? 'in progress' : status;
+function taskLine(pc: Colors, each: Task): string {
+  return inLine(taskCells(pc, each));
 }
 
-function taskLine(pc: Colors, each: Task): string {
+function taskCells(pc: Colors, each: Task): Cell[] {
   const { id, content, status, priority, claimed_by, reason, result, unresolved } = each;
-  const waits = unresolved.map((other) => `${other.id}, ${statusWord(other.why)}`).join('; ');
+  const waits = unresolved.map((other) => `${other.id}, ${statusText(other.why)}`).join('; ');
   const waiting = waits === '' ? '' : pc.red(` (waits for ${waits})`);
-  const claimed = claimedBy(claimed_by);
   const why = reason === undefined ? '' : ` (reason: ${oneLine(reason)})`;
-  const last = result === undefined ? '' : ` (last result: ${result.outcome}, result ${result.dispatch})`;
-  const shown = pc[STATUS_COLOURS[status]](statusWord(status));
-  return `${pc.bold(id)} [P${priority}] ${shown} ${oneLine(content)}${waiting}${last}${why}${claimed}`;
+  const last =
+    result === undefined ? '' : ` (last result: ${spaced(result.outcome)}, result ${result.dispatch})`;
+  return [
+    { text: id, colour: pc.bold },
+    `P${priority}`,
+    toned(pc, status, statusText(status)),
+    `${oneLine(content)}${waiting}${last}${why}${claimedBy(claimed_by)}`,
+  ];
 }
 
 function planClaimLine(pc: Colors, { id, text, claimed_by }: NonNullable<ToolReply<'task-next'>['plan']>) {
@@ -165,20 +207,27 @@ function claimedBy(agent: string | undefined): string {
   return agent === undefined ? '' : ` (claimed by ${oneLine(agent)})`;
 }
 
-function noteLine(pc: Colors, { id, type, content }: ToolReply<'note-add'>['note']): string {
-  return `${pc.bold(id)} ${pc.cyan(type)} ${oneLine(content)}`;
+function noteCells(pc: Colors, { id, type, content }: ToolReply<'note-add'>['note']): Cell[] {
+  return [{ text: id, colour: pc.bold }, { text: type, colour: pc.cyan }, oneLine(content)];
 }
 
-function messageLine(pc: Colors, { id, read, content }: ToolReply<'inbox-add'>['message']): string {
-  return `${pc.bold(id)} ${read ? pc.dim('read') : pc.yellow('unread')} ${oneLine(content)}`;
+function messageCells(pc: Colors, { id, read, content }: ToolReply<'inbox-add'>['message']): Cell[] {
+  const state = read ? { text: 'read', colour: pc.dim } : { text: 'unread', colour: pc.yellow };
+  return [{ text: id, colour: pc.bold }, state, oneLine(content)];
 }
 
-function iterationLine(pc: Colors, each: ToolReply<'iteration-start'>['iteration']): string {
+function iterationCells(pc: Colors, each: ToolReply<'iteration-start'>['iteration']): Cell[] {
   const { number, started_at, ended_at, complete, summary, tasks_worked } = each;
-  const running = ended_at === undefined ? pc.yellow('running') : pc.dim('overtaken');
+  const running =
+    ended_at === undefined ? { text: 'running', colour: pc.yellow } : { text: 'overtaken', colour: pc.dim };
   const worked = tasks_worked.length === 0 ? '' : ` [${tasks_worked.join(', ')}]`;
   const said = summary === undefined ? '(no summary)' : oneLine(summary);
-  return `${pc.bold(`#${number}`)} ${started_at} ${complete ? pc.green('complete') : running} ${said}${worked}`;
+  return [
+    { text: `#${number}`, colour: pc.bold },
+    started_at,
+    complete ? { text: 'complete', colour: pc.green } : running,
+    `${said}${worked}`,
+  ];
 }
 
 /** A session field by field; a record inside it stands on one line. */
@@ -196,7 +245,7 @@ function sessionFields(
   const shown = (value: unknown): string =>
     typeof value === 'object' && value !== null
       ? Object.entries(value)
-          .map(([key, inner]) => `${inner} ${statusWord(key)}`)
+          .map(([key, inner]) => `${inner} ${statusText(key)}`)
           .join(', ')
       : clipText(oneLine(String(value ?? '-')), 200);
   return fields.map(([key, value]) => `${pc.dim(nameOf(key).padEnd(width))}  ${shown(value)}`);
@@ -207,32 +256,27 @@ function nameOf(key: string): string {
   return key === 'dispatches' ? 'results' : key;
 }
 
-/** Names up to this length stand in a column of their own. */
-const MAX_COLUMN = 40;
-
 /**
  * Each session with how far it is and how long ago it moved, and below it what is stalled and what waits for a person.
  *
  * @param noFigures what is said of one without figures
  */
 export function sessionLines(
+  pc: Colors,
   sessions: readonly SessionListed[],
   now = new Date().toISOString(),
   noFigures = '',
 ): string[] {
-  const rows = sessions.map((each) => ({
-    each,
-    cells: [each.session, statusOf(each), age(each.at, now), beganOf(each, now)],
-  }));
-  const widths = [0, 0, 0, 0];
-  for (const { cells } of rows)
-    for (const [column, { length }] of cells.entries())
-      if (length <= MAX_COLUMN) widths[column] = Math.max(widths[column] ?? 0, length);
-  return rows.flatMap(({ each, cells }) => {
-    const [first = '', ...more] = linesOf(each, noFigures);
-    const columns = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
-    return [[...columns, first].join('  ').trimEnd(), ...more];
-  });
+  const shown = sessions.map((each) => linesOf(pc, each, noFigures));
+  const rows = sessions.map((each, at): Cell[] => [
+    { text: each.session, colour: pc.bold },
+    toned(pc, statusOf(each)),
+    age(each.at, now),
+    beganOf(each, now),
+    shown[at]?.[0] ?? '',
+  ]);
+  const [heading = '', ...lines] = table(['SESSION', 'STATUS', 'MOVED', 'BEGAN', 'HOW FAR'], rows, pc.dim);
+  return [heading, ...lines.flatMap((line, at) => [line, ...(shown[at]?.slice(1) ?? [])])];
 }
 
 function statusOf(session: SessionListed): string {
@@ -241,11 +285,11 @@ function statusOf(session: SessionListed): string {
 }
 
 function beganOf(session: SessionListed, now: string): string {
-  return session.brief || session.startedAt === undefined ? '' : `began ${age(session.startedAt, now)}`;
+  return session.brief || session.startedAt === undefined ? '' : age(session.startedAt, now);
 }
 
 /** Returns the figures shown after a session's name, status and age, and the lines below them. */
-function linesOf(session: SessionListed, noFigures: string): string[] {
+function linesOf(pc: Colors, session: SessionListed, noFigures: string): string[] {
   if (session.brief) return [noFigures];
   const { title, results, rejected, facts, board, plan, stalled, waiting, unread } = session;
   const tasks = board.open + board.done;
@@ -260,25 +304,37 @@ function linesOf(session: SessionListed, noFigures: string): string[] {
   ];
   return [
     parts.join(', '),
-    ...stalled.map(({ task, reason }) => `  stalled: task ${oneLine(task)}: ${oneLine(stallText(reason))}`),
-    ...waiting.map((what) => `  waits: ${oneLine(what)}`),
+    ...stalled.map(
+      ({ task, reason }) => `  ${pc.red('stalled:')} task ${oneLine(task)}: ${oneLine(stallText(reason))}`,
+    ),
+    ...waiting.map((what) => `  ${pc.yellow('waits:')} ${oneLine(what)}`),
   ];
 }
 
-/** An entry of a timeline in one line, with its session where that is not plain. */
-export function timelineLine(entry: TimelineEntry, session?: Token): string {
-  const { at, kind, task, role, verdict, failed, summary, dispatch } = entry;
-  const what = [role, verdict].filter((part) => part !== undefined).join(' ');
+export const TIMELINE_HEADINGS = ['TIME', 'KIND', 'TASK', 'RESULT', 'WHAT'];
+
+/** An entry of a timeline. */
+export function timelineCells(pc: Colors, entry: TimelineEntry): Cell[] {
+  const { at, kind, task, role, verdict = '', failed, summary, dispatch } = entry;
+  const what = [role, spaced(verdict)].filter((part) => part !== undefined && part !== '').join(' ');
   const where = dispatch === undefined ? '' : ` (result ${dispatch})`;
-  const parts = [
-    at,
-    session ?? '',
-    `${kind}${failed ? '!' : ''}`.padEnd(9),
+  return [
+    { text: at, colour: pc.dim },
+    failed ? { text: `${kind}!`, colour: pc.red } : kind,
     oneLine(task ?? '-'),
-    what,
-    summary === verdict ? '' : oneLine(summary),
+    toned(pc, verdict, what),
+    `${summary === verdict ? '' : oneLine(summary)}${where}`,
   ];
-  return parts.filter((part) => part !== '').join('  ') + where;
+}
+
+/** An entry with its session, for lines that come one by one. */
+export function timelineLine(pc: Colors, entry: TimelineEntry, session: Token): string {
+  const [at = '', kind = '', ...rest] = timelineCells(pc, entry);
+  const padded = typeof kind === 'string' ? kind.padEnd(9) : { ...kind, text: kind.text.padEnd(9) };
+  const cells = [at, session, padded, ...rest].map((cell) =>
+    typeof cell === 'string' ? cell : cell.colour(cell.text),
+  );
+  return cells.filter((cell) => cell !== '').join('  ');
 }
 
 /** An intent that has a trace in one line. */
@@ -287,9 +343,27 @@ export function intentLine({ id, entries, request }: TracesListed['intents'][num
   return `${oneLine(id)}  ${counted(entries, 'entry', 'entries')}${asked}`;
 }
 
+export const FACT_HEADINGS = ['ID', 'TASK', 'RESULT', 'FACT'];
+
+/** A fact, whole. */
+export function factCells(pc: Colors, fact: FoundFact): Cell[] {
+  const { id, subject, relation, object, severity, fix, task: of, dispatch } = fact;
+  const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
+  const said = `${subject} ${relation} ${object}${finding && ` (${finding})`}`;
+  return [
+    { text: id.slice(0, SHORT_ID), colour: pc.bold },
+    oneLine(of),
+    String(dispatch),
+    `${oneLine(said)}${pc.dim(closing(fact))}`,
+  ];
+}
+
+/** Characters of an id that commands accept in its place. */
+const SHORT_ID = 8;
+
 function factLine(fact: FoundFact, pc: Colors = picocolors.createColors(false)): string {
-  const { id, subject, relation, object, task: of, dispatch } = fact;
-  return `${pc.bold(id)} ${oneLine(`${subject} ${relation} ${object}`)} [task:${oneLine(of)}] result ${dispatch}${pc.dim(closing(fact))}`;
+  const [id, of, dispatch, said = ''] = factCells(pc, fact);
+  return inLine([id ?? '', said, `[task:${of}]`, `result ${dispatch}`]);
 }
 
 /** Says what closed a fact; empty while it is valid. */
@@ -342,19 +416,21 @@ interface Progress {
 }
 
 /** Returns the progress of a task, and why it is stalled if it is. */
-export function progressLines(progress: Progress): string[] {
+export function progressLines(pc: Colors, progress: Progress): string[] {
   const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
   const { questions = [] } = progress;
-  const stands = [board && `board: ${statusWord(board)}`, plan && `plan: ${statusWord(plan)}`].filter(
+  const stands = [board && `board: ${statusText(board)}`, plan && `plan: ${statusText(plan)}`].filter(
     (where) => where !== undefined,
   );
   const where = stands.length === 0 ? '' : ` (${stands.join(', ')})`;
   const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
-  const came = `${last_outcome} → ${next_action}${fixes} (${counted(dispatches, 'result')})`;
+  const [role = '', ...verdict] = last_outcome.split('_');
+  const said = toned(pc, verdict.join('_'), `${role} ${verdict.join(' ')}`);
+  const came = `${inLine([said])}, next: ${nextText(next_action)}${fixes} (${counted(dispatches, 'result')})`;
   return [
-    `${oneLine(task)}${where}  ${came}`,
-    ...questions.map(({ text }) => `  asks: ${oneLine(text)}  (${answerCommand(task)})`),
-    ...(replan_hint === undefined ? [] : [`  stalled: ${oneLine(stallText(replan_hint))}`]),
+    `${pc.bold(oneLine(task))}${where}  ${came}`,
+    ...questions.map(({ text }) => `  ${pc.yellow('asks:')} ${oneLine(text)}  (${answerCommand(task)})`),
+    ...(replan_hint === undefined ? [] : [`  ${pc.red('stalled:')} ${oneLine(stallText(replan_hint))}`]),
   ];
 }
 
@@ -376,10 +452,18 @@ export function snapshotLines(shown: SnapshotShown): string[] {
   ];
 }
 
+export const REJECTED_HEADINGS = ['ID', 'TIME', 'SUBJECT', 'RESULT', 'BYTES', 'WHY'];
+
+/** A rejected result. */
+export function rejectedCells(entry: RejectedShown): string[] {
+  const { id, at, subject, sequence, code, bytes, reason } = entry;
+  return [String(id), at, subject, String(sequence), String(bytes), `${code}: ${reason}`];
+}
+
 /** A rejected result in one line. */
 export function rejectedLine(entry: RejectedShown): string {
-  const { id, at, subject, sequence, code, bytes, reason } = entry;
-  return `${id}  ${at}  ${subject}  result ${sequence}  ${bytes} bytes  ${code}: ${reason}`;
+  const [id, at, subject, sequence, bytes, why] = rejectedCells(entry);
+  return `${id}  ${at}  ${subject}  result ${sequence}  ${bytes} bytes  ${why}`;
 }
 
 export function telemetryLines(report: ToolReply<'telemetry-show'>): string[] {

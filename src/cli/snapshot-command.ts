@@ -3,7 +3,7 @@ import { ThroughlineError } from '../contracts/errors.js';
 import type { NatsPorts } from '../nats/open-nats.js';
 import { sessionReader } from '../services/common/open-sessions.js';
 import { cliOf, examples, out, withNats } from './command-context.js';
-import { onSession, requireEvents, sessionGiven } from './session-argument.js';
+import { onSession, requireEvents, usualSession } from './session-argument.js';
 
 interface SnapshotOptions {
   readonly json?: boolean;
@@ -18,7 +18,7 @@ export function snapshotCommand(parent: Command): void {
     .addHelpText('after', examples('throughline admin snapshot demo'))
     .action(async (_: string | undefined, options: SnapshotOptions, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionGiven(cli, command);
+      const session = await usualSession(cli, command);
       const write = async (nats: NatsPorts) => {
         const { reader, writer } = sessionReader(nats, cli.config, cli.logger);
         const { folded } = await reader.load(session);

@@ -3,15 +3,25 @@ import { hasProjectFile } from '../agents/agent-session.js';
 import { injectedTokens } from '../agents/hooks/hook-state.js';
 import { stateDirOf } from '../config/config.js';
 import type { Token } from '../contracts/names.js';
+import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-reply.js';
 import { boardLine } from '../memory/session/task-counts.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { counted, oneLine } from '../shared/text.js';
-import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
-import { onSession, requireEvents, sessionGiven } from './session-argument.js';
+import { age, counted, oneLine } from '../shared/text.js';
+import { type Cli, cliOf, coloured, examples, note, out, withClient } from './command-context.js';
+import { table } from './output.js';
+import { onSession, requireEvents, usualSession } from './session-argument.js';
 import { degradedLine, NO_PLAN, planNumberLines, problemsCounted } from './show-plan.js';
-import { ledgerLines, progressLines, sessionLines } from './show-reply.js';
+import {
+  type Colors,
+  coloursOf,
+  ledgerLines,
+  progressLines,
+  sessionLines,
+  TIMELINE_HEADINGS,
+  timelineCells,
+} from './show-reply.js';
 import { WATCH, watchSession } from './watching.js';
 
 interface StatusOptions {
@@ -33,9 +43,9 @@ const NAMED = 10;
 export function statusCommand(program: Command): void {
   onSession(program.command('status'))
     .description(
-      'Without a session it shows the installation: its services, and the sessions that need a person or moved last. With a\n' +
-        'session it shows the run: the totals of its plan and board, and for each task with results its outcome and what it\n' +
-        'needs next. With --task it shows every entry of the ledger of that task.',
+      'Without a session it shows the installation: its services, who works now, and the sessions that need a person or\n' +
+        'moved last. With a session it shows on one screen how far its plan and board are, what needs a person, what reviews\n' +
+        'found, who works now, its tasks, and what happened last. With --task it shows every entry of the ledger of that task.',
     )
     .option('-t, --task <id>', 'show the ledger of this task, of the board or the plan')
     .addOption(new Option('--json', 'print the reply as JSON; with --task its entries'))
@@ -53,13 +63,14 @@ export function statusCommand(program: Command): void {
       const cli = cliOf(command);
       const { task, json = false, watch } = options;
       const named = argument ?? options.session ?? cli.config.session;
-      if (named === undefined && task === undefined && watch !== true && !hasProjectFile(process.cwd()))
-        return showInstallation(cli, json);
-      const session = sessionGiven(cli, command);
+      const isWhole = named === undefined && task === undefined && !hasProjectFile(process.cwd());
+      const session = isWhole ? undefined : await usualSession(cli, command);
       const show = (): Promise<Shown> =>
-        withClient(cli, (client) =>
-          task === undefined ? runOf(client, session, json) : ledgerOf(client, session, task, json),
-        );
+        session === undefined
+          ? installation(cli, json)
+          : withClient(cli, (client) =>
+              task === undefined ? runOf(cli, client, session, json) : ledgerOf(client, session, task, json),
+            );
       if (watch) {
         const joined = async () => {
           const { text, remark } = await show();
@@ -68,12 +79,12 @@ export function statusCommand(program: Command): void {
         return watchSession(cli, { session, show: joined, redraws: !json });
       }
       const { text, remark } = await show();
-      if (text !== '') out(text);
+      if (text !== '') out(text, coloured(cli));
       if (remark !== undefined) note(remark);
     });
 }
 
-async function showInstallation(cli: Cli, json: boolean): Promise<void> {
+async function installation(cli: Cli, json: boolean): Promise<Shown> {
   const { health, list, proposed } = await withClient(cli, async ({ tools, proposals }) => ({
     health: await tools.healthShow({ brief: true }),
     list: await tools.sessionList({ limit: NAMED }),
@@ -84,19 +95,30 @@ async function showInstallation(cli: Cli, json: boolean): Promise<void> {
     ),
   }));
   const injected = injectedTokens(stateDirOf(cli.config.env), new Date());
-  if (json) return out(JSON.stringify({ ...health, injected, sessions: list.sessions, total: list.total }));
-  for (const line of installationLines(health)) out(line);
-  if (injected > 0) out(`hooks: ${counted(injected, 'token')} given to agents in the last day`);
-  if (proposed > 0)
-    out(`needs you: ${counted(proposed, 'proposal')} to review: "throughline learning review"`);
-  for (const line of sessionLines(list.sessions, undefined, 'no figures yet')) out(line);
-  const more = list.total - list.sessions.length;
-  if (list.total === 0)
-    note('-- no sessions yet: one begins with its first result, as "throughline publish" sends it');
-  else
-    note(
-      `-- ${counted(list.total, 'session')}${more > 0 ? ': "throughline session ls" lists them all' : ''}; "throughline status NAME" shows one`,
-    );
+  const { sessions, total } = list;
+  if (json) return { text: JSON.stringify({ ...health, injected, sessions, total }) };
+  const pc = coloursOf(cli);
+  const now = new Date().toISOString();
+  const working = sessions.flatMap((each) =>
+    each.brief ? [] : each.working.map((claim) => workingLine(pc, claim, now, each.session)),
+  );
+  const lines = [
+    ...installationLines(health),
+    ...(injected > 0 ? [`hooks: ${counted(injected, 'token')} given to agents in the last day`] : []),
+    ...(proposed > 0
+      ? [
+          `${pc.yellow('needs you:')} ${counted(proposed, 'proposal')} to review: "throughline learning review"`,
+        ]
+      : []),
+    ...section(pc, 'Working now', working),
+    ...(sessions.length === 0 ? [] : ['', ...sessionLines(pc, sessions, now, 'no figures yet')]),
+  ];
+  const more = total > sessions.length ? ': "throughline session ls" lists them all' : '';
+  const remark =
+    total === 0
+      ? '-- no sessions yet: one begins with its first result, as "throughline publish" sends it'
+      : `-- ${counted(total, 'session')}${more}; "throughline status NAME" shows one`;
+  return { text: lines.join('\n'), remark };
 }
 
 function installationLines(health: ToolReply<'health-show'>): string[] {
@@ -114,19 +136,23 @@ function installationLines(health: ToolReply<'health-show'>): string[] {
   ];
 }
 
-async function runOf(client: ThroughlineClient, session: Token, json: boolean): Promise<Shown> {
-  const reply = await client.runStatus(session);
+async function runOf(cli: Cli, client: ThroughlineClient, session: Token, json: boolean): Promise<Shown> {
+  const [reply, { entries }] = await Promise.all([
+    client.runStatus(session),
+    client.tools.timelineList({ session, limit: LAST }),
+  ]);
   requireEvents(session, reply.sequence);
-  const hasProblems = !json && reply.run !== null && problemsCounted(reply.run) !== '';
+  if (json) return { text: JSON.stringify({ ...reply, last: entries }) };
+  const hasProblems = reply.run !== null && problemsCounted(reply.run) !== '';
   return {
-    text: shownStatus(reply, json),
+    text: statusLines(coloursOf(cli), reply, entries).join('\n'),
     ...(hasProblems && { remark: `-- "throughline plan show ${session}" shows each such line` }),
   };
 }
 
 /** The status of a run, as `plan follow` shows it as well. */
-export function shownStatus(reply: RunStatusReply | RunInitReply, json: boolean): string {
-  return json ? JSON.stringify(reply) : statusLines(reply).join('\n');
+export function shownStatus(cli: Cli, reply: RunStatusReply | RunInitReply, json: boolean): string {
+  return json ? JSON.stringify(reply) : statusLines(coloursOf(cli), reply).join('\n');
 }
 
 async function ledgerOf(
@@ -145,16 +171,70 @@ async function ledgerOf(
   return { text: ledgerLines({ entries }).join('\n'), remark: said };
 }
 
-function statusLines(reply: RunStatusReply | RunInitReply): string[] {
-  const { session, run, tasks, unreadable, waiting } = reply;
-  const lines: string[] = run === null ? [NO_PLAN] : planNumberLines(run);
+/** Lines of the screen that its lists may have: events, and tasks with results. */
+const LAST = 5;
+const MAX_TASKS = 12;
+
+function statusLines(
+  pc: Colors,
+  reply: RunStatusReply | RunInitReply,
+  last: readonly TimelineEntry[] = [],
+): string[] {
+  const { session, run, tasks, unreadable, waiting, findings, working } = reply;
+  const now = new Date().toISOString();
   const problems = run === null ? '' : problemsCounted(run);
-  if (problems !== '') lines.push(`tasks.md: ${problems}`);
-  if ('degraded' in reply && reply.degraded !== undefined) lines.push(degradedLine(reply.degraded));
-  if (session.board.total > 0) lines.push(`board: ${boardLine(session.board)}`);
-  if (waiting.length > 0) lines.push(`needs you: ${waiting.map(oneLine).join('; ')}`);
-  for (const task of tasks) lines.push(...progressLines(task).map((line) => `  ${line}`));
-  for (const { task, dispatch, code, reason } of unreadable)
-    lines.push(`  ${oneLine(task)}  last result ${dispatch} could not be read: ${code}: ${oneLine(reason)}`);
-  return lines;
+  const title = session.title === undefined ? '' : `  ${oneLine(session.title)}`;
+  const state = session.archived === undefined ? session.status : 'archived';
+  // Those that are done stand behind those that are not.
+  const rank = ({ next_action: next }: (typeof tasks)[number]) => Number(next === 'next_task');
+  const shown = tasks.toReversed().sort((a, b) => rank(a) - rank(b));
+  const left = shown.length - MAX_TASKS;
+  return [
+    `${pc.bold(session.name)}  ${state}${title}`,
+    ...(run === null ? [NO_PLAN] : planNumberLines(run)),
+    ...(problems === '' ? [] : [`tasks.md: ${problems}`]),
+    ...('degraded' in reply && reply.degraded !== undefined ? [degradedLine(reply.degraded)] : []),
+    ...(session.board.total > 0 ? [`board: ${boardLine(session.board)}`] : []),
+    ...section(pc, 'Needs you', waiting.map(oneLine)),
+    ...section(pc, `Open findings (${findings.total})`, findings.newest.map(oneLine)),
+    ...section(
+      pc,
+      'Working now',
+      working.map((claim) => workingLine(pc, claim, now)),
+    ),
+    ...section(pc, 'Tasks with results', [
+      ...shown.slice(0, MAX_TASKS).flatMap((task) => progressLines(pc, task)),
+      ...(left > 0 ? [`${left} more: "throughline plan show ${session.name}" shows all of a plan`] : []),
+      ...unreadable.map(
+        ({ task, dispatch, code, reason }) =>
+          `${oneLine(task)}  last result ${dispatch} could not be read: ${code}: ${oneLine(reason)}`,
+      ),
+    ]),
+    ...section(
+      pc,
+      'Last',
+      last.length === 0
+        ? []
+        : table(
+            TIMELINE_HEADINGS,
+            last.map((entry) => timelineCells(pc, entry)),
+            pc.dim,
+          ).slice(1),
+    ),
+  ];
+}
+
+/** A title and its lines; nothing without lines. */
+function section(pc: Colors, title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', pc.bold(title), ...lines.map((line) => `  ${line}`)];
+}
+
+function workingLine(
+  pc: Colors,
+  { task, agent, since, seen }: RunStatusReply['working'][number],
+  now: string,
+  session?: string,
+): string {
+  const where = session === undefined ? '' : `${session}  `;
+  return `${where}${pc.bold(oneLine(task))}  ${oneLine(agent)}, since ${age(since, now)}, last sign of life ${age(seen, now)}`;
 }

@@ -4,7 +4,7 @@ import { messageOf } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import { withinDeadline } from '../shared/backoff.js';
-import { type Cli, note, out } from './command-context.js';
+import { type Cli, coloured, note, out } from './command-context.js';
 import { runUntilSignal } from './signals.js';
 
 /** An announcement may get lost, and a change of the tasks file is not an event yet: then this is the longest wait. */
@@ -18,7 +18,8 @@ const FILE_EVERY_MS = 250;
 export const WATCH = ['-w, --watch', 'show it again each time that the session moves, until Ctrl-C'] as const;
 
 interface Watched {
-  readonly session: Token;
+  /** Undefined: the whole installation, looked at every two seconds. */
+  readonly session: Token | undefined;
   /** Returns the current text. */
   readonly show: () => Promise<string>;
   /** A file, its version that is shown first, and what is to be done before it is shown again once it has changed. */
@@ -48,9 +49,9 @@ export async function watchSession(cli: Cli, { session, show, file, redraws }: W
       });
     // Before the first look: what comes during it is seen by the next one.
     let moved = next();
-    const unwatch = nats.log.watch(session, () => wake());
+    const unwatch = session === undefined ? () => {} : nats.log.watch(session, () => wake());
     let shown = await show();
-    print(shown, redraws);
+    print(cli, shown, redraws);
 
     let isStopped = false;
     let isFileNew = false;
@@ -70,7 +71,7 @@ export async function watchSession(cli: Cli, { session, show, file, redraws }: W
       const now = await show();
       if (now === shown || isStopped) return;
       shown = now;
-      print(shown, redraws);
+      print(cli, shown, redraws);
     };
     const follow = async () => {
       let fault = '';
@@ -103,7 +104,7 @@ export async function versionOf(path: string): Promise<string> {
 
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
 
-function print(text: string, redraws: boolean): void {
+function print(cli: Cli, text: string, redraws: boolean): void {
   if (redraws && process.stdout.isTTY) process.stdout.write(CLEAR);
-  out(text);
+  out(text, coloured(cli));
 }

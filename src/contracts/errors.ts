@@ -62,8 +62,10 @@ export function beingForgotten(session: string): ThroughlineError {
   );
 }
 
-export function noSuchSession(session: string): string {
-  return `session ${session} does not exist: "throughline session ls" lists those that do`;
+/** `details.session` is its name: a command line looks for one that is called nearly so. */
+export function noSuchSession(session: string): ThroughlineError {
+  const message = `session ${session} does not exist: "throughline session ls" lists those that do`;
+  return new ThroughlineError('not_found', message, { details: { session } });
 }
 
 const STATUS: Partial<Record<ErrorCode, number>> = {

@@ -83,6 +83,14 @@ const status = {
     .describe(
       'Tasks whose last result could not be read; the newest rejections of the session are remembered.',
     ),
+  findings: z
+    .object({
+      total: count('Open findings: issues and required fixes.'),
+      newest: z
+        .array(z.string())
+        .describe('The newest five, as "src/a.ts: Leaks a handle (critical, task 1)".'),
+    })
+    .describe('What reviews found and nobody has closed.'),
   ...needs,
   sequence,
 };

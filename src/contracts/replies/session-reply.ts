@@ -207,6 +207,16 @@ export const needs = {
       }),
     )
     .describe('The open questions with which waiting begins.'),
+  working: z
+    .array(
+      z.object({
+        task: z.string().describe('Id of the task, of the board or the plan.'),
+        agent: z.string().describe('The agent that has claimed it.'),
+        since: time('When it was claimed'),
+        seen: time('The last sign of life of the agent'),
+      }),
+    )
+    .describe('Who works now, the most recently claimed first: at most five.'),
 };
 
 export const sessionFigures = z

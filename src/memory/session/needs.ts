@@ -3,23 +3,23 @@ import type { Figures } from '../../contracts/replies/session-reply.js';
 import { waitsForPerson } from '../../shared/person-needed.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { isForPerson, type Notebook, unread } from './notebook.js';
-import type { Task } from './task-board.js';
+import { claimedTasks, type Task, type TaskBoard } from './task-board.js';
 
 const MAX_REASON = 300;
 const MAX_LISTED = 5;
 
-type Needs = Pick<Figures, 'stalled' | 'waiting' | 'asks'>;
-type Status = Omit<RunStatusReply, 'sequence' | 'degraded' | keyof Needs>;
+type Needs = Pick<Figures, 'stalled' | 'waiting' | 'asks' | 'working'>;
+type Status = Omit<RunStatusReply, 'sequence' | 'degraded' | 'findings' | keyof Needs>;
 
 /**
- * Returns what needs a person, in one place for the list of sessions, the status of a session, its log, and the inspector: stalled tasks,
+ * Returns what needs a person and who works, in one place for the list of sessions, the status of a session, its log, and the inspector: stalled tasks,
  * and what waits: open questions first, then messages to a person, halted reviews, unreadable results, blocked tasks, and the
  * plan. A session that is completed or archived needs no one.
  */
-export function needsOf(status: Status, board: Iterable<Task>, notebook: Notebook): Needs {
+export function needsOf(status: Status, board: TaskBoard, notebook: Notebook): Needs {
   const { session } = status;
   if (session.status !== 'open' || session.archived !== undefined)
-    return { stalled: [], waiting: [], asks: [] };
+    return { stalled: [], waiting: [], asks: [], working: [] };
   const asks = status.tasks.flatMap(({ task, questions = [] }) =>
     questions.map(({ text, options = [], default: usual }) => ({
       ...{ task, text, ...(options.length > 0 && { options }) },
@@ -28,8 +28,9 @@ export function needsOf(status: Status, board: Iterable<Task>, notebook: Noteboo
   );
   return {
     stalled: stalledTasks(status),
-    waiting: waitingFor(status, asks, board, notebook),
+    waiting: waitingFor(status, asks, board.tasks.values(), notebook),
     asks: asks.slice(0, MAX_LISTED),
+    working: claimedTasks(board).slice(0, MAX_LISTED),
   };
 }
 

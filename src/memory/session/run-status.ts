@@ -5,17 +5,39 @@ import { driftOf, type PlanOutlook, type TaskResults } from '../../ledger/next-t
 import { totalsOf } from '../../ledger/progress-ledger.js';
 import { nextAction, outcomeName, signalsOf, type TaskLedger } from '../../ledger/task-ledger.js';
 import { clipText, oneLine } from '../../shared/text.js';
+import type { SessionFact } from '../facts/fact-types.js';
 import { resolvedSettings } from './charter.js';
 import { overview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
 import { needsOf } from './needs.js';
 import type { Run } from './session-run.js';
-import { ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
+import { factsOf, ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
 
 export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded'>;
 export type TaskProgress = RunStatus['tasks'][number];
 
 export function runStatus(state: SessionState): RunStatus {
+  return { ...progress(state), findings: openFindings(state, MAX_FINDINGS) };
+}
+
+const MAX_FINDINGS = 5;
+const MAX_FINDING = 160;
+
+/** Returns what reviews found and nobody has closed, the newest first. */
+export function openFindings(state: SessionState, most: number): RunStatus['findings'] {
+  const open = factsOf(state)
+    .getValid()
+    .filter(({ relation }) => relation === 'issue' || relation === 'must_fix');
+  return { total: open.length, newest: open.slice(-most).reverse().map(findingLine) };
+}
+
+function findingLine({ subject, object, severity, sourceTaskId }: SessionFact): string {
+  const where = subject.startsWith('task:') ? object : `${subject}: ${object}`;
+  const origin = `${severity ?? 'must fix'}, task ${sourceTaskId}`;
+  return `${clipText(oneLine(where), MAX_FINDING)} (${clipText(oneLine(origin), MAX_FINDING)})`;
+}
+
+function progress(state: SessionState): Omit<RunStatus, 'findings'> {
   const seen = seenState(state);
   const { run } = state;
   const ledgers = ledgersOf(state);
@@ -25,7 +47,7 @@ export function runStatus(state: SessionState): RunStatus {
     tasks: [...ledgers.values()].map((ledger) => progressOf(seen, ledger)),
     unreadable: unreadableTasks(rejectionsOf(state)),
   };
-  return { ...status, ...needsOf(status, seen.board.tasks.values(), seen.notebook) };
+  return { ...status, ...needsOf(status, seen.board, seen.notebook) };
 }
 
 export function planInNumbers(
@@ -79,7 +101,7 @@ const MAX_GOAL = 300;
 export function sessionFigures(state: SessionState): Figures {
   const seen = seenState(state);
   const { session } = overview(seen);
-  const status = runStatus(state);
+  const status = progress(state);
   const { rejected, ...read } = session.dispatches;
   const goal = session.goal ?? state.run?.goal;
   return {
@@ -102,6 +124,7 @@ export function sessionFigures(state: SessionState): Figures {
     stalled: status.stalled,
     waiting: status.waiting,
     asks: status.asks,
+    working: status.working,
     unread: session.unread,
   };
 }

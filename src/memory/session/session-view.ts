@@ -2,7 +2,7 @@ import type { Figures } from '../../contracts/replies/session-reply.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { groupOf, isBare } from '../facts/fact-groups.js';
 import type { SessionFact } from '../facts/fact-types.js';
-import { sessionFigures } from './run-status.js';
+import { openFindings, sessionFigures } from './run-status.js';
 import { factsOf, type SessionState } from './session-state.js';
 
 /** Limit of the view in bytes of JSON. */
@@ -32,7 +32,7 @@ export function sessionView(state: SessionState): SessionView {
     ...{ status, results, rejected, facts, board, ...(plan && { plan }) },
     waiting: waiting.map((text) => said(text)),
     stalled: stalled.map(({ task }) => said(task)),
-    open_findings: valid.filter(isFinding).slice(0, MAX_LISTED).map(findingLine),
+    open_findings: [...openFindings(state, MAX_LISTED).newest],
     newest_facts: valid
       .filter((fact) => !isFinding(fact) && !isBare(fact) && groupOf(fact) !== 'files')
       .slice(0, MAX_LISTED)
@@ -44,11 +44,6 @@ export function sessionView(state: SessionState): SessionView {
   for (const list of [view.newest_facts, view.open_findings, view.stalled, view.waiting])
     while (list.length > 0 && isLarge()) list.pop();
   return view;
-}
-
-function findingLine({ subject, object, severity, sourceTaskId }: SessionFact): string {
-  const where = subject.startsWith('task:') ? object : `${subject}: ${object}`;
-  return said(where, `${severity ?? 'must fix'}, task ${sourceTaskId}`);
 }
 
 function said(text: string, origin?: string): string {

@@ -1,5 +1,5 @@
 import type { Told } from '../../contracts/replies/page-fields.js';
-import type { taskView } from '../../contracts/replies/session-reply.js';
+import type { Figures, taskView } from '../../contracts/replies/session-reply.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { TaskStatus } from '../../contracts/task-events.js';
 import { dropOldest } from '../../shared/collections.js';
@@ -124,6 +124,18 @@ export function unblock(board: TaskBoard, id: string, at: string): void {
 export function claimOf({ tasks, planned }: TaskBoard, id: string): Claim {
   const task = tasks.get(id);
   return task === undefined ? (planned.get(id) ?? {}) : { ...task, claimed_at: claimedAt(task) };
+}
+
+/** Returns the tasks that agents work on, the most recently claimed first. */
+export function claimedTasks({ tasks, planned }: TaskBoard): Figures['working'] {
+  const onBoard = [...tasks.values()]
+    .filter(isOpen)
+    .map((task) => ({ ...task, since: statusAt(task), claimed_at: claimedAt(task) }));
+  return [...onBoard, ...planned.values()]
+    .flatMap(({ id, claimed_by, since = '', claimed_at = since }) =>
+      claimed_by === undefined ? [] : [{ task: id, agent: claimed_by, since, seen: claimed_at }],
+    )
+    .sort((a, b) => b.since.localeCompare(a.since));
 }
 
 /** Releases claims of agents that gave no sign of life for half an hour before `now`. Results still move the tasks. */

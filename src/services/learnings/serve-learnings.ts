@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.js';
 import { checkedRequest } from '../../contracts/checked.js';
-import { codeOf, noSuchSession, ThroughlineError } from '../../contracts/errors.js';
+import { codeOf, noSuchSession } from '../../contracts/errors.js';
 import {
   DEFAULT_MAX_LEARNINGS,
   DEFAULT_MIN_SIMILARITY,
@@ -231,7 +231,7 @@ async function requireSession(
   if (name === undefined) return;
   const session = token(name, 'source.session');
   const { state } = (await sessions.load(session)).folded;
-  if (state.sequence === 0) throw new ThroughlineError('not_found', noSuchSession(session));
+  if (state.sequence === 0) throw noSuchSession(session);
 }
 
 async function search(

@@ -80,7 +80,7 @@ export function createSessionExport({ log, snapshots, logger, maxReplyBytes }: E
     const { from, place } =
       cursor === undefined ? await begun(session) : { from: log, place: readCursor(cursor, PLACE) };
     const [, after, through, limit, epoch, sequence, lastEvent, lastCommand] = place;
-    if (through === 0) throw new ThroughlineError('not_found', noSuchSession(session));
+    if (through === 0) throw noSuchSession(session);
     const read = await from.read(session, { after, through, limit });
     // Events behind the first page may also refer to events that the checkpoint replaced.
     const carried = { sequence, lastEvent, lastCommand };

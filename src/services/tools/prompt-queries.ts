@@ -76,7 +76,7 @@ export function createTelemetryQuery(options: TelemetryQueryOptions) {
   return async (request: unknown): Promise<ToolReply<'telemetry-show'>> => {
     const session = token(checkedRequest(TOOLS['telemetry-show'].request, request).session, 'session');
     const { state } = (await options.reader.load(session)).folded;
-    if (state.sequence === 0) throw new ThroughlineError('not_found', noSuchSession(session));
+    if (state.sequence === 0) throw noSuchSession(session);
     const { sequence } = state;
     const { counts: dispatches, ledgers } = state.dispatches.current();
     const approvalLoops = [...ledgers.values()].reduce((sum, ledger) => sum + ledger.approvalLoops, 0);

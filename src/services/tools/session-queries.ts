@@ -155,11 +155,11 @@ export function createSessionQueries(options: SessionQueriesOptions) {
       const session = token(name, 'session');
       const [stored, { sequence }] = await Promise.all([snapshots.load(session), stateOf(session)]);
       if (stored === undefined) {
-        const missing =
-          sequence === 0
-            ? noSuchSession(session)
-            : `session ${session} has no snapshot yet: "throughline admin snapshot ${session}" writes one`;
-        throw new ThroughlineError('not_found', missing);
+        if (sequence === 0) throw noSuchSession(session);
+        throw new ThroughlineError(
+          'not_found',
+          `session ${session} has no snapshot yet: "throughline admin snapshot ${session}" writes one`,
+        );
       }
       const decoded = decodeSnapshot(session, stored.text);
       if (!decoded.ok)

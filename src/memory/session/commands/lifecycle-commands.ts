@@ -47,7 +47,7 @@ export function completeSession(
   state: SessionState,
   { force, reason }: ToolArguments<'session-complete'>,
 ): Decision {
-  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
+  if (state.sequence === 0) return refuseUnknown(state);
   if (state.charter.status === 'completed') return answer(overview);
   const open = [...state.board.tasks.values()].filter(isOpen);
   if (open.length > 0 && !force) {
@@ -88,22 +88,27 @@ function openFixes(state: SessionState): { readonly task: string; readonly fix: 
 }
 
 export function restartSession(state: SessionState, { reason }: ToolArguments<'session-restart'>): Decision {
-  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
+  if (state.sequence === 0) return refuseUnknown(state);
   if (state.charter.archived !== undefined) return refuseArchived(state);
   if (state.charter.status === 'open') return answer(overview);
   return append({ type: 'session.restarted', data: { ...(reason !== undefined && { reason }) } }, overview);
 }
 
 export function archiveSession(state: SessionState, { reason }: ToolArguments<'session-archive'>): Decision {
-  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
+  if (state.sequence === 0) return refuseUnknown(state);
   if (state.charter.archived !== undefined) return answer(overview);
   return append({ type: 'session.archived', data: { ...(reason !== undefined && { reason }) } }, overview);
 }
 
 export function reopenSession(state: SessionState, { reason }: ToolArguments<'session-reopen'>): Decision {
-  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
+  if (state.sequence === 0) return refuseUnknown(state);
   if (state.charter.archived === undefined) return answer(overview);
   return append({ type: 'session.reopened', data: { ...(reason !== undefined && { reason }) } }, overview);
+}
+
+function refuseUnknown({ session }: SessionState): Decision {
+  const { code, message, details } = noSuchSession(session);
+  return refuse(code, message, details);
 }
 
 export function refuseArchived({ session, charter }: SessionState): Decision {
