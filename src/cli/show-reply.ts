@@ -167,11 +167,12 @@ function inLine(cells: readonly Cell[]): string {
   return cells.map((cell) => (typeof cell === 'string' ? cell : cell.colour(cell.text))).join(' ');
 }
 
-const TONE_COLOURS = { good: 'green', warn: 'yellow', bad: 'red', info: 'cyan', quiet: 'reset' } as const;
+const TONE_COLOURS = { good: 'green', warn: 'yellow', bad: 'red', info: 'cyan' } as const;
 
 /** A status or verdict in its colour. */
 export function toned(pc: Colors, word: string, text = spaced(word)): Cell {
-  return { text, colour: pc[TONE_COLOURS[toneOf(word)]] };
+  const tone = toneOf(word);
+  return tone === 'quiet' ? text : { text, colour: pc[TONE_COLOURS[tone]] };
 }
 
 function listed(lines: readonly string[], none: string): readonly string[] {

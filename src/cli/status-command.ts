@@ -9,6 +9,7 @@ import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-repl
 import { boardLine } from '../memory/session/task-counts.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, oneLine } from '../shared/text.js';
+import { answerCommand } from '../work/questions.js';
 import { type Cli, cliOf, coloured, examples, note, out, withClient } from './command-context.js';
 import { table } from './output.js';
 import { onSession, requireEvents, usualSession } from './session-argument.js';
@@ -180,22 +181,33 @@ function statusLines(
   reply: RunStatusReply | RunInitReply,
   last: readonly TimelineEntry[] = [],
 ): string[] {
-  const { session, run, tasks, unreadable, waiting, findings, working } = reply;
+  const { session, run, tasks, unreadable, waiting, asks, findings, working } = reply;
   const now = new Date().toISOString();
   const problems = run === null ? '' : problemsCounted(run);
   const title = session.title === undefined ? '' : `  ${oneLine(session.title)}`;
+  const { started_at: began, last_event_at: at } = session;
+  const moved = began && at ? pc.dim(`  began ${age(began, now)}, moved ${age(at, now)}`) : '';
   const state = session.archived === undefined ? session.status : 'archived';
   // Those that are done stand behind those that are not.
   const rank = ({ next_action: next }: (typeof tasks)[number]) => Number(next === 'next_task');
   const shown = tasks.toReversed().sort((a, b) => rank(a) - rank(b));
   const left = shown.length - MAX_TASKS;
   return [
-    `${pc.bold(session.name)}  ${state}${title}`,
+    `${pc.bold(session.name)}  ${state}${title}${moved}`,
     ...(run === null ? [NO_PLAN] : planNumberLines(run)),
     ...(problems === '' ? [] : [`tasks.md: ${problems}`]),
     ...('degraded' in reply && reply.degraded !== undefined ? [degradedLine(reply.degraded)] : []),
     ...(session.board.total > 0 ? [`board: ${boardLine(session.board)}`] : []),
-    ...section(pc, 'Needs you', waiting.map(oneLine)),
+    ...section(
+      pc,
+      'Needs you',
+      waiting.map((what, at) => {
+        const asked = asks[at];
+        return asked === undefined
+          ? oneLine(what)
+          : `${oneLine(what)}  (${answerCommand(asked.task, session.name)})`;
+      }),
+    ),
     ...section(pc, `Open findings (${findings.total})`, findings.newest.map(oneLine)),
     ...section(
       pc,
@@ -203,7 +215,7 @@ function statusLines(
       working.map((claim) => workingLine(pc, claim, now)),
     ),
     ...section(pc, 'Tasks with results', [
-      ...shown.slice(0, MAX_TASKS).flatMap((task) => progressLines(pc, task)),
+      ...shown.slice(0, MAX_TASKS).flatMap(({ questions: _, ...task }) => progressLines(pc, task)),
       ...(left > 0 ? [`${left} more: "throughline plan show ${session.name}" shows all of a plan`] : []),
       ...unreadable.map(
         ({ task, dispatch, code, reason }) =>
@@ -217,7 +229,7 @@ function statusLines(
         ? []
         : table(
             TIMELINE_HEADINGS,
-            last.map((entry) => timelineCells(pc, entry)),
+            last.map((entry) => [age(entry.at, now), ...timelineCells(pc, entry).slice(1)]),
             pc.dim,
           ).slice(1),
     ),

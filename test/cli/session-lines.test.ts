@@ -1,3 +1,4 @@
+import picocolors from 'picocolors';
 import { expect, it } from 'vitest';
 import { sessionLines } from '../../src/cli/show-reply.js';
 import type { SessionListed } from '../../src/contracts/replies/session-reply.js';
@@ -14,6 +15,7 @@ const figures = {
   stalled: [],
   waiting: [],
   asks: [],
+  working: [],
   unread: 0,
 } as const;
 
@@ -30,13 +32,16 @@ it('lists sessions in columns, however long their names, with what they wait for
     { session: 'unread', at: '2026-03-01T11:30:00.000Z', sequence: 4, brief: true },
     { ...figures, session: 'x'.repeat(60), at: AT, archived: { at: AT } },
   ];
+  const name = 'x'.repeat(60);
   const lines = (unread: string) => [
-    'secret  open       just now   began 2d 1hr ago  5 results, 20 facts',
+    'SESSION  STATUS     MOVED      BEGAN        HOW FAR',
+    'secret   open       just now   2d 1hr ago   5 results, 20 facts',
     '  waits: an answer',
-    'b9      completed  30min ago                    The ninth, 5 results, 20 facts',
-    `unread             30min ago${unread}`,
-    `${'x'.repeat(60)}  archived   just now                     5 results, 20 facts`,
+    'b9       completed  30min ago               The ninth, 5 results, 20 facts',
+    `unread              30min ago${unread}`,
+    `${name}  archived   just now                5 results, 20 facts`,
   ];
-  expect(sessionLines(sessions, AT)).toEqual(lines(''));
-  expect(sessionLines(sessions, AT, 'not read yet')).toEqual(lines('                    not read yet'));
+  const plain = picocolors.createColors(false);
+  expect(sessionLines(plain, sessions, AT)).toEqual(lines(''));
+  expect(sessionLines(plain, sessions, AT, 'not read yet')).toEqual(lines('               not read yet'));
 });

@@ -25,7 +25,7 @@ describe('a line', () => {
 
   it('a line about a learning holds five characters of the id, type, confidence and text, in columns', () => {
     const { confidence: _, ...unsure } = pendingProposal({ type: 'self_knowledge' });
-    expect(learningLine(plain, pendingProposal())).toBe('abcde  pattern         0.82  Run the linter');
+    expect(learningLine(plain, pendingProposal())).toBe('abcde  pattern  0.82  Run the linter');
     expect(learningLine(plain, unsure)).toBe('abcde  self_knowledge   N/A  Run the linter');
   });
 

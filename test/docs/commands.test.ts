@@ -96,14 +96,16 @@ ${tables.join('\n\n')}
 | \`--version\` | print the version; of \`throughline\` alone |
 
 All other settings are [variables](configuration.md). Answers go to standard output, everything else to standard error:
-with \`--json\`, standard output holds JSON and nothing else. \`source <(throughline dev completion bash)\` completes commands,
-options and sessions in your shell.
+with \`--json\`, standard output holds JSON and nothing else, and an error is one line of JSON on standard error:
+\`{"error":{"code","message","fix"}}\`. [\`dev completion\`](#dev-completion) writes a file that completes commands, options and
+sessions in your shell.
 
 | exit code | meaning |
 |---|---|
 | 0 | done; of \`doctor\` and \`admin health\`: all works |
-| 1 | it failed, was refused, or names what does not exist; a result or a file cannot be read as what it should be. The message ends with its [error code](errors.md) |
+| 1 | it failed or was refused; a result or a file cannot be read as what it should be. The message ends with its [error code](errors.md) |
 | 2 | wrong usage: an option, an argument, a variable or a name that is unknown, missing or cannot be (\`usage\`, \`config_invalid\`, \`token_invalid\`, and \`schema_invalid\` of a value) |
+| 3 | what you named does not exist (\`not_found\`) |
 | 128 + n | ended by signal n: 130 for Ctrl-C, 143 for \`kill\` |
 
 ${innerOf(program)

@@ -26,7 +26,7 @@ import { codeOfReport, connectFault, permissionDenied, withoutSecrets } from './
 export type { NatsConnection };
 
 const GREETING_MS = 2000;
-const GREETED_WITHIN_MS = 1000;
+const GREETED_WITHIN_MS = 800;
 const RECONNECT_WAIT_MS = 250;
 /** Longest wait for flushing pending messages. */
 const DRAIN_MS = 5000;
