@@ -182,7 +182,7 @@ async function failed(error: unknown, argv: readonly string[]): Promise<number> 
     note(JSON.stringify({ error: shown }));
   } else if (error instanceof ThroughlineError) {
     note(`throughline: ${error.message} (${code})`);
-    if (fix !== undefined) note(`-- ${fix}`);
+    if (code === 'usage' && fix !== undefined) note(`-- ${fix}`);
   } else note(`throughline: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   if (!(error instanceof ThroughlineError)) return 1;
   return isWrongUsage(error) ? 2 : code === 'not_found' ? 3 : 1;

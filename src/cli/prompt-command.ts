@@ -20,7 +20,6 @@ import {
 import { counted } from '../shared/text.js';
 import { cliOf, examples, note, out, outForAgent, withClient } from './command-context.js';
 import { fraction, wholeNumber } from './option-parsers.js';
-import { printTable } from './request-command.js';
 import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { explanation, PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
 
@@ -110,7 +109,7 @@ export function promptCommand(program: Command): void {
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
     .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
     .option('--intent <id>', 'the active intent: its compacted history goes before the prompt')
-    .option('--new', 'compile the first prompt of a session, before it has any event')
+    .option('--new', 'also for a session that has no event yet')
     .option('--explain', 'show which facts and files were considered, and why each is shown or not')
     .addOption(
       new Option('--include <part...>', 'with --json: further parts of the reply').choices(DISPATCH_PARTS),
@@ -133,7 +132,8 @@ export function promptCommand(program: Command): void {
         cli,
         async (client) => {
           const compiled = await client.compile(request);
-          if (options.new !== true && compiled.sequence === 0) throw noSuchSession(request.session);
+          const isBegun = compiled.sequence > 0 || options.kind === 'session-start';
+          if (!isBegun && options.new !== true) throw noSuchSession(request.session);
           return compiled;
         },
         { checkReplies: false },
@@ -254,6 +254,7 @@ function addList(prompt: Command): void {
         return found;
       });
       if (json) return out(JSON.stringify(prompts));
+      const { printTable } = await import('./request-command.js');
       printTable(cli, PROMPT_HEADINGS, prompts.map(promptCells));
       if (total === 0) note(`-- none is kept: ${noneKept(session, task)}`);
       else note(`-- ${prompts.length} of ${counted(total, 'prompt')}`);

@@ -1,5 +1,6 @@
 import type { ToolReply } from '../contracts/replies/replies.js';
 import { clipText, counted, oneLine } from '../shared/text.js';
+import { cameText } from '../shared/wire-words.js';
 
 /** A plan, and how far it is, as lines of text for people. */
 
@@ -87,7 +88,7 @@ function taskTreeLines(task: PlanTask, next: string | null, width: number): stri
   ];
   const name = `${'  '.repeat(depth)}${oneLine(id)}`.padEnd(width);
   const why = said.length === 0 ? '' : ` (${said.join('; ')})`;
-  const came = task.last_outcome === undefined ? '' : `  ${task.last_outcome} → ${task.next_action}`;
+  const came = task.last_outcome === undefined ? '' : `  ${cameText(task.last_outcome, task.next_action)}`;
   return [
     `${markOf(task)} ${name}  ${oneLine(task.text)}${why}${came}`,
     ...(prompt === undefined ? [] : indented(prompt)),

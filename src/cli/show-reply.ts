@@ -10,7 +10,7 @@ import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ToolName } from '../contracts/tool-requests.js';
 import { stallText } from '../shared/person-needed.js';
 import { age, clipText, counted, oneLine } from '../shared/text.js';
-import { nextText, spaced, statusText, toneOf } from '../shared/words.js';
+import { cameText, spaced, statusText, toneOf } from '../shared/wire-words.js';
 import { answerCommand } from '../work/questions.js';
 import { type Cli, coloured } from './command-context.js';
 import { type Cell, table } from './output.js';
@@ -425,9 +425,9 @@ export function progressLines(pc: Colors, progress: Progress): string[] {
   );
   const where = stands.length === 0 ? '' : ` (${stands.join(', ')})`;
   const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
-  const [role = '', ...verdict] = last_outcome.split('_');
-  const said = toned(pc, verdict.join('_'), `${role} ${verdict.join(' ')}`);
-  const came = `${inLine([said])}, next: ${nextText(next_action)}${fixes} (${counted(dispatches, 'result')})`;
+  const verdict = last_outcome.replace(/^[a-z]+_/, '');
+  const said = toned(pc, verdict, cameText(last_outcome, next_action));
+  const came = `${inLine([said])}${fixes} (${counted(dispatches, 'result')})`;
   return [
     `${pc.bold(oneLine(task))}${where}  ${came}`,
     ...questions.map(({ text }) => `  ${pc.yellow('asks:')} ${oneLine(text)}  (${answerCommand(task)})`),

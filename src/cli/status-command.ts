@@ -143,7 +143,7 @@ async function runOf(cli: Cli, client: ThroughlineClient, session: Token, json: 
     client.tools.timelineList({ session, limit: LAST }),
   ]);
   requireEvents(session, reply.sequence);
-  if (json) return { text: JSON.stringify({ ...reply, last: entries }) };
+  if (json) return { text: JSON.stringify(reply) };
   const hasProblems = reply.run !== null && problemsCounted(reply.run) !== '';
   return {
     text: statusLines(coloursOf(cli), reply, entries).join('\n'),
@@ -179,7 +179,7 @@ const MAX_TASKS = 12;
 function statusLines(
   pc: Colors,
   reply: RunStatusReply | RunInitReply,
-  last: readonly TimelineEntry[] = [],
+  last?: readonly TimelineEntry[],
 ): string[] {
   const { session, run, tasks, unreadable, waiting, asks, findings, working } = reply;
   const now = new Date().toISOString();
@@ -193,7 +193,7 @@ function statusLines(
   const shown = tasks.toReversed().sort((a, b) => rank(a) - rank(b));
   const left = shown.length - MAX_TASKS;
   return [
-    `${pc.bold(session.name)}  ${state}${title}${moved}`,
+    ...(last === undefined ? [] : [`${pc.bold(session.name)}  ${state}${title}${moved}`]),
     ...(run === null ? [NO_PLAN] : planNumberLines(run)),
     ...(problems === '' ? [] : [`tasks.md: ${problems}`]),
     ...('degraded' in reply && reply.degraded !== undefined ? [degradedLine(reply.degraded)] : []),
@@ -225,7 +225,7 @@ function statusLines(
     ...section(
       pc,
       'Last',
-      last.length === 0
+      last === undefined || last.length === 0
         ? []
         : table(
             TIMELINE_HEADINGS,

@@ -26,47 +26,64 @@ export function usageFault(
   return new ThroughlineError('usage', plainMessage(error.message, command), { details: { fix } });
 }
 
-/** Phrases of commander, and ours. */
-const PHRASES: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
+/** Phrases of commander, as the text around their parts, and ours. */
+const PHRASES: readonly (readonly [marks: readonly string[], say: (...parts: string[]) => string])[] = [
   [
-    /^command-argument value '(.*)' is invalid for argument '(.*?)'\. (.*)$/s,
-    (value, name, why) => `${name} is "${value}": ${fixOf(why)}`,
+    ["command-argument value '", "' is invalid for argument '", "'. "],
+    (value, name, why = '') => `${name} is "${value}": ${fixOf(why)}`,
   ],
   [
-    /^option '(.*?)' argument '(.*)' is invalid\. (.*)$/s,
-    (flags, value, why) => `${flagIn(flags)} is "${value}": ${fixOf(why)}`,
+    ["option '", "' argument '", "' is invalid. "],
+    (flags = '', value, why = '') => `${flagIn(flags)} is "${value}": ${fixOf(why)}`,
   ],
-  [/^option '(.*)' argument missing$/, (flags) => `${flagIn(flags)} needs a value: ${flags}`],
-  [/^required option '(.*)' not specified$/, (flags) => `${flagIn(flags)} is missing: give ${flags}`],
+  [["option '", "' argument missing"], (flags = '') => `${flagIn(flags)} needs a value: ${flags}`],
+  [["required option '", "' not specified"], (flags = '') => `${flagIn(flags)} is missing: give ${flags}`],
   [
-    /^unknown option '(.*?)'(?:\n\(Did you mean (.*)\?\))?$/s,
-    (flag, near) => `there is no option ${flag}${near === undefined ? '' : `: did you mean ${near}?`}`,
+    ["unknown option '", "'"],
+    (flag, rest = '') => {
+      const near = nearIn(rest);
+      return `there is no option ${flag}${near === undefined ? '' : `: ${near}`}`;
+    },
   ],
-  [/^unknown command '(.*?)'(?:\n.*)?$/s, (name) => `there is no command "${name}"`],
+  [["unknown command '", "'"], (name) => `there is no command "${name}"`],
   [
-    /^too many arguments for '(.*?)'. Expected (\d+) arguments? but got (\d+)\.$/,
-    (name, most, given) =>
-      `${name} takes ${most === '0' ? 'no' : most} argument${most === '1' ? '' : 's'}, not ${given}`,
+    ["too many arguments for '", "'. Expected ", ' argument', ' but got ', '.'],
+    (name, most = '', plural, given) =>
+      `${name} takes ${most === '0' ? 'no' : most} argument${plural}, not ${given}`,
   ],
 ];
 
 function plainMessage(message: string, command: Command): string {
   const text = message.replace(/^error: /, '');
-  const [, missing] = /^missing required argument '(.*)'$/.exec(text) ?? [];
+  const [missing] = partsOf(text, ["missing required argument '", "'"]) ?? [];
   if (missing !== undefined) {
     const choices = command.registeredArguments.find((each) => each.name() === missing)?.argChoices;
     return `${missing} is missing${choices === undefined ? '' : `: ${oneOf(choices)}`}`;
   }
-  for (const [pattern, say] of PHRASES) {
-    const found = pattern.exec(text);
-    if (found !== null) return say(...found.slice(1));
+  for (const [marks, say] of PHRASES) {
+    const found = partsOf(text, marks);
+    if (found !== undefined) return say(...found);
   }
   return text;
 }
 
+/** The texts behind each of the marks, which follow each other; undefined if the first does not begin the text. */
+function partsOf(text: string, [first = '', ...marks]: readonly string[]): string[] | undefined {
+  if (!text.startsWith(first)) return undefined;
+  let rest = text.slice(first.length);
+  const parts: string[] = [];
+  for (const mark of marks) {
+    const at = rest.indexOf(mark);
+    if (at < 0) return undefined;
+    parts.push(rest.slice(0, at));
+    rest = rest.slice(at + mark.length);
+  }
+  return [...parts, rest];
+}
+
 /** The suggestion of commander. */
-function near({ message }: CommanderError): string | undefined {
-  const [, names] = /\(Did you mean (.*)\?\)/.exec(message) ?? [];
+function nearIn(message: string): string | undefined {
+  const [, names] = partsOf(`\n${message}`, ['\n', '(Did you mean ', '?)']) ?? [];
   return names === undefined ? undefined : `did you mean ${names}?`;
 }
 
@@ -77,9 +94,9 @@ function flagIn(flags: string): string {
 
 /** The fix of a parser, as the end of a sentence. */
 function fixOf(why: string): string {
-  const [, choices] = /^Allowed choices are (.*?)\./.exec(why) ?? [];
-  const [, near] = /\(Did you mean (.*)\?\)/.exec(why) ?? [];
-  if (near !== undefined) return `did you mean ${near}?`;
+  const near = nearIn(why);
+  if (near !== undefined) return near;
+  const [choices] = partsOf(why, ['Allowed choices are ', '.']) ?? [];
   if (choices !== undefined) return oneOf(choices.split(', '));
   return `${why.charAt(0).toLowerCase()}${why.slice(1)}`.replace(/\.$/, '');
 }
@@ -93,7 +110,10 @@ function hintOf(error: CommanderError, command: Command, word: string, program: 
   switch (error.code) {
     case 'commander.unknownCommand':
       return (
-        commandsHint(command, word) ?? commandsHint(program, word) ?? near(error) ?? innerHint(command, word)
+        commandsHint(command, word) ??
+        commandsHint(program, word) ??
+        nearIn(error.message) ??
+        innerHint(command, word)
       );
     case 'commander.excessArguments':
       return command.registeredArguments.length === 0 &&
@@ -125,11 +145,11 @@ function takesSession({ registeredArguments: [first] }: Command): boolean {
 
 /** `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call. */
 function commandsHint(command: Command, given: string): string | undefined {
-  const wanted = partsOf(given);
+  const wanted = wordsOf(given);
   if (wanted.length === 0) return undefined;
   const leaves = leavesOf(command);
   const near = leaves.filter((path) => {
-    const parts = partsOf(path.join('-'));
+    const parts = wordsOf(path.join('-'));
     return wanted.every((part) => parts.includes(part));
   });
   const also = command.parent === null ? alsoCalled(wanted) : [];
@@ -149,7 +169,7 @@ function alsoCalled(wanted: readonly string[]): string[][] {
 }
 
 /** The words of a name, each without the ending of a plural. */
-function partsOf(name: string): string[] {
+function wordsOf(name: string): string[] {
   return name
     .toLowerCase()
     .split(/[-_ ]/)

@@ -1,7 +1,7 @@
 import type { Role } from '../contracts/kinds.js';
 import type { LedgerListed } from '../contracts/replies/run-reply.js';
 
-export { nextText, spaced, statusText, type Tone, toneOf } from '../shared/words.js';
+export { nextText, spaced, statusText, type Tone, toneOf } from '../shared/wire-words.js';
 
 const NUMBER = new Intl.NumberFormat('en');
 

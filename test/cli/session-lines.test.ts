@@ -34,14 +34,14 @@ it('lists sessions in columns, however long their names, with what they wait for
   ];
   const name = 'x'.repeat(60);
   const lines = (unread: string) => [
-    'SESSION  STATUS     MOVED      BEGAN        HOW FAR',
-    'secret   open       just now   2d 1hr ago   5 results, 20 facts',
+    'SESSION  STATUS     MOVED      BEGAN       HOW FAR',
+    'secret   open       just now   2d 1hr ago  5 results, 20 facts',
     '  waits: an answer',
-    'b9       completed  30min ago               The ninth, 5 results, 20 facts',
+    'b9       completed  30min ago              The ninth, 5 results, 20 facts',
     `unread              30min ago${unread}`,
-    `${name}  archived   just now                5 results, 20 facts`,
+    `${name}  archived   just now               5 results, 20 facts`,
   ];
   const plain = picocolors.createColors(false);
   expect(sessionLines(plain, sessions, AT)).toEqual(lines(''));
-  expect(sessionLines(plain, sessions, AT, 'not read yet')).toEqual(lines('               not read yet'));
+  expect(sessionLines(plain, sessions, AT, 'not read yet')).toEqual(lines('              not read yet'));
 });

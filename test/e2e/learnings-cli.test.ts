@@ -104,7 +104,7 @@ describe('a proposal on the command line', () => {
 
     const listed = await run('learning', 'ls', '--status', 'pending');
     expect(listed.stdout).toBe(
-      `${other}  insight         0.50  Read the spec first\n${id}  pattern         0.80  Run the linter\n`,
+      `ID     TYPE     SURE  TEXT\n${other}  insight  0.50  Read the spec first\n${id}  pattern  0.80  Run the linter\n`,
     );
     expect(listed.stderr).toMatch(/^-- 2 pending proposals of project \S+: "throughline learning review"/);
     const json = JSON.parse((await run('learning', 'ls', '--status', 'pending', '--json')).stdout);
@@ -128,7 +128,9 @@ describe('a proposal on the command line', () => {
 
     const all = await run('learning', 'ls', '--status', 'all');
     expect(all.stdout).toMatch(/Run the linter {2}\(accepted by anna at \S+\)\n$/);
-    expect((await run('learning', 'ls')).stdout).toBe(`${id}  pattern         0.80  Run the linter\n`);
+    expect((await run('learning', 'ls')).stdout).toBe(
+      `ID     TYPE     SURE  TEXT\n${id}  pattern  0.80  Run the linter\n`,
+    );
   });
 
   it('proposal commands refuse a decision on a proposal that was decided, and say who decided it', async () => {
@@ -182,7 +184,7 @@ describe('a learning on the command line', () => {
       '--type',
       'pattern',
     );
-    expect(edited.stdout).toBe(`${lint}  pattern         0.50  Run linter and tests\n`);
+    expect(edited.stdout).toBe(`${lint}  pattern  0.50  Run linter and tests\n`);
     expect((await run('learning', 'edit', lint)).stderr).toMatch(
       /give content, type or tags \(schema_invalid\)/,
     );
@@ -194,16 +196,18 @@ describe('a learning on the command line', () => {
     const retired = await run('learning', 'ls', '--retired');
     expect(retired.stdout).toMatch(
       new RegExp(
-        `^${lint}  pattern         0.50  Run linter and tests  \\(retracted by \\S+ at \\S+: wrong\\)\\n` +
-          `${parse}  insight         0.50  Parsers need .*  \\(superseded by eve at \\S+, replaced by ${lint}\\)\\n$`,
+        `^ID .*\\n${lint}  pattern  0.50  Run linter and tests  \\(retracted by \\S+ at \\S+: wrong\\)\\n` +
+          `${parse}  insight  0.50  Parsers need .*  \\(superseded by eve at \\S+, replaced by ${lint}\\)\\n$`,
       ),
     );
     expect(retired.stderr).toMatch(/^-- 2 retired learnings of project \S+\n$/);
     const json = JSON.parse((await run('learning', 'ls', '--retired', '--json')).stdout);
     expect(json).toMatchObject({ total: 2, learnings: [{ retired: { how: 'retracted' } }, {}] });
     const again = await run('learning', 'retract', lint, '--json');
-    expect(again).toMatchObject({ code: 1, stdout: '' });
-    expect(again.stderr).toMatch(/is not an active learning: it is retracted \(not_found\)/);
+    expect(again).toMatchObject({ code: 3, stdout: '' });
+    expect(again.stderr).toMatch(
+      /"code":"not_found","message":".* is not an active learning: it is retracted"/,
+    );
   });
 
   it('a learning belongs to its project only', async () => {
@@ -216,7 +220,7 @@ describe('a learning on the command line', () => {
       stderr: '-- project another-one has no retired learnings\n',
     });
     expect(elsewhere.stderr).toMatch(/^-- project another-one has no learnings yet/);
-    expect((await run('learning', 'retract', id, '--project', 'other')).code).toBe(1);
+    expect((await run('learning', 'retract', id, '--project', 'other')).code).toBe(3);
     const none = await up.cli(['learning', 'ls', '--json']);
     expect(JSON.parse(none.stdout)).toMatchObject({ project: 'default', learnings: [] });
   });
@@ -290,7 +294,7 @@ describe('compile with learnings', () => {
     }
     const id = await soon(async () => {
       const { stdout } = await up.cli(['learning', 'ls', '--status', 'pending']);
-      expect(stdout).toMatch(/^[0-9a-f]{5} {2}pattern {9}0\.67 {2}Close the file handle$/m);
+      expect(stdout).toMatch(/^[0-9a-f]{5} {2}pattern {2}0\.67 {2}Close the file handle$/m);
       return /^([0-9a-f]{5}).*Close the file/m.exec(stdout)?.[1] ?? '';
     });
     const shown = await up.cli(['learning', 'show', id]);
@@ -306,20 +310,20 @@ describe('compile with learnings', () => {
 
 describe('the exit code', () => {
   it.each([
-    ['an unknown id', ['learning', 'accept', 'fffffff'], 1, /no proposal "fffffff".*\(not_found\)/],
+    ['an unknown id', ['learning', 'accept', 'fffffff'], 3, /no proposal "fffffff".*\(not_found\)/],
     ['a text of 201 characters', ['learning', 'propose', 'x'.repeat(201)], 2, /content: .*200 characters/],
     [
       'a session that does not exist',
       ['learning', 'propose', 'x', '-s', 'nowhere'],
-      1,
+      3,
       /session nowhere does not exist: "throughline session ls" lists those that do/,
     ],
-    ['no id', ['learning', 'accept'], 2, /missing required argument 'id'/],
+    ['no id', ['learning', 'accept'], 2, /id is missing/],
     [
       'an unknown type',
       ['learning', 'propose', 'x', '--type', 'rumour'],
       2,
-      /pattern, insight, self_knowledge/,
+      /use pattern, insight or self_knowledge/,
     ],
     ['a confidence of 2', ['learning', 'propose', 'x', '--confidence', '2'], 2, /number from 0 to 1/],
     [
@@ -328,8 +332,13 @@ describe('the exit code', () => {
       2,
       /number from 0 to 1/,
     ],
-    ['an unknown status', ['learning', 'ls', '--status', 'open'], 2, /pending, accepted, rejected, all/],
-    ['a command that there is none of', ['learning', 'forget'], 2, /unknown command 'forget'/],
+    [
+      'an unknown status',
+      ['learning', 'ls', '--status', 'open'],
+      2,
+      /use pending, accepted, rejected or all/,
+    ],
+    ['a command that there is none of', ['learning', 'forget'], 2, /there is no command "forget"/],
     ['erasing no project by name', ['admin', 'project', 'rm', '--yes'], 2, /no project is named/],
   ])('the commands for learnings exit with the right code for %s', async (_what, args, code, text) => {
     const refused = await up.cli(args);

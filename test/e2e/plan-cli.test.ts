@@ -79,10 +79,10 @@ describe('plan', () => {
       'drift: task 4 is approved, but its line is open: tick it',
       '[x] 1      Write the lexer',
       '[-] 2      Write the parser',
-      '[x]   2.1  Expressions  implementer_completed → dispatch_reviewer',
+      '[x]   2.1  Expressions  implementer completed, next: a review',
       '[!]   2.2  Statements (blocked)',
       '[ ] 3      Write a manual (optional)',
-      '[ ] 4      Write a printer  reviewer_approved → next_task',
+      '[ ] 4      Write a printer  reviewer approved, next: the next task',
       '[ ] 4~2    Again (next)',
       'tasks.md: 1 line placed by a guess',
       expect.stringMatching(/^line 10: .* \(duplicate_id\)$/),
@@ -109,13 +109,13 @@ describe('plan', () => {
     const tool = await up.cli(['tool', 'plan-show', '-s', session]);
     expect(tool).toEqual(all);
     const missing = await up.cli(['plan', 'show', session, '--task', '3']);
-    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('known: 1, 2') });
+    expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('known: 1, 2') });
   });
 
   it('plan says how to begin where there is none, and that a session is not there', async () => {
     const session = newSession('plan');
     expect(await up.cli(['plan', 'show', session])).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringMatching(/not_found/),
     });
     await client.tools.noteAdd({ session, content: 'x' });
@@ -133,7 +133,7 @@ describe('--watch', () => {
     await using watched = watching(['status', session, '--watch']);
     await watched.shows(/active task: 2\.2/);
     await client.publishImplementer(session, implemented('2.2'));
-    await watched.shows(/2\.2 \(plan: pending\) {2}implementer_completed/);
+    await watched.shows(/2\.2 \(plan: pending\) {2}implementer completed/);
     expect(await watched.interrupt()).toBe(0);
   });
 
@@ -146,7 +146,7 @@ describe('--watch', () => {
     await client.publishImplementer(session, implemented('2.2'));
     await Promise.all([
       plan.shows(/"last_outcome":"implementer_completed"/),
-      ledger.shows(/implementer_completed → dispatch_reviewer/),
+      ledger.shows(/implementer completed, next: a review/),
     ]);
     expect(await Promise.all([plan.interrupt(), ledger.interrupt()])).toEqual([0, 0]);
   });
@@ -167,7 +167,7 @@ describe('--watch', () => {
   it('a command with --watch that fails at first ends with its error', async () => {
     const session = newSession('watch');
     expect(await up.cli(['status', session, '--watch'])).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringMatching(/\(not_found\)\n$/),
     });
   });

@@ -46,9 +46,8 @@ describe('the reading commands', () => {
 
   it('session ls lists the sessions with how far they are, and finds them', async () => {
     const { stdout, stderr } = await up.cli(['session', 'ls']);
-    expect(stdout).toContain(
-      `${session}  open  just now  began just now  board 0 of 2 done, 0 results, 0 facts\n`,
-    );
+    const row = `^${session} +open +just now +just now +board 0 of 2 done, 0 results, 0 facts$`;
+    expect(stdout).toMatch(new RegExp(row, 'm'));
     expect(stderr).toMatch(/^-- \d+ sessions?\n$/);
     const listed: unknown = JSON.parse(await run('session', 'ls', '--all', '--json', '--text', session));
     expect(listed).toMatchObject([{ session, brief: false, status: 'open', board: { open: 2, done: 0 } }]);
@@ -62,7 +61,7 @@ describe('the reading commands', () => {
   it('session ls says how many sessions it does not show, and names the command that shows the next ones', async () => {
     await run('tool', 'note-add', '--session', newSession('another'), '--content', 'x');
     const { stdout, stderr } = await up.cli(['session', 'ls', '--limit', '1']);
-    expect(stdout).toMatch(/^\S+ {2}open {2}/);
+    expect(stdout).toMatch(/^SESSION .*\n\S+ +open +/);
     const [counts = '', next = ''] = stderr.split('\n');
     expect(counts).toMatch(/^-- 1 of \d+ sessions: --all lists the others, too$/);
     const all: { session: string }[] = JSON.parse(await run('session', 'ls', '--all', '--json'));
@@ -111,7 +110,7 @@ describe('the reading commands', () => {
 
   it('tasks lists the tasks, each on one line of visible text', async () => {
     expect(await run('task', 'ls', '--session', session)).toBe(
-      'TAS-1 [P2] in progress First red\nTAS-2 [P2] pending Second (waits for TAS-1, in progress)\n',
+      'ID     PRIO  STATUS       TASK\nTAS-1  P2    in progress  First red\nTAS-2  P2    pending      Second (waits for TAS-1, in progress)\n',
     );
     expect(JSON.parse(await run('task', 'ls', '-s', session, '--json'))).toMatchObject({
       tasks: [{ id: 'TAS-1', content: 'First\n\u001b[31mred' }, { id: 'TAS-2' }],
@@ -128,7 +127,7 @@ describe('the reading commands', () => {
 
   it('history lists the iterations', async () => {
     expect(await run('session', 'show', '--iterations', '--session', session)).toMatch(
-      /^#1 \S+ complete Half of it \[TAS-1\]\n$/,
+      /^NO .*\n#1 +\S+ +complete +Half of it \[TAS-1\]\n$/,
     );
     expect(JSON.parse(await run('session', 'show', '--iterations', '-s', session, '--json'))).toMatchObject({
       iterations: [{ number: 1, complete: true, summary: 'Half of it', tasks_worked: ['TAS-1'] }],
@@ -137,7 +136,7 @@ describe('the reading commands', () => {
 
   it('the tools of agents say that there is nothing in a session that does not exist yet', async () => {
     expect(await run('tool', 'note-list', '-n', 'nobody')).toBe(
-      'no notes: `throughline note add` writes one\n',
+      'no notes: "throughline note add" writes one\n',
     );
     expect(await run('tool', 'inbox-list', '-n', 'nobody')).toBe(
       'no unread messages: --all shows those that were read\n',
@@ -164,11 +163,13 @@ describe('the reading commands', () => {
     '%s takes the session as an argument, and says in the same words that it does not exist',
     async (words) => {
       const args = words.split(' ');
-      const stderr =
-        'throughline: session nobody does not exist: "throughline session ls" lists those that do (not_found)\n';
-      for (const named of [['nobody'], ['-s', 'nobody'], ['nobody', '--json']]) {
-        expect(await up.cli([...args, ...named])).toEqual({ code: 1, stdout: '', stderr });
-      }
+      const said = 'session nobody does not exist: "throughline session ls" lists those that do';
+      const stderr = `throughline: ${said} (not_found)\n`;
+      for (const named of [['nobody'], ['-s', 'nobody']])
+        expect(await up.cli([...args, ...named])).toEqual({ code: 3, stdout: '', stderr });
+      const asJson = await up.cli([...args, 'nobody', '--json']);
+      expect(asJson).toMatchObject({ code: 3, stdout: '' });
+      expect(JSON.parse(asJson.stderr)).toMatchObject({ error: { code: 'not_found', message: said } });
       const known = await up.cli([...args, session]);
       expect(known.stderr).not.toContain('does not exist');
       expect(await up.cli([...args, session, '-s', session])).toEqual(known);
@@ -192,8 +193,8 @@ describe('the reading commands', () => {
       { id: 'INT-2', entries: 1 },
     ]);
     const list = `"throughline log ${name} --trace" lists`;
-    expect(await up.cli(['log', name, '--trace', 'INT-9', '--json'])).toEqual({
-      code: 1,
+    expect(await up.cli(['log', name, '--trace', 'INT-9'])).toEqual({
+      code: 3,
       stdout: '',
       stderr: `throughline: session ${name} has no trace of intent "INT-9": ${list} those that have one (not_found)\n`,
     });
@@ -235,7 +236,7 @@ describe('the reading commands', () => {
     'session %s creates no session for a name that is misspelt',
     async (word) => {
       expect(await up.cli(['session', word, 'nobody'])).toEqual({
-        code: 1,
+        code: 3,
         stdout: '',
         stderr:
           'throughline: session nobody does not exist: "throughline session ls" lists those that do (not_found)\n',
@@ -343,7 +344,7 @@ describe('templates', () => {
     const file = new URL('../../schemas/result.implementer.json', import.meta.url);
     expect(printed).toMatchObject({ code: 0, stdout: await readFile(file, 'utf8') });
     const wrong = await cli(['dev', 'schema', 'print', 'constructor']);
-    expect(wrong).toMatchObject({ code: 1, stdout: '' });
+    expect(wrong).toMatchObject({ code: 3, stdout: '' });
     expect(wrong.stderr).toMatch(/there is no schema "constructor": "throughline dev schema ls" lists them/);
     expect((await cli(['dev', 'schema', 'print', 'result.implementr'])).stderr).toContain(
       'there is no schema "result.implementr"; did you mean result.implementer? "throughline dev schema ls" lists them',

@@ -279,7 +279,7 @@ describe('rejected', () => {
       const id = await rejectOne(session);
       const [entry] = await listed(session);
       const refused = await rejected(command, String(entry?.sequence), ...more);
-      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused).toMatchObject({ code: 3, stdout: '' });
       expect(refused.stderr).toContain(
         `no rejected result has the number ${entry?.sequence}; dispatch ${entry?.sequence} is number ${id} in "throughline result ls" (not_found)`,
       );
@@ -290,10 +290,11 @@ describe('rejected', () => {
     const session = newSession('rm');
     const [one, other] = [await rejectOne(session), await rejectOne(session)];
     expect(await rejected('rm', one, '999999', '--json')).toEqual({
-      code: 1,
+      code: 3,
       stdout: `{"id":${one}}\n`,
-      stderr:
-        '-- 1 rejected result removed\nthroughline: no rejected result has the number 999999: "throughline result ls" lists their numbers (not_found)\n',
+      stderr: expect.stringMatching(
+        /^-- 1 rejected result removed\n\{"error":\{"code":"not_found","message":"no rejected result has the number 999999: /,
+      ),
     });
     expect((await listed(session)).map(({ id }) => String(id))).toEqual([other]);
   });
@@ -304,10 +305,10 @@ describe('rejected', () => {
       ['fix', '1'],
       /give --file, --set, --role or --session; "throughline result retry 1"/,
     ],
-    ['no field', ['fix', '1', '--set', 'status'], /Use field=value/],
+    ['no field', ['fix', '1', '--set', 'status'], /use field=value/],
     ['nothing to remove', ['rm'], /give either numbers of results or --older-than/],
     ['both numbers and an age', ['rm', '1', '--older-than', '7d'], /give either numbers/],
-    ['an odd age', ['rm', '--older-than', 'a week'], /Use a number with m, h, d or w, such as 7d/],
+    ['an odd age', ['rm', '--older-than', 'a week'], /use a number with m, h, d or w, such as 7d/],
     ['a session without an age', ['rm', '1', '-s', 'x'], /--session goes with --older-than/],
   ])('result exits 2 for %s', async (_, args, text) => {
     expect(await rejected(...args)).toMatchObject({

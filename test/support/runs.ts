@@ -114,6 +114,10 @@ const runReply = z.strictObject({
   stalled: z.array(z.looseObject({ task: z.string() })),
   waiting: z.array(z.string()),
   asks: z.array(z.looseObject({ task: z.string(), text: z.string() })),
+  working: z.array(
+    z.strictObject({ task: z.string(), agent: z.string(), since: z.string(), seen: z.string() }),
+  ),
+  findings: z.strictObject({ total: z.number(), newest: z.array(z.string()) }),
   sequence: z.number(),
 });
 

@@ -39,6 +39,11 @@ const NEXT: Readonly<Record<string, string>> = {
   wait_for_answer: 'your answer',
 };
 
+/** Returns `reviewer needs changes, next: the fixes`. */
+export function cameText(lastOutcome: string, nextAction = ''): string {
+  return `${spaced(lastOutcome)}, next: ${nextText(nextAction)}`;
+}
+
 /** Returns the action after a result, to follow `next: `. */
 export function nextText(action: string): string {
   return NEXT[action] ?? spaced(action);
