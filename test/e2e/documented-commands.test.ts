@@ -23,12 +23,12 @@ const PAGES = [
   'docs/tutorial/first-session.md',
   'docs/how-to/publish-results.md',
   'docs/how-to/follow-a-plan.md',
+  'docs/reference/facts-and-traces.md',
   'docs/how-to/review-learnings.md',
   'docs/how-to/look-inside.md',
   'docs/how-to/budgets.md',
   'docs/how-to/run-many-sessions.md',
   'docs/reference/configuration.md',
-  'docs/reference/facts-and-traces.md',
   'docs/reference/requests.md',
 ];
 
