@@ -182,7 +182,7 @@ export const ERROR_TEXTS = {
   progress_ledger_incomplete: {
     about: 'the tasks file does not hold the task',
     cause: 'a prompt is asked for with a task id that the plan does not have',
-    fix: 'use an id of the plan; the prompt is compiled all the same, from results alone',
+    fix: 'use an id of the plan; the prompt is compiled anyway, from results alone',
   },
   conflict: {
     about: 'other writers came first at every attempt: try again',

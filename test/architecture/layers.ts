@@ -31,7 +31,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ['zod', 'jsonrepair', 'node:crypto'],
   },
   ledger: {
-    holds: 'what tasks have come to: plans in Markdown, progress, signs that a task is stalled',
+    holds: 'the outcome of tasks: plans in Markdown, progress, signs that a task is stalled',
     imports: ['contracts', 'shared'],
     packages: PURE_PACKAGES,
   },

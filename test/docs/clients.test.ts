@@ -42,7 +42,7 @@ describe('the page of clients', () => {
     const answers = {
       context: 'context',
       input: 'the changed input of the tool',
-      again: 'go on, with the reason',
+      again: 'continue, with the reason',
     };
     const clients = Object.entries(HOOK_CLIENTS).map(([name, client]: [string, HookClient]) => {
       const rows = client.events.map(({ name: event, moment, answer, matcher }) => {
@@ -67,7 +67,9 @@ ${rows.join('\n')}
 
 ${kinds.join('\n')}
 
-${client.cannot.length === 1 ? 'Limit: it cannot' : 'Limits: it cannot'} ${client.cannot.join('; it cannot ')}.
+Limits:
+
+${client.cannot.map((each) => `- It cannot ${each}.`).join('\n')}
 `;
     });
     const tools = Object.entries(MCP_TOOLS).map(([name, { description, annotations, input, output }]) => {

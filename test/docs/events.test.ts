@@ -31,9 +31,9 @@ const WHEN: Readonly<Record<SessionEvent['type'], string>> = {
   'iteration.summary': 'an iteration was summed up',
   'session.opened': 'the session was given a goal, a project or settings',
   'session.completed': 'the session ended',
-  'session.restarted': 'a session that had ended goes on',
+  'session.restarted': 'a completed session continues',
   'session.archived': 'the session takes no more results',
-  'session.reopened': 'an archived session takes results again',
+  'session.reopened': 'an archived session accepts results again',
   'session.checkpoint': 'the whole state, so that what came before may be removed',
   'run.initialized': 'the session follows a plan from now on',
   'progress.rebuilt': 'the file of the plan was read again, and had changed',
@@ -46,9 +46,9 @@ const WHEN_LEARNED: Readonly<Record<LearningEvent['type'], string>> = {
   rejected: 'a person decided against a proposal',
   edited: 'a learning, or a proposal that waits, was changed',
   superseded: 'another learning took the place of one',
-  retracted: 'a learning no longer holds',
+  retracted: 'a learning is no longer valid',
   observed: 'a review demanded something: what comes again becomes a proposal',
-  checkpoint: 'a session or the project was forgotten: all that remains stands here',
+  checkpoint: 'a session or the project was removed: this event has the remaining state',
 };
 
 interface Shape {

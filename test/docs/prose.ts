@@ -6,10 +6,11 @@ const LONGEST = 30;
 /** Words of an older style, where "what", "of" and "that" begin clauses and a few verbs stand for all others. */
 const DIALECT: readonly RegExp[] = [
   /^(?:What|Whether|Of|That which)\b(?!.*\?)/,
-  /\b(?:gives|given way|goes|holds|stands|lies)\b/i,
+  /\b(?:gives|given way|goes(?! on)|holds|stands|lies)\b/i,
   /\btakes\b(?! (?:about|at most|part|place|over|effect|[\d~a-z]+ (?:ms|seconds|minutes)))/i,
   /\broom\b/i,
   /\b(?:as far as|all else|such that|for certain|most often|that of|those of|comes? to|mends?|mended|to have it|its own way)\b/i,
+  /^Where\b(?!.*\?)|\b(?:goes? on|in hand|all the same|that (?:is|are) there|of use)\b/i,
   /\b(?:of (?:its|their|your) own|a time of|one of them is|each of them|in their place|in its place)\b/i,
 ];
 

@@ -52,7 +52,7 @@ ${numbers.join('\n')}
 
 ## Settings of a session
 
-What changes a prompt is not a variable: two processes must compile the same bytes from the same log. These settings are
+Settings that change a prompt are not variables, because two processes must compile the same bytes from the same log. These settings are
 recorded on the session, by \`session open\` or \`run.init\`, and hold until they are set again:
 
 \`\`\`sh
@@ -67,7 +67,7 @@ ${Object.keys(sessionSettings.shape)
 
 ## Which NATS server is used
 
-The first of these that is there: \`NATS_URL\`, \`NATS_SERVER_BIN\`, \`nats-server\` on the path (2.12 or newer), the cache,
+The first available one of: \`NATS_URL\`, \`NATS_SERVER_BIN\`, \`nats-server\` on the path (2.12 or newer), the cache,
 \`go install\` of the pinned version, the release archive with a checked SHA-256. \`throughline admin nats-server\` says which one
 it is.
 `;

@@ -86,7 +86,7 @@ ${rows(Object.entries(SEVERITY_WORDS).map(([severity, words]) => [`\`${severity}
 
 ### Other names of fields
 
-\`taskId\`, \`task-id\` and \`Task ID\` mean \`task_id\`; the same holds for every field. If a field is missing, these other
+\`taskId\`, \`task-id\` and \`Task ID\` mean \`task_id\`, and so on for every field. If a field is missing, these other
 names are understood in the same spellings:
 
 | field | other names |

@@ -14,7 +14,7 @@ export const MOMENTS = {
   'after-tool':
     'stores tool, files, command and status for the trace. Every half minute it also sends them, and tells the agent its news in at most 100 tokens: an answer, a message, a required fix of its task',
   said: 'remembers the message, for a client whose stop event does not have it',
-  text: 'publishes the last result block of a text, if it can be read: the agent may still go on',
+  text: 'publishes the last result block of a text, if it can be read: the agent may still continue',
   'agent-stop':
     'publishes the last result block of the last message. An agent that received the contract and returns none is sent back once. Otherwise the turn is published by rule',
   stop: 'the same for the agent that you talk to',
