@@ -102,8 +102,7 @@ function memories(client) {
     },
     memory: {
       keep: async (role, result) => {
-        const publish = role === 'reviewer' ? client.publishReviewer : client.publishImplementer;
-        ({ sequence: after } = await publish.call(client, 'value', result));
+        ({ sequence: after } = await client.publishText('value', role, JSON.stringify(result)));
       },
       prompt: async ({ id, text }) => {
         const request = {
