@@ -151,7 +151,9 @@ describe('facts', () => {
     ];
     const review = reviewed('1', 'needs_changes', { issues });
     await client.publishReviewer(long, review, { wait: true });
-    const lines = (await up.cli(['facts', long])).stdout.replaceAll(/^[0-9a-f]{8} +1 +\d+ +/gm, '').split('\n');
+    const lines = (await up.cli(['facts', long])).stdout
+      .replaceAll(/^[0-9a-f]{8} +1 +\d+ +/gm, '')
+      .split('\n');
     expect(lines).toContain(`task:1 summary ${summary} of it`);
     expect(lines).toContain(`src/a.ts issue ${message} (important, fix: ${fix})`);
     expect(lines).toContain('src/b.ts issue short (minor)');
