@@ -41,10 +41,11 @@ const oneLine = (text: string) =>
     .replace(/([(<]) /g, '$1')
     .trim();
 
-function methodOf({ name, about, signature }: Member): string {
-  const shown = SAMPLES.includes(`#region ${name}\n`) ? `\n\n${sample(name)}` : '';
+/** @param of the object whose method it is, where the client has one of the same name */
+function methodOf({ name, about, signature }: Member, of = ''): string {
+  const shown = SAMPLES.includes(`#region ${of}${name}\n`) ? `\n\n${sample(of + name)}` : '';
   const said = about === '' ? '' : `\n\n${prose(about)}`;
-  return `### ${name}\n\n\`\`\`ts\n${oneLine(signature.replace(/^async /, ''))}\n\`\`\`${said}${shown}`;
+  return `### ${of}${name}\n\n\`\`\`ts\n${oneLine(signature.replace(/^async /, ''))}\n\`\`\`${said}${shown}`;
 }
 
 const camelCase = (name: string) => name.replace(/[-.](.)/g, (_, letter: string) => letter.toUpperCase());
@@ -85,7 +86,9 @@ function typeRow({ name, about, members }: Declared): string[] {
   ];
 }
 
-const PROPERTIES = ['tools', 'learnings', 'proposals'];
+const PROPERTIES = ['constructor', 'id', 'tools', 'learnings', 'proposals'];
+const publicOf = ({ members }: Declared) => members.filter(({ name }) => !PROPERTIES.includes(name));
+const WHOLE = readFileSync(`${ROOT}scripts/examples/typescript/session.ts`, 'utf8').trimEnd();
 const OTHERS: readonly [entry: string, path: string][] = [
   ['throughline/server', 'server'],
   ['throughline/facts', 'facts'],
@@ -95,7 +98,7 @@ const OTHERS: readonly [entry: string, path: string][] = [
 describe('the page of the SDK', () => {
   it('the reference gives every export with its docstring, and a sample of the main ones', async () => {
     const client = named('ThroughlineClient');
-    const methods = client.members.filter(({ name }) => !PROPERTIES.includes(name) && name !== 'constructor');
+    const methods = publicOf(client);
     const functions = main.filter(({ kind }) => kind === 'function');
     const page = `# SDK
 
@@ -106,9 +109,13 @@ Install the package, and start the services with \`throughline up\`. [Publish re
 and [Write an agent](../how-to/write-an-agent.md) show it in use, [Embed it](../how-to/embed.md) runs the services in your
 program, and [Versions](../explanation/versions.md) says what stays as it is.
 
+\`\`\`ts
+${WHOLE}
+\`\`\`
+
 ## Connect
 
-${functions.map(methodOf).join('\n\n')}
+${functions.map((each) => methodOf(each)).join('\n\n')}
 
 ${named('ConnectOptions') && optionsOf('ConnectOptions')}
 
@@ -118,11 +125,19 @@ ${optionsOf('SharedConnectionOptions')}
 
 ${prose(client.about)}
 
-${methods.map(methodOf).join('\n\n')}
+${methods.map((each) => methodOf(each)).join('\n\n')}
+
+## Session
+
+${prose(named('Session').about)}
+
+${publicOf(named('Session'))
+  .map((each) => methodOf(each, 'session.'))
+  .join('\n\n')}
 
 ## Tools
 
-\`client.tools\` has one method for each tool. A field with \`?\` may be left out.
+\`client.tools\` has one method for each tool; those of \`session.tools\` need no \`session\`. A field with \`?\` may be left out.
 
 ${sample('tools')}
 
