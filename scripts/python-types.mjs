@@ -45,7 +45,8 @@ const PLAIN = { string: 'str', integer: 'int', number: 'float', boolean: 'bool',
 
 const pascal = (name) => name.replace(/(^|[_-])(.)/g, (_, __, letter) => letter.toUpperCase());
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const literal = (values) => `Literal[${values.map((value) => JSON.stringify(value).replace('true', 'True')).join(', ')}]`;
+const literal = (values) =>
+  `Literal[${values.map((value) => JSON.stringify(value).replace('true', 'True')).join(', ')}]`;
 const quoted = (text) => `"""${text.replaceAll('\\', '\\\\')}"""`;
 
 /**
@@ -80,7 +81,11 @@ export function pythonTypes(schemaOf, fixes) {
       .map(([field, schema]) => {
         const inner = typeOf(schema, root, `${name}${pascal(field)}`, spelled);
         const isOptional = !required.includes(field);
-        return { name: spelled(field), type: isOptional ? `NotRequired[${inner}]` : inner, about: schema.description };
+        return {
+          name: spelled(field),
+          type: isOptional ? `NotRequired[${inner}]` : inner,
+          about: schema.description,
+        };
       });
     const said = description === '' ? [] : [`    ${quoted(description)}`, ''];
     const lines = fields.some((field) => KEYWORDS.has(field.name))
@@ -106,7 +111,9 @@ export function pythonTypes(schemaOf, fixes) {
   const wire = (field) => field;
   const argument = (field) => (KEYWORDS.has(field) ? `${field}_` : snake(field));
   const at = ([name, ...path]) => path.reduce((schema, step) => schema[step], schemaOf(name));
-  const aliases = Object.entries(CHOICES).map(([name, path]) => `${name} = ${typeOf(at(path), {}, name, wire)}`);
+  const aliases = Object.entries(CHOICES).map(
+    ([name, path]) => `${name} = ${typeOf(at(path), {}, name, wire)}`,
+  );
   for (const role of RESULTS) {
     const schema = schemaOf(`result.${role}`);
     typedDict(schema, schema, `${pascal(role)}Result`, wire);

@@ -72,7 +72,8 @@ async function run({ quick, progress, shutdown }) {
 async function solved(client, { number, results, tasks }, folder) {
   const session = `value-${number}`;
   let last;
-  for (const result of results) last = await client.publishText(session, 'implementer', JSON.stringify(result));
+  for (const result of results)
+    last = await client.publishText(session, 'implementer', JSON.stringify(result));
   await client.compile({ session, taskId: 'ready', taskPrompt: 'Wait', after: last.sequence });
   const plan = join(folder, `${session}.md`);
   await writeFile(plan, tasks.map(({ id, text }) => `- [ ] ${id} ${text}\n`).join(''));

@@ -41,7 +41,7 @@ import {
   type PublishOptions,
   publishPersistently,
 } from './persistent-publish.js';
-import { type WatchOptions, watchSession } from './watch-session.js';
+import { type WatchInput, watchSession } from './watch-session.js';
 
 /** Timeouts and checks of a client. */
 export interface ClientOptions {
@@ -193,7 +193,7 @@ export class ThroughlineClient {
    *
    * @throws ThroughlineError if the first request fails, or a later one for another reason than `unavailable`
    */
-  watch(options: WatchOptions): AsyncGenerator<TimelineEntry, void> {
+  watch(options: WatchInput): AsyncGenerator<TimelineEntry, void> {
     return watchSession(this.#transport, this.#closing.signal, options, this.tools.timelineList);
   }
 
@@ -267,11 +267,11 @@ function loadChecks() {
   return import('../contracts/replies/replies.js');
 }
 
-/** A session of a client, by `client.session`: its methods need no session. */
+/** A session, by `client.session`: its methods are those of the client, without the session. */
 export class Session {
   readonly id: string;
   /** The tools of `client.tools` that are about one session: `tools.taskAdd({ content })`. */
-  readonly tools: SessionTools;
+  readonly tools: BoundTools;
   readonly #client: ThroughlineClient;
 
   constructor(client: ThroughlineClient, id: string) {
@@ -309,7 +309,7 @@ export class Session {
   }
 
   /** Yields what happens in the session, as `client.watch` does. */
-  watch(options: WithoutSession<WatchOptions> = {}): AsyncGenerator<TimelineEntry, void> {
+  watch(options: WithoutSession<WatchInput> = {}): AsyncGenerator<TimelineEntry, void> {
     return this.#client.watch({ ...options, session: this.id });
   }
 
@@ -349,7 +349,7 @@ export type Tools = {
 };
 
 /** The tools about one session, without their field `session`. */
-export type SessionTools = {
+export type BoundTools = {
   readonly [Name in Exclude<ToolName, WideTool> as CamelCase<Name>]: (
     ...given: Given<WithoutSession<ToolInput<Name>>>
   ) => Promise<ToolReply<Name>>;
@@ -363,12 +363,12 @@ type Given<Input> = object extends Input ? [input?: Input] : [input: Input];
 /** The methods of both: the session is in the input, or `request` adds it. */
 export function createTools(
   request: (name: ToolName, input: object) => Promise<unknown>,
-): Tools & SessionTools {
+): Tools & BoundTools {
   const methods = TOOL_NAMES.map((name) => [
     name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
     (input: object = {}) => request(name, input),
   ]);
-  return Object.fromEntries(methods) as Tools & SessionTools;
+  return Object.fromEntries(methods) as Tools & BoundTools;
 }
 
 /**

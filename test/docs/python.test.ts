@@ -24,8 +24,11 @@ it('the Python client has the version of the package', () => {
 /** The public methods of a class, with the first paragraph of their docstrings. */
 function methodsOf(name: string): { signature: string; about: string }[] {
   const source = read('src/throughline/client.py');
-  const [, body = ''] = new RegExp(`^class ${name}:\\n([\\s\\S]*?)(?=^\\S|$(?![\\s\\S]))`, 'm').exec(source) ?? [];
-  const methods = body.matchAll(/^ {4}(?:async )?def ([a-z]\w*)\(\s*self,?\s*([^)]*?),?\s*\)[^:]*:\n {8}"""([\s\S]*?)"""/gm);
+  const [, body = ''] =
+    new RegExp(`^class ${name}:\\n([\\s\\S]*?)(?=^\\S|$(?![\\s\\S]))`, 'm').exec(source) ?? [];
+  const methods = body.matchAll(
+    /^ {4}(?:async )?def ([a-z]\w*)\(\s*self,?\s*([^)]*?),?\s*\)[^:]*:\n {8}"""([\s\S]*?)"""/gm,
+  );
   return [...methods].map(([, method = '', taken = '', about = '']) => ({
     signature: `${method}(${taken.replace(/\s+/g, ' ').replaceAll('t.', '')})`,
     about: about.replace(/\s+/g, ' ').trim(),

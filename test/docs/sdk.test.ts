@@ -121,19 +121,19 @@ ${named('ConnectOptions') && optionsOf('ConnectOptions')}
 
 ${optionsOf('SharedConnectionOptions')}
 
-## ThroughlineClient
-
-${prose(client.about)}
-
-${methods.map((each) => methodOf(each)).join('\n\n')}
-
-## Session
+## A session
 
 ${prose(named('Session').about)}
 
 ${publicOf(named('Session'))
   .map((each) => methodOf(each, 'session.'))
   .join('\n\n')}
+
+## ThroughlineClient
+
+${prose(client.about)}
+
+${methods.map((each) => methodOf(each)).join('\n\n')}
 
 ## Tools
 

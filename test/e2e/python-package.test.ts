@@ -38,7 +38,8 @@ async function installed(): Promise<string | { readonly missing: string }> {
 
 it('the wheel brings the types, and its sample does what it says', async ({ skip }) => {
   if (typeof python !== 'string') return skip(python.missing);
-  const typed = 'import throughline, pathlib; print(*pathlib.Path(throughline.__file__).parent.glob("py.typed"))';
+  const typed =
+    'import throughline, pathlib; print(*pathlib.Path(throughline.__file__).parent.glob("py.typed"))';
   expect(await must(python, ['-c', typed])).toContain('py.typed');
   const session = newSession('python');
   const sample = (await readFile(join(PACKAGE, 'sample.py'), 'utf8'))

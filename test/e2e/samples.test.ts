@@ -2,14 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { refusedAtFirst } from '../support/refused-at-first.js';
-import {
-  goRunner,
-  pythonRunner,
-  ROOT,
-  type Runner,
-  sampleIn,
-  typescriptRunner,
-} from '../support/samples.js';
+import { goRunner, pythonRunner, ROOT, type Runner, sampleIn, typescriptRunner } from '../support/samples.js';
 import { eventsOf, newSession, startSystem } from '../support/system.js';
 
 /** The samples of README and docs do what they show, with nothing but what their page says to install. */

@@ -65,7 +65,10 @@ export async function python3(): Promise<string | undefined> {
 async function packageFiles(): Promise<string[]> {
   const names = await readdir(join(ROOT, 'clients/python/src/throughline'));
   const modules = names.filter((name) => name.endsWith('.py')).sort();
-  return ['clients/python/pyproject.toml', ...modules.map((name) => `clients/python/src/throughline/${name}`)];
+  return [
+    'clients/python/pyproject.toml',
+    ...modules.map((name) => `clients/python/src/throughline/${name}`),
+  ];
 }
 
 /** Where the cache keeps the packages that a file pins: another folder for other text, there or in further files. */
@@ -103,7 +106,7 @@ export async function goRunner(): Promise<Runner> {
 }
 
 /** TypeScript with the built package: compiled under strict rules, then run. */
-export function typescriptRunner(): Runner {
+export function typescriptRunner(): Exclude<Runner, { readonly missing: string }> {
   return {
     run: (code) =>
       inFolder(async (folder) => {
@@ -113,7 +116,8 @@ export function typescriptRunner(): Runner {
         await writeFile(join(folder, 'sample.ts'), code);
         const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
         const rules = ['--strict', '--target', 'es2022', '--lib', 'es2022', '--module', 'nodenext'];
-        await must(tsc, [...rules, '--skipLibCheck', 'sample.ts'], {}, folder);
+        const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
+        await must(tsc, [...rules, ...types, '--skipLibCheck', 'sample.ts'], {}, folder);
         return must(process.execPath, ['sample.js'], {}, folder);
       }),
   };

@@ -42,8 +42,8 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_result_that_is_published_twice_under_one_id_counts_once(self) -> None:
         id = f"{self.session.id}:{secrets.token_hex(16)}"
-        first = await self.session.publish(done("1"), message_id=id, wait=True)
-        again = await self.session.publish(done("1"), message_id=id)
+        first = await self.session.publish(done("1"), role="implementer", message_id=id, wait=True)
+        again = await self.session.publish(done("1"), role="implementer", message_id=id)
         self.assertEqual(first.result["status"], "recorded")
         self.assertEqual((again.sequence, again.duplicate), (first.sequence, True))
 
@@ -57,16 +57,16 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(reply["messages"][0]["role"], "system")
 
     async def test_a_result_that_cannot_be_read_says_why(self) -> None:
-        published = await self.session.publish("no result", wait=True)
+        published = await self.session.publish("no result", role="implementer", wait=True)
         self.assertEqual(published.result["status"], "rejected")
         error = await self.refused("dispatch_rejected", self.session.prompt("1", "x", after=published.sequence))
         self.assertTrue(error.fix)
 
     async def test_a_misspelled_field_or_role_is_not_sent(self) -> None:
-        error = await self.refused("schema_invalid", self.session.publish(done("1", sumary="x")))
+        error = await self.refused("schema_invalid", self.session.publish(done("1", sumary="x"), role="implementer"))
         self.assertEqual(error.message, "sumary is not a field of a result of role implementer: did you mean summary?")
         await self.refused("schema_invalid", self.session.publish(done("1"), role="boss"))
-        await self.refused("schema_invalid", self.session.publish(done("1"), message_id="a b"))
+        await self.refused("schema_invalid", self.session.publish(done("1"), role="implementer", message_id="a b"))
         with self.assertRaises(ThroughlineError):
             self.client.session("a b")
 
@@ -86,15 +86,15 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
 
     async def test_an_answer_reaches_the_next_prompt(self) -> None:
         asking = {"task_id": "1", "status": "blocked", "summary": "x", "blockers": ["Which port?"]}
-        published = await self.session.publish(asking, wait=True)
+        published = await self.session.publish(asking, role="implementer", wait=True)
         self.assertEqual((await self.session.answer("1", "9464", by="anna"))["questions"], ["Which port?"])
         self.assertIn("9464", (await self.session.prompt("1", "Serve", after=published.sequence))["prompt"])
         self.assertEqual((await self.session.run_status())["session"]["name"], self.session.id)
 
     async def test_facts_are_found_also_those_that_are_closed(self) -> None:
-        await self.session.publish(done("1", files_modified=["src/parser.ts"]), wait=True)
+        await self.session.publish(done("1", files_modified=["src/parser.ts"]), role="implementer", wait=True)
         found = await self.session.fact_find("parser", is_="all")
-        self.assertIn("src/parser.ts", [fact["object"] for fact in found])
+        self.assertIn("src/parser.ts", [fact["subject"] for fact in found])
 
     async def test_an_error_has_code_message_and_fix(self) -> None:
         error = await self.refused("not_found", self.session.fact_find("x"))
@@ -111,7 +111,7 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
             await self.session.note_add("Then")
             await asyncio.wait({first}, timeout=0.1)
         self.assertEqual((first.result()["kind"], first.result()["type"]), ("command", "note.added"))
-        await self.session.publish(done("1"), wait=True)
+        await self.session.publish(done("1"), role="implementer", wait=True)
         seen = [first.result()["sequence"]]
         async for event in events:
             seen.append(event["sequence"])
@@ -144,7 +144,7 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
                 break
             other = client.session("other")
             await self.refused("permission_denied", other.note_add("x"))
-            await self.refused("permission_denied", other.publish(done("1")))
+            await self.refused("permission_denied", other.publish(done("1"), role="implementer"))
         await self.refused("auth_failed", connected(url, user="guest", password="wrong"))
 
 
@@ -153,8 +153,9 @@ class SyncTest(unittest.TestCase):
         with throughline.sync.connect(URL) as client:
             session = client.session(new_session())
             task = session.task_add("Write the parser")
-            published = session.publish(done(task["id"]), wait=True)
-            self.assertIn("did", session.prompt("2", "Go on", after=published.sequence)["prompt"])
+            published = session.publish(done(task["id"], summary="Parser done"), role="implementer", wait=True)
+            reply = session.prompt("2", "Extend the parser", after=published.sequence)
+            self.assertIn("Parser done", reply["prompt"])
             events = session.watch(after=0)
             self.assertEqual([next(events)["type"], next(events)["type"]], ["task.added", "fact.recorded"])
             events.close()

@@ -9,7 +9,7 @@ import secrets
 import ssl
 import time
 from dataclasses import dataclass
-from typing import Any, AsyncIterator, Generator, Mapping, Self, Unpack
+from typing import Any, AsyncGenerator, Coroutine, Generator, Mapping, Self, TypeVar, Unpack
 
 import nats
 from nats.aio.client import Client as Nats
@@ -17,6 +17,8 @@ from nats.aio.client import Client as Nats
 from . import types as t
 from .discovery import usual_server
 from .errors import ThroughlineError, error_of
+
+R = TypeVar("R")
 
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _MESSAGE_ID = re.compile(r"[!-~]{1,256}\Z")
@@ -64,7 +66,7 @@ def connect(
         token = token if token or user or creds or nkey else found
     access = {"token": token, "user": user, "password": password, "tls": tls}
     files = {"user_credentials": creds, "nkeys_seed": nkey}
-    options = {key: value for key, value in {**access, **files}.items() if value is not None}
+    options: dict[str, Any] = {key: value for key, value in {**access, **files}.items() if value is not None}
     options |= {"servers": url.split(","), "name": name, "inbox_prefix": inbox_prefix}
     return _Connecting(options, timeout)
 
@@ -103,7 +105,7 @@ class _Connecting:
                 raise fault
 
         at = " and ".join(server.rpartition("@")[2] for server in servers)
-        settings = {"max_reconnect_attempts": -1, "reconnect_time_wait": 0.25, "ping_interval": 5}
+        settings: dict[str, Any] = {"max_reconnect_attempts": -1, "reconnect_time_wait": 0.25, "ping_interval": 5}
         try:
             connecting = nc.connect(error_cb=on_error, **settings, **self._options)
             await asyncio.wait_for(connecting, self._timeout)
@@ -125,7 +127,8 @@ class Client:
         self._nc = nc
         self._timeout = timeout
         self._owns = False
-        self._denied: dict[str, float] = {}
+        self._asking: dict[str, set[asyncio.Future[Any]]] = {}
+        self._denied: set[asyncio.Future[Any]] = set()
 
     def session(self, id: str) -> "Session":
         """Returns a handle on a session, which need not exist yet."""
@@ -139,12 +142,9 @@ class Client:
         session = body.get("session")
         if isinstance(session, str) and _SESSION.match(session):
             subject = f"{subject}.{session}"
-        began = time.monotonic()
-        try:
-            data = json.dumps(body).encode()
-            message = await self._nc.request(subject, data, timeout=timeout or self._timeout)
-        except Exception as fault:
-            raise self._error(fault, subject, began) from fault
+        data = json.dumps(body).encode()
+        asking = self._nc.request(subject, data, timeout=timeout or self._timeout)
+        message = await self._answered(subject, asking)
         reply = json.loads(message.data)
         if message.headers and "Nats-Service-Error-Code" in message.headers:
             error = reply["error"]
@@ -164,15 +164,29 @@ class Client:
 
     def _reported(self, fault: Exception) -> None:
         denied = _DENIED.search(str(fault))
-        if denied:
-            self._denied[denied[1].lower()] = time.monotonic()
+        for asking in self._asking.get(denied[1].lower(), ()) if denied else ():
+            self._denied.add(asking)
+            asking.cancel()
 
-    def _error(self, fault: Exception, subject: str, began: float) -> ThroughlineError:
+    async def _answered(self, subject: str, request: Coroutine[Any, Any, R]) -> R:
         """The server refuses a subject in a message of its own, and leaves the request without an answer."""
-        if self._denied.get(subject.lower(), 0.0) >= began:
+        asking = asyncio.ensure_future(request)
+        others = self._asking.setdefault(subject.lower(), set())
+        others.add(asking)
+        try:
+            return await asking
+        except asyncio.CancelledError as fault:
+            if asking not in self._denied:
+                raise
             use = "connect as a user who may publish there"
-            return ThroughlineError("permission_denied", f"{subject} is not permitted: {use}")
-        return error_of(fault, subject)
+            raise ThroughlineError("permission_denied", f"{subject} is not permitted: {use}") from fault
+        except Exception as fault:
+            raise error_of(fault, subject) from fault
+        finally:
+            self._denied.discard(asking)
+            others.discard(asking)
+            if not others:
+                self._asking.pop(subject.lower(), None)
 
     async def _publish(self, subject: str, data: bytes, message_id: str, timeout: float) -> tuple[Published, int]:
         """Publishes under one id until there is a PubAck; returns also the number of attempts."""
@@ -180,21 +194,20 @@ class Client:
         patience, pause, attempts = 2.0, 0.25, 0
         while True:
             attempts += 1
-            began = time.monotonic()
             try:
-                wait = max(0.001, min(patience, deadline - began))
+                wait = max(0.001, min(patience, deadline - time.monotonic()))
                 headers = {"Nats-Msg-Id": message_id}
-                ack = await self._nc.jetstream().publish(subject, data, timeout=wait, headers=headers)
+                storing = self._nc.jetstream().publish(subject, data, timeout=wait, headers=headers)
+                ack = await self._answered(subject, storing)
                 return Published(ack.seq, bool(ack.duplicate)), attempts
-            except Exception as fault:
-                error = self._error(fault, subject, began)
+            except ThroughlineError as error:
                 left = deadline - time.monotonic()
                 if error.code != "unavailable":
-                    raise error from fault
+                    raise
                 if left < 0.25 or error.details.get("closed"):
                     again = f"it may be stored all the same: publish it again with message_id={message_id!r}"
                     details = {**error.details, "message_id": message_id}
-                    raise ThroughlineError(error.code, f"{error.message}; {again}", details) from fault
+                    raise ThroughlineError(error.code, f"{error.message}; {again}", details) from error
                 await asyncio.sleep(min(pause * random.uniform(0.5, 1), left / 2))
                 patience, pause = patience * 2, min(5.0, pause * 2)
 
@@ -208,9 +221,9 @@ class Session:
 
     async def publish(
         self,
-        result: t.ImplementerResult | t.ReviewerResult | t.ObserverResult | str | bytes,
+        result: t.ImplementerResult | t.ReviewerResult | t.ObserverResult | Mapping[str, Any] | str | bytes,
         *,
-        role: t.Role = "implementer",
+        role: t.Role,
         wait: bool = False,
         message_id: str | None = None,
         timeout: float = 30.0,
@@ -294,7 +307,7 @@ class Session:
         """Returns the progress of the session: the next action of each task, what stalled, and what waits for a person."""
         return await self._request("run.status", {})
 
-    async def watch(self, after: int | None = None) -> AsyncIterator[t.TimelineEntry]:
+    async def watch(self, after: int | None = None) -> AsyncGenerator[t.TimelineEntry, None]:
         """Yields what happens in the session from now on, or after a sequence: results, commands and traces.
 
         Continues after a lost connection; ends with the loop that reads it, or with the connection.
@@ -333,7 +346,7 @@ class Session:
                 for each in heard:
                     await each.unsubscribe()
 
-    async def tool(self, name: str, **fields: Any) -> Any:
+    async def tool(self, name: str, /, **fields: Any) -> Any:
         """Calls any tool by its name, such as `tool("session-show")`; a field that is None is left out."""
         return await self._request(f"tool.{name}", fields)
 

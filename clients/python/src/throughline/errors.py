@@ -46,7 +46,7 @@ def error_of(fault: BaseException, subject: str) -> ThroughlineError:
             return ThroughlineError("too_large", f"{subject}: the message exceeds max_payload of the server")
         case APIError(err_code=code) if code in _STORE_FULL:
             return ThroughlineError("store_full", f"{subject}: {fault.description}")
-        case nats.errors.AuthorizationError():
+        case nats.errors.Error() if "authorization violation" in str(fault).lower():
             return ThroughlineError("auth_failed", f"{subject}: the server rejects the credentials")
         case nats.errors.TimeoutError() | asyncio.TimeoutError():
             return ThroughlineError("unavailable", f"{subject}: no answer in time")

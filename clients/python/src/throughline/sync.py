@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from functools import wraps
+from functools import update_wrapper
 from typing import Any, Callable, Concatenate, Coroutine, Iterator, Mapping, ParamSpec, Self, TypeVar
 
 from . import client as aio
@@ -15,16 +15,22 @@ R = TypeVar("R")
 def _blocking(
     method: Callable[Concatenate[aio.Session, P], Coroutine[Any, Any, R]],
 ) -> "Callable[Concatenate[Session, P], R]":
-    @wraps(method)
-    def call(self: "Session", *args: P.args, **kwargs: P.kwargs) -> R:
+    def call(self: "Session", /, *args: P.args, **kwargs: P.kwargs) -> R:
         return self._client._run(method(self._session, *args, **kwargs))
 
+    update_wrapper(call, method)
     return call
 
 
-@wraps(aio.connect)
-def connect(*args: Any, **kwargs: Any) -> "Client":
-    return Client(*args, **kwargs)
+def _connecting(_: Callable[P, object]) -> "Callable[P, Client]":
+    def call(*args: P.args, **kwargs: P.kwargs) -> "Client":
+        return Client(*args, **kwargs)
+
+    update_wrapper(call, aio.connect)
+    return call
+
+
+connect = _connecting(aio.connect)
 
 
 class Client:
