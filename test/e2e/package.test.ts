@@ -355,7 +355,7 @@ const review: Result<'reviewer'> = { taskId: '1', assessment: 'approved', issues
 const published: Published = await session.publish('implementer', done);
 const role: Role = 'reviewer';
 await session.publish('reviewer', review);
-await session.publish('observer', { summary: 'x' });
+await session.publish('observer', { taskId: '1', summary: 'x' });
 await client.publishText('s', role, 'text');
 
 const dispatch: DispatchReply = await client.compile({ session: 's', taskId: '2', taskPrompt: 'x', after: published.sequence });
