@@ -33,7 +33,7 @@ export type {
   SectionReport,
   SessionStartReply,
 } from './contracts/replies/compile-reply.js';
-export type { DispatchResult, TimelineEntry } from './contracts/replies/dispatch-result.js';
+export type { DispatchResult } from './contracts/replies/dispatch-result.js';
 export type { LearningReply, ProposalView } from './contracts/replies/learning-reply.js';
 export type { ToolReply } from './contracts/replies/replies.js';
 export type { RunInitReply, RunStatusReply } from './contracts/replies/run-reply.js';
@@ -70,7 +70,7 @@ export type {
   Tools,
 } from './sdk/throughline-client.js';
 export { type ClientOptions, ThroughlineClient } from './sdk/throughline-client.js';
-export type { WatchInput } from './sdk/watch-session.js';
+export type { WatchedEvent, WatchInput } from './sdk/watch-session.js';
 
 /**
  * Server and credentials. Credentials and TLS have the same names as in the configuration. Reads only `XDG_STATE_HOME`

@@ -4,7 +4,7 @@ import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
 import type { LearningInput } from '../contracts/learning-requests.js';
 import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, scopedRequest, token } from '../contracts/names.js';
-import type { DispatchResult, TimelineEntry } from '../contracts/replies/dispatch-result.js';
+import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { LearningReply } from '../contracts/replies/learning-reply.js';
 import type { ReplySubject, ReplyTo, ToolReply } from '../contracts/replies/replies.js';
 import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-reply.js';
@@ -41,7 +41,7 @@ import {
   type PublishOptions,
   publishPersistently,
 } from './persistent-publish.js';
-import { type WatchInput, watchSession } from './watch-session.js';
+import { type WatchedEvent, type WatchInput, watchSession } from './watch-session.js';
 
 /** Timeouts and checks of a client. */
 export interface ClientOptions {
@@ -193,7 +193,7 @@ export class ThroughlineClient {
    *
    * @throws ThroughlineError if the first request fails, or a later one for another reason than `unavailable`
    */
-  watch(options: WatchInput): AsyncGenerator<TimelineEntry, void> {
+  watch(options: WatchInput): AsyncGenerator<WatchedEvent, void> {
     return watchSession(this.#transport, this.#closing.signal, options, this.tools.timelineList);
   }
 
@@ -309,7 +309,7 @@ export class Session {
   }
 
   /** Yields what happens in the session, as `client.watch` does. */
-  watch(options: WithoutSession<WatchInput> = {}): AsyncGenerator<TimelineEntry, void> {
+  watch(options: WithoutSession<WatchInput> = {}): AsyncGenerator<WatchedEvent, void> {
     return this.#client.watch({ ...options, session: this.id });
   }
 

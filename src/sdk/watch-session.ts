@@ -1,6 +1,7 @@
 import { checkOptions } from '../contracts/errors.js';
 import { announcedOn, token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineListed } from '../contracts/replies/dispatch-result.js';
+import type { SessionEvent } from '../contracts/session-events.js';
 import type { ToolInput } from '../contracts/tool-requests.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
 import { TailFollower } from '../engine/runtime/tail-follower.js';
@@ -16,6 +17,12 @@ export interface WatchInput {
   readonly signal?: AbortSignal;
 }
 
+/** Something that happened in a session: a result, a rejected result, a command or trace entries. */
+export type WatchedEvent = TimelineEntry & {
+  readonly kind: 'result' | 'rejected' | 'command' | 'trace';
+  readonly type: SessionEvent['type'];
+};
+
 /** An announcement may be lost, or a user may not hear any: then this is the longest delay. */
 const LOOK_EVERY_MS = 2000;
 
@@ -25,21 +32,21 @@ export async function* watchSession(
   closing: AbortSignal,
   options: WatchInput,
   list: (request: ToolInput<'timeline-list'>) => Promise<TimelineListed>,
-): AsyncGenerator<TimelineEntry, void> {
+): AsyncGenerator<WatchedEvent, void> {
   checkOptions(options, { session: true, after: true, signal: true }, 'watch');
   const session = token(options.session, 'session');
   const newest = async () => (await list({ session, limit: 1 })).sequence;
-  let waiting: TimelineEntry[] = [];
+  let waiting: WatchedEvent[] = [];
   let failure: unknown;
   let wake = () => {};
   const failed = (error: unknown) => {
     if (!passes(error)) failure = error;
     wake();
   };
-  const follower = new TailFollower<TimelineEntry>({
+  const follower = new TailFollower<WatchedEvent>({
     after: options.after ?? (await newest()),
     async read(after) {
-      const items: TimelineEntry[] = [];
+      const items: WatchedEvent[] = [];
       let page: TimelineListed | undefined;
       let through: number | undefined;
       do {
@@ -50,7 +57,7 @@ export async function* watchSession(
         });
         // The newest first: a later page may see more than the first one did.
         through ??= page.sequence;
-        items.push(...page.entries);
+        items.push(...(page.entries as WatchedEvent[]));
       } while (page.next !== undefined);
       return { items: items.toReversed(), through, isMore: false };
     },

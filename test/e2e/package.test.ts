@@ -334,7 +334,7 @@ import {
   ERROR_CODES, type ErrorCode, type IterationReply, type Learning,
   type LearningInput, type LearningReply, type Proposal, type ProposalView, type Published, type Result,
   type Role, type RunInitReply, type RunStatusReply, type SectionReport, type Session, type SessionOverview, type SessionStartReply, type TaskView,
-  ThroughlineClient, ThroughlineError, type TimelineEntry, type ToolReply,
+  ThroughlineClient, ThroughlineError, type WatchedEvent, type ToolReply,
 } from 'throughline';
 import {
   createFactId, type FactQuery, formatSessionFacts, type IFactExtractor, type IFactRetriever,
@@ -389,7 +389,7 @@ export const left: number = status.run === null ? 0 : status.run.totals.pending;
 export const next: readonly string[] = status.tasks.map((each) => each.next_action + each.required_fixes);
 const added: ToolReply<'task-add'> = await client.tools.taskAdd({ session: 's', content: 'x' });
 export const task: TaskView | null = added.task;
-export const events: AsyncIterable<TimelineEntry> = session.watch({ after: added.sequence });
+export const events: AsyncIterable<WatchedEvent> = session.watch({ after: added.sequence });
 export const again: TaskView = (await session.tools.taskAdd({ content: 'x' })).task;
 export const tasks: readonly TaskView[] = (await session.tools.taskList()).tasks;
 const overview: SessionOverview = (await client.tools.sessionShow({ session: 's' })).session;

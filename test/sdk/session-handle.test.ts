@@ -4,7 +4,7 @@ import {
   connectThroughline,
   createThroughlineClient,
   type Result,
-  type TimelineEntry,
+  type WatchedEvent,
 } from '../../src/index.js';
 import { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { startThroughline } from '../../src/server.js';
@@ -123,7 +123,7 @@ describe('a session that is watched', () => {
     await demo.publish('implementer', published, { wait: true });
     const { sequence } = await demo.tools.noteAdd({ content: 'First' });
     await demo.tools.noteAdd({ content: 'Second' });
-    const seen: TimelineEntry[] = [];
+    const seen: WatchedEvent[] = [];
     for await (const event of demo.watch({ after: sequence })) {
       seen.push(event);
       if (seen.length === 1) await demo.tools.taskAdd({ content: 'Third' });

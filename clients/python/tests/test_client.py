@@ -1,15 +1,19 @@
 """The client against the services at NATS_URL. At GUARDED_URL, the user `guest` may publish in the session `mine` alone."""
 
 import asyncio
+import json
 import os
 import secrets
+import tempfile
 import time
 import unittest
+from pathlib import Path
+from unittest import mock
 
 import nats
 import throughline
-import throughline.sync
 from throughline import ThroughlineError
+from throughline.discovery import usual_server
 
 URL = os.environ["NATS_URL"]
 
@@ -146,6 +150,23 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
             await self.refused("permission_denied", other.note_add("x"))
             await self.refused("permission_denied", other.publish(done("1"), role="implementer"))
         await self.refused("auth_failed", connected(url, user="guest", password="wrong"))
+
+
+class DiscoveryTest(unittest.TestCase):
+    def test_the_server_of_up_is_found_with_its_token_while_it_runs(self) -> None:
+        with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state):
+            self.assertEqual(usual_server(), ("nats://127.0.0.1:4222", None))
+            store = Path(state, "throughline", "server")
+            store.mkdir(parents=True)
+            server = {"pid": os.getpid(), "host": "127.0.0.1", "port": 4333, "serverName": "x"}
+            lock = store / "throughline-server.10.lock"
+            lock.write_text(json.dumps({"server": server, "ready": True}))
+            (store / "throughline-server.9.lock").write_text("{}")
+            self.assertEqual(usual_server(), ("nats://127.0.0.1:4333", None))
+            (store / "throughline-token").write_text("secret\n")
+            self.assertEqual(usual_server(), ("nats://127.0.0.1:4333", "secret"))
+            lock.write_text(json.dumps({"server": server, "ready": True, "released": True}))
+            self.assertEqual(usual_server(), ("nats://127.0.0.1:4222", None))
 
 
 class SyncTest(unittest.TestCase):

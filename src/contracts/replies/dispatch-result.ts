@@ -109,6 +109,5 @@ export const timelineListed = z.object({
   sequence,
 });
 
-/** One thing that happened in a session. */
 export type TimelineEntry = Told<typeof timelineEntry>;
 export type TimelineListed = Told<typeof timelineListed>;

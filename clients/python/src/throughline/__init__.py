@@ -10,8 +10,8 @@
 `throughline.sync` is the same without asyncio.
 """
 
-from . import types
+from . import sync, types
 from .client import Client, Published, Session, connect
 from .errors import ThroughlineError
 
-__all__ = ["Client", "Published", "Session", "ThroughlineError", "connect", "types"]
+__all__ = ["Client", "Published", "Session", "ThroughlineError", "connect", "sync", "types"]
