@@ -97,11 +97,7 @@ export async function publishPersistently(
 }
 
 const OPTIONS: Readonly<Record<keyof PublishOptions, true>> = {
-  messageId: true,
-  wait: true,
-  timeoutMs: true,
-  signal: true,
-  onWaiting: true,
+  ...{ messageId: true, wait: true, timeoutMs: true, signal: true, onWaiting: true },
 };
 
 function checkValues(messageId: string, timeoutMs: number): void {

@@ -214,14 +214,12 @@ export class ThroughlineClient {
 
   /** Returns a trace entry as its event stores it: an output up to 4,000 characters, or both ends of a longer one. */
   async getTraceEntry(session: string, id: string, intentId?: string): Promise<TraceFound> {
-    const body = { session, id, ...(intentId !== undefined && { intentId }) };
-    return this.#reply(TRACE_GET_SUBJECT, body);
+    return this.#reply(TRACE_GET_SUBJECT, { session, id, intentId });
   }
 
   /** Pins an entry as a constraint of its intent, which its summary then shows. */
   async pinTraceEntry(session: string, id: string, intentId?: string): Promise<TracePinned> {
-    const body = { session, id, ...(intentId !== undefined && { intentId }) };
-    return this.#reply(TRACE_PIN_SUBJECT, body);
+    return this.#reply(TRACE_PIN_SUBJECT, { session, id, intentId });
   }
 
   /** Creates a hook engine that injects the compacted history of the active intent. */
@@ -300,12 +298,9 @@ export class Session {
   async compile<Request extends WithoutSession<CompileRequestInput>>(
     request: Request,
   ): Promise<CompileReplyTo<Request>> {
-    const { id: session } = this;
+    const reply = await this.#client.compile<CompileRequestInput>({ ...request, session: this.id });
     // The kind is unknown here.
-    return (await this.#client.compile<CompileRequestInput>({
-      ...request,
-      session,
-    })) as CompileReplyTo<Request>;
+    return reply as CompileReplyTo<Request>;
   }
 
   /** Yields what happens in the session, as `client.watch` does. */
