@@ -97,7 +97,7 @@ async function demo() {
       const { commits } = await readCommits({ path: options.git, env: process.env }, { limit });
       let sequence = last;
       for (const [index, commit] of commits.entries()) {
-        ({ sequence } = await client.publishImplementer(options.session, commit));
+        ({ sequence } = await client.publishText(options.session, 'implementer', JSON.stringify(commit)));
         progressBar('commits', index + 1, commits.length);
       }
       return say(sequence, `${commits.length} commits of ${options.git} published`);

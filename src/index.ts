@@ -1,6 +1,7 @@
 import './globals.js';
 import { stateDirOf } from './config/config.js';
 import { usualUrl } from './config/user-server.js';
+import { checkOptions } from './contracts/errors.js';
 import { otelTracing } from './engine/monitoring/otel-tracing.js';
 import { silentLogger, type Tracing } from './engine/ports/clients.js';
 import { connectNats, type NatsConnection, setInboxPrefix } from './nats/connection/connect-nats.js';
@@ -42,7 +43,6 @@ export type {
   TraceFound,
   TracePinned,
 } from './contracts/replies/trace-reply.js';
-export type { ResultOf } from './contracts/results.js';
 export type { RunInitInput } from './contracts/run-request.js';
 export type { ToolInput, ToolName } from './contracts/tool-requests.js';
 export type { TraceEntryInput as TraceEntry } from './contracts/trace-entry.js';
@@ -61,11 +61,16 @@ export type { PlanTaskView, PlanView } from './memory/session/plan-view.js';
 export type { BoardCounts, TaskCounts } from './memory/session/task-counts.js';
 export type { NatsAccess } from './nats/connection/nats-access.js';
 export type { Published, PublishedBy, PublishOptions } from './sdk/persistent-publish.js';
-export type { Learnings, Proposals, Tools } from './sdk/throughline-client.js';
-export {
-  type ClientOptions,
-  ThroughlineClient,
+export type {
+  BoundTools,
+  Learnings,
+  Proposals,
+  Result,
+  Session,
+  Tools,
 } from './sdk/throughline-client.js';
+export { type ClientOptions, ThroughlineClient } from './sdk/throughline-client.js';
+export type { WatchedEvent, WatchInput } from './sdk/watch-session.js';
 
 /**
  * Server and credentials. Credentials and TLS have the same names as in the configuration. Reads only `XDG_STATE_HOME`
@@ -85,13 +90,24 @@ export interface ConnectOptions extends NatsAccess {
   readonly traceSessions?: boolean;
 }
 
+const SHARED_OPTIONS: Readonly<Record<keyof SharedConnectionOptions, true>> = {
+  ...{ timeoutMs: true, inboxPrefix: true, traceSessions: true },
+};
+
+const CONNECT_OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
+  ...{ url: true, name: true, user: true, password: true, token: true, nkey: true, creds: true },
+  ...{ ca: true, cert: true, key: true, tlsFirst: true },
+  ...SHARED_OPTIONS,
+};
+
 /**
  * Connects to the NATS server that Throughline runs on.
  *
  * @throws ThroughlineError `unavailable` if no server answers, `auth_failed` if it rejects the credentials,
- * `tls_failed` if TLS fails
+ * `tls_failed` if TLS fails, `schema_invalid` for an unknown option
  */
 export async function connectThroughline(options: ConnectOptions = {}): Promise<ThroughlineClient> {
+  checkOptions(options, CONNECT_OPTIONS, 'connectThroughline');
   const { url, name, timeoutMs = 10_000, traceSessions, ...access } = options;
   const connection = await connectNats({
     url: url ?? usualUrl(stateDirOf(), access),
@@ -118,8 +134,10 @@ export interface SharedConnectionOptions {
 /** Creates a client on the caller's connection, which `close` leaves open. */
 export function createThroughlineClient(
   connection: NatsConnection,
-  { timeoutMs = 10_000, inboxPrefix, traceSessions }: SharedConnectionOptions = {},
+  options: SharedConnectionOptions = {},
 ): ThroughlineClient {
+  checkOptions(options, SHARED_OPTIONS, 'createThroughlineClient');
+  const { timeoutMs = 10_000, inboxPrefix, traceSessions } = options;
   if (inboxPrefix !== undefined) setInboxPrefix(connection, inboxPrefix);
   return new ThroughlineClient(
     natsTransport(connection, timeoutMs, { closes: false, tracing: tracingBy(traceSessions) }),

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type Config, embeddedConfig, stateDirOf } from './config/config.js';
 import type { VariableName } from './config/settings.js';
 import { usualUrl } from './config/user-server.js';
-import { ThroughlineError } from './contracts/errors.js';
+import { checkOptions, ThroughlineError } from './contracts/errors.js';
 import { Monitoring } from './engine/monitoring/monitoring.js';
 import { type MonitoringPage, monitoringPage } from './engine/monitoring/monitoring-server.js';
 import { type Logger, silentLogger } from './engine/ports/clients.js';
@@ -50,6 +50,10 @@ export interface RunningThroughline extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+const OPTIONS: Readonly<Record<keyof ServerOptions, true>> = {
+  ...{ url: true, server: true, services: true, settings: true, logger: true },
+};
+
 /**
  * Starts services, and optionally a server. Once it resolves, requests are answered; if it rejects, nothing is left
  * running.
@@ -58,6 +62,7 @@ export interface RunningThroughline extends AsyncDisposable {
  * `unavailable` if no server answers
  */
 export async function startThroughline(options: ServerOptions = {}): Promise<RunningThroughline> {
+  checkOptions(options, OPTIONS, 'startThroughline');
   const { server, services = SERVICES, logger = silentLogger } = options;
   const config = embeddedConfig(options.settings ?? {});
   const given = options.url ?? config.natsUrl;

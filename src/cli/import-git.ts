@@ -108,7 +108,9 @@ async function publishAll(
   for (let from = 0; from < commits.length; from += IN_FLIGHT) {
     const batch = commits.slice(from, from + IN_FLIGHT);
     const published = await Promise.all(
-      batch.map((commit) => client.publishImplementer(session, commit, { onWaiting })),
+      batch.map((commit) =>
+        client.publishText(session, 'implementer', JSON.stringify(commit), { onWaiting }),
+      ),
     );
     const sequences = published.map((each) => each.sequence);
     sequence = Math.max(sequence, ...sequences);

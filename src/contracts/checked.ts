@@ -1,11 +1,11 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ThroughlineError } from './errors.js';
 import { explainIssues, type Known } from './explain-issues.js';
 import type { Role } from './kinds.js';
 import { longListIn } from './list-limits.js';
-import { pathIn } from './reading/shape.js';
+import { otherSpelling, pathIn } from './reading/shape.js';
 import { type NamedRequest, named } from './request-fields.js';
-import { RESULTS } from './results.js';
+import { resultFields } from './results.js';
 
 /** The parsed value, or a message for people with details. */
 export type Checked<Output> =
@@ -67,6 +67,19 @@ function orThrow<Output>(checked: Checked<Output>): Output {
   throw new ThroughlineError('schema_invalid', checked.message, { details: checked.details });
 }
 
-export function requireResult(role: Role, result: unknown): void {
-  checkedBy(RESULTS[role], result);
+const inCamelCase = new Map<Role, z.ZodType<Readonly<Record<string, unknown>>>>();
+
+/**
+ * Returns a result of a program, whose fields are in camelCase, as it goes on the wire.
+ *
+ * @throws ThroughlineError `schema_invalid` that names each wrong or unknown field
+ */
+export function wireResult(role: Role, result: unknown): object {
+  const schema = inCamelCase.get(role) ?? z.object(respelled(resultFields(role)));
+  inCamelCase.set(role, schema);
+  return respelled(checkedRequest(schema, result));
+}
+
+function respelled<Value>(fields: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [otherSpelling(name), value]));
 }

@@ -210,7 +210,7 @@ export function includes({ include, explain }: CompileRequest, part: ReplyPart):
 }
 
 /** The reply to a request: of its kind, with the parts in `include`. Only learnings may be missing all the same. */
-export type CompileReplyTo<Request extends CompileRequestInput> = Request extends {
+export type CompileReplyTo<Request extends object> = Request extends {
   readonly kind: infer Kind;
 }
   ? Including<Extract<CompileReply, { readonly kind: Kind }>, Request>

@@ -1,3 +1,4 @@
+import { nearestName } from '../shared/nearest-name.js';
 import type { ErrorCode } from './error-codes.js';
 
 /**
@@ -43,6 +44,19 @@ export function fileFault(error: unknown): string {
 
 export function codeOf(thrown: unknown): ErrorCode {
   return thrown instanceof ThroughlineError ? thrown.code : 'internal';
+}
+
+/** @throws ThroughlineError `schema_invalid` that names an option which is not among `known` */
+export function checkOptions(options: object, known: Readonly<Record<string, true>>, of: string): void {
+  const names = Object.keys(known);
+  for (const name of Object.keys(options)) {
+    if (names.includes(name)) continue;
+    const meant = nearestName(name, names);
+    const use = meant === undefined ? `use one of ${names.join(', ')}` : `did you mean ${meant}?`;
+    throw new ThroughlineError('schema_invalid', `${name} is not an option of ${of}: ${use}`, {
+      details: { fields: [name] },
+    });
+  }
 }
 
 /** Closes a switch over a union: an unhandled member fails the type check here. */

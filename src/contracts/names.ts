@@ -260,6 +260,11 @@ export function sessionOfSubject(subject: string): Token | undefined {
   return first === 'session' && type !== undefined && isToken(session) ? session : undefined;
 }
 
+/** Subjects on which events of a session are announced, in each layout. */
+export function announcedOn(session: Token): string[] {
+  return [sessionSubjects(session), `sessions.*.${session}.>`];
+}
+
 /** `session.<session>.<type>` */
 export function sessionSubject(session: Token | '*', type: string): string {
   return `session.${session}.${type}`;

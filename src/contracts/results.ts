@@ -138,11 +138,12 @@ export const RESULTS = Object.fromEntries(ROLES.map((role) => [role, schemaOf(ro
   readonly [R in Role]: z.ZodType<ResultOf<R>, ResultOf<R>>;
 };
 
-function schemaOf(role: Role): z.ZodType {
+/** The schemas of the fields of a result. */
+export function resultFields(role: Role): Record<string, z.ZodType> {
   const { verdictField, fields } = kindOf(role);
   const own = fields.map((field) => [field, FIELDS[field].optional()]);
   const common = Object.entries(COMMON).map(([field, schema]) => [field, schema.optional()]);
-  const shape: Record<string, z.ZodType> = {
+  return {
     task_id: taskId,
     ...(verdictField !== undefined && {
       [verdictField]: z
@@ -152,7 +153,11 @@ function schemaOf(role: Role): z.ZodType {
     ...Object.fromEntries(own),
     ...Object.fromEntries(common),
   };
-  if (!fields.includes('files_modified')) return z.object(shape);
+}
+
+function schemaOf(role: Role): z.ZodType {
+  const shape = resultFields(role);
+  if (shape.files_modified === undefined) return z.object(shape);
   return z
     .object({ ...shape, files_changed: texts.optional().describe('Another name of files_modified.') })
     .transform(namedOnce);

@@ -20,8 +20,8 @@ const PAUSES = { firstMs: 250, longestMs: 5000 };
 const FIRST_PATIENCE_MS = 2000;
 
 /**
- * Retries with exponential backoff until an attempt succeeds. Retries only `unavailable` without `details.closed`;
- * other failures are permanent.
+ * Retries with exponential backoff until an attempt succeeds. Retries only failures that may
+ * pass.
  *
  * @param attempt must fail by itself after this many milliseconds
  * @throws the failure of the last attempt
@@ -66,8 +66,9 @@ export async function unlessStopped<T>(signal: AbortSignal | undefined, work: ()
   }
 }
 
-function passes(failure: unknown): failure is ThroughlineError {
-  return (
-    failure instanceof ThroughlineError && failure.code === 'unavailable' && failure.details?.closed !== true
-  );
+/** True for a failure that another request may not meet. */
+export function passes(failure: unknown): failure is ThroughlineError {
+  if (!(failure instanceof ThroughlineError)) return false;
+  const { code, details } = failure;
+  return code === 'rate_limited' || (code === 'unavailable' && details?.closed !== true);
 }

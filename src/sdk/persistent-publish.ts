@@ -1,11 +1,10 @@
-import { ThroughlineError } from '../contracts/errors.js';
+import { checkOptions, ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
 import { dispatchMessageId, dispatchSubject, token } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
 import { LATE, withinDeadline } from '../shared/backoff.js';
 import { linkedSignal } from '../shared/linked-signal.js';
-import { nearestName } from '../shared/nearest-name.js';
 import { keepTrying, unlessStopped } from './keep-trying.js';
 
 /** The position of a published result: pass `sequence` as `after` to see it in the next prompt. */
@@ -72,7 +71,7 @@ export async function publishPersistently(
   const subject = dispatchSubject(of, role);
   const { messageId = dispatchMessageId(of, crypto.randomUUID()), signal } = options;
   const { timeoutMs = PUBLISH_TIMEOUT_MS, onWaiting } = options;
-  checkOptions(options);
+  checkOptions(options, OPTIONS, 'publishing');
   checkValues(messageId, timeoutMs);
   let attempts = 0;
   const attempt = async (patienceMs: number): Promise<Published> => {
@@ -98,22 +97,8 @@ export async function publishPersistently(
 }
 
 const OPTIONS: Readonly<Record<keyof PublishOptions, true>> = {
-  messageId: true,
-  wait: true,
-  timeoutMs: true,
-  signal: true,
-  onWaiting: true,
+  ...{ messageId: true, wait: true, timeoutMs: true, signal: true, onWaiting: true },
 };
-
-function checkOptions(options: object): void {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(OPTIONS, name)) continue;
-    const meant = nearestName(name, Object.keys(OPTIONS));
-    const use =
-      meant === undefined ? `use one of ${Object.keys(OPTIONS).join(', ')}` : `did you mean ${meant}?`;
-    throw new ThroughlineError('schema_invalid', `${name} is not an option of publishing: ${use}`);
-  }
-}
 
 function checkValues(messageId: string, timeoutMs: number): void {
   if (!MESSAGE_ID.test(messageId)) {

@@ -3,7 +3,7 @@ import type { CompileReplyTo, CompileRequestInput } from '../contracts/compile-r
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
 import type { LearningInput } from '../contracts/learning-requests.js';
-import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, scopedRequest } from '../contracts/names.js';
+import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, scopedRequest, token } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { LearningReply } from '../contracts/replies/learning-reply.js';
 import type { ReplySubject, ReplyTo, ToolReply } from '../contracts/replies/replies.js';
@@ -26,6 +26,7 @@ import {
   TRACE_GET_SUBJECT,
   TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
+  type WideTool,
 } from '../contracts/request-names.js';
 import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput } from '../contracts/run-request.js';
@@ -40,6 +41,7 @@ import {
   type PublishOptions,
   publishPersistently,
 } from './persistent-publish.js';
+import { type WatchedEvent, type WatchInput, watchSession } from './watch-session.js';
 
 /** Timeouts and checks of a client. */
 export interface ClientOptions {
@@ -85,36 +87,9 @@ export class ThroughlineClient {
     this.proposals = proposals;
   }
 
-  /**
-   * Publishes an implementer's result as `publishText` does. It must have exactly the fields of the contract: throws
-   * `schema_invalid` before anything is sent. Use `publishText` for an agent's unchecked output, which is repaired.
-   */
-  async publishImplementer<Options extends PublishOptions>(
-    session: string,
-    result: ResultOf<'implementer'>,
-    options?: Options,
-  ): Promise<PublishedBy<Options>> {
-    return this.publishResult(session, 'implementer', result, options);
-  }
-
-  /** Publishes a reviewer's result, as strict as `publishImplementer`. */
-  async publishReviewer<Options extends PublishOptions>(
-    session: string,
-    result: ResultOf<'reviewer'>,
-    options?: Options,
-  ): Promise<PublishedBy<Options>> {
-    return this.publishResult(session, 'reviewer', result, options);
-  }
-
-  /** Publishes a result of any kind, as strict as `publishImplementer`. */
-  async publishResult<R extends Role, Options extends PublishOptions>(
-    session: string,
-    role: R,
-    result: ResultOf<R>,
-    options?: Options,
-  ): Promise<PublishedBy<Options>> {
-    await requireValid(role, result);
-    return this.publishText(session, role, JSON.stringify(result), options);
+  /** Returns a handle on a session, which need not exist yet. */
+  session(id: string): Session {
+    return new Session(this, token(id, 'session'));
   }
 
   /**
@@ -212,6 +187,16 @@ export class ThroughlineClient {
     return this.#reply(RUN_STATUS_SUBJECT, { session });
   }
 
+  /**
+   * Yields what happens in a session from now on, in its order: results, rejected results, commands and traces. Ends with
+   * `signal` or `close`, and continues after a lost connection.
+   *
+   * @throws ThroughlineError if the first request fails, or a later one for another reason than `unavailable`
+   */
+  watch(options: WatchInput): AsyncGenerator<WatchedEvent, void> {
+    return watchSession(this.#transport, this.#closing.signal, options, this.tools.timelineList);
+  }
+
   /** Appends entries to the trace of an intent, and waits until they are stored. */
   async appendTrace(session: string, entries: readonly TraceEntryInput[]): Promise<TraceAppended> {
     return this.#reply(TRACE_APPEND_SUBJECT, { session, entries });
@@ -229,14 +214,12 @@ export class ThroughlineClient {
 
   /** Returns a trace entry as its event stores it: an output up to 4,000 characters, or both ends of a longer one. */
   async getTraceEntry(session: string, id: string, intentId?: string): Promise<TraceFound> {
-    const body = { session, id, ...(intentId !== undefined && { intentId }) };
-    return this.#reply(TRACE_GET_SUBJECT, body);
+    return this.#reply(TRACE_GET_SUBJECT, { session, id, intentId });
   }
 
   /** Pins an entry as a constraint of its intent, which its summary then shows. */
   async pinTraceEntry(session: string, id: string, intentId?: string): Promise<TracePinned> {
-    const body = { session, id, ...(intentId !== undefined && { intentId }) };
-    return this.#reply(TRACE_PIN_SUBJECT, body);
+    return this.#reply(TRACE_PIN_SUBJECT, { session, id, intentId });
   }
 
   /** Creates a hook engine that injects the compacted history of the active intent. */
@@ -282,15 +265,53 @@ function loadChecks() {
   return import('../contracts/replies/replies.js');
 }
 
-/** Loaded with the first checked result, because schemas load slowly. */
-async function requireValid(role: Role, result: unknown): Promise<void> {
-  if (typeof result === 'string' || result instanceof Uint8Array)
-    throw new ThroughlineError(
-      'schema_invalid',
-      "the result is text: use publishText for an agent's raw text",
-    );
-  const { requireResult } = await import('../contracts/checked.js');
-  requireResult(role, result);
+/** A session, by `client.session`: its methods are those of the client, without the session. */
+export class Session {
+  readonly id: string;
+  /** The tools of `client.tools` that are about one session: `tools.taskAdd({ content })`. */
+  readonly tools: BoundTools;
+  readonly #client: ThroughlineClient;
+
+  constructor(client: ThroughlineClient, id: string) {
+    this.id = id;
+    this.#client = client;
+    this.tools = createTools((name, input) => client.requestTool(name, { ...input, session: id }));
+  }
+
+  /**
+   * Publishes a result, or an agent's raw text, as `publishText` does. A result has exactly the fields of its role, in
+   * camelCase: throws `schema_invalid` for any other field before anything is sent. Text is repaired if possible.
+   */
+  async publish<R extends Role, Options extends PublishOptions>(
+    role: R,
+    result: Result<R> | string | Uint8Array,
+    options?: Options,
+  ): Promise<PublishedBy<Options>> {
+    if (typeof result === 'string' || result instanceof Uint8Array)
+      return this.#client.publishText(this.id, role, result, options);
+    // Schemas load slowly.
+    const { wireResult } = await import('../contracts/checked.js');
+    return this.#client.publishText(this.id, role, JSON.stringify(wireResult(role, result)), options);
+  }
+
+  /** Requests the next prompt. The reply has the kind of the request. */
+  async compile<Request extends WithoutSession<CompileRequestInput>>(
+    request: Request,
+  ): Promise<CompileReplyTo<Request>> {
+    const reply = await this.#client.compile<CompileRequestInput>({ ...request, session: this.id });
+    // The kind is unknown here.
+    return reply as CompileReplyTo<Request>;
+  }
+
+  /** Yields what happens in the session, as `client.watch` does. */
+  watch(options: WithoutSession<WatchInput> = {}): AsyncGenerator<WatchedEvent, void> {
+    return this.#client.watch({ ...options, session: this.id });
+  }
+
+  /** Returns the progress of the run, and the next action of each task. */
+  runStatus(): Promise<RunStatusReply> {
+    return this.#client.runStatus(this.id);
+  }
 }
 
 /** The result is stored: only its fate is unknown. */
@@ -304,27 +325,45 @@ function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }
   return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, ...of } });
 }
 
-type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+type CamelCase<Name extends string> = Name extends `${infer Head}${'-' | '_'}${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
+
+/** A result of a role, for `session.publish`: the fields of the contract, in camelCase. */
+export type Result<R extends Role> = {
+  [Field in keyof ResultOf<R> as CamelCase<Field & string>]: ResultOf<R>[Field];
+};
 
 /**
  * One method per tool: `tools.taskAdd({ session, content })`. The input is optional if none of its fields is required.
  */
 export type Tools = {
-  readonly [Name in ToolName as CamelCase<Name>]: (...given: Given<Name>) => Promise<ToolReply<Name>>;
+  readonly [Name in ToolName as CamelCase<Name>]: (
+    ...given: Given<ToolInput<Name>>
+  ) => Promise<ToolReply<Name>>;
 };
 
-/** Optional if no field is required. */
-type Given<Name extends ToolName> =
-  object extends ToolInput<Name> ? [input?: ToolInput<Name>] : [input: ToolInput<Name>];
+/** The tools about one session, without their field `session`. */
+export type BoundTools = {
+  readonly [Name in Exclude<ToolName, WideTool> as CamelCase<Name>]: (
+    ...given: Given<WithoutSession<ToolInput<Name>>>
+  ) => Promise<ToolReply<Name>>;
+};
 
-export function createTools(request: (name: ToolName, input: object) => Promise<unknown>): Tools {
+type WithoutSession<Input> = Input extends unknown ? Omit<Input, 'session'> : never;
+
+/** Optional if no field is required. */
+type Given<Input> = object extends Input ? [input?: Input] : [input: Input];
+
+/** The methods of both: the session is in the input, or `request` adds it. */
+export function createTools(
+  request: (name: ToolName, input: object) => Promise<unknown>,
+): Tools & BoundTools {
   const methods = TOOL_NAMES.map((name) => [
     name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
     (input: object = {}) => request(name, input),
   ]);
-  return Object.fromEntries(methods) as Tools;
+  return Object.fromEntries(methods) as Tools & BoundTools;
 }
 
 /**

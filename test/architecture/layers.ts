@@ -122,7 +122,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   sdk: {
     holds: 'the client: publish, request, and follow',
-    imports: ['contracts', 'engine/monitoring', 'engine/ports', 'memory/traces', 'shared'],
+    imports: ['contracts', 'engine/monitoring', 'engine/ports', 'engine/runtime', 'memory/traces', 'shared'],
   },
   page: {
     holds: 'what the inspector shows in the browser; it imports only types of `contracts`',

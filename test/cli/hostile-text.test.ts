@@ -10,7 +10,14 @@ import { createProgram, runCli } from '../../src/cli/program.js';
 import { loadConfig } from '../../src/config/config.js';
 import { allRejected } from '../support/all-rejected.js';
 import { cleanEnv } from '../support/cli.js';
-import { allDealtWith, implemented, reviewed, type System, startSystem } from '../support/system.js';
+import {
+  allDealtWith,
+  implemented,
+  publishWire,
+  reviewed,
+  type System,
+  startSystem,
+} from '../support/system.js';
 
 /**
  * Hostile text is stored wherever text can be stored, and every command of the program is run, as it stands in the
@@ -242,13 +249,18 @@ beforeAll(async () => {
     files_modified: [`src/${HOSTILE}.ts`],
     follow_up_actions: [HOSTILE],
   };
-  await client.publishImplementer(session, implemented('1', implementer));
+  await publishWire(client, 'implementer', session, implemented('1', implementer));
   const questions = [{ text: `Why ${HOSTILE}?`, options: [HOSTILE], default: HOSTILE }];
-  await client.publishImplementer(session, implemented('asks', { questions }));
+  await publishWire(client, 'implementer', session, implemented('asks', { questions }));
   const issues = [{ severity: 'critical' as const, message: HOSTILE, file: HOSTILE, fix: HOSTILE }];
   for (const task of ['1', '2']) {
     const required_fixes = [`Always name ${HOSTILE}`];
-    await client.publishReviewer(session, reviewed(task, 'needs_changes', { issues, required_fixes }));
+    await publishWire(
+      client,
+      'reviewer',
+      session,
+      reviewed(task, 'needs_changes', { issues, required_fixes }),
+    );
   }
   await client.publishText(session, 'reviewer', `no result ${HOSTILE}`);
   await client.publishText(session, 'reviewer', JSON.stringify({ task_id: '1', assessment: HOSTILE }));

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { cli } from '../support/cli.js';
-import { allDealtWith, implemented, soon, startSystem } from '../support/system.js';
+import { allDealtWith, implemented, publishWire, soon, startSystem } from '../support/system.js';
 
 it('a rule for a project that no session has is set, with a warning', async () => {
   await using system = await startSystem();
   const { client } = system;
   await client.tools.sessionOpen({ session: 'demo', project: 'parser' });
-  await client.publishImplementer('demo', implemented('1'));
+  await publishWire(client, 'implementer', 'demo', implemented('1'));
   await allDealtWith(system.ports);
   await client.tools.sessionArchive({ session: 'demo' });
   const set = (project: string) =>

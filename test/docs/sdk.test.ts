@@ -41,10 +41,11 @@ const oneLine = (text: string) =>
     .replace(/([(<]) /g, '$1')
     .trim();
 
-function methodOf({ name, about, signature }: Member): string {
-  const shown = SAMPLES.includes(`#region ${name}\n`) ? `\n\n${sample(name)}` : '';
+/** @param of the object whose method it is, where the client has one of the same name */
+function methodOf({ name, about, signature }: Member, of = ''): string {
+  const shown = SAMPLES.includes(`#region ${of}${name}\n`) ? `\n\n${sample(of + name)}` : '';
   const said = about === '' ? '' : `\n\n${prose(about)}`;
-  return `### ${name}\n\n\`\`\`ts\n${oneLine(signature.replace(/^async /, ''))}\n\`\`\`${said}${shown}`;
+  return `### ${of}${name}\n\n\`\`\`ts\n${oneLine(signature.replace(/^async /, ''))}\n\`\`\`${said}${shown}`;
 }
 
 const camelCase = (name: string) => name.replace(/[-.](.)/g, (_, letter: string) => letter.toUpperCase());
@@ -85,7 +86,9 @@ function typeRow({ name, about, members }: Declared): string[] {
   ];
 }
 
-const PROPERTIES = ['tools', 'learnings', 'proposals'];
+const PROPERTIES = ['constructor', 'id', 'tools', 'learnings', 'proposals'];
+const publicOf = ({ members }: Declared) => members.filter(({ name }) => !PROPERTIES.includes(name));
+const WHOLE = readFileSync(`${ROOT}scripts/examples/typescript/session.ts`, 'utf8').trimEnd();
 const OTHERS = ['server', 'facts', 'traces'];
 
 function tableOf(name: string, path: string): string {
@@ -95,7 +98,7 @@ function tableOf(name: string, path: string): string {
 describe('the page of the SDK', () => {
   it('the reference gives every export with its docstring, and a sample of the main ones', async () => {
     const client = named('ThroughlineClient');
-    const methods = client.members.filter(({ name }) => !PROPERTIES.includes(name) && name !== 'constructor');
+    const methods = publicOf(client);
     const functions = main.filter(({ kind }) => kind === 'function');
     const page = `# SDK
 
@@ -112,23 +115,35 @@ shows it in use, and [Versions](../explanation/versions.md) lists the compatibil
 | \`throughline/work\` | \`runPlan\`, which [runs a plan](../how-to/run-a-plan.md#from-typescript) with agents that are functions |
 | \`throughline/facts\`, \`throughline/traces\`, \`throughline/schemas\` | [the parts inside](facts-and-traces.md): fact tracker, hooks before a model call, zod schemas |
 
+\`\`\`ts
+${WHOLE}
+\`\`\`
+
 ## Connect
 
-${functions.map(methodOf).join('\n\n')}
+${functions.map((each) => methodOf(each)).join('\n\n')}
 
 ${named('ConnectOptions') && optionsOf('ConnectOptions')}
 
 ${optionsOf('SharedConnectionOptions')}
 
+## A session
+
+${prose(named('Session').about)}
+
+${publicOf(named('Session'))
+  .map((each) => methodOf(each, 'session.'))
+  .join('\n\n')}
+
 ## ThroughlineClient
 
 ${prose(client.about)}
 
-${methods.map(methodOf).join('\n\n')}
+${methods.map((each) => methodOf(each)).join('\n\n')}
 
 ## Tools
 
-\`client.tools\` has one method for each tool. A field with \`?\` is optional.
+\`client.tools\` has one method for each tool; those of \`session.tools\` need no \`session\`. A field with \`?\` is optional.
 
 ${sample('tools')}
 

@@ -12,7 +12,15 @@ import { bad, doctor } from '../support/doctor.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { plainConnection, startTestNats } from '../support/nats-server.js';
-import { allDealtWith, eventsOf, implemented, type System, soon, startSystem } from '../support/system.js';
+import {
+  allDealtWith,
+  eventsOf,
+  implemented,
+  publishWire,
+  type System,
+  soon,
+  startSystem,
+} from '../support/system.js';
 
 /** What happens to sessions while a backup runs, at the moment at which it does most harm. */
 
@@ -94,7 +102,12 @@ const name = (session: string): Token => token(session, 'session');
 
 async function withResults({ client, ports }: System, session: string, count: number): Promise<void> {
   for (let n = 1; n <= count; n += 1)
-    await client.publishImplementer(session, implemented(`${n}`, { summary: `${session} said ${n}` }));
+    await publishWire(
+      client,
+      'implementer',
+      session,
+      implemented(`${n}`, { summary: `${session} said ${n}` }),
+    );
   await allDealtWith(ports);
 }
 

@@ -26,6 +26,7 @@ import {
   freshState,
   implemented,
   newSession,
+  publishWire,
   reviewed,
   type System,
   soon,
@@ -175,7 +176,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       });
       // The installation works on as any other.
       const [session = newSession('none')] = sessions;
-      await target.client.publishImplementer(session, implemented('after'));
+      await publishWire(target.client, 'implementer', session, implemented('after'));
       await allDealtWith(target.ports);
       const { code, found } = await doctor(target.url, env);
       expect({ code, bad: bad(found).filter(({ level }) => level === 'fail') }).toEqual({ code: 0, bad: [] });
@@ -193,7 +194,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
         await using source = await startSystem({ env });
         const publishing = sessions.flatMap((session) =>
           [1, 2, 3].map((task) =>
-            source.client.publishImplementer(session, implemented(`t${task}`, { summary: large })),
+            publishWire(source.client, 'implementer', session, implemented(`t${task}`, { summary: large })),
           ),
         );
         await Promise.all(publishing);
@@ -256,7 +257,7 @@ describe('what is refused', () => {
       const directory = join(folder, 'backup');
       await using source = await startSystem();
       const session = newSession('damaged');
-      await source.client.publishImplementer(session, implemented('1'));
+      await publishWire(source.client, 'implementer', session, implemented('1'));
       await allDealtWith(source.ports);
       expect(await on(source, 'admin', 'backup', directory)).toMatchObject({ code: 0 });
       expect(await on(source, 'admin', 'backup', directory)).toMatchObject({
@@ -312,7 +313,12 @@ describe('what is refused', () => {
       await using source = await startPrivateSystem();
       const large = 'x'.repeat(200_000);
       for (let count = 0; count < 40; count += 1)
-        await source.client.publishImplementer(newSession('lost'), implemented('1', { summary: large }));
+        await publishWire(
+          source.client,
+          'implementer',
+          newSession('lost'),
+          implemented('1', { summary: large }),
+        );
       await allDealtWith(source.ports);
       const directory = join(folder, 'backup');
       const backup = on(source, 'admin', 'backup', directory);
@@ -332,7 +338,7 @@ describe('admin permissions', () => {
       { name: 'backup', role: 'backup' },
       { name: 'operator', role: 'operator' },
     ]);
-    await system.client.publishImplementer('demo', implemented('1'));
+    await publishWire(system.client, 'implementer', 'demo', implemented('1'));
     await allDealtWith(system.ports);
     // What is recorded of sessions is read as well.
     await system.client.tools.sessionArchive({ session: 'demo' });

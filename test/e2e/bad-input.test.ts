@@ -24,6 +24,7 @@ import {
   freshState,
   implemented,
   openPorts,
+  publishWire,
   reviewed,
   type System,
   startSystem,
@@ -93,7 +94,7 @@ async function furnish(session: string): Promise<void> {
   await client.tools.noteAdd({ session, content: 'note' });
   await client.tools.inboxAdd({ session, content: 'message' });
   await client.tools.iterationStart({ session });
-  await client.publishImplementer(session, implemented('1', { intent_id: 'INT-1' }));
+  await publishWire(client, 'implementer', session, implemented('1', { intent_id: 'INT-1' }));
   await allDealtWith(system.ports);
 }
 
@@ -199,7 +200,9 @@ describe('every contract', () => {
 
   it.each(ODD_TOKENS)('the services work for a session that is called %s', async (session) => {
     const { client } = system;
-    const { sequence } = await client.publishReviewer(
+    const { sequence } = await publishWire(
+      client,
+      'reviewer',
       session,
       reviewed('1', 'needs_changes', { required_fixes: ['close the file'] }),
     );
@@ -218,7 +221,7 @@ describe('every contract', () => {
   it('the SDK refuses an invalid subject before it sends anything', async () => {
     const { client } = system;
     for (const name of BAD_TOKENS) {
-      await expect(client.publishImplementer(name, implemented('1'))).rejects.toMatchObject({
+      await expect(publishWire(client, 'implementer', name, implemented('1'))).rejects.toMatchObject({
         code: 'token_invalid',
       });
       await expect(client.tools.noteAdd({ session: name, content: 'x' })).rejects.toMatchObject({

@@ -3,7 +3,7 @@ import { connectThroughline } from '../../src/index.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { startUp, type Up } from '../support/cli.js';
 import { TASKS_MD } from '../support/runs.js';
-import { implemented, newSession, reviewed } from '../support/system.js';
+import { implemented, newSession, publishWire, reviewed } from '../support/system.js';
 
 // The CLI of one system, and the client of an agent's runtime.
 let up: Up;
@@ -26,13 +26,13 @@ async function begun(...contents: string[]): Promise<string> {
 }
 
 const work = (session: string, task: string, more: Parameters<typeof implemented>[1] = {}) =>
-  client.publishImplementer(session, implemented(task, more), { wait: true });
+  publishWire(client, 'implementer', session, implemented(task, more), { wait: true });
 const review = (
   session: string,
   task: string,
   assessment: Parameters<typeof reviewed>[1],
   more: Parameters<typeof reviewed>[2] = {},
-) => client.publishReviewer(session, reviewed(task, assessment, more), { wait: true });
+) => publishWire(client, 'reviewer', session, reviewed(task, assessment, more), { wait: true });
 
 async function boardOf(session: string): Promise<string[]> {
   const { tasks } = await client.tools.taskList({ session });

@@ -3,7 +3,7 @@ import type { DispatchReply } from '../../src/contracts/replies/compile-reply.js
 import type { PromptTrace } from '../../src/contracts/replies/prompt-trace.js';
 import { connectThroughline } from '../../src/index.js';
 import { startUp, type Up } from '../support/cli.js';
-import { implemented, newSession, reviewed, soon } from '../support/system.js';
+import { implemented, newSession, publishWire, reviewed, soon } from '../support/system.js';
 
 const FINDINGS = 12;
 const session = newSession('room');
@@ -17,10 +17,10 @@ beforeAll(async () => {
   const fix = 'Return an empty list for empty input of the parser, and say in a comment what reads it, case';
   for (let task = 1; task <= FINDINGS; task += 1) {
     const review = reviewed(String(task), 'needs_changes', { required_fixes: [`${fix} ${task}`] });
-    await client.publishReviewer(session, review);
+    await publishWire(client, 'reviewer', session, review);
   }
   const result = implemented('1', { summary: 'Parser done', files_modified: ['src/parser.ts'] });
-  await client.publishImplementer(session, result, { wait: true });
+  await publishWire(client, 'implementer', session, result, { wait: true });
 });
 afterAll(async () => {
   await client.close();
@@ -144,13 +144,13 @@ describe('facts', () => {
   it('facts shows each fact whole on one line, a finding with its severity and its fix', async () => {
     const long = newSession('whole');
     const [summary, message, fix] = ['s', 'm', 'f'].map((letter) => `${letter.repeat(300)} end`);
-    await client.publishImplementer(long, implemented('1', { summary: `${summary}\nof it` }));
+    await publishWire(client, 'implementer', long, implemented('1', { summary: `${summary}\nof it` }));
     const issues = [
       { severity: 'important' as const, file: 'src/a.ts', message: `${message}`, fix: `${fix}` },
       { severity: 'minor' as const, file: 'src/b.ts', message: 'short' },
     ];
     const review = reviewed('1', 'needs_changes', { issues });
-    await client.publishReviewer(long, review, { wait: true });
+    await publishWire(client, 'reviewer', long, review, { wait: true });
     const lines = (await up.cli(['facts', long])).stdout
       .replaceAll(/^[0-9a-f]{8} +1 +\d+ +/gm, '')
       .split('\n');

@@ -14,6 +14,7 @@ import { startPrivateNats, type TestNats } from '../support/nats-server.js';
 import {
   implemented,
   newSession,
+  publishWire,
   type System,
   soon,
   startPrivateSystem,
@@ -25,7 +26,7 @@ describe('throughline doctor on a healthy installation', () => {
   let system: System;
   beforeAll(async () => {
     system = await startPrivateSystem();
-    const { sequence: after } = await system.client.publishImplementer('well', implemented('1'));
+    const { sequence: after } = await publishWire(system.client, 'implementer', 'well', implemented('1'));
     await system.client.compile({ session: 'well', taskId: '2', taskPrompt: 'x', after });
   });
   afterAll(() => system.stop());
@@ -121,7 +122,7 @@ describe('throughline doctor on a healthy installation', () => {
   it('the doctor warns of a session whose snapshot is far behind, and says what writes one', async () => {
     const session = newSession('long');
     for (let each = 0; each < 12; each += 1)
-      await system.client.publishImplementer(session, implemented('1'));
+      await publishWire(system.client, 'implementer', session, implemented('1'));
     const env = { THROUGHLINE_TUNING: 'snapshotEvery=2', NATS_URL: system.url };
     const [warning] = await soon(async () => {
       const found = bad((await doctor(system.url, env)).found).filter(({ check }) => check.includes(session));
@@ -139,7 +140,7 @@ describe('throughline doctor on a healthy installation', () => {
     const publish = async (count: number) => {
       let after = 0;
       for (let each = 0; each < count; each += 1)
-        after = (await system.client.publishImplementer(session, implemented('1'))).sequence;
+        after = (await publishWire(system.client, 'implementer', session, implemented('1'))).sequence;
       await system.client.compile({ session, taskId: '2', taskPrompt: 'x', after });
     };
     const inThreeDays = () => Date.now() + 3 * 24 * 3_600_000 + 60_000;
@@ -167,7 +168,7 @@ describe('throughline doctor on a healthy installation', () => {
 
   it('the doctor names events that have another version, since no session counts them', async () => {
     const session = newSession('future');
-    const { sequence: after } = await system.client.publishImplementer(session, implemented('1'));
+    const { sequence: after } = await publishWire(system.client, 'implementer', session, implemented('1'));
     await system.client.compile({ session, taskId: '2', taskPrompt: 'x', after });
     const event = { session, v: 2, type: 'inbox.added', at: '2026-01-01T00:00:00Z', data: {} };
     await system.ports.connection
@@ -237,7 +238,7 @@ describe('throughline doctor on a broken one', () => {
       max_deliver: 3,
       filter_subject: 'dispatch.broken.>',
     });
-    await system.client.publishImplementer('broken', implemented('1'));
+    await publishWire(system.client, 'implementer', 'broken', implemented('1'));
     const messages = (await found()).found
       .filter(({ check, level }) => check === 'consumer extractor' && level === 'fail')
       .map(({ message }) => message);

@@ -9,7 +9,7 @@ import {
 } from '../support/examples.js';
 import { refusedAtFirst } from '../support/refused-at-first.js';
 import { ROOT } from '../support/samples.js';
-import { eventsOf, newSession, systemOfFile } from '../support/system.js';
+import { eventsOf, newSession, publishWire, systemOfFile } from '../support/system.js';
 
 /** Each example does one task, against a model on loopback that plays a script. */
 
@@ -31,7 +31,13 @@ it.for(EXAMPLES)(
     const session = newSession(name);
     const { client } = system;
     const summary = 'The parser is in src/parser/read.ts';
-    await client.publishImplementer(session, { task_id: '0', status: 'completed', summary }, { wait: true });
+    await publishWire(
+      client,
+      'implementer',
+      session,
+      { task_id: '0', status: 'completed', summary },
+      { wait: true },
+    );
     await client.tools.taskAdd({ session, content: 'Extend the parser' });
     await using model = await startNode([`${ROOT}scripts/examples/model.mjs`, '0']);
     const [, endpoint = ''] = /OPENAI_BASE_URL=(\S+)/.exec(model.readyLine) ?? [];

@@ -5,6 +5,7 @@ import {
   eventsOf,
   implemented,
   newSession,
+  publishWire,
   sequencesOf,
   soon,
   startSystem,
@@ -23,7 +24,7 @@ it('a single result does not wait for the flood of another session that was publ
     );
     await Promise.all(some);
   }
-  await system.client.publishImplementer(single, implemented('1'));
+  await publishWire(system.client, 'implementer', single, implemented('1'));
 
   await using services = await startSystem({ nats: system.nats, only: ['extractor'] });
   const jsm = await services.ports.connection.jetstreamManager();

@@ -6,7 +6,7 @@ import { DISPATCH_STREAM, PER_SESSION, sessionStream } from '../../src/contracts
 import { cli } from '../support/cli.js';
 import { layoutEnv } from '../support/layouts.js';
 import { startTestNats } from '../support/nats-server.js';
-import { allDealtWith, implemented, newSession, startSystem } from '../support/system.js';
+import { allDealtWith, implemented, newSession, publishWire, startSystem } from '../support/system.js';
 
 /** Backups that someone has changed: a restore makes our own streams, and no other. */
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'throughline-backup-'));
   directory = join(folder, 'backup');
   await using system = await startSystem({ env: layoutEnv(PER_SESSION) });
-  await system.client.publishImplementer(session, implemented('1'));
+  await publishWire(system.client, 'implementer', session, implemented('1'));
   await allDealtWith(system.ports);
   expect(await cli(['admin', 'backup', directory], { env: { NATS_URL: system.url } })).toMatchObject({
     code: 0,
@@ -97,7 +97,7 @@ describe('a restore', () => {
     const consumers = await jsm.consumers.list(DISPATCH_STREAM).next();
     expect(consumers.map(({ name }) => name)).not.toContain('spy');
     for (const { config } of consumers) expect(config).not.toHaveProperty('deliver_subject');
-    const { sequence } = await system.client.publishImplementer(session, implemented('2'));
+    const { sequence } = await publishWire(system.client, 'implementer', session, implemented('2'));
     await system.client.compile({ session, taskId: '3', taskPrompt: 'next', after: sequence });
   });
 });

@@ -8,7 +8,7 @@ import { codeOf, type ThroughlineError } from '../../src/contracts/errors.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
 import { SNAPSHOT_VERSION } from '../../src/memory/session/session-snapshot.js';
 import { cli } from '../support/cli.js';
-import { allDealtWith, implemented, startSystem, systemOfFile } from '../support/system.js';
+import { allDealtWith, implemented, publishWire, startSystem, systemOfFile } from '../support/system.js';
 
 /** Session files that someone has changed: command and service refuse what our own code cannot have written. */
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { client, ports } = system;
   const session = 'source';
   for (const content of ['one', 'two']) await client.tools.taskAdd({ session, content });
-  for (const task of ['1', '2', '3']) await client.publishImplementer(session, implemented(task));
+  for (const task of ['1', '2', '3']) await publishWire(client, 'implementer', session, implemented(task));
   await allDealtWith(ports);
   await client.tools.sessionArchive({ session });
   const [first = '', second = ''] = (await as('session', 'export', session)).stdout.split('\n');
@@ -202,7 +202,7 @@ it('the file as it was exported is imported, and later results count', async () 
   const path = await fileOf(withState(() => {}));
   expect(await as('session', 'import', path, '--as', 'copy')).toMatchObject({ code: 0 });
   await system.client.tools.sessionReopen({ session: 'copy' });
-  const { sequence } = await system.client.publishImplementer('copy', implemented('4'));
+  const { sequence } = await publishWire(system.client, 'implementer', 'copy', implemented('4'));
   await system.client.compile({ session: 'copy', taskId: '5', taskPrompt: 'next', after: sequence });
   const { session } = await system.client.tools.sessionShow({ session: 'copy' });
   expect(session.dispatches).toMatchObject({ implementer: 4 });
@@ -210,7 +210,7 @@ it('the file as it was exported is imported, and later results count', async () 
 
 it('the file of a session whose agents name tasks and times of their own is imported', async () => {
   const session = 'own-names';
-  await system.client.publishImplementer(session, implemented('BUILD-17642083050001'));
+  await publishWire(system.client, 'implementer', session, implemented('BUILD-17642083050001'));
   await system.client.appendTrace(session, [
     {
       ...{ id: 'STEP-20261127015345', intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' },

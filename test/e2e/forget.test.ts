@@ -9,7 +9,7 @@ import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';
 import { filesHolding } from '../support/store-files.js';
-import { allDealtWith, implemented, type System, startSystem } from '../support/system.js';
+import { allDealtWith, implemented, publishWire, type System, startSystem } from '../support/system.js';
 
 const LAYOUTS = testedLayouts(1);
 
@@ -69,7 +69,9 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
     };
     expect(after).toEqual(before);
 
-    const { sequence } = await system.client.publishImplementer(
+    const { sequence } = await publishWire(
+      system.client,
+      'implementer',
       'victim',
       implemented('1', { facts: [{ subject: 'parser', relation: 'is', object: 'fresh' }] }),
     );
@@ -102,7 +104,9 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
     const publishing = (async () => {
       for (let at = 0; !isOver; at += 1) {
         const facts = [{ subject: `new ${at}`, relation: 'is', object: 'published' }];
-        published.push((await client.publishImplementer('busy', implemented('1', { facts }))).sequence);
+        published.push(
+          (await publishWire(client, 'implementer', 'busy', implemented('1', { facts }))).sequence,
+        );
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     })();
@@ -130,9 +134,19 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
     const session = 'shipped';
     // Of others is more in the files: the server does not write them again by itself.
     for (let at = 0; at < 20; at += 1) {
-      await system.client.publishImplementer(session, implemented(`${at}`, { summary: `CANARY ${at}` }));
+      await publishWire(
+        system.client,
+        'implementer',
+        session,
+        implemented(`${at}`, { summary: `CANARY ${at}` }),
+      );
       for (const of of ['around', 'beside'])
-        await system.client.publishImplementer(of, implemented(`${at}`, { summary: 'x'.repeat(1000) }));
+        await publishWire(
+          system.client,
+          'implementer',
+          of,
+          implemented(`${at}`, { summary: 'x'.repeat(1000) }),
+        );
     }
     await allDealtWith(system.ports);
     const { removing } = await system.client.tools.sessionArchive({ session });
@@ -202,7 +216,7 @@ describe('the commands that forget, without a terminal', () => {
   const forget = (...args: string[]) => cli(args, { env: { NATS_URL: system.url } });
 
   test('say of a session or project that does not exist just that, and of one that does how it is erased', async () => {
-    await system.client.publishImplementer('real', implemented('1'));
+    await publishWire(system.client, 'implementer', 'real', implemented('1'));
     const { code, stderr } = await forget('session', 'rm', 'nobody');
     expect(code).toBe(1);
     expect(stderr).toContain(

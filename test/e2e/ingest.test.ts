@@ -20,6 +20,7 @@ import {
   implemented,
   newSession,
   openPorts,
+  publishWire,
   reviewed,
   type System,
   soon,
@@ -50,7 +51,7 @@ function rejectionOf(sequence: number) {
 describe('a published result', () => {
   it('a published result becomes one event with all its facts on the stream of its session', async () => {
     const session = newSession('one');
-    const { sequence } = await system.client.publishImplementer(session, {
+    const { sequence } = await publishWire(system.client, 'implementer', session, {
       ...implemented('2.1'),
       files_modified: ['src/a.ts', 'src/b.ts'],
       tests: [{ command: 'npm test', passed: true }],
@@ -77,7 +78,7 @@ describe('a published result', () => {
 
   it('a published result gets the time and the sequence of its arrival, and its type in the subject', async () => {
     const session = newSession('time');
-    const { sequence } = await system.client.publishReviewer(session, reviewed('1', 'approved'));
+    const { sequence } = await publishWire(system.client, 'reviewer', session, reviewed('1', 'approved'));
     await allDealtWith(system.ports);
     const jsm = await system.ports.connection.jetstreamManager();
     const stored = await jsm.streams.getMessage(streamOf(TEST_LAYOUT, session), {
@@ -104,9 +105,9 @@ describe('a published result', () => {
   it('a published result goes to its own session and to no other', async () => {
     const [here, there] = [newSession('here'), newSession('there')];
     await Promise.all(
-      ['1', '2', '3'].map((task) => system.client.publishImplementer(here, implemented(task))),
+      ['1', '2', '3'].map((task) => publishWire(system.client, 'implementer', here, implemented(task))),
     );
-    await system.client.publishImplementer(there, implemented('9'));
+    await publishWire(system.client, 'implementer', there, implemented('9'));
     await allDealtWith(system.ports);
     expect(await eventsOf(system, here)).toHaveLength(3);
     expect(await eventsOf(system, there)).toHaveLength(1);
@@ -267,8 +268,8 @@ describe('a result that fails on every delivery', () => {
       { source: ports.source, rejected: ports.rejected, log, logger: silentLogger },
       { maxBodyBytes: 65_536, maxDeliveries: 2, random: () => 0 },
     );
-    const { sequence } = await own.client.publishImplementer(session, implemented('cursed'));
-    await own.client.publishImplementer(session, implemented('fine'));
+    const { sequence } = await publishWire(own.client, 'implementer', session, implemented('cursed'));
+    await publishWire(own.client, 'implementer', session, implemented('fine'));
     const entry = await soon(async () => {
       const [first, ...others] = await allRejected(ports.rejected);
       expect(others).toEqual([]);
@@ -298,7 +299,7 @@ describe('a worker that stops in the midst of work', () => {
     await using own = await startSystem({ only: [], env });
     const session = newSession('stopping');
     const published = Array.from({ length: 200 }, (_, index) =>
-      own.client.publishImplementer(session, implemented(`t${index}`)),
+      publishWire(own.client, 'implementer', session, implemented(`t${index}`)),
     );
     await Promise.all(published);
     const worker = await startCli(['admin', 'serve', '--only', 'extractor'], { NATS_URL: own.url, ...env });

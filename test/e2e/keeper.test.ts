@@ -3,7 +3,7 @@ import { INDEX_BUCKET, PER_SESSION, token } from '../../src/contracts/names.js';
 import type { SessionIndexEntry } from '../../src/contracts/session-file.js';
 import { layoutEnv } from '../support/layouts.js';
 import { startPrivateNats } from '../support/nats-server.js';
-import { implemented, type System, soon, startSystem } from '../support/system.js';
+import { implemented, publishWire, type System, soon, startSystem } from '../support/system.js';
 
 const FAST = { quietMs: 50, busyMs: 200, restMs: 100 };
 
@@ -23,9 +23,9 @@ describe.each([
 
   it('the entry and the snapshot of a session are there once it is quiet, also for what came while none ran', async () => {
     await using system = await startSystem({ env, fixed: FAST, only: ['extractor', 'tools', 'learnings'] });
-    await system.client.publishImplementer('before', implemented('1'));
+    await publishWire(system.client, 'implementer', 'before', implemented('1'));
     await using keeper = await startSystem({ env, nats: system.nats, fixed: FAST, only: ['keeper'] });
-    await system.client.publishImplementer('after', implemented('1'));
+    await publishWire(system.client, 'implementer', 'after', implemented('1'));
     for (const session of ['before', 'after']) {
       await soon(async () => {
         expect(await entryOf(system, session)).toMatchObject({ figures: { session, results: 1 } });
@@ -40,13 +40,13 @@ describe.each([
   it('the keeper goes on after the server was away, and makes the index again where it was deleted', async () => {
     await using nats = await startPrivateNats();
     await using system = await startSystem({ env, nats, fixed: FAST });
-    await system.client.publishImplementer('demo', implemented('1'));
+    await publishWire(system.client, 'implementer', 'demo', implemented('1'));
     await soon(async () => expect(await entryOf(system, 'demo')).toBeDefined());
     const jsm = await system.ports.connection.jetstreamManager();
     await jsm.streams.delete(`KV_${INDEX_BUCKET}`);
     await nats.restart();
     await soon(async () => expect(await entryOf(system, 'demo')).toMatchObject({ figures: { results: 1 } }));
-    await system.client.publishImplementer('demo', implemented('2'));
+    await publishWire(system.client, 'implementer', 'demo', implemented('2'));
     await soon(async () => expect(await entryOf(system, 'demo')).toMatchObject({ figures: { results: 2 } }));
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PROJECT, DISPATCH_STREAM, LEARNER_CONSUMER, token } from '../../src/contracts/names.js';
-import { reviewed, type System, soon, startSystem } from '../support/system.js';
+import { publishWire, reviewed, type System, soon, startSystem } from '../support/system.js';
 
 const REVIEWS = 1000;
 const PROJECT = token(DEFAULT_PROJECT, 'project');
@@ -11,7 +11,9 @@ describe('a backlog of reviews', () => {
   beforeAll(async () => {
     system = await startSystem({ only: ['extractor', 'tools'] });
     const publishing = Array.from({ length: REVIEWS }, (_, index) =>
-      system.client.publishReviewer(
+      publishWire(
+        system.client,
+        'reviewer',
         `s${index % 5}`,
         reviewed(`t${index}`, 'needs_changes', { required_fixes: [`Add a test of ${index % 50}x`] }),
       ),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import type { Learning, Proposal } from '../../src/memory/learnings/learnings-state.js';
-import { newSession, reviewed, type System, soon, startSystem } from '../support/system.js';
+import { newSession, publishWire, reviewed, type System, soon, startSystem } from '../support/system.js';
 
 // Learnings from end to end: notes and reviews in, proposals, decisions, prompts out.
 let system: System;
@@ -79,7 +79,7 @@ describe('proposals', () => {
   it('proposals come from what reviewers demand in more than one task, with the dispatches as evidence', async () => {
     const { project, session } = await newProject();
     const review = (task: string, fix: string, at = session) =>
-      system.client.publishReviewer(at, reviewed(task, 'needs_changes', { required_fixes: [fix] }));
+      publishWire(system.client, 'reviewer', at, reviewed(task, 'needs_changes', { required_fixes: [fix] }));
     await review('1', 'Close the file in src/a.ts:12');
     await review('1', 'Close the file in src/a.ts:40');
     await review('1', 'Say why in the commit');
@@ -102,7 +102,9 @@ describe('proposals', () => {
   it('proposals come from conventions that reviewers repeat, and a rejected one does not come back', async () => {
     const { project, session } = await newProject();
     const review = (task: string) =>
-      system.client.publishReviewer(
+      publishWire(
+        system.client,
+        'reviewer',
         session,
         reviewed(task, 'needs_changes', { issues: [{ severity: 'minor', message: 'Always name the unit' }] }),
       );
@@ -120,7 +122,9 @@ describe('proposals', () => {
     await review('3');
     // The learner has dealt with the third review when a later one has come to a proposal.
     for (const task of ['4', '5']) {
-      await system.client.publishReviewer(
+      await publishWire(
+        system.client,
+        'reviewer',
         session,
         reviewed(task, 'needs_changes', { required_fixes: ['Sort imports'] }),
       );
@@ -135,7 +139,9 @@ describe('proposals', () => {
   it('proposals are made from reviews that came while no learner ran', async () => {
     await using first = await startSystem({ only: ['extractor', 'tools'] });
     for (const task of ['1', '2']) {
-      await first.client.publishReviewer(
+      await publishWire(
+        first.client,
+        'reviewer',
         'away',
         reviewed(task, 'needs_changes', { required_fixes: ['Add a test'] }),
       );
@@ -260,7 +266,9 @@ describe('a near-duplicate', () => {
     const { project, session } = await newProject();
     const id = await accepted(project, 'Add a test for empty input to each parser');
     for (const task of ['1', '2']) {
-      await system.client.publishReviewer(
+      await publishWire(
+        system.client,
+        'reviewer',
         session,
         reviewed(task, 'needs_changes', { required_fixes: ['Add a test for empty input to the parser'] }),
       );

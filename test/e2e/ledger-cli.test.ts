@@ -4,7 +4,7 @@ import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { cli, startUp, type Up } from '../support/cli.js';
 import { NOBODY } from '../support/nobody.js';
 import { runReplyOf, TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
-import { implemented, newSession, reviewed, soon } from '../support/system.js';
+import { implemented, newSession, publishWire, reviewed, soon } from '../support/system.js';
 
 // `up` runs in the folder, and so may read what is in it; nothing else is configured.
 let folder: TasksFolder;
@@ -29,9 +29,9 @@ function init(session: string, tasks: string, ...more: string[]) {
 /** Two rounds of task 2.2 in which one required fix comes back. */
 async function circle(session: string): Promise<void> {
   for (const fix of ['check the\n\u001b[31mbounds', 'close the file']) {
-    await client.publishImplementer(session, implemented('2.2', { summary: 'done\nat last' }));
+    await publishWire(client, 'implementer', session, implemented('2.2', { summary: 'done\nat last' }));
     const review = reviewed('2.2', 'needs_changes', { required_fixes: [fix, 'name the field'] });
-    const { sequence } = await client.publishReviewer(session, review);
+    const { sequence } = await publishWire(client, 'reviewer', session, review);
     await client.compile({ session, taskId: '2.2', taskPrompt: 'go on', after: sequence });
   }
 }
@@ -284,7 +284,7 @@ describe('telemetry', () => {
 
   it('telemetry counts what another process wrote as soon as it is folded', async () => {
     const session = newSession('telemetry');
-    await client.publishImplementer(session, implemented('1'));
+    await publishWire(client, 'implementer', session, implemented('1'));
     await soon(async () => {
       const { stdout } = await up.cli(['session', 'show', '--telemetry', '-s', session, '--json']);
       expect(JSON.parse(stdout)).toMatchObject({ dispatches: { implementer: 1 } });

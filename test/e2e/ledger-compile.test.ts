@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
 import { partsOf } from '../prompt/parts.js';
 import { planSystemOfFile, TASKS_MD, TASKS_MD_LATER } from '../support/runs.js';
-import { eventsOf, implemented, newestOf, newSession, reviewed, startSystem } from '../support/system.js';
+import {
+  eventsOf,
+  implemented,
+  newestOf,
+  newSession,
+  publishWire,
+  reviewed,
+  startSystem,
+} from '../support/system.js';
 
 const { folder, system } = await planSystemOfFile();
 
@@ -59,7 +67,7 @@ describe('a session without a run', () => {
   it('a session without a run has no ledger before its first dispatch, and one after it', async () => {
     const session = newSession('plain');
     expect(await compile(session)).toMatchObject({ ledger: { mode: 'none' }, sequence: 0 });
-    const { sequence } = await system.client.publishImplementer(session, implemented('2.2'));
+    const { sequence } = await publishWire(system.client, 'implementer', session, implemented('2.2'));
     const reply = await compile(session, { after: sequence });
     expect(reply.ledger).toEqual({ mode: 'ledger' });
     expect(partsOf(reply).packet).toEqual({
@@ -168,9 +176,9 @@ describe('a stalled task', () => {
   it('a stalled task is to be planned again from its second round on, until it is approved', async () => {
     const session = newSession('circles');
     const round = async (fix: string) => {
-      await system.client.publishImplementer(session, implemented('2.2'));
+      await publishWire(system.client, 'implementer', session, implemented('2.2'));
       const review = reviewed('2.2', 'needs_changes', { required_fixes: [fix] });
-      const { sequence } = await system.client.publishReviewer(session, review);
+      const { sequence } = await publishWire(system.client, 'reviewer', session, review);
       return partsOf(await compile(session, { after: sequence }));
     };
     expect((await round('check the bounds')).replan).toEqual([]);
@@ -186,7 +194,7 @@ describe('a stalled task', () => {
       '- completed: did 2.2. Refused by the review: close the file',
     ]);
     expect(second.packet).toMatchObject({ required_fixes: ['close the file'] });
-    const { sequence } = await system.client.publishReviewer(session, reviewed('2.2', 'approved'));
+    const { sequence } = await publishWire(system.client, 'reviewer', session, reviewed('2.2', 'approved'));
     const approved = partsOf(await compile(session, { after: sequence }));
     expect(approved.replan).toEqual([]);
     expect(approved.packet).not.toHaveProperty('required_fixes');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { totalTelemetry, unwrittenTelemetry } from '../../src/contracts/compile-request.js';
 import { COMPILE_SUBJECT, COMPILER_SERVICE, type Token } from '../../src/contracts/names.js';
 import { planSystemOfFile, TASKS_MD, TASKS_MD_LATER } from '../support/runs.js';
-import { eventsOf, implemented, newSession } from '../support/system.js';
+import { eventsOf, implemented, newSession, publishWire } from '../support/system.js';
 
 const { folder, system } = await planSystemOfFile();
 
@@ -48,7 +48,7 @@ describe('the statistics of the compiler', () => {
   it('the statistics of the compiler say for each session what was compiled, from what, and what failed', async () => {
     const session = newSession('stats');
     await system.client.compile({ session, ...TASK });
-    const { sequence } = await system.client.publishImplementer(session, implemented('2.2'));
+    const { sequence } = await publishWire(system.client, 'implementer', session, implemented('2.2'));
     await system.client.compile({ session, ...TASK, after: sequence });
     const long = `Write it.\n\n${'Read one more line.\n'.repeat(2000)}`;
     await system.client.compile({ session, ...TASK, taskPrompt: long });

@@ -10,6 +10,7 @@ import {
   implemented,
   newestOf,
   newSession,
+  publishWire,
   reviewed,
   type System,
 } from '../support/system.js';
@@ -88,7 +89,7 @@ describe('run.init', () => {
 
   it('a second run.init replaces the run, and keeps the outcomes of dispatches', async () => {
     const session = newSession('init');
-    await system.client.publishImplementer(session, implemented('2.2'));
+    await publishWire(system.client, 'implementer', session, implemented('2.2'));
     await allDealtWith(system.ports);
     await init({ session, spec: 'first', goal: 'one', tasksText: TASKS_MD });
     const { run, tasks } = await init({ session, spec: 'second', tasksText: '- [ ] 7. Other' });
@@ -201,9 +202,11 @@ describe('run.status', () => {
   it('run.status says what each task needs next, the most recently mentioned one last', async () => {
     const session = newSession('status');
     await init({ session, spec: 'parser', tasksText: TASKS_MD });
-    await system.client.publishImplementer(session, implemented('2.2'));
-    await system.client.publishReviewer(session, reviewed('2.1', 'approved'));
-    await system.client.publishReviewer(
+    await publishWire(system.client, 'implementer', session, implemented('2.2'));
+    await publishWire(system.client, 'reviewer', session, reviewed('2.1', 'approved'));
+    await publishWire(
+      system.client,
+      'reviewer',
       session,
       reviewed('2.2', 'needs_changes', { required_fixes: ['a', 'b'] }),
     );
@@ -223,8 +226,10 @@ describe('run.status', () => {
   it('run.status says that a task is stalled and why, until it is approved', async () => {
     const session = newSession('status');
     for (const fix of ['close the file', 'close the file']) {
-      await system.client.publishImplementer(session, implemented('2.2'));
-      await system.client.publishReviewer(
+      await publishWire(system.client, 'implementer', session, implemented('2.2'));
+      await publishWire(
+        system.client,
+        'reviewer',
         session,
         reviewed('2.2', 'needs_changes', { required_fixes: [fix] }),
       );
@@ -233,7 +238,7 @@ describe('run.status', () => {
     expect((await status(session)).tasks).toMatchObject([
       { stalled: true, replan_hint: expect.stringMatching(/^ping_pong 2: close the file/) },
     ]);
-    await system.client.publishReviewer(session, reviewed('2.2', 'approved'));
+    await publishWire(system.client, 'reviewer', session, reviewed('2.2', 'approved'));
     await allDealtWith(system.ports);
     const [task] = (await status(session)).tasks;
     expect(task).toMatchObject({ stalled: false, next_action: 'next_task' });

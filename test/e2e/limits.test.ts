@@ -15,6 +15,7 @@ import {
   freshState,
   implemented,
   newSession,
+  publishWire,
   type System,
   soon,
   startSystem,
@@ -76,7 +77,7 @@ describe('the rate of a session', () => {
     const session = newSession('flood');
     const other = newSession('other');
     const published = Array.from({ length: 2000 }, (_, index) =>
-      system.client.publishImplementer(session, implemented(`t${index % 50}`)),
+      publishWire(system.client, 'implementer', session, implemented(`t${index % 50}`)),
     );
     const meanwhile = await system.client.compile({
       session: other,
@@ -86,7 +87,7 @@ describe('the rate of a session', () => {
     });
     expect(meanwhile.factsTotal).toBe(0);
     await Promise.all(published);
-    const { sequence } = await system.client.publishImplementer(other, implemented('1'));
+    const { sequence } = await publishWire(system.client, 'implementer', other, implemented('1'));
     await allDealtWith(system.ports);
     expect((await freshState(system, session)).dispatches.current().counts.implementer).toBe(2000);
     expect(await eventsOf(system, other)).toMatchObject([{ event: { data: { dispatch: { sequence } } } }]);
@@ -138,7 +139,7 @@ describe('a size', () => {
 
   it('limits the size of a dispatch, and keeps it with the limit in its reason', async () => {
     const session = newSession('size');
-    await system.client.publishImplementer(session, implemented('1', { summary: 'x'.repeat(2000) }));
+    await publishWire(system.client, 'implementer', session, implemented('1', { summary: 'x'.repeat(2000) }));
     await allDealtWith(system.ports);
     expect(await eventsOf(system, session)).toMatchObject([
       {

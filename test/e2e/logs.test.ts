@@ -10,7 +10,7 @@ import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { type RunningProcess, startCli } from '../support/cli.js';
 import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
-import { implemented, newSession, soon } from '../support/system.js';
+import { implemented, newSession, publishWire, soon } from '../support/system.js';
 
 /** What the services log, read as an operator's tools read it: JSON lines on standard error of a real process. */
 
@@ -83,7 +83,7 @@ describe('a line of the log', () => {
 
   it('logs a result that cannot be stored yet with session, dispatch, code, delivery and the next step', async () => {
     const session = await fullSession();
-    const { sequence: dispatch } = await client.publishImplementer(session, implemented('1'));
+    const { sequence: dispatch } = await publishWire(client, 'implementer', session, implemented('1'));
     await said({
       ...{
         msg: 'dispatch failed and will be delivered again',
@@ -115,7 +115,7 @@ describe('a line of the log', () => {
 
   it('logs unreadable events and snapshots with session and code', async () => {
     const session = newSession('unreadable');
-    const { sequence: after } = await client.publishImplementer(session, implemented('1'));
+    const { sequence: after } = await publishWire(client, 'implementer', session, implemented('1'));
     await soon(() => jsm.streams.info(sessionStream(session)));
     await admin.jetstream().publish(`session.${session}.fact.recorded`, 'no event');
     const kv = await admin.jetstream().views.kv('session_snapshots');
@@ -128,7 +128,7 @@ describe('a line of the log', () => {
   it('logs a snapshot that cannot be written with session and code', async () => {
     await jsm.streams.update('KV_session_snapshots', { max_msg_size: 100 });
     const session = newSession('unwritten');
-    const { sequence: after } = await client.publishImplementer(session, implemented('1'));
+    const { sequence: after } = await publishWire(client, 'implementer', session, implemented('1'));
     await client.compile({ session, taskId: '1', taskPrompt: 'x', after });
     await said({ msg: 'snapshot not written: the next load replays more events', session, code: 'internal' });
     await jsm.streams.update('KV_session_snapshots', { max_msg_size: -1 });
@@ -228,7 +228,7 @@ describe('a service that runs well', () => {
       THROUGHLINE_LOG_LEVEL: 'debug',
     });
     await using again = await connectThroughline({ url: nats.url });
-    const { sequence: dispatch } = await again.publishImplementer(session, implemented('1'));
+    const { sequence: dispatch } = await publishWire(again, 'implementer', session, implemented('1'));
     const debug = { level: 'debug', service: 'extractor', session, dispatch };
     await soon(() =>
       expect(linesOf(talkative.stderr(), 'dispatch recorded')).toEqual([expect.objectContaining(debug)]),

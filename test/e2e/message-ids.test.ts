@@ -7,7 +7,7 @@ import { retryRejected } from '../../src/services/extractor/retry-rejected.js';
 import { allRejected } from '../support/all-rejected.js';
 import { cli } from '../support/cli.js';
 import { plainConnection } from '../support/nats-server.js';
-import { implemented, type System, startSystem } from '../support/system.js';
+import { implemented, publishWire, type System, startSystem } from '../support/system.js';
 
 /** Message ids count for all sessions together: who can guess one can have another's result taken for a repetition. */
 
@@ -23,8 +23,8 @@ it('a message id holds the session and random bits, in each result that SDK and 
   await using system = await startSystem({ only: [] });
   const body = JSON.stringify(implemented('1'));
   const published = [
-    await system.client.publishImplementer('b', implemented('1')),
-    await system.client.publishReviewer('b', { task_id: '1', assessment: 'approved' }),
+    await publishWire(system.client, 'implementer', 'b', implemented('1')),
+    await publishWire(system.client, 'reviewer', 'b', { task_id: '1', assessment: 'approved' }),
     await system.client.publishText('b', 'implementer', body),
     await cli(['publish', 'implementer', '-s', 'b', '--json'], {
       env: { NATS_URL: system.url },
@@ -38,8 +38,12 @@ it('a message id holds the session and random bits, in each result that SDK and 
 
 it('a message id lets a publish be tried again, and is named when the answer did not come', async () => {
   await using system = await startSystem({ only: [] });
-  const first = await system.client.publishImplementer('b', implemented('1'), { messageId: 'b:mine' });
-  expect(await system.client.publishImplementer('b', implemented('1'), { messageId: 'b:mine' })).toEqual({
+  const first = await publishWire(system.client, 'implementer', 'b', implemented('1'), {
+    messageId: 'b:mine',
+  });
+  expect(
+    await publishWire(system.client, 'implementer', 'b', implemented('1'), { messageId: 'b:mine' }),
+  ).toEqual({
     ...first,
     duplicate: true,
   });
@@ -58,7 +62,7 @@ it('a message id lets a publish be tried again, and is named when the answer did
   deaf.subscribe('dispatch.>');
   await deaf.flush();
   const impatient = await connectThroughline({ url: system.url, timeoutMs: 300 });
-  const unheard = impatient.publishImplementer('b', implemented('1'), { timeoutMs: 300 });
+  const unheard = publishWire(impatient, 'implementer', 'b', implemented('1'), { timeoutMs: 300 });
   await expect(unheard).rejects.toMatchObject({
     code: 'unavailable',
     details: { messageId: expect.stringMatching(OWN) },

@@ -269,8 +269,8 @@ describe('the package', () => {
       import { startThroughline } from 'throughline/server';
       const throughline = await startThroughline({ server: { store: 'embedded' } });
       const client = await connectThroughline({ url: throughline.url });
-      const result = { task_id: '1', status: 'completed', summary: 'Parser done' };
-      const { sequence: after } = await client.publishImplementer('packed', result);
+      const result = { taskId: '1', status: 'completed', summary: 'Parser done' };
+      const { sequence: after } = await client.session('packed').publish('implementer', result);
       const reply = await client.compile({ session: 'packed', taskId: '2', taskPrompt: 'Print it', after });
       console.log(reply.kind, reply.factsTotal);
       await client.close();
@@ -285,8 +285,8 @@ describe('the package', () => {
     const script = `
       import { connectThroughline } from 'throughline';
       const client = await connectThroughline({ url: ${JSON.stringify(system.url)} });
-      const result = { task_id: '1', status: 'completed', summary: 'Parser done' };
-      const { sequence } = await client.publishImplementer('packed', result);
+      const result = { taskId: '1', status: 'completed', summary: 'Parser done' };
+      const { sequence } = await client.session('packed').publish('implementer', result);
       const request = { session: 'packed', taskId: '2', taskPrompt: 'Extend the parser', after: sequence, include: ['sessionContext'] };
       console.log((await client.compile(request)).sessionContext);
       await client.close();`;
@@ -332,9 +332,9 @@ import {
   type CompileReplyTo, type CompileRequest, type ConnectOptions, connectThroughline, type Considered,
   type ConsideredFact, type ConsideredFile, createThroughlineClient, type DispatchReply,
   ERROR_CODES, type ErrorCode, type IterationReply, type Learning,
-  type LearningInput, type LearningReply, type Proposal, type ProposalView, type Published, type ResultOf,
-  type Role, type RunInitReply, type RunStatusReply, type SectionReport, type SessionOverview, type SessionStartReply, type TaskView,
-  ThroughlineClient, ThroughlineError, type ToolReply,
+  type LearningInput, type LearningReply, type Proposal, type ProposalView, type Published, type Result,
+  type Role, type RunInitReply, type RunStatusReply, type SectionReport, type Session, type SessionOverview, type SessionStartReply, type TaskView,
+  ThroughlineClient, ThroughlineError, type WatchedEvent, type ToolReply,
 } from 'throughline';
 import {
   createFactId, type FactQuery, formatSessionFacts, type IFactExtractor, type IFactRetriever,
@@ -349,15 +349,19 @@ const where: ConnectOptions = { url: 'nats://127.0.0.1:4222', timeoutMs: 1000 };
 await using client: ThroughlineClient = await connectThroughline(where);
 export const shared = (connection: Parameters<typeof createThroughlineClient>[0]): ThroughlineClient =>
   createThroughlineClient(connection, { timeoutMs: 1000 });
-const done: ResultOf<'implementer'> = { task_id: '1', status: 'completed', summary: 'x', files_modified: ['a.ts'] };
-const review: ResultOf<'reviewer'> = { task_id: '1', assessment: 'approved', issues: [{ severity: 'minor', message: 'x' }] };
-const published: Published = await client.publishImplementer('s', done);
+const session: Session = client.session('s');
+const done: Result<'implementer'> = { taskId: '1', status: 'completed', summary: 'x', filesModified: ['a.ts'] };
+const review: Result<'reviewer'> = { taskId: '1', assessment: 'approved', issues: [{ severity: 'minor', message: 'x' }] };
+const published: Published = await session.publish('implementer', done);
 const role: Role = 'reviewer';
-await client.publishReviewer('s', review);
+await session.publish('reviewer', review);
+await session.publish('observer', { taskId: '1', summary: 'x' });
 await client.publishText('s', role, 'text');
 
 const dispatch: DispatchReply = await client.compile({ session: 's', taskId: '2', taskPrompt: 'x', after: published.sequence });
 export const hashes: readonly string[] = [dispatch.stablePrefixHash, dispatch.messages?.[0]?.content ?? '', dispatch.ledger.mode];
+const same: DispatchReply = await session.compile({ taskId: '2', taskPrompt: 'x' });
+export const compiled: string = same.prompt;
 const asMessages = await client.compile({ session: 's', taskId: '2', taskPrompt: 'x', include: ['messages', 'facts'] });
 export const content: string = asMessages.messages.map((each) => each.content).join() + asMessages.facts.length;
 const iteration: IterationReply = await client.compile({ kind: 'iteration', session: 's' });
@@ -385,6 +389,9 @@ export const left: number = status.run === null ? 0 : status.run.totals.pending;
 export const next: readonly string[] = status.tasks.map((each) => each.next_action + each.required_fixes);
 const added: ToolReply<'task-add'> = await client.tools.taskAdd({ session: 's', content: 'x' });
 export const task: TaskView | null = added.task;
+export const events: AsyncIterable<WatchedEvent> = session.watch({ after: added.sequence });
+export const again: TaskView = (await session.tools.taskAdd({ content: 'x' })).task;
+export const tasks: readonly TaskView[] = (await session.tools.taskList()).tasks;
 const overview: SessionOverview = (await client.tools.sessionShow({ session: 's' })).session;
 const board: BoardCounts = overview.board;
 export const counts: number = board.ready + (overview.plan?.total ?? 0) + overview.facts + overview.dispatches.rejected;
@@ -414,7 +421,7 @@ export const extracted: SessionFact[] = extractor.extractFromReviewer(
   { task_id: '1', assessment: 'approved' }, { sequence: 1, at: '', role: 'reviewer', taskId: '1' },
 );
 
-export const parsed: string = RESULTS.implementer.parse(done).task_id + compileRequest.parse(request).session;
+export const parsed: string = RESULTS.implementer.parse({}).task_id + compileRequest.parse(request).session;
 export const event: string = sessionEvent.parse({}).type;
 const options: PreLlmOptions = { hookEngine: new HookEngine(), logger: { error() {} } };
 export const prepared: string = (await preparePrompt('x', options)).effective;
@@ -427,7 +434,11 @@ export const url: string = running.url;
 await running.close();
 
 // @ts-expect-error a status that does not exist
-await client.publishImplementer('s', { task_id: '1', status: 'done', summary: 'x' });
+await session.publish('implementer', { taskId: '1', status: 'done', summary: 'x' });
+// @ts-expect-error a field in the spelling of the wire
+await session.publish('implementer', { taskId: '1', status: 'completed', files_modified: [] });
+// @ts-expect-error the session is known
+await session.tools.taskAdd({ session: 's', content: 'x' });
 // @ts-expect-error a request without a task
 await client.compile({ session: 's' });
 // @ts-expect-error an iteration has no messages

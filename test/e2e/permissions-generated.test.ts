@@ -20,7 +20,7 @@ import { attemptsOn, mayPublish, type Names, repliesAt } from '../support/access
 import { allRejected } from '../support/all-rejected.js';
 import { type GuardedSystem, startGuardedSystem } from '../support/guarded-system.js';
 import { testedLayouts } from '../support/layouts.js';
-import { allDealtWith, implemented, reviewed, soon } from '../support/system.js';
+import { allDealtWith, implemented, publishWire, reviewed, soon } from '../support/system.js';
 import type { TestUser } from '../support/users.js';
 
 /**
@@ -69,9 +69,16 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     for (const { session, project } of [VICTIM, OWN]) {
       await client.tools.sessionOpen({ session, goal: `goal of ${session}`, project });
       await client.tools.taskAdd({ session, content: `task of ${session}` });
-      await client.publishImplementer(session, implemented('1', { files_modified: [`src/${session}.ts`] }));
+      await publishWire(
+        client,
+        'implementer',
+        session,
+        implemented('1', { files_modified: [`src/${session}.ts`] }),
+      );
       const fixes = { required_fixes: [`check the bounds of ${session}`] };
-      const { sequence: after } = await client.publishReviewer(
+      const { sequence: after } = await publishWire(
+        client,
+        'reviewer',
         session,
         reviewed('1', 'needs_changes', fixes),
       );
@@ -208,7 +215,9 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
 
     it('users in accounts of their own can do all that they are granted', async () => {
       const client = await connectThroughline({ url: system.url, ...system.access('guest_apart') });
-      const published = await client.publishImplementer('mine', implemented('apart'), { wait: true });
+      const published = await publishWire(client, 'implementer', 'mine', implemented('apart'), {
+        wait: true,
+      });
       expect(published.result).toMatchObject({ status: 'recorded', task: 'apart' });
       const after = published.sequence;
       const request = { session: 'mine', taskId: '2', taskPrompt: 'x', after };

@@ -9,7 +9,7 @@ import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { type ServiceName, serve } from '../../src/services/serve.js';
 import { cli } from '../support/cli.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
-import { implemented, reviewed, soon } from '../support/system.js';
+import { implemented, publishWire, reviewed, soon } from '../support/system.js';
 import { type GuardedNats, startGuardedNats } from '../support/users.js';
 
 /** The whole system, each part as the user whose permissions `throughline admin permissions` prints. */
@@ -62,8 +62,15 @@ afterAll(async () => {
 
 describe('the whole system under the users of its roles', () => {
   it('results become facts and prompts hold them, under the users of the roles', async () => {
-    await publisher.publishImplementer('demo', implemented('1', { files_modified: ['src/parser.ts'] }));
-    const { sequence: after } = await publisher.publishReviewer(
+    await publishWire(
+      publisher,
+      'implementer',
+      'demo',
+      implemented('1', { files_modified: ['src/parser.ts'] }),
+    );
+    const { sequence: after } = await publishWire(
+      publisher,
+      'reviewer',
       'demo',
       reviewed('1', 'needs_changes', { required_fixes: ['check the bounds'] }),
     );
@@ -180,7 +187,7 @@ describe('the whole system under the users of its roles', () => {
     const told = new Set<string>();
     for (const subject of subjects) connection.subscribe(subject, { callback: () => told.add(subject) });
     await connection.flush();
-    const { sequence: after } = await publisher.publishImplementer('mine', implemented('0'));
+    const { sequence: after } = await publishWire(publisher, 'implementer', 'mine', implemented('0'));
     await publisher.compile({ session: 'mine', taskId: '2', taskPrompt: 'x', after });
     await soon(() => expect([...told]).toEqual(expect.arrayContaining(subjects.slice(0, 2))));
     expect(denied).toEqual([]);
@@ -197,7 +204,7 @@ describe('the whole system under the users of its roles', () => {
     await (await admin.jetstreamManager()).streams.delete('DISPATCH');
     await admin.close();
     await soon(async () => {
-      const { sequence: after } = await publisher.publishImplementer('demo', implemented('3'));
+      const { sequence: after } = await publishWire(publisher, 'implementer', 'demo', implemented('3'));
       expect(after).toBeGreaterThan(100_000);
       await publisher.compile({ session: 'demo', taskId: '4', taskPrompt: 'x', after });
     });
@@ -211,7 +218,7 @@ describe('the whole system under the users of its roles', () => {
 
   it('one session is enough for an agent, and for a user who looks at it', async () => {
     await using guest = await client('guest');
-    const { sequence: after } = await guest.publishImplementer('mine', implemented('1'));
+    const { sequence: after } = await publishWire(guest, 'implementer', 'mine', implemented('1'));
     const { session } = await guest.tools.sessionShow({ session: 'mine' });
     expect(session).toBeDefined();
     const { factsTotal } = await guest.compile({ session: 'mine', taskId: '2', taskPrompt: 'x', after });
@@ -281,7 +288,7 @@ describe('what a role has no need of is refused', () => {
   it('a guest reaches no other session through the client', async () => {
     await using guest = await client('guest');
     const denied = { code: 'permission_denied' };
-    await expect(guest.publishImplementer('demo', implemented('1'))).rejects.toMatchObject(denied);
+    await expect(publishWire(guest, 'implementer', 'demo', implemented('1'))).rejects.toMatchObject(denied);
     await expect(guest.compile({ session: 'demo', taskId: '1', taskPrompt: 'x' })).rejects.toMatchObject(
       denied,
     );

@@ -8,7 +8,7 @@ import { BIN, cleanEnv, startUp, type Up } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
-import { implemented, newSession, reviewed, soon } from '../support/system.js';
+import { implemented, newSession, publishWire, reviewed, soon } from '../support/system.js';
 
 let folder: TasksFolder;
 let up: Up;
@@ -67,8 +67,8 @@ describe('plan', () => {
     const session = newSession('plan');
     const path = await folder.write('plan.md', PLAN);
     await up.cli(['plan', 'follow', '-s', session, '--spec', 'parser', path]);
-    await client.publishImplementer(session, implemented('2.1'));
-    const { sequence } = await client.publishReviewer(session, reviewed('4', 'approved'));
+    await publishWire(client, 'implementer', session, implemented('2.1'));
+    const { sequence } = await publishWire(client, 'reviewer', session, reviewed('4', 'approved'));
     await client.compile({ session, taskId: '4', taskPrompt: 'x', after: sequence });
     const { code, stdout, stderr } = await up.cli(['plan', 'show', session]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -132,7 +132,7 @@ describe('--watch', () => {
     await up.cli(['plan', 'follow', '-s', session, '--spec', 'parser', path]);
     await using watched = watching(['status', session, '--watch']);
     await watched.shows(/active task: 2\.2/);
-    await client.publishImplementer(session, implemented('2.2'));
+    await publishWire(client, 'implementer', session, implemented('2.2'));
     await watched.shows(/2\.2 \(plan: pending\) {2}implementer completed/);
     expect(await watched.interrupt()).toBe(0);
   });
@@ -143,7 +143,7 @@ describe('--watch', () => {
     await using plan = watching(['plan', 'show', session, '--watch', '--json']);
     await using ledger = watching(['status', session, '--watch']);
     await Promise.all([plan.shows(/"next_task_id":"2\.2"/), ledger.shows(/active task: 2\.2/)]);
-    await client.publishImplementer(session, implemented('2.2'));
+    await publishWire(client, 'implementer', session, implemented('2.2'));
     await Promise.all([
       plan.shows(/"last_outcome":"implementer_completed"/),
       ledger.shows(/implementer completed, next: a review/),

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { partsOf } from '../prompt/parts.js';
 import { planSystemOfFile, TASKS_MD } from '../support/runs.js';
-import { allDealtWith, freshState, implemented, newSession, reviewed } from '../support/system.js';
+import {
+  allDealtWith,
+  freshState,
+  implemented,
+  newSession,
+  publishWire,
+  reviewed,
+} from '../support/system.js';
 
 const { folder, system } = await planSystemOfFile();
 
@@ -35,8 +42,8 @@ async function results(
 ): Promise<void> {
   for (const [task, verdict] of said) {
     if (verdict === 'completed' || verdict === 'blocked')
-      await system.client.publishImplementer(session, implemented(task, { status: verdict }));
-    else await system.client.publishReviewer(session, reviewed(task, verdict));
+      await publishWire(system.client, 'implementer', session, implemented(task, { status: verdict }));
+    else await publishWire(system.client, 'reviewer', session, reviewed(task, verdict));
   }
   await allDealtWith(system.ports);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cli } from '../support/cli.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
-import { implemented, newSession, systemOfFile } from '../support/system.js';
+import { implemented, newSession, publishWire, systemOfFile } from '../support/system.js';
 
 /** Results that are published for a session that takes none. */
 
@@ -18,7 +18,7 @@ const publish = (session: string, ...more: string[]) =>
 
 async function withResult(name: string) {
   const session = newSession(name);
-  await system.client.publishImplementer(session, implemented('1'), { wait: true });
+  await publishWire(system.client, 'implementer', session, implemented('1'), { wait: true });
   return session;
 }
 
@@ -44,7 +44,7 @@ describe('throughline publish for a session that takes no results', () => {
     await using guarded = await startGuardedSystem([
       { name: 'publisher', role: 'publisher', args: ['--session', 'shelved'] },
     ]);
-    await guarded.client.publishImplementer('shelved', implemented('1'), { wait: true });
+    await publishWire(guarded.client, 'implementer', 'shelved', implemented('1'), { wait: true });
     await guarded.client.tools.sessionArchive({ session: 'shelved' });
     const file = join(await mkdtemp(join(tmpdir(), 'throughline-')), 'result.json');
     await writeFile(file, input);

@@ -4,7 +4,7 @@ import { token } from '../../src/contracts/names.js';
 import type { ToolReply } from '../../src/contracts/replies/replies.js';
 import { isWideTool, READING_TOOLS } from '../../src/contracts/request-names.js';
 import { implementer, recorded, rejected } from '../support/builders.js';
-import { implemented, newSession, reviewed, systemOfFile } from '../support/system.js';
+import { implemented, newSession, publishWire, reviewed, systemOfFile } from '../support/system.js';
 
 const system = await systemOfFile();
 const { tools } = system.client;
@@ -18,7 +18,9 @@ async function furnished(name: string): Promise<string> {
   await client.initRun({ session, spec: 'query', tasksText: PLAN });
   await tools.taskAdd({ session, content: 'Write the docs' });
   for (let round = 1; round <= 2; round += 1) {
-    await client.publishImplementer(
+    await publishWire(
+      client,
+      'implementer',
       session,
       implemented('2', {
         summary: `round ${round}`,
@@ -26,7 +28,9 @@ async function furnished(name: string): Promise<string> {
         intent_id: 'INT-1',
       }),
     );
-    await client.publishReviewer(
+    await publishWire(
+      client,
+      'reviewer',
       session,
       reviewed('2', 'needs_changes', { required_fixes: ['Return an empty list'] }),
     );
@@ -100,7 +104,9 @@ describe('reading tools', () => {
   it('a retracted fact is in no later prompt, a corrected one is there in its new words', async () => {
     const session = newSession('corrections');
     const { client } = system;
-    await client.publishImplementer(
+    await publishWire(
+      client,
+      'implementer',
       session,
       implemented('1', {
         facts: [
@@ -109,7 +115,9 @@ describe('reading tools', () => {
         ],
       }),
     );
-    await client.publishReviewer(
+    await publishWire(
+      client,
+      'reviewer',
       session,
       reviewed('1', 'needs_changes', { required_fixes: ['Rename the metric'] }),
     );

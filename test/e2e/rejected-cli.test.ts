@@ -8,7 +8,7 @@ import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { allRejected } from '../support/all-rejected.js';
 import { type CliResult, startUp, type Up } from '../support/cli.js';
 import { doctor } from '../support/doctor.js';
-import { implemented, newSession, openPorts, reviewed, soon } from '../support/system.js';
+import { implemented, newSession, openPorts, publishWire, reviewed, soon } from '../support/system.js';
 
 /** Rejected results at the command line: seen when they are published, listed, corrected, removed. */
 
@@ -275,7 +275,7 @@ describe('rejected', () => {
     async (command, ...more) => {
       const session = newSession('numbers');
       // The list counts from 1 as dispatches do: a dispatch that is not rejected comes first.
-      await client.publishImplementer(session, implemented('1'), { wait: true });
+      await publishWire(client, 'implementer', session, implemented('1'), { wait: true });
       const id = await rejectOne(session);
       const [entry] = await listed(session);
       const refused = await rejected(command, String(entry?.sequence), ...more);

@@ -16,6 +16,7 @@ import {
   implemented,
   newestOf,
   newSession,
+  publishWire,
   reviewed,
   type System,
   startSystem,
@@ -70,7 +71,7 @@ describe('a prompt after a rejected dispatch', () => {
       unreadable: [{ task: '1', dispatch: sequence, role: 'implementer', code: 'schema_invalid' }],
     });
 
-    const after = (await client.publishImplementer(session, implemented('1'))).sequence;
+    const after = (await publishWire(client, 'implementer', session, implemented('1'))).sequence;
     expect((await client.compile({ session, ...TASK, after })).prompt).not.toContain('Unreadable');
     expect((await client.runStatus(session)).unreadable).toEqual([]);
     // What was rejected stays so.
@@ -95,7 +96,9 @@ describe('dispatch-show', () => {
   it('dispatch-show waits for a dispatch, and says which facts it gave', async () => {
     const { client } = system;
     const session = newSession('show');
-    const { sequence: dispatch } = await client.publishImplementer(
+    const { sequence: dispatch } = await publishWire(
+      client,
+      'implementer',
       session,
       implemented('2.1', { files_modified: ['src/a.ts'] }),
     );
@@ -117,8 +120,8 @@ describe('dispatch-show', () => {
     const { client } = system;
     const session = newSession('show');
     const body = { ...implemented('1'), result_id: 'commit-1' };
-    const first = await client.publishImplementer(session, body, { wait: true });
-    const again = await client.publishImplementer(session, body, { wait: true });
+    const first = await publishWire(client, 'implementer', session, body, { wait: true });
+    const again = await publishWire(client, 'implementer', session, body, { wait: true });
     expect([first.result.status, again.result.status]).toEqual(['recorded', 'repeated']);
     expect((await client.tools.dispatchShow({ session, dispatch: first.sequence })).status).toBe('recorded');
   });
@@ -126,7 +129,9 @@ describe('dispatch-show', () => {
   it('dispatch-show says how many facts were beyond the limit', async () => {
     const session = newSession('show');
     const follow_up_actions = Array.from({ length: 260 }, (_, index) => `action ${index}`);
-    const { result } = await system.client.publishImplementer(
+    const { result } = await publishWire(
+      system.client,
+      'implementer',
       session,
       implemented('1', { follow_up_actions }),
       { wait: true },
@@ -137,13 +142,14 @@ describe('dispatch-show', () => {
   it('dispatch-show knows what became of a dispatch as long as anything of it is remembered, and says when nothing is', async () => {
     const { client } = system;
     const session = newSession('show');
-    const facts = await client.publishImplementer(session, implemented('1'));
+    const facts = await publishWire(client, 'implementer', session, implemented('1'));
     const wrong = await client.publishText(session, 'implementer', WRONG);
     const bare = await client.publishText(session, 'observer', '{"task_id":"1","summary":"seen"}');
     let last = bare.sequence;
     for (let each = 0; each < WINDOW_LENGTH; each += 1)
-      last = (await client.publishImplementer(session, implemented('1', { summary: `step ${each}` })))
-        .sequence;
+      last = (
+        await publishWire(client, 'implementer', session, implemented('1', { summary: `step ${each}` }))
+      ).sequence;
     await client.tools.dispatchShow({ session, dispatch: last });
     const shown = async ({ sequence: dispatch }: { sequence: number }) =>
       (await client.tools.dispatchShow({ session, dispatch })).status;
@@ -173,7 +179,7 @@ describe('dispatch-show', () => {
 
   it('dispatch-show says where the session stands when the dispatch belongs to another one', async () => {
     const [mine, other] = [newSession('mine'), newSession('other')];
-    const { sequence: dispatch } = await system.client.publishImplementer(other, implemented('1'));
+    const { sequence: dispatch } = await publishWire(system.client, 'implementer', other, implemented('1'));
     const refused = await refusal(
       system.client.tools.dispatchShow({ session: mine, dispatch, timeoutMs: 50 }),
     );
@@ -197,7 +203,7 @@ describe('a publisher that waits', () => {
   it('the SDK says what became of a result, recorded or rejected', async () => {
     const { client } = system;
     const session = newSession('wait');
-    const good = await client.publishReviewer(session, reviewed('1', 'approved'), { wait: true });
+    const good = await publishWire(client, 'reviewer', session, reviewed('1', 'approved'), { wait: true });
     expect(good).toEqual({
       sequence: good.sequence,
       result: {
@@ -225,7 +231,7 @@ describe('a publisher that waits', () => {
     expect(misplaced.result).toMatchObject({ status: 'rejected', meant: 'reviewer' });
     const [, event] = await eventsOf(system, session);
     expect(event?.event).toMatchObject({ type: 'dispatch.rejected', data: { dispatch: { task: '1' } } });
-    expect(await client.publishImplementer(session, implemented('2'))).not.toHaveProperty('result');
+    expect(await publishWire(client, 'implementer', session, implemented('2'))).not.toHaveProperty('result');
   });
 
   it('the SDK says that a result is stored when no extractor answers in time', async () => {
@@ -234,7 +240,9 @@ describe('a publisher that waits', () => {
       env: { THROUGHLINE_TUNING: 'afterTimeoutMs=50' },
     });
     const session = newSession('wait');
-    const refused = await refusal(quiet.client.publishImplementer(session, implemented('1'), { wait: true }));
+    const refused = await refusal(
+      publishWire(quiet.client, 'implementer', session, implemented('1'), { wait: true }),
+    );
     expect(refused).toMatchObject({ code: 'not_caught_up', details: { dispatch: 1 } });
     expect(refused.message).toMatch(
       /^stored as dispatch 1, but what became of it is not known: .*extractor runs/,

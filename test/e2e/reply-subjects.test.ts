@@ -6,7 +6,7 @@ import { stateToJson } from '../../src/memory/session/session-state-json.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { allRejected } from '../support/all-rejected.js';
 import { type GuardedSystem, startGuardedSystem } from '../support/guarded-system.js';
-import { allDealtWith, freshState, implemented, soon } from '../support/system.js';
+import { allDealtWith, freshState, implemented, publishWire, soon } from '../support/system.js';
 
 /**
  * NATS does not check the reply subject of a request. Each user here has the permissions that the command line prints, and
@@ -30,7 +30,9 @@ beforeAll(async () => {
   for (const session of ['a', 'b']) {
     await client.tools.sessionOpen({ session, goal: `goal of ${session}` });
     await client.tools.taskAdd({ session, content: `task of ${session}` });
-    const { sequence: after } = await client.publishImplementer(
+    const { sequence: after } = await publishWire(
+      client,
+      'implementer',
       session,
       implemented('1', { files_modified: [`src/only-in-${session}.ts`] }),
     );

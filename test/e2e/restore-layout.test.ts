@@ -10,7 +10,14 @@ import { bad, doctor } from '../support/doctor.js';
 import { forgotten } from '../support/forgetting.js';
 import { layoutEnv } from '../support/layouts.js';
 import { plainConnection, startTestNats } from '../support/nats-server.js';
-import { allDealtWith, eventsOf, implemented, type System, startSystem } from '../support/system.js';
+import {
+  allDealtWith,
+  eventsOf,
+  implemented,
+  publishWire,
+  type System,
+  startSystem,
+} from '../support/system.js';
 
 /** An installation changes its layout by a backup, and its restore into an empty installation. */
 
@@ -23,7 +30,12 @@ const SESSIONS = ['one', 'two', 'three', 'shipped', 'again'];
 
 async function publish({ client, ports }: System, session: string, from: number, to: number): Promise<void> {
   for (let n = from; n <= to; n += 1)
-    await client.publishImplementer(session, implemented(`${n}`, { summary: `${session} said ${n}` }));
+    await publishWire(
+      client,
+      'implementer',
+      session,
+      implemented(`${n}`, { summary: `${session} said ${n}` }),
+    );
   await allDealtWith(ports);
 }
 

@@ -10,7 +10,15 @@ import { serve } from '../../src/services/serve.js';
 import { capturedLog } from '../support/captured-log.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { type KeeperOptions, retentionKeeper, stopKeepersAfterEach } from '../support/retention.js';
-import { allDealtWith, eventsOf, implemented, type System, soon, startSystem } from '../support/system.js';
+import {
+  allDealtWith,
+  eventsOf,
+  implemented,
+  publishWire,
+  type System,
+  soon,
+  startSystem,
+} from '../support/system.js';
 import { startGuardedNats } from '../support/users.js';
 
 const LAYOUTS = testedLayouts(2);
@@ -53,7 +61,12 @@ describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
   async function published(system: Looked, sessions: Readonly<Record<string, string>>): Promise<void> {
     for (const [session, project] of Object.entries(sessions)) {
       await system.client.tools.sessionOpen({ session, project });
-      await system.client.publishImplementer(session, implemented('1', { summary: `done in ${session}` }));
+      await publishWire(
+        system.client,
+        'implementer',
+        session,
+        implemented('1', { summary: `done in ${session}` }),
+      );
     }
     await allDealtWith(system.ports);
     // What keepers know of sessions.
@@ -168,7 +181,7 @@ describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
     await published(system, { seen: 'default', raced: 'default', idle: 'default' });
     await enforced(system, { archiveAfter: '1d' });
     const again = async (session: string) => {
-      await client.publishImplementer(session, implemented('2'));
+      await publishWire(client, 'implementer', session, implemented('2'));
       await allDealtWith(ports);
     };
     const archiving = await keeper(system, {
@@ -199,7 +212,7 @@ describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
       changed: ({ pause }) => ({
         // It is recorded by then that these are to be forgotten, and results of them are held back.
         pause: async (ms) => {
-          if (ms >= 2000) await client.publishImplementer('raced', implemented('3'));
+          if (ms >= 2000) await publishWire(client, 'implementer', 'raced', implemented('3'));
           await pause(ms);
         },
       }),
@@ -287,13 +300,13 @@ describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
     const next = await keeper(system, {});
     const { lifecycle } = next.ports;
     const [moved, still] = [token('moved', 'session'), token('still', 'session')];
-    for (const session of [moved, still]) await client.publishImplementer(session, implemented('1'));
+    for (const session of [moved, still]) await publishWire(client, 'implementer', session, implemented('1'));
     await allDealtWith(ports);
     const longAgo = new Date(Date.now() - 60_000).toISOString();
     const since = new Date().toISOString();
     for (const session of [moved, still]) {
       const { sequence } = await ports.eraser.lastMoved(session);
-      if (session === moved) await client.publishImplementer(session, implemented('2'));
+      if (session === moved) await publishWire(client, 'implementer', session, implemented('2'));
       await allDealtWith(ports);
       const unless_moved = { sequence, since };
       await lifecycle.forgetting(session, { at: longAgo, dispatches: 0, sequence: 0, unless_moved });
@@ -302,7 +315,7 @@ describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
     expect(lifecycle.unfinished()).toEqual([]);
     expect(await eventsOf(system, still)).toEqual([]);
     expect(await eventsOf(system, moved)).toHaveLength(2);
-    await client.publishImplementer(moved, implemented('3'));
+    await publishWire(client, 'implementer', moved, implemented('3'));
     await allDealtWith(ports);
     expect(await eventsOf(system, moved)).toHaveLength(3);
   });
@@ -312,7 +325,7 @@ describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
     const { client, ports } = system;
     const jsm = await ports.connection.jetstreamManager({ checkAPI: false });
     const held = async (stream: string) => (await jsm.streams.info(stream)).state.messages;
-    const publish = (session: string) => client.publishImplementer(session, implemented('1'));
+    const publish = (session: string) => publishWire(client, 'implementer', session, implemented('1'));
     await client.tools.sessionOpen({ session: 'kept', project: 'keeps' });
     for (const session of ['one', 'two', 'kept']) await publish(session);
     await enforced(system, { dispatchesAfter: '30d', rejectedAfter: '14d' });

@@ -4,7 +4,14 @@ import type { Token } from '../../src/contracts/names.js';
 import type { DispatchReply } from '../../src/contracts/replies/compile-reply.js';
 import { type PromptParts, partsOf } from '../prompt/parts.js';
 import { cli } from '../support/cli.js';
-import { implemented, newSession, reviewed, type System, startSystem } from '../support/system.js';
+import {
+  implemented,
+  newSession,
+  publishWire,
+  reviewed,
+  type System,
+  startSystem,
+} from '../support/system.js';
 
 /** Rounds of work and review, as the agents see them in their prompts. */
 
@@ -44,8 +51,8 @@ async function published(
   for (const result of results) {
     const ack =
       'status' in result
-        ? await system.client.publishImplementer(session, result)
-        : await system.client.publishReviewer(session, result);
+        ? await publishWire(system.client, 'implementer', session, result)
+        : await publishWire(system.client, 'reviewer', session, result);
     last = ack.sequence;
   }
   return last;

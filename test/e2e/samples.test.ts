@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { refusedAtFirst } from '../support/refused-at-first.js';
-import { goRunner, pythonRunner, type Runner, sampleIn, typescriptRunner } from '../support/samples.js';
+import { goRunner, pythonRunner, ROOT, type Runner, sampleIn, typescriptRunner } from '../support/samples.js';
 import { eventsOf, newSession, startSystem } from '../support/system.js';
 
 /** The samples of the docs do what they show, with nothing but what their page says to install. */
@@ -26,6 +28,23 @@ it.for(SAMPLES)(
     else await recordsOnce(sample, session, runner.run);
   },
 );
+
+it('the whole program in TypeScript does what it says', async () => {
+  await using system = await startSystem();
+  const sample = await readFile(join(ROOT, 'scripts/examples/typescript/session.ts'), 'utf8');
+  const printed = await typescriptRunner().run(
+    sample.replace('nats://127.0.0.1:4222', system.url).replace("'demo'", `'${newSession('whole')}'`),
+  );
+  expect(printed.trim().split('\n').sort()).toEqual([
+    'answered',
+    'claimed TAS-1',
+    'command question.answered TAS-1',
+    'command task.added TAS-1',
+    'command task.claimed TAS-1',
+    expect.stringMatching(/^not_found - /),
+    'result fact.recorded TAS-1',
+  ]);
+});
 
 async function recordsOnce(sample: string, session: string, run: (code: string) => Promise<string>) {
   await using system = await startSystem();

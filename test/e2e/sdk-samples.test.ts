@@ -11,5 +11,5 @@ it('the samples of the page about the SDK do what they show', async () => {
   expect(found.facts.length).toBeGreaterThan(0);
   expect(results.map(({ learning }) => learning.content)).toEqual(['Run the linter before you hand in']);
   expect(code).toBe('not_found');
-  expect(printed).toHaveBeenCalledTimes(6);
+  expect(printed).toHaveBeenCalledTimes(7);
 });

@@ -12,7 +12,15 @@ import { implementer, recorded } from '../support/builders.js';
 import { canonicalState, renumbered } from '../support/canonical.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { layoutEnv } from '../support/layouts.js';
-import { allDealtWith, implemented, reviewed, type System, soon, startSystem } from '../support/system.js';
+import {
+  allDealtWith,
+  implemented,
+  publishWire,
+  reviewed,
+  type System,
+  soon,
+  startSystem,
+} from '../support/system.js';
 
 /** Sessions as files. */
 
@@ -25,8 +33,13 @@ beforeAll(async () => {
   await client.tools.sessionOpen({ session: SESSION, goal: 'A parser', project: 'parser' });
   await client.tools.taskAdd({ session: SESSION, content: 'Write the lexer \u202e' });
   for (let n = 1; n <= 40; n += 1)
-    await client.publishImplementer(SESSION, implemented(`${n}`, { summary: 'x'.repeat(n * 100) }));
-  await client.publishReviewer(SESSION, reviewed('1', 'needs_changes', { required_fixes: ['check it'] }));
+    await publishWire(client, 'implementer', SESSION, implemented(`${n}`, { summary: 'x'.repeat(n * 100) }));
+  await publishWire(
+    client,
+    'reviewer',
+    SESSION,
+    reviewed('1', 'needs_changes', { required_fixes: ['check it'] }),
+  );
   await allDealtWith(ports);
 });
 afterAll(() => system.stop());
@@ -62,7 +75,7 @@ describe('session export', () => {
 
   it('an exported session that was archived is the checkpoint that its log begins with', async () => {
     const session = 'shipped';
-    await system.client.publishImplementer(session, implemented('1'));
+    await publishWire(system.client, 'implementer', session, implemented('1'));
     await allDealtWith(system.ports);
     await system.client.tools.sessionArchive({ session, reason: 'Shipped' });
 
@@ -91,7 +104,7 @@ describe('session import', () => {
     file = join(folder, 'demo.jsonl');
     await writeFile(file, (await as('session', 'export', SESSION)).stdout);
     // Numbers that the session of the file names are given there, too.
-    await other.client.publishImplementer('native', implemented('1'));
+    await publishWire(other.client, 'implementer', 'native', implemented('1'));
     await allDealtWith(other.ports);
     // Services may have looked for the session before it comes.
     expect((await other.client.tools.sessionShow({ session: SESSION })).sequence).toBe(0);
@@ -122,7 +135,7 @@ describe('session import', () => {
     });
     expect(canonicalState(await eventsOf(other, SESSION))).toBe(canonicalState(await stored(SESSION)));
     expect(await promptOf(other, SESSION)).toBe(await promptOf(system, SESSION));
-    const { sequence } = await other.client.publishReviewer(SESSION, reviewed('1', 'approved'));
+    const { sequence } = await publishWire(other.client, 'reviewer', SESSION, reviewed('1', 'approved'));
     expect(sequence).toBeGreaterThan(43);
     await expect(
       other.client.tools.dispatchShow({ session: SESSION, dispatch: sequence }),
@@ -188,7 +201,12 @@ describe('session import', () => {
     await expect(other.ports.log.sessions()).resolves.toContain('shipped');
     expect(canonicalState(await eventsOf(other, 'shipped'))).toBe(canonicalState(await stored('shipped')));
     // It takes no results there, and another file does not take its place.
-    const { sequence: dispatch } = await other.client.publishImplementer('shipped', implemented('2'));
+    const { sequence: dispatch } = await publishWire(
+      other.client,
+      'implementer',
+      'shipped',
+      implemented('2'),
+    );
     await expect(
       other.client.tools.dispatchShow({ session: 'shipped', dispatch, timeoutMs: 10_000 }),
     ).resolves.toMatchObject({ status: 'rejected', code: 'session_archived' });
@@ -211,7 +229,7 @@ describe('session import', () => {
     await soon(async () => expect((await ask({})).state).toBe('importing'));
     await ask({ events: events.slice(0, 20) });
 
-    const { sequence } = await other.client.publishImplementer(session, implemented('90'));
+    const { sequence } = await publishWire(other.client, 'implementer', session, implemented('90'));
     for (const asked of [
       () => other.client.tools.sessionShow({ session }),
       () => other.client.tools.taskAdd({ session, content: 'In between' }),
@@ -301,7 +319,7 @@ describe('session import', () => {
   it('an archived session that was forgotten here is archived again once it is imported', async () => {
     const session = 'returned';
     const { client, ports } = other;
-    await client.publishImplementer(session, implemented('1'));
+    await publishWire(client, 'implementer', session, implemented('1'));
     await allDealtWith(ports);
     await client.tools.sessionArchive({ session, reason: 'Shipped' });
     const path = join(folder, 'returned.jsonl');
@@ -311,7 +329,7 @@ describe('session import', () => {
     expect(await there('session', 'import', path)).toMatchObject({ code: 0 });
 
     const before = await eventsOf(other, session);
-    const { sequence } = await client.publishImplementer(session, implemented('2'));
+    const { sequence } = await publishWire(client, 'implementer', session, implemented('2'));
     await expect(
       client.tools.dispatchShow({ session, dispatch: sequence, timeoutMs: 10_000 }),
     ).resolves.toMatchObject({ status: 'rejected', code: 'session_archived' });

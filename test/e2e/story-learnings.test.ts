@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Proposal } from '../../src/memory/learnings/learnings-state.js';
 import { soon } from '../support/soon.js';
 import { DEMAND, HAND_IN } from '../support/stories.js';
-import { implemented, newSession, reviewed, systemOfFile } from '../support/system.js';
+import { implemented, newSession, publishWire, reviewed, systemOfFile } from '../support/system.js';
 
 /** The story of a project: reviewers demand the same in two tasks, a person accepts it, and the next session knows it. */
 
@@ -18,9 +18,9 @@ async function opened(): Promise<string> {
 it('what two reviews demand is a proposal, and once accepted in the prompt of the next session', async () => {
   const first = await opened();
   for (const task of ['1', '2']) {
-    await system.client.publishImplementer(first, implemented(task));
+    await publishWire(system.client, 'implementer', first, implemented(task));
     const review = reviewed(task, 'needs_changes', { required_fixes: [DEMAND] });
-    await system.client.publishReviewer(first, review);
+    await publishWire(system.client, 'reviewer', first, review);
   }
   const pending = async () =>
     (await system.client.request('proposal.list', { project: PROJECT, status: 'pending' })) as {

@@ -5,6 +5,7 @@ import {
   allDealtWith,
   implemented,
   newSession,
+  publishWire,
   reviewed,
   type System,
   startSystem,
@@ -23,8 +24,8 @@ async function promptAfter(rounds: Rounds) {
   const session = newSession('story-rounds');
   for (const [summary, review] of rounds) {
     const files_modified = ['src/pool.ts'];
-    await system.client.publishImplementer(session, implemented('1', { summary, files_modified }));
-    await system.client.publishReviewer(session, reviewed('1', 'needs_changes', review));
+    await publishWire(system.client, 'implementer', session, implemented('1', { summary, files_modified }));
+    await publishWire(system.client, 'reviewer', session, reviewed('1', 'needs_changes', review));
   }
   await allDealtWith(system.ports);
   const asked = { session, taskId: '1', taskPrompt: 'Write the pool', include: ['messages' as const] };

@@ -13,6 +13,7 @@ import {
   freshState,
   implemented,
   newSession,
+  publishWire,
   type System,
   soon,
   startSystem,
@@ -90,15 +91,15 @@ describe('a session whose stream', () => {
       const jsm = await system.ports.connection.jetstreamManager();
       const [stuck, other] = [newSession('stuck'), newSession('other')];
       // Its stream is there already.
-      await system.client.publishImplementer(other, implemented('1'));
+      await publishWire(system.client, 'implementer', other, implemented('1'));
       await allDealtWith(system.ports);
       await begin(jsm, stuck);
       const published = Array.from({ length: MANY }, (_, index) =>
-        system.client.publishImplementer(stuck, implemented(`t${index}`)),
+        publishWire(system.client, 'implementer', stuck, implemented(`t${index}`)),
       );
       await Promise.all(published);
 
-      const { sequence: after } = await system.client.publishImplementer(other, implemented('2'));
+      const { sequence: after } = await publishWire(system.client, 'implementer', other, implemented('2'));
       await system.client.compile({ session: other, taskId: '3', taskPrompt: 'x', after });
 
       const aside = await soon(async () => {
@@ -136,7 +137,7 @@ describe('a session whose stream', () => {
     const published = Array.from({ length: 50 }, (_, index) =>
       index % 10 === 0
         ? system.client.publishText(stuck, 'implementer', `no result ${index}`)
-        : system.client.publishImplementer(stuck, implemented(`t${index}`)),
+        : publishWire(system.client, 'implementer', stuck, implemented(`t${index}`)),
     );
     const sequences = (await Promise.all(published)).map(({ sequence }) => sequence);
     await allDealtWith(system.ports);

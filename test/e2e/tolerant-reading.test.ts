@@ -5,7 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
 import { instancesOf } from '../../src/nats/micro/service-health.js';
 import { cli } from '../support/cli.js';
-import { eventsOf, implemented, newSession, type System, startSystem } from '../support/system.js';
+import {
+  eventsOf,
+  implemented,
+  newSession,
+  publishWire,
+  type System,
+  startSystem,
+} from '../support/system.js';
 
 /** A review as a model may write it: prose, a fence, other names, a trailing comma, one item that says nothing. */
 const REVIEW = `I looked at all of it.
@@ -62,7 +69,7 @@ describe('a result that is not as it should be', () => {
       'implementer',
       '{"task_id":"1","status":"Done","summary":"Read the settings","files_modified":"src/a.ts"}',
     );
-    await system.client.publishImplementer(session, implemented('2'), { wait: true });
+    await publishWire(system.client, 'implementer', session, implemented('2'), { wait: true });
     const ofFirst = [
       { kind: 'verdict', field: 'status', detail: expect.any(String) },
       { kind: 'list', field: 'files_modified', detail: '"src/a.ts"' },

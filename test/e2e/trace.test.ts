@@ -12,6 +12,7 @@ import {
   implemented,
   newestOf,
   newSession,
+  publishWire,
   sequencesOf,
   soon,
   systemOfFile,
@@ -204,7 +205,9 @@ describe('trace.compact', () => {
 
   it('trace.compact counts a dispatch that names the intent', async () => {
     const session = await sessionWith(19);
-    const { sequence: after } = await system.client.publishImplementer(
+    const { sequence: after } = await publishWire(
+      system.client,
+      'implementer',
       session,
       implemented('2', { intent_id: 'INT-1', summary: 'parser written' }),
     );

@@ -6,7 +6,7 @@ import { BIN, cleanEnv } from '../support/cli.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { urlOnPort } from '../support/nats-server.js';
-import { allDealtWith, implemented, newSession, soon, startSystem } from '../support/system.js';
+import { allDealtWith, implemented, newSession, publishWire, soon, startSystem } from '../support/system.js';
 
 const LAYOUTS = testedLayouts(2);
 
@@ -91,8 +91,8 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     await using system = await startSystem({ env });
     const { client } = system;
     const [old, fresh, quiet] = [newSession('old'), newSession('fresh'), newSession('quiet')];
-    await client.publishImplementer(old, implemented('before'));
-    await client.publishImplementer(quiet, implemented('before'));
+    await publishWire(client, 'implementer', old, implemented('before'));
+    await publishWire(client, 'implementer', quiet, implemented('before'));
     await allDealtWith(system.ports);
     await using way = await cuttable(system.url);
     await using all = await watching({ NATS_URL: way.url }, '--json');
@@ -101,8 +101,13 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
         const { session, type, task } = JSON.parse(line);
         return `${session} ${type} ${task ?? '-'}`;
       });
-    await client.publishImplementer(old, implemented('1', { summary: 'Parser \u001b[31mdone\u0007' }));
-    await client.publishImplementer(fresh, implemented('1'));
+    await publishWire(
+      client,
+      'implementer',
+      old,
+      implemented('1', { summary: 'Parser \u001b[31mdone\u0007' }),
+    );
+    await publishWire(client, 'implementer', fresh, implemented('1'));
     await client.tools.taskAdd({ session: fresh, content: 'Write the printer' });
     await client.publishText(old, 'reviewer', 'not a result');
     const first = [
@@ -117,10 +122,10 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
 
     way.cut();
     await soon(() => expect(all.stderr()).toContain('-- the connection is lost'));
-    await client.publishImplementer(quiet, implemented('missed'));
-    for (const task of ['2', '3']) await client.publishImplementer(old, implemented(task));
+    await publishWire(client, 'implementer', quiet, implemented('missed'));
+    for (const task of ['2', '3']) await publishWire(client, 'implementer', old, implemented(task));
     const born = newSession('born');
-    await client.publishImplementer(born, implemented('1'));
+    await publishWire(client, 'implementer', born, implemented('1'));
     await allDealtWith(system.ports);
     expect(told()).toHaveLength(first.length);
     await way.mend();
@@ -133,7 +138,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
         `${born} fact.recorded 1`,
       ].sort(),
     );
-    await client.publishImplementer(fresh, implemented('4'));
+    await publishWire(client, 'implementer', fresh, implemented('4'));
     await soon(() => expect(told().at(-1)).toBe(`${fresh} fact.recorded 4`));
     expect(await all.end()).toBe(0);
   });
@@ -148,15 +153,15 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     await using mine = await watching({ NATS_URL: way.url }, '--session', one);
     await using printer = await watching({ NATS_URL: system.url }, '--project', 'print er');
     expect(printer.stderr()).toContain('-- the project is print-er: "print er" is kept under this name');
-    await client.publishImplementer(other, implemented('elsewhere'));
-    await client.publishImplementer(one, implemented('1', { summary: 'Parser done' }));
+    await publishWire(client, 'implementer', other, implemented('elsewhere'));
+    await publishWire(client, 'implementer', one, implemented('1', { summary: 'Parser done' }));
     const line = /^\d{4}-\S+Z {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(result 2\)$/;
     for (const each of [mine, printer]) {
       await soon(() => expect(each.lines()).toEqual([expect.stringMatching(line)]));
     }
     way.cut();
     await soon(() => expect(mine.stderr()).toContain('-- the connection is lost'));
-    for (const task of ['2', '3']) await client.publishImplementer(one, implemented(task));
+    for (const task of ['2', '3']) await publishWire(client, 'implementer', one, implemented(task));
     await allDealtWith(system.ports);
     await way.mend();
     await soon(() => expect(mine.lines()).toHaveLength(3));
@@ -171,16 +176,16 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     const later = newSession('later');
     await using watch = await watching({ NATS_URL: system.url }, '--session', later);
     expect(watch.stderr()).toContain(`-- there is no session ${later} yet: waiting for it to begin\n`);
-    await system.client.publishImplementer(later, implemented('1'));
+    await publishWire(system.client, 'implementer', later, implemented('1'));
     await soon(() => expect(watch.lines()).toHaveLength(1));
     await using again = await watching({ NATS_URL: system.url }, '--session', later);
     expect(again.stderr()).not.toContain('there is no session');
     await using all = await watching({ NATS_URL: system.url });
     const asks = implemented('9', { status: 'blocked', blockers: ['Which port?'] });
-    await system.client.publishImplementer(later, asks);
+    await publishWire(system.client, 'implementer', later, asks);
     for (const each of [again, all])
       await soon(() => expect(each.stderr()).toContain(`-- ${later} needs you: task 9 asks: Which port?\n`));
-    await system.client.publishImplementer(later, implemented('2'));
+    await publishWire(system.client, 'implementer', later, implemented('2'));
     await soon(() => expect(all.lines()).toHaveLength(2));
     expect(all.stderr().split('needs you')).toHaveLength(2);
   });
@@ -194,12 +199,12 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       layout,
     );
     const { client } = system;
-    await client.publishImplementer('mine', implemented('before'));
+    await publishWire(client, 'implementer', 'mine', implemented('before'));
     await allDealtWith(system.ports);
     await using visitor = await watching({ ...system.env('visitor'), ...env }, '--session', 'mine');
     await using reader = await watching(system.env('reader'));
-    await client.publishImplementer('mine', implemented('1'));
-    await client.publishImplementer('theirs', implemented('2'));
+    await publishWire(client, 'implementer', 'mine', implemented('1'));
+    await publishWire(client, 'implementer', 'theirs', implemented('2'));
     await soon(() => expect(visitor.lines()).toEqual([expect.stringContaining('did 1')]));
     await soon(() => expect(reader.lines()).toHaveLength(2));
     await using bound = await watching({ ...system.env('visitor'), ...env });

@@ -2,12 +2,12 @@ import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connectThroughline } from '../../src/index.js';
+import { connectThroughline, type Result } from '../../src/index.js';
 import { startThroughline } from '../../src/server.js';
 import { startTestNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
 
-const RESULT = { task_id: '1', status: 'completed', summary: 'Parser done' } as const;
+const RESULT: Result<'implementer'> = { taskId: '1', status: 'completed', summary: 'Parser done' };
 const REQUEST = { session: 'embedded', taskId: '2', taskPrompt: 'Extend the parser' };
 
 describe('services inside a program', () => {
@@ -16,7 +16,7 @@ describe('services inside a program', () => {
     const throughline = await startThroughline({ url: nats.url });
     expect(throughline.url).toBe(nats.url);
     await using client = await connectThroughline({ url: nats.url });
-    const { sequence: after } = await client.publishImplementer('embedded', RESULT);
+    const { sequence: after } = await client.session('embedded').publish('implementer', RESULT);
     const reply = await client.compile({ ...REQUEST, after });
     expect(reply).toMatchObject({ kind: 'dispatch', factsTotal: 2 });
     expect(await throughline.monitoring('/readyz')).toMatchObject({ status: 200 });
@@ -26,7 +26,7 @@ describe('services inside a program', () => {
     await throughline.close();
     expect(await throughline.monitoring('/readyz')).toMatchObject({ status: 503 });
     await expect(client.compile(REQUEST)).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await client.publishImplementer('embedded', RESULT)).toEqual({ sequence: after + 1 });
+    expect(await client.session('embedded').publish('implementer', RESULT)).toEqual({ sequence: after + 1 });
   });
 
   it('a program starts only the services that are named, with the settings that are given', async () => {
@@ -45,7 +45,7 @@ describe('services inside a program', () => {
     try {
       const first = await startThroughline({ server: { store } });
       const client = await connectThroughline({ url: first.url });
-      await client.publishImplementer('embedded', RESULT);
+      await client.session('embedded').publish('implementer', RESULT);
       await client.close();
       await first.close();
       await using second = await startThroughline({ server: { store } });

@@ -8,7 +8,14 @@ import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';
 import { filesHolding } from '../support/store-files.js';
-import { allDealtWith, implemented, reviewed, type System, startSystem } from '../support/system.js';
+import {
+  allDealtWith,
+  implemented,
+  publishWire,
+  reviewed,
+  type System,
+  startSystem,
+} from '../support/system.js';
 
 const LAYOUTS = testedLayouts(2);
 
@@ -40,18 +47,23 @@ describe.each(LAYOUTS)('forgetting, $layout', (layout) => {
     const system = await systemWith(['compiler', 'tools', 'keeper']);
     const still = await process(system, 'extractor', 'learnings');
     const { client, ports } = system;
-    await client.publishImplementer('victim', implemented('1', { summary: 'CANARY first' }));
+    await publishWire(client, 'implementer', 'victim', implemented('1', { summary: 'CANARY first' }));
     await allDealtWith(ports);
     still.signal('SIGSTOP');
     for (let at = 0; at < 20; at += 1) {
-      await client.publishImplementer('victim', implemented('1', { summary: `CANARY ${at}` }));
+      await publishWire(client, 'implementer', 'victim', implemented('1', { summary: `CANARY ${at}` }));
       const required_fixes = [`CANARY demand ${at}`];
-      await client.publishReviewer('victim', reviewed('1', 'needs_changes', { required_fixes }));
+      await publishWire(client, 'reviewer', 'victim', reviewed('1', 'needs_changes', { required_fixes }));
     }
 
     await forgotten(system, 'victim');
     still.signal('SIGCONT');
-    const { sequence } = await client.publishImplementer('victim', implemented('1', { summary: 'fresh' }));
+    const { sequence } = await publishWire(
+      client,
+      'implementer',
+      'victim',
+      implemented('1', { summary: 'fresh' }),
+    );
     await allDealtWith(ports);
     await soon(async () => {
       const { prompt } = await client.compile({
@@ -96,7 +108,7 @@ describe.each(LAYOUTS)('forgetting, $layout', (layout) => {
     const system = await systemWith(['extractor', 'compiler', 'keeper']);
     const { client, ports } = system;
     const first = await process(system, 'tools');
-    await client.publishImplementer('victim', implemented('1', { summary: 'CANARY first' }));
+    await publishWire(client, 'implementer', 'victim', implemented('1', { summary: 'CANARY first' }));
     await allDealtWith(ports);
     void client.tools.sessionForget({ session: 'victim', confirm: 'victim' }).catch(() => {});
     const lifecycle = await ports.openLifecycle();
@@ -109,7 +121,7 @@ describe.each(LAYOUTS)('forgetting, $layout', (layout) => {
     await sleep(2500);
     const sent: number[] = [];
     for (let at = 0; at < 5; at += 1)
-      sent.push((await client.publishImplementer('victim', implemented(`n${at}`))).sequence);
+      sent.push((await publishWire(client, 'implementer', 'victim', implemented(`n${at}`))).sequence);
 
     await process(system, 'tools');
     await soon(() => expect(status()).toBe('forgotten'));

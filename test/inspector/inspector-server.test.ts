@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServedInspector, serveInspected } from '../support/inspector.js';
 import { type HeardFeed, hearFeed } from '../support/live-events.js';
 import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
-import { implemented, newSession, soon } from '../support/system.js';
+import { implemented, newSession, publishWire, soon } from '../support/system.js';
 
 let nats: PrivateNats;
 let served: ServedInspector;
@@ -133,7 +133,7 @@ describe('the live feed', () => {
     const session = newSession('live');
     await using feed = await live();
     await feed.heard('state', ({ connected }) => connected === true);
-    await served.system.client.publishImplementer(session, implemented('1'));
+    await publishWire(served.system.client, 'implementer', session, implemented('1'));
     const change = await feed.heard('change', (data) => data.session === session);
     expect(change.data).toEqual({ session, type: 'fact.recorded', at: expect.any(String) });
     await served.system.client.publishText(session, 'implementer', 'no result at all');
@@ -152,13 +152,15 @@ describe('the live feed', () => {
     const { client } = served.system;
     const session = newSession('watched');
     const other = newSession('other');
-    await client.publishImplementer(session, implemented('1'), { wait: true });
+    await publishWire(client, 'implementer', session, implemented('1'), { wait: true });
     await using feed = await live(`?session=${session}`);
     await feed.heard('state');
     // By this answer the feed has the one to its own question, which it sent before: where the timeline stands.
     await served.ask('tool.timeline-list', { session });
-    await client.publishImplementer(other, implemented('1'), { wait: true });
-    await client.publishImplementer(session, implemented('2', { summary: 'Parser done' }), { wait: true });
+    await publishWire(client, 'implementer', other, implemented('1'), { wait: true });
+    await publishWire(client, 'implementer', session, implemented('2', { summary: 'Parser done' }), {
+      wait: true,
+    });
     const change = await feed.heard('change');
     expect(change.data).toMatchObject({
       session,
@@ -241,7 +243,7 @@ describe('the way of a result to the page', () => {
     for (let each = 0; each < 50; each += 1) {
       const before = feed.events.length;
       const begun = performance.now();
-      const published = served.system.client.publishImplementer(session, implemented(String(each)));
+      const published = publishWire(served.system.client, 'implementer', session, implemented(String(each)));
       const change = await soon(() => {
         const found = feed.events
           .slice(before)
@@ -327,7 +329,7 @@ describe('a server that is lost', () => {
       ),
     );
     await soon(async () => expect((await served.ask('tool.session-show', { session })).status).toBe(200));
-    await served.system.client.publishImplementer(session, implemented('1'));
+    await publishWire(served.system.client, 'implementer', session, implemented('1'));
     await feed.heard('change', (data) => data.session === session && data.type === 'fact.recorded');
   });
 });

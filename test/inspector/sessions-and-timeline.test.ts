@@ -8,7 +8,7 @@ import { memoryOf, workWhile } from '../support/frames.js';
 import { startPrivateNats } from '../support/nats-server.js';
 import { appendRecorded, appendResults } from '../support/recorded-sessions.js';
 import { soon } from '../support/soon.js';
-import { allDealtWith } from '../support/system.js';
+import { allDealtWith, publishWire } from '../support/system.js';
 
 /** The views of sessions, one session and its timeline, in a real browser on a real server. */
 
@@ -29,7 +29,7 @@ const FRAME_MS = 1000 / 60;
 const rows = () => page.getByRole('option');
 const inList = (name: string) => page.locator('.session-list').getByRole('link', { name });
 const publish = (session: string, task_id: string, summary: string) =>
-  client.publishImplementer(session, { task_id, status: 'completed', summary });
+  publishWire(client, 'implementer', session, { task_id, status: 'completed', summary });
 
 let told = 0;
 /** Returns the problems of the page since the last call. */
@@ -59,7 +59,7 @@ describe('the view of the sessions', () => {
     await go('/');
     await inList('recorded').waitFor();
     for (let round = 0; round < 4; round++) {
-      await client.publishReviewer('stuck', {
+      await publishWire(client, 'reviewer', 'stuck', {
         task_id: 'TAS-1',
         assessment: 'needs_changes',
         required_fixes: ['Handle a header in the past'],
@@ -151,7 +151,7 @@ describe('the view of a session', () => {
 
   it('a task that names what keeps it from going on waits for a person, by itself', async () => {
     await go('/s/held');
-    await client.publishImplementer('held', {
+    await publishWire(client, 'implementer', 'held', {
       task_id: '7',
       status: 'blocked',
       blockers: ['No licence key'],

@@ -3,16 +3,16 @@ import type { ErrorCode } from '../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { DISPATCH_STREAM } from '../../src/contracts/names.js';
 import type { ClientTransport } from '../../src/engine/ports/clients.js';
-import { connectThroughline } from '../../src/index.js';
+import { connectThroughline, type Result } from '../../src/index.js';
 import { natsTransport } from '../../src/nats/connection/nats-client-transport.js';
 import type { PublishOptions } from '../../src/sdk/persistent-publish.js';
 import { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { plainConnection, startTestNats } from '../support/nats-server.js';
-import { implemented, type System, startPrivateSystem, startSystem } from '../support/system.js';
+import { type System, startPrivateSystem, startSystem } from '../support/system.js';
 
 /** A result is published under one id until there is a PubAck: it is in the stream once. */
 
-const RESULT = implemented('1');
+const RESULT: Result<'implementer'> = { taskId: '1', status: 'completed', summary: 'did 1' };
 
 /** Asked over a connection of its own: that of the system may still be lost. */
 async function storedIn({ url }: System): Promise<number> {
@@ -64,10 +64,13 @@ describe('a result that is published', () => {
     };
     const client = new ThroughlineClient(transport);
     const taken = { messageId: 'demo:1' };
-    expect(await client.publishImplementer('demo', RESULT, taken)).toEqual({ sequence: 7, duplicate: true });
+    expect(await client.session('demo').publish('implementer', RESULT, taken)).toEqual({
+      sequence: 7,
+      duplicate: true,
+    });
     failures = 1;
-    expect(await client.publishImplementer('demo', RESULT, taken)).toEqual({ sequence: 7 });
-    expect(await client.publishImplementer('demo', RESULT)).toEqual({ sequence: 7 });
+    expect(await client.session('demo').publish('implementer', RESULT, taken)).toEqual({ sequence: 7 });
+    expect(await client.session('demo').publish('implementer', RESULT)).toEqual({ sequence: 7 });
   });
 
   it('a result is stored once when the server is killed in between and comes back', async () => {
@@ -75,7 +78,9 @@ describe('a result that is published', () => {
     await using client = await connectThroughline({ url: system.url });
     await system.nats.kill();
     const waiting = untilWaiting();
-    const publishing = client.publishImplementer('demo', RESULT, { onWaiting: waiting.onWaiting });
+    const publishing = client
+      .session('demo')
+      .publish('implementer', RESULT, { onWaiting: waiting.onWaiting });
     expect(await waiting.told).toMatchObject({ code: 'unavailable' });
     await system.nats.restart();
     expect(await publishing).toEqual({ sequence: 1 });
@@ -86,7 +91,9 @@ describe('a result that is published', () => {
     await using nats = await startTestNats();
     await using client = await connectThroughline({ url: nats.url });
     const waiting = untilWaiting();
-    const publishing = client.publishImplementer('demo', RESULT, { onWaiting: waiting.onWaiting });
+    const publishing = client
+      .session('demo')
+      .publish('implementer', RESULT, { onWaiting: waiting.onWaiting });
     expect((await waiting.told).message).toMatch(/no stream takes dispatch\.demo\.implementer/);
     await using system = await startSystem({ nats, only: [] });
     expect(await publishing).toEqual({ sequence: 1 });
@@ -106,7 +113,7 @@ describe('a result that is published', () => {
         return { sequence };
       },
     });
-    expect(await client.publishImplementer('demo', RESULT)).toEqual({ sequence: 1 });
+    expect(await client.session('demo').publish('implementer', RESULT)).toEqual({ sequence: 1 });
     expect(sequences).toEqual([1, 1, 1]);
     expect(await storedIn(system)).toBe(1);
   });
@@ -115,7 +122,10 @@ describe('a result that is published', () => {
     'a result is not tried again after %s',
     async (code) => {
       const { client, attempts } = failing(new ThroughlineError(code, 'no'));
-      await expect(client.publishImplementer('demo', RESULT)).rejects.toMatchObject({ code, message: 'no' });
+      await expect(client.session('demo').publish('implementer', RESULT)).rejects.toMatchObject({
+        code,
+        message: 'no',
+      });
       expect(attempts).toHaveLength(1);
     },
   );
@@ -123,7 +133,7 @@ describe('a result that is published', () => {
   it('a result is tried under one id, and the error at the deadline names it', async () => {
     const { client, attempts } = failing(unavailable());
     const told: unknown[] = [];
-    const failed = client.publishImplementer('demo', RESULT, {
+    const failed = client.session('demo').publish('implementer', RESULT, {
       timeoutMs: 1000,
       onWaiting: (failure) => told.push(failure.message),
     });
@@ -142,7 +152,7 @@ describe('a result that is published', () => {
     'a result cannot be tried for %d ms',
     async (timeoutMs) => {
       const { client, attempts } = failing(unavailable());
-      const refused = client.publishImplementer('demo', RESULT, { timeoutMs });
+      const refused = client.session('demo').publish('implementer', RESULT, { timeoutMs });
       await expect(refused).rejects.toMatchObject({ code: 'schema_invalid' });
       expect(attempts).toEqual([]);
     },
@@ -159,19 +169,11 @@ describe('a result that is published', () => {
     [{ timeoutMs: 0 }, 'timeoutMs is 0: use 1 to'],
   ])('a result is not sent with the options %j', async (options, message) => {
     const { client, attempts } = failing(unavailable());
-    const refused = client.publishImplementer('demo', RESULT, options as PublishOptions);
+    const refused = client.session('demo').publish('implementer', RESULT, options as PublishOptions);
     await expect(refused).rejects.toMatchObject({
       code: 'schema_invalid',
       message: expect.stringContaining(message),
     });
-    expect(attempts).toEqual([]);
-  });
-
-  it('the raw text of an agent is sent to publishText by the methods that take a result', async () => {
-    const { client, attempts } = failing(unavailable());
-    // @ts-expect-error a text does not fit, as a caller in JavaScript may not know
-    const refused = client.publishImplementer('demo', JSON.stringify(RESULT));
-    await expect(refused).rejects.toThrow("use publishText for an agent's raw text");
     expect(attempts).toEqual([]);
   });
 
@@ -181,7 +183,9 @@ describe('a result that is published', () => {
     const client = new ThroughlineClient(natsTransport(connection, 5000));
     await connection.close();
     const told: unknown[] = [];
-    const failed = client.publishImplementer('demo', RESULT, { onWaiting: (failure) => told.push(failure) });
+    const failed = client.session('demo').publish('implementer', RESULT, {
+      onWaiting: (failure) => told.push(failure),
+    });
     await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
     expect(told).toEqual([]);
   });
@@ -192,7 +196,7 @@ describe('a result that is published', () => {
       const stop = new AbortController();
       const waiting = untilWaiting();
       const options = { signal: stop.signal, timeoutMs: 600_000, onWaiting: waiting.onWaiting };
-      const failed = client.publishImplementer('demo', RESULT, options);
+      const failed = client.session('demo').publish('implementer', RESULT, options);
       await waiting.told;
       if (end === 'signal') stop.abort();
       else await client.close();
@@ -203,7 +207,7 @@ describe('a result that is published', () => {
 
   it('a result is given up by its signal while no answer comes, and not sent after it', async () => {
     const { client, attempts } = failing(unavailable());
-    const refused = client.publishImplementer('demo', RESULT, { signal: AbortSignal.abort() });
+    const refused = client.session('demo').publish('implementer', RESULT, { signal: AbortSignal.abort() });
     await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
     expect(attempts).toEqual([]);
 
@@ -217,7 +221,10 @@ describe('a result that is published', () => {
       send() {},
       async close() {},
     });
-    const left = silent.publishImplementer('demo', RESULT, { signal: stop.signal, timeoutMs: 600_000 });
+    const left = silent.session('demo').publish('implementer', RESULT, {
+      signal: stop.signal,
+      timeoutMs: 600_000,
+    });
     await expect(left).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(/^stopped by the caller/),

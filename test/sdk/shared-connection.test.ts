@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createThroughlineClient } from '../../src/index.js';
+import { createThroughlineClient, type Result } from '../../src/index.js';
 import { plainConnection } from '../support/nats-server.js';
 import { type System, startSystem } from '../support/system.js';
 
@@ -11,19 +11,19 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-const RESULT = { task_id: '1', status: 'completed', summary: 'Parser done' } as const;
+const RESULT: Result<'implementer'> = { taskId: '1', status: 'completed', summary: 'Parser done' };
 
 it('a client publishes and asks over an existing connection, and leaves it open', async () => {
   const connection = await plainConnection(system.url);
   try {
     const client = createThroughlineClient(connection);
-    const { sequence: after } = await client.publishImplementer('shared', RESULT);
+    const { sequence: after } = await client.session('shared').publish('implementer', RESULT);
     const reply = await client.compile({ session: 'shared', taskId: '2', taskPrompt: 'Extend it', after });
     expect(reply.factsTotal).toBe(2);
     await client.close();
     expect(connection.isClosed()).toBe(false);
     const another = createThroughlineClient(connection);
-    expect(await another.publishImplementer('shared', RESULT)).toEqual({ sequence: after + 1 });
+    expect(await another.session('shared').publish('implementer', RESULT)).toEqual({ sequence: after + 1 });
     await another.close();
   } finally {
     await connection.close();
@@ -37,7 +37,7 @@ it('a client on an existing connection listens below the inbox prefix of that co
     const replies = watcher.subscribe('_INBOX_mine.>', { max: 1 });
     const client = createThroughlineClient(connection, { inboxPrefix: '_INBOX_mine' });
     await watcher.flush();
-    const { sequence } = await client.publishImplementer('shared', RESULT);
+    const { sequence } = await client.session('shared').publish('implementer', RESULT);
     for await (const message of replies) expect(message.json()).toMatchObject({ seq: sequence });
     await client.close();
   } finally {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { messageOf } from '../../src/contracts/errors.js';
@@ -30,7 +30,7 @@ export async function sampleIn(page: string, language: string): Promise<string> 
 /** A way to run samples of a language, or why there is none on this machine. */
 export type Runner = { readonly run: (code: string) => Promise<string> } | { readonly missing: string };
 
-/** Python with the NATS client that the example in Python pins. */
+/** Python with the package that the example in Python names. */
 export async function pythonRunner(): Promise<Runner> {
   const python = await pythonWith('scripts/examples/python/requirements.txt');
   if ('missing' in python) return python;
@@ -43,22 +43,38 @@ export async function pythonWith(
 ): Promise<
   { readonly path: string; readonly env: Readonly<Record<string, string>> } | { readonly missing: string }
 > {
-  const [path] = await executablesOnPath(executableName('python3', process.platform), process.env);
+  const path = await python3();
   if (path === undefined) return { missing: 'no python3 on PATH' };
-  const packages = await packagesFolder(requirements);
+  const packages = await packagesFolder(requirements, await packageFiles());
   const fault = await missing(packages, async (folder) => {
     const target = join(folder, 'packages');
-    const options = ['--quiet', '--retries', '1', '--target', target, '--requirement', requirements];
-    await must(path, ['-m', 'pip', 'install', ...options]);
+    const options = ['--quiet', '--retries', '1', '--target', target, '--requirement', 'requirements.txt'];
+    await must(path, ['-m', 'pip', 'install', ...options], {}, join(ROOT, dirname(requirements)));
     return target;
   });
   if (fault !== undefined) return { missing: `${requirements} cannot be installed: ${fault}` };
   return { path, env: { PYTHONPATH: packages } };
 }
 
-/** Where the cache keeps the packages that a file pins: another folder for other text. */
-export async function packagesFolder(file: string): Promise<string> {
-  const hash = createHash('sha256').update(await readFile(join(ROOT, file)));
+export async function python3(): Promise<string | undefined> {
+  const [path] = await executablesOnPath(executableName('python3', process.platform), process.env);
+  return path;
+}
+
+/** The files of the package for Python, which the examples in Python need. */
+async function packageFiles(): Promise<string[]> {
+  const names = await readdir(join(ROOT, 'clients/python/src/throughline'));
+  const modules = names.filter((name) => name.endsWith('.py')).sort();
+  return [
+    'clients/python/pyproject.toml',
+    ...modules.map((name) => `clients/python/src/throughline/${name}`),
+  ];
+}
+
+/** Where the cache keeps the packages that a file pins: another folder for other text, there or in further files. */
+export async function packagesFolder(file: string, further: readonly string[] = []): Promise<string> {
+  const hash = createHash('sha256');
+  for (const each of [file, ...further]) hash.update(await readFile(join(ROOT, each)));
   return join(cacheDirOf(process.env, homedir()), 'samples', hash.digest('hex').slice(0, 16));
 }
 
@@ -90,7 +106,7 @@ export async function goRunner(): Promise<Runner> {
 }
 
 /** TypeScript with the built package: compiled under strict rules, then run. */
-export function typescriptRunner(): Runner {
+export function typescriptRunner(): Exclude<Runner, { readonly missing: string }> {
   return {
     run: (code) =>
       inFolder(async (folder) => {
@@ -100,7 +116,8 @@ export function typescriptRunner(): Runner {
         await writeFile(join(folder, 'sample.ts'), code);
         const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
         const rules = ['--strict', '--target', 'es2022', '--lib', 'es2022', '--module', 'nodenext'];
-        await must(tsc, [...rules, '--skipLibCheck', 'sample.ts'], {}, folder);
+        const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
+        await must(tsc, [...rules, ...types, '--skipLibCheck', 'sample.ts'], {}, folder);
         return must(process.execPath, ['sample.js'], {}, folder);
       }),
   };

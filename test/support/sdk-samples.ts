@@ -10,6 +10,25 @@ export async function sdkSamples(url: string, session: string) {
   const client = await connectThroughline({ url });
   // #endregion
   try {
+    // #region session
+    const demo = client.session(session);
+    // #endregion
+
+    // #region session.publish
+    const { sequence: after } = await demo.publish('reviewer', {
+      taskId: '0',
+      assessment: 'needs_changes',
+      requiredFixes: ['Return an empty list for empty input'],
+    });
+    // #endregion
+
+    // #region session.watch
+    for await (const event of demo.watch({ after: 0 })) {
+      console.log(event.kind, event.task, event.summary);
+      if (event.dispatch === after) break;
+    }
+    // #endregion
+
     // #region publishText
     const answer = `The parser works.
 BEGIN_DISPATCH_RESULT

@@ -20,7 +20,7 @@ import type { SessionReader } from '../../src/engine/folding/session-folding.js'
 import { type Logger, silentLogger, systemClock } from '../../src/engine/ports/clients.js';
 import type { SessionLog } from '../../src/engine/ports/session-log.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
-import { connectThroughline } from '../../src/index.js';
+import { connectThroughline, type PublishedBy, type PublishOptions, type Role } from '../../src/index.js';
 import { factsOf, type SessionState } from '../../src/memory/session/session-state.js';
 import { API, apiCode } from '../../src/nats/connection/nats-errors.js';
 import { type NatsPorts, openNats } from '../../src/nats/open-nats.js';
@@ -216,6 +216,17 @@ export function reviewed(
   more: Partial<ResultOf<'reviewer'>> = {},
 ): ResultOf<'reviewer'> {
   return { task_id, assessment, ...more };
+}
+
+/** Publishes a result as it is on the wire, as an agent's runtime in any language does. */
+export function publishWire<R extends Role, Options extends PublishOptions>(
+  client: Pick<ThroughlineClient, 'publishText'>,
+  role: R,
+  session: string,
+  result: ResultOf<R>,
+  options?: Options,
+): Promise<PublishedBy<Options>> {
+  return client.publishText(session, role, JSON.stringify(result), options);
 }
 
 /** A run of results in which later ones close facts of earlier ones, of both roles. */

@@ -11,8 +11,8 @@ const sdk = new NodeSDK({ serviceName: 'publisher', metricReaders: [], logRecord
 sdk.start();
 const client = await connectThroughline({ url: NATS_URL, traceSessions: SESSIONS_IN_TRACES === '1' });
 await trace.getTracer('publisher').startActiveSpan('work', async (span) => {
-  const result = { task_id: WORD, status: 'completed', summary: TEXT };
-  const { sequence } = await client.publishImplementer(SESSION, result);
+  const result = { taskId: WORD, status: 'completed', summary: TEXT };
+  const { sequence } = await client.session(SESSION).publish('implementer', result);
   await client.compile({ session: SESSION, taskId: '2', taskPrompt: TEXT, after: sequence });
   await client.tools.taskAdd({ session: SESSION, content: TEXT });
   await client.hookEngine(SESSION).preLLMRequest('intent');

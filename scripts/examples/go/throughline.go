@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"log"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 type object map[string]any
@@ -30,9 +32,9 @@ func ask[T any](nc *nats.Conn, subject string, request object) T {
 
 // publish sends a result until it is stored, and gives its sequence. One id per result: it counts once.
 func publish(nc *nats.Conn, role, text string) uint64 {
-	js, id := must(nc.JetStream()), nats.MsgId(session+":"+rand.Text())
+	js, id := must(jetstream.New(nc)), jetstream.WithMsgID(session+":"+rand.Text())
 	for pause := 250 * time.Millisecond; ; pause *= 2 {
-		ack, err := js.Publish("dispatch."+session+"."+role, []byte(text), id)
+		ack, err := js.Publish(context.Background(), "dispatch."+session+"."+role, []byte(text), id)
 		if err == nil || pause > 10*time.Second {
 			return must(ack, err).Sequence
 		}

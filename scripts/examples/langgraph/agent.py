@@ -3,9 +3,8 @@
 import asyncio
 import json
 import os
-import secrets
 
-import nats
+import throughline
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -15,28 +14,20 @@ SESSION = os.environ.get("THROUGHLINE_SESSION", "demo")
 
 
 class State(MessagesState):
-    about: dict
-    dispatch: int
+    task: dict
+    published: throughline.Published
 
 
-async def ask(nc, subject, **request):
-    """The reply of a service. An error reply has a code, and a message that says what to do."""
-    message = await nc.request(subject, json.dumps({"session": SESSION, **request}).encode(), timeout=10)
-    reply = json.loads(message.data)
-    if "error" in reply:
-        raise RuntimeError(f"{reply['error']['code']}: {reply['error']['message']}")
-    return reply
-
-
-def graph_on(nc):
+def graph_on(session):
     async def begin(state):
-        prompt = await ask(nc, "prompt.compile", **state["about"], include=["messages"])
+        task = state["task"]
+        prompt = await session.prompt(task["id"], task["content"], include=["messages"])
         return {"messages": prompt["messages"]}
 
     @tool
     async def recall(query: str) -> str:
         """Facts that earlier agents left, by one or two words that stand in them."""
-        facts = (await ask(nc, "tool.fact-find", text=query))["facts"]
+        facts = await session.fact_find(query)
         print(f"recall {query}: {len(facts)} found")
         return json.dumps(facts)
 
@@ -47,16 +38,8 @@ def graph_on(nc):
 
     async def publish(state):
         # The text as the model returned it: Throughline finds the result in it, and repairs it.
-        text = state["messages"][-1].text.encode()
-        headers = {"Nats-Msg-Id": f"{SESSION}:{secrets.token_hex(16)}"}  # one id per result: it counts once
-        for pause in (0.25, 0.5, 1, 2, 4, 8, None):
-            try:
-                ack = await nc.jetstream().publish(f"dispatch.{SESSION}.implementer", text, headers=headers)
-                return {"dispatch": ack.seq}
-            except nats.errors.Error:
-                if pause is None:
-                    raise
-                await asyncio.sleep(pause)
+        text = state["messages"][-1].text
+        return {"published": await session.publish(text, role="implementer", wait=True)}
 
     nodes = StateGraph(State).add_sequence([begin, agent]).add_node("tools", ToolNode([recall])).add_node(publish)
     nodes.add_edge(START, "begin").add_edge("tools", "agent").add_edge("publish", END)
@@ -64,16 +47,17 @@ def graph_on(nc):
 
 
 async def main():
-    async with await nats.connect(os.environ.get("NATS_URL", "nats://127.0.0.1:4222")) as nc:
-        task = (await ask(nc, "tool.task-next", claim="langgraph"))["task"]
+    async with throughline.connect(os.environ.get("NATS_URL")) as client:
+        session = client.session(SESSION)
+        task = (await session.task_claim("langgraph"))["task"]
         if task is None:
             return print(f"no task is ready: throughline tool task-add --session {SESSION} --content '…'")
         print(f"{task['id']}: {task['content']}")
-        about = {"taskId": task["id"], "taskPrompt": task["content"]}
-        dispatch = (await graph_on(nc).ainvoke({"about": about}))["dispatch"]
-        result = await ask(nc, "tool.dispatch-show", dispatch=dispatch)
-        print(f"dispatch {dispatch}: {result['status']}, {len(result.get('facts', []))} facts")
-        print((await ask(nc, "prompt.compile", **about, role="reviewer", after=dispatch))["prompt"])
+        published = (await graph_on(session).ainvoke({"task": task}))["published"]
+        result = published.result
+        print(f"dispatch {published.sequence}: {result['status']}, {len(result.get('facts', []))} facts")
+        after = published.sequence
+        print((await session.prompt(task["id"], task["content"], role="reviewer", after=after))["prompt"])
 
 
 asyncio.run(main())

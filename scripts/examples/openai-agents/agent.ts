@@ -9,30 +9,30 @@ import {
 } from '@openai/agents';
 import { connectThroughline } from 'throughline';
 
-const session = process.env.THROUGHLINE_SESSION ?? 'demo';
 const url = process.env.NATS_URL ?? 'nats://127.0.0.1:4222';
 // The SDK reads OPENAI_API_KEY and OPENAI_BASE_URL. Most endpoints know chat completions alone.
 setOpenAIAPI('chat_completions');
 setTracingDisabled(true);
 
 const client = await connectThroughline({ url });
+const session = client.session(process.env.THROUGHLINE_SESSION ?? 'demo');
 const memory = new MCPServerStdio({
   command: 'throughline',
-  args: ['mcp', '--session', session],
+  args: ['mcp', '--session', session.id],
   env: { PATH: process.env.PATH ?? '', NATS_URL: url },
   // The result is published below, so the agent needs no `report`.
   toolFilter: createMCPToolStaticFilter({ allowed: ['recall', 'note'] }),
 });
 
 async function round() {
-  const { task } = await client.tools.taskNext({ session, claim: 'openai-agents' });
+  const { task } = await session.tools.taskNext({ claim: 'openai-agents' });
   if (task === null) {
-    console.log(`no task is ready: throughline tool task-add --session ${session} --content '…'`);
+    console.log(`no task is ready: throughline tool task-add --session ${session.id} --content '…'`);
     return;
   }
   console.log(`${task.id}: ${task.content}`);
-  const about = { session, taskId: task.id, taskPrompt: task.content };
-  const { messages } = await client.compile({ ...about, include: ['messages'] });
+  const about = { taskId: task.id, taskPrompt: task.content };
+  const { messages } = await session.compile({ ...about, include: ['messages'] });
   const [instructions, prompt] = ['system', 'user'].map(
     (role) => messages.find((message) => message.role === role)?.content ?? '',
   );
@@ -46,10 +46,10 @@ async function round() {
   const { finalOutput = '' } = await run(agent, prompt);
   // The text as the model returned it: Throughline finds the result in it, and repairs it. Until it is stored, the
   // client tries again, under one id: it counts once.
-  const { sequence, result } = await client.publishText(session, 'implementer', finalOutput, { wait: true });
+  const { sequence, result } = await session.publish('implementer', finalOutput, { wait: true });
   const facts = result.status === 'recorded' ? result.facts.length : 0;
   console.log(`dispatch ${sequence}: ${result.status}, ${facts} facts`);
-  const next = await client.compile({ ...about, role: 'reviewer', after: sequence });
+  const next = await session.compile({ ...about, role: 'reviewer', after: sequence });
   console.log(next.prompt);
 }
 

@@ -5,29 +5,29 @@ import { connectThroughline } from 'throughline';
 import { z } from 'zod';
 
 const { NATS_URL, OPENAI_BASE_URL = 'https://api.openai.com/v1', OPENAI_API_KEY, OPENAI_MODEL } = process.env;
-const session = process.env.THROUGHLINE_SESSION ?? 'demo';
 const provider = createOpenAICompatible({ name: 'any', baseURL: OPENAI_BASE_URL, apiKey: OPENAI_API_KEY });
 const client = await connectThroughline({ url: NATS_URL ?? 'nats://127.0.0.1:4222' });
+const session = client.session(process.env.THROUGHLINE_SESSION ?? 'demo');
 
 const recall = tool({
   description: 'Facts that earlier agents left, by one or two words that stand in them.',
   inputSchema: z.object({ query: z.string() }),
   async execute({ query }) {
-    const { facts } = await client.tools.factFind({ session, text: query });
+    const { facts } = await session.tools.factFind({ text: query });
     console.log(`recall ${query}: ${facts.length} found`);
     return facts;
   },
 });
 
 async function round() {
-  const { task } = await client.tools.taskNext({ session, claim: 'vercel-ai-sdk' });
+  const { task } = await session.tools.taskNext({ claim: 'vercel-ai-sdk' });
   if (task === null) {
-    console.log(`no task is ready: throughline tool task-add --session ${session} --content '…'`);
+    console.log(`no task is ready: throughline tool task-add --session ${session.id} --content '…'`);
     return;
   }
   console.log(`${task.id}: ${task.content}`);
-  const about = { session, taskId: task.id, taskPrompt: task.content };
-  const { messages } = await client.compile({ ...about, include: ['messages'] });
+  const about = { taskId: task.id, taskPrompt: task.content };
+  const { messages } = await session.compile({ ...about, include: ['messages'] });
   const { text } = await generateText({
     model: provider.chatModel(OPENAI_MODEL ?? 'any'),
     messages: [...messages],
@@ -38,11 +38,11 @@ async function round() {
   });
   // The text as the model returned it: Throughline finds the result in it, and repairs it. Until it is stored, the
   // client tries again, under one id: it counts once.
-  const published = await client.publishText(session, 'implementer', text, { wait: true });
+  const published = await session.publish('implementer', text, { wait: true });
   const { sequence, result } = published;
   const facts = result.status === 'recorded' ? result.facts.length : 0;
   console.log(`dispatch ${sequence}: ${result.status}, ${facts} facts`);
-  const next = await client.compile({ ...about, role: 'reviewer', after: sequence });
+  const next = await session.compile({ ...about, role: 'reviewer', after: sequence });
   console.log(next.prompt);
 }
 

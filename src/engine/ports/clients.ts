@@ -18,6 +18,8 @@ export interface ClientTransport {
   request(subject: string, body: unknown, timeoutMs: number): Promise<unknown>;
   /** Sends a request without waiting for a reply (at most once). */
   send(subject: string, body: unknown): void;
+  /** Calls `onMessage` for messages on these subjects, as far as the user may hear them, until the returned function is called. */
+  listen?(subjects: readonly string[], onMessage: () => void): () => void;
   close(): Promise<void>;
   /** Default: no tracing. */
   readonly tracing?: Tracing;

@@ -56,6 +56,13 @@ export function natsTransport(
         throw toThroughlineError(error, subject);
       }
     },
+    listen(subjects, onMessage) {
+      const callback = (denied: Error | null) => denied ?? onMessage();
+      const listening = subjects.map((subject) => connection.subscribe(subject, { callback }));
+      return () => {
+        if (!connection.isClosed()) for (const each of listening) each.unsubscribe();
+      };
+    },
     async close() {
       publisher.close();
       if (closes) await closeConnection(connection);

@@ -107,6 +107,7 @@ export function createSessionQueries(options: SessionQueriesOptions) {
       const { session: name, ...asked } = checkedRequest(TOOLS['fact-find'].request, request);
       const session = token(name, 'session');
       const state = await stateOf(session);
+      if (state.sequence === 0) throw noSuchSession(session);
       const { facts, ...page } = findFacts(factsOf(state).all(), asked);
       const { sequence } = state;
       return { facts: await withRepairs(log, session, facts), ...page, sequence };

@@ -9,6 +9,7 @@ import {
   allDealtWith,
   implemented,
   newSession,
+  publishWire,
   type System,
   soon,
   startSystem,
@@ -31,7 +32,7 @@ describe('the index of sessions, to the doctor', () => {
     indexFindings({ index: system.ports.index, log: system.ports.log, now: Date.now() + later });
 
   async function kept(session: Token): Promise<Token> {
-    await system.client.publishImplementer(session, implemented('1'));
+    await publishWire(system.client, 'implementer', session, implemented('1'));
     await allDealtWith(system.ports);
     await soon(async () => expect(await entryOf(session)).toBeGreaterThan(0));
     return session;
@@ -71,7 +72,7 @@ describe('the index of sessions, to the doctor', () => {
         fix: expect.stringContaining('throughline admin health'),
       });
     });
-    await system.client.publishImplementer(session, implemented('2'));
+    await publishWire(system.client, 'implementer', session, implemented('2'));
     await soon(async () => expect(await found(LATER_MS)).toMatchObject([{ level: 'ok' }]));
   });
 

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { pythonTypes } from '../../scripts/python-types.mjs';
+import { jsonSchema } from '../../src/cli/schemas/json-schemas.js';
+import { ERROR_TEXTS } from '../../src/contracts/error-codes.js';
+import { VERSION } from '../../src/version.js';
+import { ROOT } from './pages.js';
+
+/** What `npm run docs` writes of the Python client: its types, and its reference. */
+
+const PACKAGE = `${ROOT}clients/python`;
+const read = (path: string) => readFileSync(`${PACKAGE}/${path}`, 'utf8');
+
+it('the types of the Python client are what the JSON Schemas say', async () => {
+  const fixes = Object.entries(ERROR_TEXTS).map(([code, { fix }]) => [code, fix]);
+  const types = pythonTypes(jsonSchema, Object.fromEntries(fixes));
+  await expect(types).toMatchFileSnapshot(`${PACKAGE}/src/throughline/types.py`);
+});
+
+it('the Python client has the version of the package', () => {
+  expect(read('pyproject.toml')).toContain(`version = "${VERSION}"`);
+});
+
+/** The public methods of a class, with the first paragraph of their docstrings. */
+function methodsOf(name: string): { signature: string; about: string }[] {
+  const source = read('src/throughline/client.py');
+  const [, body = ''] =
+    new RegExp(`^class ${name}:\\n([\\s\\S]*?)(?=^\\S|$(?![\\s\\S]))`, 'm').exec(source) ?? [];
+  const methods = body.matchAll(
+    /^ {4}(?:async )?def ([a-z]\w*)\(\s*self,?\s*([^)]*?),?\s*\)[^:]*:\n {8}"""([\s\S]*?)"""/gm,
+  );
+  return [...methods].map(([, method = '', taken = '', about = '']) => ({
+    signature: `${method}(${taken.replace(/\s+/g, ' ').replaceAll('t.', '')})`,
+    about: about.replace(/\s+/g, ' ').trim(),
+  }));
+}
+
+const rows = (name: string) =>
+  methodsOf(name).map(({ signature, about }) => `| \`${signature.replaceAll('|', '\\|')}\` | ${about} |`);
+
+it('the reference of the Python client has its sample and every method', async () => {
+  expect(methodsOf('Session').length).toBeGreaterThan(15);
+  const page = `# Python
+
+The package \`throughline\` for Python 3.11 or newer: connect, publish results, compile prompts, and use the board of a session.
+Install it with \`pip install ./clients/python\` from a clone of the repository.
+
+\`\`\`python
+${read('sample.py').trimEnd()}
+\`\`\`
+
+A test runs this program. All methods are coroutines; \`throughline.sync.connect()\` gives the same ones without asyncio.
+
+- **Connect** with \`async with throughline.connect() as client\`. Without a URL it finds the server of \`throughline up\`, with its
+  token. Other access is given by name: \`token\`, \`user\` and \`password\`, \`creds\`, \`nkey\`, \`tls\`, \`inbox_prefix\`.
+- **Fields** of results, options and replies have types in \`throughline.types\`, made from the [JSON Schemas](requests.md#json-schemas). What you send
+  is in snake_case; a reply is spelled as [Requests and replies](requests.md#names-of-fields) says.
+- **Errors** are \`ThroughlineError\` with \`code\`, \`message\`, \`fix\` and \`details\`: [Error codes](errors.md).
+
+## Client
+
+| method | what it does |
+|---|---|
+${rows('Client').join('\n')}
+
+## Session
+
+\`client.session("demo")\` is a handle on a session.
+
+| method | what it does |
+|---|---|
+${rows('Session').join('\n')}
+`;
+  await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/python.md`);
+});

@@ -1,0 +1,68 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { messageOf } from '../../src/contracts/errors.js';
+import { startGuardedSystem } from '../support/guarded-system.js';
+import { must, python3, ROOT } from '../support/samples.js';
+import { eventsOf, newSession, systemOfFile } from '../support/system.js';
+
+/** The Python client as its users get it: built as a wheel, and installed into a fresh environment. */
+
+const PACKAGE = join(ROOT, 'clients/python');
+const INSTALL_TIMEOUT_MS = 180_000;
+
+const system = await systemOfFile();
+let folder: string;
+/** The Python of the environment, or why there is none. */
+let python: string | { readonly missing: string };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'throughline-wheel-'));
+  python = await installed().catch((fault: unknown) => ({
+    missing: `the wheel cannot be installed: ${messageOf(fault)}`,
+  }));
+}, INSTALL_TIMEOUT_MS);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function installed(): Promise<string | { readonly missing: string }> {
+  const found = await python3();
+  if (found === undefined) return { missing: 'no python3 on PATH' };
+  await must(found, ['-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', folder, PACKAGE]);
+  const [wheel = ''] = (await readdir(folder)).filter((name) => name.endsWith('.whl'));
+  await must(found, ['-m', 'venv', join(folder, 'env')]);
+  const fresh = join(folder, 'env', 'bin', 'python3');
+  await must(fresh, ['-m', 'pip', 'install', '--quiet', join(folder, wheel)]);
+  return fresh;
+}
+
+it('the wheel brings the types, and its sample does what it says', async ({ skip }) => {
+  if (typeof python !== 'string') return skip(python.missing);
+  const typed =
+    'import throughline, pathlib; print(*pathlib.Path(throughline.__file__).parent.glob("py.typed"))';
+  expect(await must(python, ['-c', typed])).toContain('py.typed');
+  const session = newSession('python');
+  const sample = (await readFile(join(PACKAGE, 'sample.py'), 'utf8'))
+    .replace('nats://127.0.0.1:4222', system.url)
+    .replace('"demo"', JSON.stringify(session));
+  const lines = (await must(python, ['-c', sample])).trim().split('\n');
+  expect(lines.sort()).toEqual([
+    'answered',
+    'command question.answered TAS-1',
+    'command task.added TAS-1',
+    'command task.claimed TAS-1',
+    expect.stringMatching(/^not_found - ./),
+    'result fact.recorded TAS-1',
+  ]);
+  expect((await eventsOf(system, session)).at(-1)?.event.type).toBe('question.answered');
+});
+
+it('the Python client does what its own tests say', async ({ skip }) => {
+  if (typeof python !== 'string') return skip(python.missing);
+  await using guarded = await startGuardedSystem([
+    { name: 'guest', role: 'publisher', args: ['--session', 'mine'] },
+  ]);
+  const { password = '' } = guarded.access('guest');
+  const env = { NATS_URL: system.url, GUARDED_URL: guarded.url, GUARDED_PASSWORD: password };
+  await must(python, ['-W', 'error', join(PACKAGE, 'tests/test_client.py')], env);
+});

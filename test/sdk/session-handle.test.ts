@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../src/contracts/errors.js';
+import {
+  connectThroughline,
+  createThroughlineClient,
+  type Result,
+  type WatchedEvent,
+} from '../../src/index.js';
+import { ThroughlineClient } from '../../src/sdk/throughline-client.js';
+import { startThroughline } from '../../src/server.js';
+import { plainConnection } from '../support/nats-server.js';
+import { newSession, systemOfFile } from '../support/system.js';
+
+const system = await systemOfFile();
+
+/** A handle on `demo` whose client keeps what it sends. */
+function sending() {
+  const sent: unknown[] = [];
+  const client = new ThroughlineClient({
+    async publish(subject, body) {
+      sent.push([subject, typeof body === 'string' && body.startsWith('{') ? JSON.parse(body) : body]);
+      return { sequence: 1 };
+    },
+    request: () => Promise.reject(new ThroughlineError('unavailable', 'no service')),
+    send() {},
+    async close() {},
+  });
+  return { demo: client.session('demo'), sent };
+}
+
+describe('a result that a program publishes', () => {
+  it('a result in camelCase is sent in the spelling of the wire', async () => {
+    const { demo, sent } = sending();
+    await demo.publish('implementer', {
+      taskId: '1',
+      status: 'completed',
+      filesModified: ['a.ts'],
+      followUpActions: ['Test it'],
+      resultId: 'r1',
+    });
+    await demo.publish('reviewer', {
+      taskId: '1',
+      assessment: 'needs_changes',
+      requiredFixes: ['x'],
+      issues: [{ severity: 'minor', message: 'y' }],
+    });
+    expect(sent).toEqual([
+      [
+        'dispatch.demo.implementer',
+        {
+          task_id: '1',
+          status: 'completed',
+          files_modified: ['a.ts'],
+          follow_up_actions: ['Test it'],
+          result_id: 'r1',
+        },
+      ],
+      [
+        'dispatch.demo.reviewer',
+        {
+          task_id: '1',
+          assessment: 'needs_changes',
+          required_fixes: ['x'],
+          issues: [{ severity: 'minor', message: 'y' }],
+        },
+      ],
+    ]);
+  });
+
+  it('the raw text of an agent is sent unchanged', async () => {
+    const { demo, sent } = sending();
+    await demo.publish('implementer', 'Parser works.');
+    expect(sent).toEqual([['dispatch.demo.implementer', 'Parser works.']]);
+  });
+
+  it.each([
+    [
+      { taskId: '1', status: 'completed', sumary: 'x' },
+      'sumary is not a recognized field: did you mean summary?',
+    ],
+    [
+      { taskId: '1', status: 'completed', tests: [{ command: 'x', passed: true, ok: 1 }] },
+      'tests.0.ok is not',
+    ],
+    [{ status: 'completed' }, 'taskId'],
+    [{ taskId: '1', status: 'done' }, 'status'],
+    [null, 'object'],
+  ])('the result %j is not sent, and the error names the field', async (result, message) => {
+    const { demo, sent } = sending();
+    await expect(demo.publish('implementer', result as Result<'implementer'>)).rejects.toMatchObject({
+      code: 'schema_invalid',
+      message: expect.stringContaining(message),
+    });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('options', () => {
+  it('an unknown option is refused by its name', async () => {
+    const unknown: object = { servers: 'nats://127.0.0.1:1' };
+    const message = expect.stringMatching(/^servers is not an option of (connect|start)Throughline: /);
+    await expect(connectThroughline(unknown)).rejects.toMatchObject({ code: 'schema_invalid', message });
+    await expect(startThroughline(unknown)).rejects.toMatchObject({ code: 'schema_invalid', message });
+    const connection = await plainConnection(system.url);
+    expect(() => createThroughlineClient(connection, { timeout: 1 } as object)).toThrow(
+      'timeout is not an option of createThroughlineClient: did you mean timeoutMs?',
+    );
+    await connection.close();
+    const watching = system.client.watch({ session: 'demo', since: 1 } as { session: string });
+    await expect(watching.next()).rejects.toThrow('since is not an option of watch: use one of session, ');
+  });
+
+  it('a handle has a session of a valid name', () => {
+    expect(() => system.client.session('a b')).toThrow(expect.objectContaining({ code: 'token_invalid' }));
+  });
+});
+
+describe('a session that is watched', () => {
+  const published = { taskId: '1', status: 'completed' } as const;
+
+  it('what happens is told in its order, once, from the named sequence on', async () => {
+    const demo = system.client.session(newSession('watched'));
+    await demo.publish('implementer', published, { wait: true });
+    const { sequence } = await demo.tools.noteAdd({ content: 'First' });
+    await demo.tools.noteAdd({ content: 'Second' });
+    const seen: WatchedEvent[] = [];
+    for await (const event of demo.watch({ after: sequence })) {
+      seen.push(event);
+      if (seen.length === 1) await demo.tools.taskAdd({ content: 'Third' });
+      if (seen.length === 2) await demo.publish('implementer', { ...published, taskId: 'TAS-1' });
+      if (seen.length === 3) break;
+    }
+    expect(seen.map(({ kind, type }) => [kind, type])).toEqual([
+      ['command', 'note.added'],
+      ['command', 'task.added'],
+      ['result', 'fact.recorded'],
+    ]);
+    expect(seen[2]).toMatchObject({ task: 'TAS-1', role: 'implementer', verdict: 'completed' });
+  });
+
+  it('a watch tells what comes after it began, of a session that did not exist', async () => {
+    const demo = system.client.session(newSession('unborn'));
+    const events = demo.watch();
+    let told: unknown;
+    const first = events.next().then(({ value }) => {
+      told = value;
+    });
+    await expect
+      .poll(async () => {
+        await demo.tools.noteAdd({ content: 'Here' });
+        return told;
+      })
+      .toMatchObject({ kind: 'command', type: 'note.added' });
+    await first;
+    await events.return();
+  });
+
+  it('a watch ends with its signal, and with its client', async () => {
+    const stop = new AbortController();
+    const client = await connectThroughline({ url: system.url });
+    const { id: session } = client.session(newSession('ended'));
+    const ends = [client.watch({ session, signal: stop.signal }), client.watch({ session })];
+    const [signalled, closed] = ends.map((each) => each.next());
+    stop.abort();
+    expect(await signalled).toMatchObject({ done: true });
+    await client.close();
+    expect(await closed).toMatchObject({ done: true });
+  });
+
+  it('a failure that another request would not change ends the watch', async () => {
+    const demo = system.client.session(newSession('failing'));
+    let asked = 0;
+    const client = new ThroughlineClient({
+      publish: () => Promise.reject(new Error('unused')),
+      request() {
+        asked += 1;
+        return asked === 1
+          ? Promise.resolve({ entries: [], sequence: 0 })
+          : Promise.reject(new ThroughlineError('permission_denied', 'not yours'));
+      },
+      send() {},
+      async close() {},
+    });
+    await expect(client.watch({ session: demo.id }).next()).rejects.toMatchObject({
+      code: 'permission_denied',
+    });
+  });
+});
+
+it('facts of a session that does not exist are not found', async () => {
+  const { tools } = system.client.session(newSession('nobody'));
+  await expect(tools.factFind()).rejects.toMatchObject({ code: 'not_found' });
+});
