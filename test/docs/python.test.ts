@@ -49,7 +49,7 @@ Install it with \`pip install ./clients/python\` from a clone of the repository.
 ${read('sample.py').trimEnd()}
 \`\`\`
 
-A test runs this program. All methods are coroutines; \`throughline.sync.connect()\` gives the same ones without asyncio.
+A test runs this program. All methods are coroutines; \`throughline.sync.connect()\` has the same ones without asyncio.
 
 - **Connect** with \`async with throughline.connect() as client\`. Without a URL it finds the server of \`throughline up\`, with its
   token. Other access is given by name: \`token\`, \`user\` and \`password\`, \`creds\`, \`nkey\`, \`tls\`, \`inbox_prefix\`.

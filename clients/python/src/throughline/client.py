@@ -264,15 +264,15 @@ class Session:
         return (await self.tool("task-add", content=content, **options))["task"]
 
     async def task_list(self, status: t.TaskStatus | None = None) -> list[t.Task]:
-        """Returns the tasks of the board, all or those of a status."""
+        """Returns the tasks of the board, optionally of one status."""
         return (await self.tool("task-list", status=status))["tasks"]
 
     async def task_claim(self, agent: str, id: str | None = None) -> t.NextTask:
-        """Takes the next task for an agent, or the task `id`: `task` is from the board, or null, `plan` from the plan."""
+        """Claims the next task for an agent, or the task `id`: `task` is from the board, or null, `plan` from the plan."""
         return await self.tool("task-next", claim=agent, id=id)
 
     async def task_release(self, id: str, **options: Unpack[t.TaskReleaseOptions]) -> t.Task | None:
-        """Gives a claimed task back, with a `note` for the next agent."""
+        """Releases a claimed task, with a `note` for the next agent."""
         return (await self.tool("task-release", id=id, **options))["task"]
 
     async def task_status(self, id: str, status: t.TaskStatus, reason: str | None = None) -> t.Task:
@@ -288,7 +288,7 @@ class Session:
         return (await self.tool("note-add", content=content, type=type))["note"]
 
     async def note_list(self, type: t.NoteType | None = None) -> list[t.Note]:
-        """Returns the notes of the session, all or those of a type."""
+        """Returns the notes of the session, optionally of one type."""
         return (await self.tool("note-list", type=type))["notes"]
 
     async def inbox_add(self, content: str) -> t.Message:
