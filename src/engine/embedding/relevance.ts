@@ -54,6 +54,12 @@ export interface Relevance {
     limits: SearchLimits,
   ): Promise<Relevant>;
 
+  /** Returns the vector of a text; `undefined` without an embedder, or if it is late. Never rejects. */
+  vectorOf(query: string): Promise<Float32Array | undefined>;
+
+  /** Absent without an embedder. */
+  readonly model: string | undefined;
+
   /**
    * Calls `listener` for each query vector whose dimension no learning's vector has: the model was replaced under its name.
    */
@@ -168,6 +174,24 @@ export function createRelevance(options: RelevanceOptions): Relevance {
       const method = methodOf(byWords, byMeaning);
       if (method === 'recency') return { method, ranked: mostRecent(learnings, limits.maxResults) };
       return { method, ranked: fused(byWords, byMeaning, limits.maxResults) };
+    },
+
+    model: embedder?.model,
+
+    async vectorOf(text) {
+      const query = text.slice(0, MAX_QUERY).toWellFormed();
+      if (queries === undefined || query.trim() === '') return undefined;
+      try {
+        const vector = await withinDeadline(
+          deadlineMs,
+          queries.get(query, () => true),
+        );
+        if (vector !== LATE) return vector;
+        warn({ code: 'unavailable', deadlineMs }, 'query vector timed out: decisions are ordered by words');
+      } catch (error) {
+        warn({ code: codeOf(error), err: error }, 'query not embedded: decisions are ordered by words');
+      }
+      return undefined;
     },
 
     onExchanged(listener) {
