@@ -19,7 +19,11 @@ const MAX_VALUES = 21_848;
 export const storedVector = z.object({
   model: z.string().max(1000).describe('The model that made it.'),
   scale: z.number().positive().describe('Factor of the values.'),
-  values: z.base64().min(4).max(MAX_VALUES).describe('Whole numbers from -127 to 127, one byte each, in Base64.'),
+  values: z
+    .base64()
+    .min(4)
+    .max(MAX_VALUES)
+    .describe('Whole numbers from -127 to 127, one byte each, in Base64.'),
 });
 export type StoredVector = z.output<typeof storedVector>;
 

@@ -176,8 +176,7 @@ export function memoryOf(
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
   const own = factsOf(state).findingsOf(asked.taskId);
-  const findings =
-    index.findings - own.filter(({ validTo }) => validTo === undefined).length;
+  const findings = index.findings - own.filter(({ validTo }) => validTo === undefined).length;
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
   const places = chosen.map((each) => {
     const section = sectionOf(each);

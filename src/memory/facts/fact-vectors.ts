@@ -41,7 +41,11 @@ export function quantized(model: string, vector: Float32Array): FactVector {
 }
 
 export function toStored({ model, scale, values }: FactVector): StoredVector {
-  return { model, scale, values: Buffer.from(values.buffer, values.byteOffset, values.length).toString('base64') };
+  return {
+    model,
+    scale,
+    values: Buffer.from(values.buffer, values.byteOffset, values.length).toString('base64'),
+  };
 }
 
 export function fromStored({ model, scale, values }: StoredVector): FactVector {

@@ -46,9 +46,7 @@ const STATES =
 
 /** True for a sentence that says what was decided; one that only says what was done is none. */
 export function decides(sentence: string): boolean {
-  return (
-    DECIDES.test(sentence) || (CHOOSES.test(sentence) && REASON.test(sentence)) || STATES.test(sentence)
-  );
+  return DECIDES.test(sentence) || (CHOOSES.test(sentence) && REASON.test(sentence)) || STATES.test(sentence);
 }
 
 /** A decision without who made it: "I decided to use node:test" says "Use node:test". */

@@ -139,7 +139,14 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
 
 /** Returns the request that compiles the same prompt later: as of the sequences that this one reflects. */
 function pastRequest({ request, reply }: CompiledNow): Record<string, unknown> {
-  const { after: _, afterTimeoutMs: _waits, explain: _explains, include: _includes, meaning: _kept, ...asked } = request;
+  const {
+    after: _,
+    afterTimeoutMs: _waits,
+    explain: _explains,
+    include: _includes,
+    meaning: _kept,
+    ...asked
+  } = request;
   const { learningsSequence } = reply;
   const wentWithout = 'learningsError' in reply && reply.learningsError !== undefined;
   return {
