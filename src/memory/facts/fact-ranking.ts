@@ -101,7 +101,7 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
     // Least informative facts last.
     const newest = [false, true].map((isDull) => index.byAge(isDull).newestFirst());
     choice.fill({ index, faint, newest, isAllowed, total: allowedOf(asked, index, isAllowed) }, rest);
-  } else if (asked.lasting !== undefined && !choice.isFull) {
+  } else if (asked.lasting !== undefined && asked.lasting > choice.lasting && !choice.isFull) {
     const newest = [lastingFirst(index, faint, asked.closeness)];
     choice.fill({ index, faint: [], newest, isAllowed, total: 0 }, asked.lasting - choice.lasting);
   }
@@ -117,12 +117,13 @@ function lastingFirst(
   faint: readonly FaintFact[],
   closeness: FactsAsked['closeness'],
 ): IndexedFact[] {
-  const sums = new Map(faint.map(({ entry, sum }) => [entry, sum]));
+  const sums = new Map<IndexedFact, number>();
+  for (const { entry, sum } of closeness === undefined ? faint : []) if (entry.isLasting) sums.set(entry, sum);
   return [...lasting.newestFirst()]
     .map((entry, age) => ({
       entry,
       age,
-      words: closeness === undefined ? (sums.get(entry) ?? 0) : 0,
+      words: sums.get(entry) ?? 0,
       people: Number(entry.fact.corrects !== undefined),
       meaning: closeness?.(entry.fact.id) ?? 0,
     }))
