@@ -79,7 +79,8 @@ const rooms = [...new Set(use.map(({ room }) => room))].map((room) => {
     perhapsRecall: sum('perhapsRight') / sum('touched'),
   };
 });
-if (options.json) console.log(JSON.stringify({ files, mean: all, planted, rooms, lasting, meant }, undefined, 1));
+if (options.json)
+  console.log(JSON.stringify({ files, mean: all, planted, rooms, lasting, meant }, undefined, 1));
 else print();
 
 function groups(found) {

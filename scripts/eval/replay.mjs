@@ -2,7 +2,7 @@
 // compared with what the commit then touched. What is measured comes in as `product`, from a build or from the sources.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lasting, PLANTS, results } from './plants.mjs';
+import { lasting, OTHER_WORDS, PLANTS, results } from './plants.mjs';
 
 /** Commits before the first that is asked for. */
 const WARM_UP = 50;
@@ -23,18 +23,19 @@ const MAX_FILES = 20;
 /** The modules that a replay needs, from a folder that holds a build. */
 export async function productIn(dist) {
   const load = (path) => import(new URL(path, dist));
-  const [compiler, requests, evolving, states, facts, worker, search, vectors, embedding, config] = await Promise.all([
-    load('prompt/compile-prompt.js'),
-    load('contracts/compile-request.js'),
-    load('memory/session/evolve-session.js'),
-    load('memory/session/session-state.js'),
-    load('memory/facts/fact-extractor.js'),
-    load('services/extractor/extractor-worker.js'),
-    load('memory/search/tokens.js'),
-    load('memory/facts/fact-vectors.js').catch(() => ({})),
-    load('engine/embedding/load-embedder.js'),
-    load('config/config.js'),
-  ]);
+  const [compiler, requests, evolving, states, facts, worker, search, vectors, embedding, config] =
+    await Promise.all([
+      load('prompt/compile-prompt.js'),
+      load('contracts/compile-request.js'),
+      load('memory/session/evolve-session.js'),
+      load('memory/session/session-state.js'),
+      load('memory/facts/fact-extractor.js'),
+      load('services/extractor/extractor-worker.js'),
+      load('memory/search/tokens.js'),
+      load('memory/facts/fact-vectors.js').catch(() => ({})),
+      load('engine/embedding/load-embedder.js'),
+      load('config/config.js'),
+    ]);
   const rules = new facts.RuleBasedFactExtractor();
   return {
     emptyState: states.emptyState,
@@ -268,8 +269,12 @@ export async function measureMeaning(product, embedder, { name, commits }) {
     tell({ role, result: { ...result, facts } });
   }
   const missing = product.withoutVector(product.factsOf(state).index(), state.vectors, embedder.model);
-  const vectorsOf = async (texts) =>
-    (await embedder.embed(texts)).map((vector) => product.toStored(product.quantized(embedder.model, vector)));
+  const vectorsOf = async (texts) => {
+    const found = [];
+    // One by one, whatever time the model takes.
+    for (const text of texts) found.push(...(await embedder.embed([text])));
+    return found.map((vector) => product.toStored(product.quantized(embedder.model, vector)));
+  };
   const stored = await vectorsOf(missing.map(product.embeddedText));
   const vectors = stored.map(({ scale, values }, at) => ({ fact: missing[at].fact.id, scale, values }));
   const data = { model: embedder.model, vectors };
@@ -278,7 +283,9 @@ export async function measureMeaning(product, embedder, { name, commits }) {
     event: { v: 1, type: 'fact.vectors', at: state.lastEventAt, data },
   });
   const found = [];
-  for (const { text, asked } of plants) {
+  const decided = plants.filter(({ kind }) => kind === 'decision');
+  for (const [at, { text }] of decided.entries()) {
+    const asked = OTHER_WORDS[at];
     const words = new Set(product.tokens(`/${asked}`));
     if (product.tokens(`/${text}`).some((word) => words.has(word))) continue;
     const request = { session: 'eval', taskId: 'next', taskPrompt: asked };

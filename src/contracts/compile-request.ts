@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { timestamp } from './event.js';
 import { DISPATCH_PARTS, FACT_TAGS, REPLY_PARTS, type ReplyPart, ROLES } from './kinds.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
-import { storedVector } from './recorded-fact.js';
+import { vectorJson } from './recorded-fact.js';
 import type { CompileReply, DispatchReply } from './replies/compile-reply.js';
 import { taskId } from './results.js';
 import { sessionName } from './session-name.js';
@@ -60,7 +60,7 @@ const learningFields = {
 
 const room = between(1, 2_000_000).optional();
 
-const meaning = storedVector
+const meaning = vectorJson
   .optional()
   .describe(
     'The vector of the task, from the request of a kept prompt: orders decisions by meaning. Default: that of the configured model, if it answers in time.',

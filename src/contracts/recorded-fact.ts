@@ -16,7 +16,7 @@ export const recordedFact = z
 /** 16,384 numbers. */
 const MAX_VALUES = 21_848;
 
-export const storedVector = z.object({
+export const vectorJson = z.object({
   model: z.string().max(1000).describe('The model that made it.'),
   scale: z.number().positive().describe('Factor of the values.'),
   values: z
@@ -25,7 +25,7 @@ export const storedVector = z.object({
     .max(MAX_VALUES)
     .describe('Whole numbers from -127 to 127, one byte each, in Base64.'),
 });
-export type StoredVector = z.output<typeof storedVector>;
+export type VectorJson = z.output<typeof vectorJson>;
 
 export const recordedRepair = z
   .object({

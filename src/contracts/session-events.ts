@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RESULT_KEY_LENGTH } from './accepted-result.js';
 import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
-import { recordedFact, recordedRepair, storedVector } from './recorded-fact.js';
+import { recordedFact, recordedRepair, vectorJson } from './recorded-fact.js';
 import { resultEventJson } from './result-event-json.js';
 import { question, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
@@ -127,9 +127,9 @@ const factRetracted = eventOf('fact.retracted', {
 }).omit({ id: true });
 
 const factVectors = eventOf('fact.vectors', {
-  model: storedVector.shape.model.describe('The model that made them.'),
+  model: vectorJson.shape.model.describe('The model that made them.'),
   vectors: z
-    .array(storedVector.omit({ model: true }).extend({ fact: z.string().describe('Id of the fact.') }))
+    .array(vectorJson.omit({ model: true }).extend({ fact: z.string().describe('Id of the fact.') }))
     .readonly()
     .describe('One vector per fact.'),
 }).omit({ id: true });

@@ -1,6 +1,6 @@
 import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/kinds.js';
-import type { StoredVector } from '../contracts/recorded-fact.js';
+import type { VectorJson } from '../contracts/recorded-fact.js';
 import { isBare } from '../memory/facts/fact-groups.js';
 import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';
 import type { RankedFact, SessionFact, WeighedFact } from '../memory/facts/fact-types.js';
@@ -110,7 +110,7 @@ export interface MemoryAsked {
   /** `recent` fills the remaining budget with less related and recent facts. Default: `relevant`. */
   readonly fill?: 'relevant' | 'recent' | undefined;
   readonly hints?: CompileHints | undefined;
-  readonly meaning?: StoredVector | undefined;
+  readonly meaning?: VectorJson | undefined;
   /** Also report the candidates. */
   readonly explain?: boolean | undefined;
 }

@@ -118,7 +118,8 @@ function lastingFirst(
   closeness: FactsAsked['closeness'],
 ): IndexedFact[] {
   const sums = new Map<IndexedFact, number>();
-  for (const { entry, sum } of closeness === undefined ? faint : []) if (entry.isLasting) sums.set(entry, sum);
+  for (const { entry, sum } of closeness === undefined ? faint : [])
+    if (entry.isLasting) sums.set(entry, sum);
   return [...lasting.newestFirst()]
     .map((entry, age) => ({
       entry,

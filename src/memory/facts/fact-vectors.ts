@@ -1,4 +1,4 @@
-import type { StoredVector } from '../../contracts/recorded-fact.js';
+import type { VectorJson } from '../../contracts/recorded-fact.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import { dropOldest } from '../../shared/collections.js';
 import { clipText } from '../../shared/text.js';
@@ -40,7 +40,7 @@ export function quantized(model: string, vector: Float32Array): FactVector {
   return { model, scale: highest / 127 / Math.sqrt(squares), values };
 }
 
-export function toStored({ model, scale, values }: FactVector): StoredVector {
+export function toStored({ model, scale, values }: FactVector): VectorJson {
   return {
     model,
     scale,
@@ -48,7 +48,7 @@ export function toStored({ model, scale, values }: FactVector): StoredVector {
   };
 }
 
-export function fromStored({ model, scale, values }: StoredVector): FactVector {
+export function fromStored({ model, scale, values }: VectorJson): FactVector {
   return { model, scale, values: Int8Array.from(Buffer.from(values, 'base64')) };
 }
 
@@ -78,10 +78,16 @@ export function closeness(task: FactVector, vectors: FactVectors): (fact: string
   };
 }
 
-function dot(one: Int8Array, other: Int8Array): number {
-  let sum = 0;
-  for (let at = 0; at < one.length; at += 1) sum += (one[at] as number) * (other[at] as number);
-  return sum;
+/** In 32 bits and four sums, which takes two thirds of the time. A missing number counts 0. */
+function dot(a: Int8Array, b: Int8Array): number {
+  let [s, t, u, v] = [0, 0, 0, 0];
+  for (let at = 0; at < a.length; at += 4) {
+    s = (s + Math.imul(a[at] as number, b[at] as number)) | 0;
+    t = (t + Math.imul(a[at + 1] as number, b[at + 1] as number)) | 0;
+    u = (u + Math.imul(a[at + 2] as number, b[at + 2] as number)) | 0;
+    v = (v + Math.imul(a[at + 3] as number, b[at + 3] as number)) | 0;
+  }
+  return s + t + u + v;
 }
 
 /** Returns the facts that need a vector of a model, the lasting ones first, each the newest first. */

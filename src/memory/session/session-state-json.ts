@@ -1,4 +1,4 @@
-import type { StoredVector } from '../../contracts/recorded-fact.js';
+import type { VectorJson } from '../../contracts/recorded-fact.js';
 import { type OutcomeName, outcomeName, type TaskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
 import { factId, type SessionFact } from '../facts/fact-types.js';
@@ -37,7 +37,7 @@ export interface SessionStateJson {
   readonly rejections: readonly KnownRejection[];
   readonly reads: readonly NewestRead[];
   /** By insertion; left out if there are none. */
-  readonly vectors?: readonly (StoredVector & { readonly fact: string })[];
+  readonly vectors?: readonly (VectorJson & { readonly fact: string })[];
   readonly past: PastResultsJson;
   readonly board_results: readonly BoardResult[];
   readonly window: DispatchWindowJson<DispatchEntry>;

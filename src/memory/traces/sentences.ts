@@ -42,7 +42,7 @@ const CHOOSES = /\b(?:I|we) (?:keep|kept|left|store|used?|made|prefer)\b/i;
 const REASON = /\b(?:because|since|instead of|rather than)\b/i;
 /** Says how something is done and why, or what is not done: "Sessions are kept in redis because writes dominate". */
 const STATES =
-  /^(?:[\w./-]+ ){1,5}(?:is|are) (?:always |now |only )?(?:built|cached|checked|encoded|generated|handled|hashed|held|kept|loaded|made|named|parsed|passed|ranked|read|resized|returned|rounded|run|saved|sent|served|sorted|stored|taken|used|validated|versioned|written)\b.*(?:\b(?:because|instead of|rather than|so that)\b|, not )/is;
+  /^(?!(?:it|this|that|these|those|there|if|when|while|as|so|but|and)\b)(?:(?!that|which|where|if|when)[\w./-]+ ){1,5}(?:is|are) (?:always |now |only )?(?:built|cached|checked|encoded|generated|handled|hashed|held|kept|loaded|made|named|parsed|passed|ranked|read|resized|returned|rounded|run|saved|sent|served|sorted|stored|taken|used|validated|versioned|written)\b.*(?:\b(?:because|instead of|rather than|so that)\b|, not )/is;
 
 /** True for a sentence that says what was decided; one that only says what was done is none. */
 export function decides(sentence: string): boolean {
