@@ -90,7 +90,7 @@ describe('from an implementer result', () => {
     'Probe server health during the run, not after',
     'It seems that the value is used because the caller passes a float',
     'The cache is cleared on shutdown',
-  ])('a summary that says only what was done is no decision: %s', (summary) => {
+  ])('a summary that says only what was done does not state a decision: %s', (summary) => {
     expect(taggedWith(implementer({ summary }), 'decided')).toBeUndefined();
   });
 
