@@ -21,7 +21,7 @@ const { values: options } = optionsOrExit('publish', {
 if (options.help) {
   console.log(`usage: ./scripts/publish [--checks-only | --really]
 Checks the version, builds and packs it, installs it on Node.js ${NODES.join(', ')}, writes its list of components, and
-shows what npm would publish. --really publishes it: where a CI with provenance runs it, see docs/contributing.md.`);
+shows what npm would publish. --really publishes it: where a CI with provenance runs it, see docs/contributing/README.md.`);
   process.exit(0);
 }
 process.exitCode = await publish(options).catch((error) => {

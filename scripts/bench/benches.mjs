@@ -14,6 +14,7 @@ import memory from './memory.mjs';
 import memoryValue from './memory-value.mjs';
 import monitoring from './monitoring.mjs';
 import plans from './plans.mjs';
+import recall from './recall.mjs';
 import sessions from './sessions.mjs';
 import startup from './startup.mjs';
 
@@ -29,6 +30,7 @@ export const BENCHES = [
   memoryValue,
   monitoring,
   plans,
+  recall,
   sessions,
   cluster,
   startup,

@@ -10,8 +10,8 @@ import { isMet, isRatio, losses } from './goals.mjs';
 import { findServer } from './host.mjs';
 import { aligned, page, verdict } from './report.mjs';
 
-const PAGE = new URL('../../docs/explanation/benchmarks.md', import.meta.url);
-const RATIOS = new URL('../../docs/explanation/benchmarks.json', import.meta.url);
+const PAGE = new URL('../../docs/contributing/benchmarks.md', import.meta.url);
+const RATIOS = new URL('../../docs/contributing/benchmarks.json', import.meta.url);
 
 const { values: options, positionals: names } = optionsOrExit('bench', {
   options: {

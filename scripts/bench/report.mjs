@@ -1,4 +1,4 @@
-// The report: lines for a terminal, and docs/explanation/benchmarks.md. Pure.
+// The report: lines for a terminal, and docs/contributing/benchmarks.md. Pure.
 import { isMet, isRatio } from './goals.mjs';
 
 /** One line on whether a goal was met. */
@@ -57,7 +57,7 @@ export function page({ runs, machine, versions, date, quick }) {
     '```sh',
     'npm ci',
     'npm ci --prefix scripts/bench/bullmq   # for the comparison with BullMQ, and redis-server on the path',
-    'npm run bench                          # all; writes this page and docs/explanation/benchmarks.json',
+    'npm run bench                          # all; writes this page and docs/contributing/benchmarks.json',
     'npm run bench -- --quick               # smaller; writes nothing',
     'npm run bench -- ingest compile        # some; writes nothing',
     'npm run bench -- --check               # exit code 1 where a ratio, measured twice, is more than 20 % worse than the committed one both times',

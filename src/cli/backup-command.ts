@@ -149,8 +149,8 @@ export function repairCommand(program: Command): void {
   program
     .command('repair')
     .description(
-      'Where DISPATCH was restored behind what sessions have seen, or the stream of a session behind its snapshot, moves\n' +
-        'their numbers up, and publishes results again that have numbers which were used before. Removes nothing else.\n' +
+      'Repairs a restored DISPATCH that is behind its sessions, or a session stream that is behind its snapshot. Advances\n' +
+        'their numbers, and publishes results with reused numbers again. Removes nothing else.\n' +
         'Streams of a cluster that have no leader are named and left out.\n' +
         'Run it again if it is interrupted. Needs the rights of an administrator of the account.',
     )
@@ -182,7 +182,7 @@ export function addLayoutOptions(command: Command, about: string): Command {
     .addOption(new Option('--layout <layout>', `${about} (default: THROUGHLINE_LAYOUT)`).choices(LAYOUTS))
     .option(
       '--shards <n>',
-      'its number of streams with --layout sharded (default: that of THROUGHLINE_LAYOUT)',
+      'its number of streams with --layout sharded (default: from THROUGHLINE_LAYOUT)',
       shards,
     );
 }

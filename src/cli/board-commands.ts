@@ -26,7 +26,7 @@ export function taskCommand(program: Command): void {
     examples: ['demo', 'demo --status blocked'],
   });
   addRequest(task, 'next', 'task-next', {
-    about: 'show the next task that is ready; with --claim an agent takes it',
+    about: 'show the next ready task; --claim claims it for an agent',
     examples: ['demo', 'demo --claim agent-1'],
   });
   addRequest(task, 'done', 'task-status', {

@@ -17,8 +17,8 @@ export function doctorCommand(program: Command): void {
   program
     .command('doctor')
     .description(
-      'Checks the server, its limits and clock, whether it can store anything, streams, consumers and buckets, what waits and what was rejected,\n' +
-        'snapshots, an embedder where one is configured, the services, and who can reach the server. Changes nothing. The exit code is 1 when something does not work, and 0 when there are only warnings.\n' +
+      'Checks the server, its limits and clock, a test message, streams, consumers and buckets, waiting and rejected results,\n' +
+        'snapshots, the embedder, the services, and who can reach the server. Changes nothing. The exit code is 1 when something does not work, and 0 when there are only warnings.\n' +
         'Streams are compared with THROUGHLINE_REPLICAS and THROUGHLINE_TUNING.',
     )
     .option('--json', 'one JSON array of {check, level, message, fix?, repaired?, denied?}')

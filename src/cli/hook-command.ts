@@ -29,13 +29,13 @@ export function hookCommand(program: Command): void {
   program
     .command('hook')
     .description(
-      'Takes an event of a coding agent on standard input and prints what the agent should read. Clients call it, as\n' +
-        '"throughline connect" sets up. It never fails: what goes wrong is a line in hook.log, in ~/.local/state/throughline.',
+      'Reads an event of a coding agent on standard input and prints the text for the agent. Clients call it, as\n' +
+        '"throughline connect" sets up. It never fails: an error is a line in hook.log, in ~/.local/state/throughline.',
     )
     .argument('<client>', Object.keys(HOOK_CLIENTS).join(', '))
     .option(
       '--within <ms>',
-      `longest time from its start, in milliseconds: then it gives up, and the agent goes on (default: ${WITHIN_MS}, and more on a busy machine; ${START_WITHIN_MS} at the start of a session)`,
+      `time limit in milliseconds, after which the agent continues (default: ${WITHIN_MS}, and more on a busy machine; ${START_WITHIN_MS} at the start of a session)`,
     )
     .addHelpText(
       'after',

@@ -44,8 +44,8 @@ type Action = keyof typeof ACTIONS;
 export function addReview(proposals: Command): void {
   deciding(proposals.command('review'))
     .description(
-      'Shows the pending proposals one by one on a terminal, and takes one key for each: accept, reject, edit,\n' +
-        'skip, … Each decision is sent at once, so you can leave a review at any moment. With --json the last line\n' +
+      'Shows the pending proposals one by one on a terminal. Press one key for each: accept, reject, edit,\n' +
+        'skip and so on. Each decision is sent at once, so you can leave a review at any moment. With --json the last line\n' +
         'is a tally.',
     )
     .addHelpText(

@@ -26,11 +26,11 @@ export function mcpCommand(program: Command): void {
     )
     .option(
       '-s, --session <name>',
-      'session (default: THROUGHLINE_SESSION, else that of the project, as hooks use it)',
+      'session (default: THROUGHLINE_SESSION, otherwise the session of the project, as hooks use it)',
     )
     .option(
       '--http <port>',
-      'serve HTTP on this port of 127.0.0.1; 0 takes any free one',
+      'serve HTTP on this port of 127.0.0.1; 0 uses a free one',
       wholeNumber(0, 65_535),
     )
     .option(

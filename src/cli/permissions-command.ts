@@ -39,9 +39,9 @@ export function permissionsCommand(program: Command): void {
         'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.\n' +
         'NATS wildcards stand for whole tokens: no permission can say "all sessions that begin with team-".\n' +
         '--session-prefix therefore asks the server for its sessions, and names each. Print again for new sessions.\n\n' +
-        'NATS does not check the reply subject of a request: in one account, a user who may read a stream can have what it\n' +
-        'reads sent to JetStream as a request, and so delete any stream. Give users that you do not trust an account of\n' +
-        'their own: --account prints, with their permissions, what the accounts must export and import.',
+        'NATS does not check the reply subject of a request. So in one account, a user who may read a stream can redirect a\n' +
+        'reply to JetStream and delete any stream. Give untrusted users a separate account: --account prints, with their\n' +
+        'permissions, the exports and imports of both accounts.',
     )
     .addOption(
       new Option('--role <role>', 'the role: --help lists what each may do')
@@ -53,7 +53,7 @@ export function permissionsCommand(program: Command): void {
       '--session-prefix <text>',
       'the same for all sessions that now exist on this server and begin with this text',
     )
-    .option('--account <name>', 'account that holds the streams, where the users are in another one')
+    .option('--account <name>', 'account of the streams, if the users are in another one')
     .option('--inbox-prefix <prefix>', 'prefix of its reply subjects (default: _INBOX_<role>)')
     .option('--json', 'print it as JSON');
   addLayoutOptions(permissions, 'layout of session logs, which "throughline doctor" says')

@@ -143,8 +143,8 @@ function addShow(plan: Command): void {
   const show = onSession(plan.command('show'))
     .summary('show the plan, what is next and what came of each task')
     .description(
-      'Shows the plan that a session follows: how far it is, what is next, each task with its status and what came of it,\n' +
-        'what contradicts its results, and the lines that could not be read with certainty.',
+      'Shows the plan of a session: its progress, the next task, each task with its status and outcome, contradictions to\n' +
+        'its results, and the lines that could not be read with certainty.',
     )
     .option('-t, --task <id>', TASK);
   const fieldsIn = addFields(

@@ -57,7 +57,7 @@ export function promptCommand(program: Command): void {
   const prompt = program
     .command('prompt')
     .description(
-      'Compiles the next prompt of a session. The prompt goes to standard output, a summary of it to standard error.',
+      'Compiles the next prompt of a session. The prompt is printed on standard output, a summary of it on standard error.',
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .addOption(
@@ -107,7 +107,7 @@ export function promptCommand(program: Command): void {
     .option('--after <sequence>', 'wait until this DISPATCH sequence has become facts', wholeNumber(1))
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
     .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
-    .option('--intent <id>', 'the active intent: its compacted history goes before the prompt')
+    .option('--intent <id>', 'the active intent: its compacted history is placed before the prompt')
     .option('--explain', 'show which facts and files were considered, and why each is shown or not')
     .addOption(
       new Option('--include <part...>', 'with --json: further parts of the reply').choices(DISPATCH_PARTS),

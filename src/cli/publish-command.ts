@@ -51,7 +51,7 @@ export function publishCommand(program: Command): void {
     )
     .option(
       '--json',
-      'print {"sequence":N}, with "duplicate" where its id was taken, "session" where that takes no results, and with --wait\n' +
+      'print {"sequence":N}, with "duplicate" for a used id, "session" if it accepts no results, and with --wait\n' +
         'its "result"',
     )
     .addHelpText(

@@ -52,7 +52,7 @@ export function addRequest<Name extends ToolName>(
   const fieldsIn = addFields(command, shapeOf(shape, offered), { places });
   if (scope === 'session' && !asArgument)
     command.option('-s, --session <name>', `session ${SESSION_DEFAULT}`);
-  if (scope === 'any session') command.option('-s, --session <name>', 'only those of this session');
+  if (scope === 'any session') command.option('-s, --session <name>', 'only of this session');
   const flags = row.options ?? [];
   for (const [flag, meaning] of flags) command.option(flag, meaning);
   const words = ['throughline', ...(group.parent === null ? [] : [group.name()]), word].join(' ');

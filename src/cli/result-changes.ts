@@ -47,7 +47,7 @@ export function addFix(rejected: Command): void {
     .option('-f, --file <path>', 'the whole result in place of the stored one; - is standard input')
     .option(
       '--set <field=value>',
-      'set a field, such as task_id=2.1 or issues.0.severity=minor; null takes it out; may be given again',
+      'set a field, such as task_id=2.1 or issues.0.severity=minor; null removes it; may be given again',
       fieldChange,
     )
     .addOption(new Option('--role <role>', 'publish it as the result of this role').choices(ROLES))
@@ -88,7 +88,7 @@ export function addRemoval(rejected: Command): void {
     .description('Removes rejected results for good: by their numbers, or all that came before some time.')
     .argument('[ids...]', 'their numbers in `result ls`', idList)
     .option('--older-than <age>', 'those that came longer ago than this: 30m, 12h, 7d or 2w', ageInMs)
-    .option('-s, --session <name>', 'with --older-than: only those of this session')
+    .option('-s, --session <name>', 'with --older-than: only of this session')
     .option('--json', 'one line of JSON for each: {id}')
     .addHelpText('after', examples('throughline result rm 3 4', 'throughline result rm --older-than 7d'))
     .action(async (ids: readonly number[], options: RemoveOptions, command: Command) => {

@@ -55,8 +55,8 @@ function addList(result: Command): void {
   result
     .command('ls')
     .description('Lists rejected results, the newest first.')
-    .option('-s, --session <name>', 'only those of this session')
-    .addOption(new Option('--role <role>', 'only those of this role').choices(ROLES))
+    .option('-s, --session <name>', 'only of this session')
+    .addOption(new Option('--role <role>', 'only of this role').choices(ROLES))
     .option('--limit <n>', 'maximum number to list', wholeNumber(1, MAX_LISTED), 100)
     .option('--json', 'one JSON array')
     .addHelpText('after', examples('throughline result ls', 'throughline result ls --session demo --json'))

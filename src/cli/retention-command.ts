@@ -62,7 +62,7 @@ export function retentionCommand(program: Command): void {
     .summary('set a rule, which the keeper enforces from then on, or show what it would do')
     .description(
       'Sets how long things are kept, in days or `never`; what is left out stays as it is.\n' +
-        'A project takes from the installation what its own rule does not say.\n' +
+        'A project uses the rule of the installation for everything else.\n' +
         'Where something would be forgotten or removed at once, it shows that and asks.',
     )
     .option('--project <name>', 'only for sessions of this project (default: all sessions)')

@@ -34,8 +34,8 @@ export function serveCommand(program: Command): void {
   const command = program
     .command('serve')
     .description(
-      'Starts the services, or only some of them, on the server that NATS_URL or --nats names. The inspector comes only\n' +
-        'with --inspector-port or "--only inspector": its URL is a line of its own.',
+      'Starts the services, or only some of them, on the server that NATS_URL or --nats names. The inspector starts\n' +
+        'only with --inspector-port or "--only inspector"; its URL is printed on a separate line.',
     )
     .addOption(
       new Option(

@@ -63,7 +63,7 @@ export function onProject(command: Command): Command {
   return command
     .option(
       '--project <name>',
-      'project (default: THROUGHLINE_PROJECT, else that of .throughline.json, else default)',
+      'project (default: THROUGHLINE_PROJECT, otherwise the project in .throughline.json, otherwise default)',
     )
     .option('--json', 'print the whole reply as JSON');
 }

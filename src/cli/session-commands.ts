@@ -117,9 +117,9 @@ function addShow(session: Command): void {
   onSession(session.command('show'))
     .summary('show the figures of a session, its iterations, counters or snapshot')
     .description('Shows the figures of a session: its tasks, facts, results and settings.')
-    .option('--iterations', 'its iterations in their place, the oldest first')
-    .option('--telemetry', 'the counters of its prompts and results in their place')
-    .option('--snapshot', 'what its stored snapshot holds in their place; with --json the snapshot itself')
+    .option('--iterations', 'show its iterations instead, the oldest first')
+    .option('--telemetry', 'show the counters of its prompts and results instead')
+    .option('--snapshot', 'show its stored snapshot instead; with --json the snapshot itself')
     .option('--json', 'print the reply as JSON')
     .addHelpText(
       'after',

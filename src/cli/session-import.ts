@@ -53,7 +53,7 @@ export function addImport(session: Command): void {
         'becomes a session once all events are there. The same command continues an import that was cut short. New results count\n' +
         'as newer than those of the file.',
     )
-    .option('--as <name>', 'the name that it gets (default: that of the file)')
+    .option('--as <name>', 'the name of the new session (default: the name in the file)')
     .option('--json', 'print {"session","events","dispatches","same"}')
     .addHelpText(
       'after',

@@ -74,7 +74,7 @@ export function upCommand(program: Command): void {
     )
     .option(
       '--store <dir>',
-      'a server of its own, which keeps its data there (default: your state directory). Other commands find it by NATS_URL',
+      'a separate server with its data there (default: your state directory). Other commands find it by NATS_URL',
     )
     .option(
       '--auth',
@@ -332,8 +332,8 @@ export function downCommand(program: Command): void {
   program
     .command('down')
     .description(
-      'Ends the services and the NATS server that "throughline up" has started, wherever it runs. What is stored\n' +
-        'stays, and the next "throughline up" has it again. Where nothing runs, it says so and is done.',
+      'Ends the services and the NATS server that "throughline up" has started, wherever it runs. The data stays for\n' +
+        'the next "throughline up". If nothing runs, it says so and exits with 0.',
     )
     .option('--store <dir>', 'the store of that server (default: the one in your state directory)')
     .option('--json', 'print {stopped, url?, store} as JSON')

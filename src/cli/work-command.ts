@@ -51,11 +51,11 @@ export function workCommand(program: Command): void {
   program
     .command('work')
     .description(
-      'Runs a plan with agents. Takes the next task, gives its prompt to the implementer, publishes what comes back, has it\n' +
-        'checked and reviewed, sends it back with the findings, and goes on until the plan is done, a person is needed, or a\n' +
-        'limit is reached. Interrupted at any point and started again, it goes on where it was.\n\n' +
-        'An agent is a shell command that reads its prompt on standard input, or from the file that {prompt_file} in it stands\n' +
-        'for, and ends its answer with a result block. Exit codes: 0 done, 1 failed, 3 a person is needed, 4 a limit.',
+      'Runs a plan with agents. Each task is implemented, checked and reviewed, and sent back with the findings, until the plan\n' +
+        'is done, a person is needed, or a limit is reached. After an interruption, start it again: it continues at the next\n' +
+        'step.\n\n' +
+        'An agent is a shell command. It reads its prompt on standard input, or from the file at {prompt_file} in the command,\n' +
+        'and ends its answer with a result block. Exit codes: 0 done, 1 failed, 3 a person is needed, 4 a limit.',
     )
     .option('--plan <file>', 'the plan (default: with --session its own, else the one at a usual place)')
     .option('-s, --session <name>', 'session (default: the one that agents in this folder use)')
@@ -68,7 +68,7 @@ export function workCommand(program: Command): void {
     )
     .option(
       '--max-facts <n>',
-      'facts in a prompt, at most: those that fit the task (default: what its room holds, the newest last)',
+      'maximum number of facts in a prompt (default: all relevant ones that fit)',
       wholeNumber(1, 1000),
     )
     .option('--tick', "tick a task's line in the plan once it is approved")
@@ -83,7 +83,7 @@ export function workCommand(program: Command): void {
         .argParser(duration)
         .default(1_800_000, '30m'),
     )
-    .option('--max-tokens <n>', 'begin no call after so many tokens, as far as agents say it', wholeNumber(1))
+    .option('--max-tokens <n>', 'start no call after so many tokens, as reported by agents', wholeNumber(1))
     .option('--max-cost <dollars>', 'the same for their cost', dollars)
     .addOption(
       new Option('--on-stall <what>', 'a task that needs a person: end the run, or go on with others')

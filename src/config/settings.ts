@@ -54,7 +54,7 @@ export const TUNING = {
   ),
   cacheMb: knob(
     wholeNumber(1, 100_000, 24),
-    'approximate megabytes for folded sessions in a service, and as many for folded projects. A session of 5 results takes 0.07, one of 70 takes 0.7. The process grows by two to three times as much',
+    'approximate megabytes for folded sessions in a service, and as many for folded projects. A session of 5 results needs 0.07, one of 70 needs 0.7. The process grows by two to three times as much',
   ),
   embedDeadlineMs: knob(
     wholeNumber(1, 60_000, 150),
@@ -127,7 +127,7 @@ export const SETTINGS = {
   project: setting(
     'THROUGHLINE_PROJECT',
     optional('`default`'),
-    'project for `learning` commands that name none; in a connected folder it counts before that of `.throughline.json`',
+    'project for `learning` commands that name none; it overrides `.throughline.json`',
   ),
   logLevel: setting(
     'THROUGHLINE_LOG_LEVEL',
@@ -142,7 +142,7 @@ export const SETTINGS = {
   layout: setting(
     'THROUGHLINE_LAYOUT',
     layoutAndShards(MAX_SHARDS, 'what the installation has; `per-session` for a new one'),
-    `streams of session logs: \`per-session\` gives each session a stream of its own, \`sharded\` 64 streams to all of them, for thousands of sessions, and \`sharded:N\` another number, a power of two up to ${MAX_SHARDS}. It is recorded when an installation is new; a service that is set to another one does not start`,
+    `streams of session logs: \`per-session\`, \`sharded\` (64 shared streams, for thousands of sessions), or \`sharded:N\`, a power of two up to ${MAX_SHARDS}. It is recorded when an installation is new; a service with another setting does not start`,
   ),
   redact: setting(
     'THROUGHLINE_REDACT',

@@ -17,15 +17,14 @@ export const ERROR_TEXTS = {
   },
   json_parse_failed: {
     about: 'the body is not valid UTF-8 JSON',
-    cause:
-      'the object was cut off where its task stands, or is broken beyond what is mended; a request that is not JSON at all',
+    cause: 'the object was cut off before its task, or cannot be repaired; or a request is not JSON',
     fix: 'send one complete JSON object as UTF-8; correct a stored result with "throughline result fix"',
   },
   schema_invalid: {
     about: 'a field is missing or has a wrong value',
     cause:
       'a result without a task or with a verdict that no rule understands; a request with a misspelled or unknown field, or one too many',
-    fix: 'the message names the field and what it may hold: correct it and send it again',
+    fix: 'the message names the field and its allowed values: correct it and send it again',
   },
   stored_reply: {
     about: 'the message is the reply to a request, stored where results are: nobody published it as a result',
@@ -52,7 +51,7 @@ export const ERROR_TEXTS = {
   deliveries_exhausted: {
     about: 'the dispatch failed on every delivery',
     cause:
-      'the log of its session refused the event each time: it is full, or another stream takes its subject',
+      'the log of its session refused the event each time: it is full, or another stream has its subject',
     fix: 'run "throughline doctor" to see why nothing could be stored, then "throughline result retry"',
   },
   token_invalid: {
@@ -63,12 +62,12 @@ export const ERROR_TEXTS = {
   limit_reached: {
     about: 'the limit on stored items is reached: finish or delete some first',
     cause: 'tasks, notes, messages or proposals are added and never finished, deleted or decided',
-    fix: 'finish or delete some of those that the message counts; decide on proposals with "throughline learning review"',
+    fix: 'finish or delete some of the items that the message counts; decide on proposals with "throughline learning review"',
   },
   not_caught_up: {
     about: 'the session has not yet folded the dispatch named in "after"',
     cause:
-      'no extractor runs, it is behind, or the sequence belongs to another session; an asOf that lies ahead of the session',
+      'no extractor runs, it is behind, or the sequence belongs to another session; an asOf beyond the newest event of the session',
     fix: 'check with "throughline admin health" that the extractor answers, then ask again; take after from the PubAck of a result of the same session',
   },
   dispatch_rejected: {
@@ -80,7 +79,7 @@ export const ERROR_TEXTS = {
     about: 'the session is being forgotten: try again in a moment',
     cause:
       'someone erases the session with "throughline session rm" or "admin project rm", and it is not done yet',
-    fix: 'wait some seconds and send it again: a session of that name then begins at nothing',
+    fix: 'wait some seconds and send it again: a new session of that name then starts empty',
   },
   session_exists: {
     about: 'a session of that name exists already',
@@ -161,8 +160,8 @@ export const ERROR_TEXTS = {
   },
   prompt_overflow: {
     about: 'the required parts of the prompt do not fit its budget',
-    cause: 'the objective, blockers and required fixes alone need more tokens than the room of the prompt',
-    fix: 'raise budget.inputTokens (--room) to what the message says, or shorten the task prompt',
+    cause: 'the objective, blockers and required fixes alone need more tokens than the budget of the prompt',
+    fix: 'raise budget.inputTokens (--room) to the value in the message, or shorten the task prompt',
   },
   progress_ledger_missing_tasks: {
     about: 'the tasks file does not exist or cannot be read',
@@ -183,7 +182,7 @@ export const ERROR_TEXTS = {
   progress_ledger_incomplete: {
     about: 'the tasks file does not hold the task',
     cause: 'a prompt is asked for with a task id that the plan does not have',
-    fix: 'use an id of the plan; the prompt is compiled all the same, from results alone',
+    fix: 'use an id of the plan; the prompt is compiled anyway, from results alone',
   },
   conflict: {
     about: 'other writers came first at every attempt: try again',
@@ -199,7 +198,7 @@ export const ERROR_TEXTS = {
   store_full: {
     about: 'the NATS server has no room to store more',
     cause: 'its disk is full, or a limit of the account or of a stream is reached',
-    fix: 'make room, or raise the limit that the message names; "throughline doctor" checks whether anything can be stored',
+    fix: 'free some space, or raise the limit that the message names; "throughline doctor" tests whether anything can be stored',
   },
   store_in_use: {
     about: 'another NATS server uses the store directory, or is about to',

@@ -99,7 +99,7 @@ const learningEvents = [
     state: z.string().describe('The state: a snapshot of the project, gzip, Base64.'),
     reason: z
       .enum(['session_forgotten', 'project_forgotten'])
-      .describe('Whether a source session or the project was forgotten.'),
+      .describe('True if a source session or the project was removed.'),
   }),
   /** Demands that recur become proposals. */
   eventOf('observed', {
@@ -114,7 +114,7 @@ const learningEvents = [
           text: z.string().describe('Its wording.'),
         }),
       )
-      .describe('What the review demanded.'),
+      .describe('The demands of the review.'),
   }),
 ] as const;
 

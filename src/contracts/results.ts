@@ -33,7 +33,7 @@ const texts = z.array(text);
 export const testRun = z
   .object({
     command: text.describe('The command that ran the tests.'),
-    passed: z.boolean().describe('Whether they passed.'),
+    passed: z.boolean().describe('True if they passed.'),
     failures: texts.optional().describe('The failures, one text each.'),
   })
   .meta({ id: 'TestRun', description: 'A run of tests.' });
@@ -43,7 +43,7 @@ export const reviewIssue = z
     severity: z.enum(SEVERITIES).describe('Severity.'),
     file: text.optional().describe('The file that it is in.'),
     message: text.describe('The problem, in a sentence.'),
-    fix: text.optional().describe('What to do about it.'),
+    fix: text.optional().describe('The suggested fix.'),
   })
   .meta({ id: 'ReviewIssue', description: 'Something that a review found wrong.' });
 
@@ -52,7 +52,7 @@ export const question = z
   .object({
     text: text.min(1, 'must not be empty').describe('The question, in one sentence.'),
     options: texts.optional().describe('The possible answers.'),
-    default: text.optional().describe('The answer that the work goes on with until someone gives another.'),
+    default: text.optional().describe('The answer that is used until someone gives another.'),
   })
   .meta({ id: 'Question', description: 'A question to a person.' });
 
@@ -81,7 +81,7 @@ export const explicitFact = z
   .meta({ id: 'ExplicitFact', description: 'A fact in the words of an agent.' });
 
 const FIELDS = {
-  summary: text.min(1, 'must not be empty').describe('What was done or found, in a few sentences.'),
+  summary: text.min(1, 'must not be empty').describe('The work or findings, in a few sentences.'),
   files_modified: texts.describe('Paths of the files that were changed.'),
   tests: z.array(testRun).describe('Test commands that were run.'),
   follow_up_actions: texts.describe('Remaining work.'),

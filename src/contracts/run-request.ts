@@ -12,7 +12,7 @@ export const PLAN_STATUSES = [...TASK_LINES, 'blocked', 'cancelled'] as const;
 export const progressTask = z
   .object({
     id: z.string().describe('Id of the task.'),
-    text: z.string().describe('What is to be done.'),
+    text: z.string().describe('The work to do.'),
     status: z.enum(TASK_LINES).describe('Its status.'),
     optional: z.literal(true).exactOptional().describe('Optional.'),
     blocked: z.literal(true).exactOptional().describe('Marked as blocked; the status is pending.'),
@@ -36,7 +36,7 @@ export const planProblem = z
   .object({
     code: z.string().describe('Kind of the problem.'),
     line: z.int().describe('Number of the line, 1 for the first.'),
-    message: z.string().describe('What is wrong with it.'),
+    message: z.string().describe('The problem.'),
     placed: z.literal(true).exactOptional().describe('The line was read by a guess.'),
   })
   .meta({
@@ -55,7 +55,7 @@ export const tasksDocument = z
       })
       .describe('Version of the text.'),
     tasks: z.array(progressTask).describe('The tasks.'),
-    preamble: z.string().exactOptional().describe('What the plan says before its first task.'),
+    preamble: z.string().exactOptional().describe('The text before the first task.'),
     requirementTexts: z
       .record(z.string(), z.string())
       .exactOptional()
@@ -80,7 +80,7 @@ export const tasksDocument = z
       .exactOptional()
       .describe('Tasks shortened because the plan is so large.'),
   })
-  .meta({ id: 'PlanDocument', description: 'What was read from a plan.' });
+  .meta({ id: 'PlanDocument', description: 'The content of a plan.' });
 
 export type PlanProblem = z.output<typeof planProblem>;
 export type ProgressTask = z.output<typeof progressTask>;
@@ -109,9 +109,9 @@ export const runEvents = [
     goal: z.string().exactOptional().describe('Goal of the run.'),
     settings: sessionSettings.exactOptional().describe('Settings of the session to record.'),
     source: tasksSource.describe('Where the tasks come from.'),
-    document: tasksDocument.describe('What was read.'),
+    document: tasksDocument.describe('The content of the plan.'),
   }),
-  eventOf('progress.rebuilt', { document: tasksDocument.describe('What was read.') }),
+  eventOf('progress.rebuilt', { document: tasksDocument.describe('The content of the plan.') }),
 ] as const;
 
 /** Names of the requirements document beside a plan: Kiro and spec-workflow, spec-kit. */
@@ -125,9 +125,9 @@ export const runInitRequest = z
     spec: text(200)
       .optional()
       .describe(
-        "Name of the specification. Default: that of the previous run, else one made from the file's path.",
+        "Name of the specification. Default: the previous name, otherwise one made from the file's path.",
       ),
-    goal: text(10_000).optional().describe('Goal of the run. Default: that of the previous run.'),
+    goal: text(10_000).optional().describe('Goal of the run. Default: the previous goal.'),
     settings: sessionSettings.optional().describe('Settings of the session to record.'),
     tasksPath: untrimmed(4096)
       .optional()

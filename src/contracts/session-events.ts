@@ -23,14 +23,14 @@ const outcome = z
   .object({
     status: z.enum(VERDICTS).optional().describe('Verdict of work.'),
     assessment: z.enum(VERDICTS).optional().describe('Verdict of a review.'),
-    summary: z.string().optional().describe('What was done or found.'),
+    summary: z.string().optional().describe('The work or findings.'),
     files_modified: z.array(z.string()).optional().describe('Files that were changed.'),
     tests: z.array(testRun).optional().describe('Test commands that were run.'),
     follow_up_actions: z.array(z.string()).optional().describe('Remaining work.'),
     blockers: z.array(z.string()).optional().describe('Blockers.'),
     strengths: z.array(z.string()).optional().describe('Strengths of the work.'),
     issues: z.array(reviewIssue).optional().describe('Problems of the work.'),
-    required_fixes: z.array(z.string()).optional().describe('What must be fixed.'),
+    required_fixes: z.array(z.string()).optional().describe('The required fixes.'),
     questions: z.array(question).optional().describe('Questions to a person.'),
     intent_id: z.string().optional().describe('The intent whose trace records it.'),
     branch: z.string().optional().describe('The git branch of the result.'),
@@ -101,8 +101,8 @@ const dispatchRejected = eventOf('dispatch.rejected', {
   error: z
     .object({
       code: z.string().describe('A stable error code.'),
-      reason: z.string().describe('What is wrong with it.'),
-      fix: z.string().optional().describe('What would make the result readable.'),
+      reason: z.string().describe('The problem.'),
+      fix: z.string().optional().describe('The fix that makes the result readable.'),
       meant: z
         .enum(ROLES)
         .optional()

@@ -34,7 +34,7 @@ export const sessionSettings = z
     boardFollowsResults: z
       .boolean('must be true or false')
       .optional()
-      .describe('Whether a result moves its task on the board. Default: true.'),
+      .describe('If true, a result moves its task on the board. Default: true.'),
     stallThresholds: z
       .partialRecord(z.enum(STALL_SIGNALS), whole(1, 9999))
       .optional()
@@ -67,21 +67,21 @@ const messageKey = z
 export const noteEvents = [
   eventOf('note.added', {
     note: noteKey,
-    content: z.string().describe('What it says.'),
-    type: z.enum(NOTE_TYPES).describe('What kind of note it is.'),
+    content: z.string().describe('The text.'),
+    type: z.enum(NOTE_TYPES).describe('The kind of note.'),
     iteration,
     opens,
   }),
   eventOf('note.edited', {
     note: noteKey,
-    content: z.string().optional().describe('What it says.'),
-    type: z.enum(NOTE_TYPES).optional().describe('What kind of note it is.'),
+    content: z.string().optional().describe('The text.'),
+    type: z.enum(NOTE_TYPES).optional().describe('The kind of note.'),
   }),
   eventOf('note.deleted', { note: noteKey }),
 ] as const;
 
 export const inboxEvents = [
-  eventOf('inbox.added', { message: messageKey, content: z.string().describe('What it says.') }),
+  eventOf('inbox.added', { message: messageKey, content: z.string().describe('The text.') }),
   eventOf('inbox.read', { message: messageKey }),
 ] as const;
 
@@ -118,7 +118,7 @@ export const lifecycleEvents = [
     settings: sessionSettings.optional().describe('Settings of its prompts.'),
   }),
   eventOf('session.completed', {
-    forced: z.boolean().describe('Whether tasks were still open.'),
+    forced: z.boolean().describe('True if tasks were still open.'),
     reason: z.string().optional().describe('Why, in words.'),
   }),
   eventOf('session.restarted', { reason: z.string().optional().describe('Why, in words.') }),
@@ -138,9 +138,7 @@ const CHECKPOINT_REASONS = ['archived', 'truncated'] as const;
 export const checkpointEvents = [
   eventOf('session.checkpoint', {
     state: z.string().describe('The state: JSON of version and state as in a snapshot, gzip, Base64.'),
-    reason: z
-      .enum(CHECKPOINT_REASONS)
-      .describe('Whether the session was archived, or the beginning of its log was lost.'),
+    reason: z.enum(CHECKPOINT_REASONS).describe('`archived`, or `lost` if the first events are gone.'),
     events: z.int().nonnegative().optional().describe('Number of events that it replaces, if known.'),
     newest_dispatch: z
       .object({

@@ -32,7 +32,7 @@ export const opens = z
 export const taskEvents = [
   eventOf('task.added', {
     task: taskKey,
-    content: z.string().describe('What is to be done.'),
+    content: z.string().describe('The work to do.'),
     status: z.enum(TASK_STATUSES).describe('Its status.'),
     priority,
     depends_on: z.array(taskKey).describe('The tasks that it waits for.'),
@@ -56,7 +56,7 @@ export const taskEvents = [
     depends_on: z.array(taskKey).describe('The tasks that it waits for.'),
     iteration,
   }),
-  eventOf('task.content', { task: taskKey, content: z.string().describe('What is to be done.'), iteration }),
+  eventOf('task.content', { task: taskKey, content: z.string().describe('The work to do.'), iteration }),
   eventOf('task.deleted', { task: taskKey, iteration }),
   eventOf('task.claimed', {
     task: anyTask,
@@ -67,7 +67,7 @@ export const taskEvents = [
   eventOf('task.released', {
     task: anyTask,
     agent: z.string().exactOptional().describe('Agent that held it.'),
-    note: z.string().exactOptional().describe('What the next agent must know.'),
+    note: z.string().exactOptional().describe('A note for the next agent.'),
     iteration,
   }),
 ] as const;

@@ -45,11 +45,11 @@ const MAX_ITERATION = 1_000_000_000;
 export const MAX_IDS = 200;
 
 const content = text(MAX_CONTENT);
-const work = content.describe('What is to be done.');
-const said = content.describe('What it says.');
+const work = content.describe('The work to do.');
+const said = content.describe('The text.');
 const agent = text(128).describe('Name of the agent.');
 const status = z.enum(TASK_STATUSES).describe('Status of the task; remaining means pending.');
-const noteType = z.enum(NOTE_TYPES).describe('What kind of note it is.');
+const noteType = z.enum(NOTE_TYPES).describe('The kind of note.');
 // Far from the largest integer, since each iteration adds one.
 const number = z
   .int()
@@ -102,7 +102,7 @@ export const TOOLS = {
     content: work,
   }),
   'task-delete': tool('delete a task', '--id TAS-1', { id }),
-  'task-next': tool('show the next ready task; --claim takes it', '--claim agent-1', {
+  'task-next': tool('show the next ready task; --claim claims it', '--claim agent-1', {
     claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
     id: id.optional().describe('The task to show or claim, of the board or the plan. Default: the next one.'),
   }),
@@ -112,7 +112,7 @@ export const TOOLS = {
     {
       id,
       claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
-      note: content.optional().describe('What the next agent must know: its prompt for this task shows it.'),
+      note: content.optional().describe('A note for the next agent: its prompt for this task shows it.'),
     },
   ),
   'task-list': tool('all tasks', '--status remaining', { status: status.optional() }),
@@ -176,7 +176,7 @@ export const TOOLS = {
     reason: content.optional().describe('Why, in words.'),
   }),
   'session-archive': tool(
-    'archive the session: it takes no results any more, and its log gives way to its state',
+    'archive the session: it becomes read-only, and a snapshot replaces its log',
     '--reason "Shipped in 2.0"',
     { reason: content.optional().describe('Why, in words.') },
   ),
@@ -301,7 +301,7 @@ export const TOOLS = {
     limit: limit(200, 50),
     cursor,
   }),
-  'snapshot-show': tool('show what the stored snapshot holds', '', {
+  'snapshot-show': tool('show the stored snapshot in numbers', '', {
     whole: flag.describe('Include the text of the snapshot.'),
   }),
   'telemetry-show': tool('show what was counted of the session: results, prompts, progress', '', {}),

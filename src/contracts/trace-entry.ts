@@ -32,7 +32,7 @@ export const traceEntry = z
     timestamp: timestamp.exactOptional().describe('When it was done, ISO 8601 in UTC.'),
     intent_id: id.nullable().describe('The intent that it was done for.'),
     state: z.enum(TRACE_STATES).exactOptional().describe('The step of work that it belongs to.'),
-    action_type: z.enum(ACTION_TYPES).describe('What was done.'),
+    action_type: z.enum(ACTION_TYPES).describe('The kind of step.'),
     payload: openObject(
       z.object({
         tool_name: text(200).exactOptional().describe('Name of the tool.'),
@@ -47,7 +47,7 @@ export const traceEntry = z
       .object({
         status: z.enum(RESULT_STATUSES).describe('Outcome.'),
         output_summary: text(2_000_000).default('').describe('Output.'),
-        error_message: text(100_000).exactOptional().describe('What went wrong.'),
+        error_message: text(100_000).exactOptional().describe('The error.'),
       })
       .exactOptional()
       .describe(
@@ -69,7 +69,7 @@ export const recordedEntry = z
   .object({
     id: z.string().describe('Names the entry.'),
     intent: z.string().nullable().describe('The intent that it was done for.'),
-    action: z.enum(ACTION_TYPES).describe('What was done.'),
+    action: z.enum(ACTION_TYPES).describe('The kind of step.'),
     status: z.enum(RESULT_STATUSES).describe('Outcome.'),
     at: timestamp
       .exactOptional()
@@ -85,8 +85,8 @@ export const recordedEntry = z
     command: z.string().exactOptional().describe('The command that was run.'),
     reasoning: z.string().exactOptional().describe('Why it was done.'),
     output: z.string().exactOptional().describe('Output.'),
-    error: z.string().exactOptional().describe('What went wrong.'),
-    constraints: z.array(z.string()).exactOptional().describe('Of a request: its constraints.'),
+    error: z.string().exactOptional().describe('The error.'),
+    constraints: z.array(z.string()).exactOptional().describe('The constraints in a request.'),
     constraints_omitted: z
       .int()
       .positive()
@@ -103,8 +103,8 @@ export const storedEntry = recordedEntry
     stored: z
       .object({
         text: z.string().exactOptional().describe('All of it, up to 4,000 characters.'),
-        first: z.string().exactOptional().describe('Of a longer one: its first 1,000 characters.'),
-        last: z.string().exactOptional().describe('Of a longer one: its last 1,000 characters.'),
+        first: z.string().exactOptional().describe('The first 1,000 characters of a longer one.'),
+        last: z.string().exactOptional().describe('The last 1,000 characters of a longer one.'),
         length: z.number().describe('Original length of the output in characters.'),
       })
       .exactOptional()
@@ -118,7 +118,7 @@ export const pinnedText = z
   .object({
     intent: z.string().describe('Id of the intent.'),
     id: z.string().describe('The entry that it comes from.'),
-    text: z.string().describe('What is kept.'),
+    text: z.string().describe('The text to keep.'),
   })
   .meta({ id: 'PinnedText', description: 'A text that is kept as a constraint of an intent.' });
 export type PinnedText = z.output<typeof pinnedText>;

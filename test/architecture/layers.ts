@@ -2,7 +2,7 @@ import { isSource, type Module } from './modules.js';
 
 /**
  * The import rules. Each entry is a folder of src, or a file at its top; a file belongs to the longest entry that its path
- * starts with. docs/reference/source-layout.md is generated from this table.
+ * starts with. docs/contributing/source-layout.md is generated from this table.
  */
 export interface Layer {
   /** What the folder contains, for people. */
@@ -31,7 +31,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ['zod', 'jsonrepair', 'node:crypto'],
   },
   ledger: {
-    holds: 'what tasks have come to: plans in Markdown, progress, signs that a task is stalled',
+    holds: 'the outcome of tasks: plans in Markdown, progress, signs that a task is stalled',
     imports: ['contracts', 'shared'],
     packages: PURE_PACKAGES,
   },

@@ -1,10 +1,10 @@
 import type { Argument, Command, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS, SHOWN_GROUPS } from '../../src/cli/command-table.js';
+import { COMMANDS } from '../../src/cli/command-table.js';
 import { createProgram } from '../../src/cli/program.js';
 import { anchorsOf, asCode, ROOT } from './pages.js';
 
-/** A page that is written from the command line itself: `npm run docs` writes it, and this test compares. */
+/** Pages that are written from the command line itself: `npm run docs` writes them, and this test compares. */
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
@@ -52,38 +52,57 @@ function section(command: Command, path: string): string {
     `${path.includes(' ') ? '###' : '##'} ${path}`,
     `\`${usage}\``,
     asCode(command.description()),
-    ...(inner.length === 0
+    ...(inner.length === 0 || path === 'tool'
       ? []
       : [inner.map((each) => `[${each.name()}](#${path}-${each.name()})`.replaceAll(' ', '-')).join(' · ')]),
     ...(rows.length === 0 ? [] : [['| argument or option | meaning |', '|---|---|', ...rows].join('\n')]),
     ...(shown.length === 0 ? [] : [`\`\`\`sh\n${shown.join('\n')}\n\`\`\``]),
   ];
+  if (path === 'tool') return [parts.join('\n\n'), toolTable(inner)].join('\n\n');
   return [parts.join('\n\n'), ...inner.map((each) => section(each, `${path} ${each.name()}`))].join('\n\n');
 }
 
-const TITLES: Readonly<Record<string, string>> = {
-  admin: 'Administrators',
-  dev: 'Developers',
-  hidden: 'Called by programs',
+/** One row for each tool: its options are the fields of its request, which another page describes. */
+function toolTable(tools: readonly Command[]): string {
+  const rows = tools.map((each) => {
+    const options = each.options.filter(({ hidden }) => !hidden).map(({ long }) => `\`${long}\``);
+    return `| \`${each.name()}\` | ${asCode(cell(each.description()))} | ${options.join(', ')} |`;
+  });
+  return [
+    'The options are the fields of the [requests](../requests.md#tasks-notes-inbox-iterations-toolname);',
+    '`throughline tool NAME --help` describes them.\n',
+    '| tool | what it does | options |\n|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+/** Title, introduction and file of the page of each group. */
+const PAGES: Readonly<Record<(typeof COMMANDS)[number]['group'], readonly [title: string, about: string]>> = {
+  Start: ['Start', 'You start, connect and check Throughline with these commands.'],
+  Agents: ['Agents', 'Your agents, and the programs that call them, use these commands.'],
+  Look: ['Look', 'You see with these commands how a session is doing, what happened and what it knows.'],
+  Keep: ['Keep', 'You change with these commands what a session or a project stores.'],
+  admin: ['Administrators', 'You run an installation with these commands.'],
+  dev: ['Developers', 'You build on Throughline with these commands.'],
+  hidden: ['Called by programs', 'Programs call these commands; you rarely type them.'],
 };
+const fileOf = (group: string) => (group === 'hidden' ? 'programs' : group.toLowerCase());
 
 const program = await createProgram();
 
-describe('the page of commands', () => {
-  it('the reference gives every command with its arguments, options, defaults and examples', async () => {
-    const table = (group: string) =>
-      COMMANDS.filter((each) => each.group === group)
-        .map(({ name, summary }) => `| [\`${name}\`](#${name.replaceAll(' ', '-')}) | ${asCode(summary)} |`)
-        .join('\n');
-    const tables = [...SHOWN_GROUPS, 'admin', 'dev', 'hidden'].map(
-      (group) => `### ${TITLES[group] ?? group}\n\n| command | what it does |\n|---|---|\n${table(group)}`,
-    );
+describe('the pages of commands', () => {
+  it('the reference has an index of all commands', async () => {
+    const tables = Object.entries(PAGES).map(([group, [title]]) => {
+      const rows = COMMANDS.filter((each) => each.group === group).map(
+        ({ name, summary }) =>
+          `| [\`${name}\`](${fileOf(group)}.md#${name.replaceAll(' ', '-')}) | ${asCode(summary)} |`,
+      );
+      return `## [${title}](${fileOf(group)}.md)\n\n| command | what it does |\n|---|---|\n${rows.join('\n')}`;
+    });
     const page = `# Commands
 
-Every command of \`throughline\` with its arguments, options, defaults and an example. This page is written from the commands
-themselves; \`throughline COMMAND --help\` says the same.
-
-## All commands at a glance
+You find every command of \`throughline\` here, by group. Each group has a page with arguments, options, defaults and examples,
+generated from the commands; \`throughline COMMAND --help\` prints the same.
 
 ${tables.join('\n\n')}
 
@@ -91,28 +110,49 @@ ${tables.join('\n\n')}
 
 | option | meaning |
 |---|---|
-| \`--nats <url>\` | NATS server to use. Default: \`NATS_URL\`, else that of \`throughline up\` in this folder, else \`nats://127.0.0.1:4222\`. |
+| \`--nats <url>\` | NATS server to use. Default: \`NATS_URL\`, otherwise the server of \`throughline up\` in this folder, otherwise \`nats://127.0.0.1:4222\`. |
 | \`-h, --help\` | print arguments, options and an example |
-| \`--version\` | print the version; of \`throughline\` alone |
+| \`--version\` | print the version; only of \`throughline\` itself |
 
-All other settings are [variables](configuration.md). Answers go to standard output, everything else to standard error:
-with \`--json\`, standard output holds JSON and nothing else. \`source <(throughline dev completion bash)\` completes commands,
+All other settings are [variables](../configuration.md). Answers are printed on standard output, everything else on standard error:
+with \`--json\`, standard output has JSON and nothing else. \`source <(throughline dev completion bash)\` completes commands,
 options and sessions in your shell.
 
 | exit code | meaning |
 |---|---|
-| 0 | done; of \`doctor\` and \`admin health\`: all works |
-| 1 | it failed, was refused, or names what does not exist; a result or a file cannot be read as what it should be. The message ends with its [error code](errors.md) |
-| 2 | wrong usage: an option, an argument, a variable or a name that is unknown, missing or cannot be (\`usage\`, \`config_invalid\`, \`token_invalid\`, and \`schema_invalid\` of a value) |
+| 0 | done; \`doctor\` and \`admin health\`: everything works |
+| 1 | it failed, was refused, or names something that does not exist. The message ends with its [error code](../errors.md) |
+| 2 | wrong usage: an unknown, missing or impossible option, argument, variable or name (\`usage\`, \`config_invalid\`, \`token_invalid\`, and \`schema_invalid\` of a value) |
 | 128 + n | ended by signal n: 130 for Ctrl-C, 143 for \`kill\` |
-
-${innerOf(program)
-  .map((each) => section(each, each.name()))
-  .join('\n\n')}
 `;
-    await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/commands.md`);
-    const anchors = anchorsOf(page);
-    expect(new Set(anchors).size).toBe(anchors.length);
+    await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/commands/README.md`);
+  });
+
+  it.each(Object.entries(PAGES))(
+    'the reference gives the commands of the group %s with arguments, options, defaults and examples',
+    async (group, [title, about]) => {
+      const names = new Set(
+        COMMANDS.filter((each) => each.group === group).map(({ name }) => name.split(' ')[0]),
+      );
+      const sections = innerOf(program).filter((each) => names.has(each.name()));
+      expect(sections.length).toBeGreaterThan(0);
+      const page = `# ${title}
+
+${about} [Commands](README.md) has the options and exit codes of all commands.
+
+${sections.map((each) => section(each, each.name())).join('\n\n')}
+`;
+      await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/commands/${fileOf(group)}.md`);
+      const anchors = anchorsOf(page);
+      expect(new Set(anchors).size).toBe(anchors.length);
+    },
+  );
+
+  it('every command is on one of the pages', () => {
+    const groups = new Set<string>(Object.keys(PAGES));
+    expect(COMMANDS.filter(({ group }) => !groups.has(group))).toEqual([]);
+    const named = new Set(COMMANDS.map(({ name }) => name.split(' ')[0]));
+    expect(innerOf(program).filter((each) => !named.has(each.name()))).toEqual([]);
   });
 
   it('each command without others below it has an example in its help', () => {

@@ -8,23 +8,23 @@ import { asCode, ROOT } from './pages.js';
 const REJECTED = '[When a result cannot be used](../how-to/publish-results.md#when-a-result-cannot-be-used)';
 const SECURE = '[Secure it](../how-to/secure.md)';
 const REVIEW = '[Review learnings](../how-to/review-learnings.md)';
-const PLANS = '[Plans](plans.md)';
+const PLANS = '[Plans](../how-to/follow-a-plan.md#plans-that-are-read)';
 const RELIABILITY = '[What is promised about the server](../explanation/reliability.md#the-server)';
 
 /** The page that says more, beside the code. */
 const SEE: Readonly<Partial<Record<ErrorCode, string>>> = {
-  marker_missing: '[Where the result is found](repairs.md#where-the-result-is-found)',
-  json_parse_failed: '[Repairs of results](repairs.md)',
-  schema_invalid: '[What stays an error](repairs.md#what-stays-an-error), [Requests](requests.md)',
+  marker_missing: '[Where the result is found](results.md#where-the-result-is-found)',
+  json_parse_failed: '[Repairs](results.md#repairs)',
+  schema_invalid: '[What stays an error](results.md#what-stays-an-error), [Requests](requests.md)',
   subject_invalid: '[Publish results](../how-to/publish-results.md)',
   too_large: '[Configuration](configuration.md)',
   rate_limited: '[Configuration](configuration.md)',
   deliveries_exhausted: REJECTED,
   dispatch_rejected: REJECTED,
-  not_caught_up: '[See what became of a result](../how-to/publish-results.md#see-what-became-of-a-result)',
+  not_caught_up: '[Follow a result](../how-to/publish-results.md#follow-a-result)',
   near_duplicate: REVIEW,
   already_decided: REVIEW,
-  prompt_overflow: '[Tune budgets](../how-to/tune-budgets.md)',
+  prompt_overflow: '[Budgets](../how-to/budgets.md)',
   progress_ledger_missing_tasks: PLANS,
   progress_ledger_parse_failed: PLANS,
   plan_too_long: PLANS,
@@ -46,17 +46,15 @@ describe('the page of error codes', () => {
     const codes = Object.keys(ERROR_TEXTS).filter(isErrorCode);
     const page = `# Error codes
 
-What each error code means, what usually causes it, and what to do. This page is written from
+You find the meaning, the usual cause and the fix of each error code here. This page is generated from
 [src/contracts/error-codes.ts](../../src/contracts/error-codes.ts).
 
-Codes are stable, so a program may branch on them. Messages are for people and may change; they name the field, the value
-and the fix. A service answers \`{"error":{"code","message","details"?}}\`, the SDK throws a \`ThroughlineError\` with \`code\`,
-\`message\` and \`details\`, a command ends with the code in brackets behind its message, and a line of the log has it in the
-field \`code\`. The status is that of an error reply, in the manner of HTTP: 4xx is the caller's, 5xx is not. Where there is
-none, the code does not come as a reply, or as 500.
+Codes are stable, so a program may branch on them. Messages are for people and may change; they name the field, the value and the fix. A
+service answers \`{"error":{"code","message","details"?}}\`, and the SDK throws a \`ThroughlineError\` with \`code\`, \`message\` and
+\`details\`. A command prints the code in brackets behind its message, and a log line has it in the field \`code\`. The status is the HTTP-like
+status of an error reply: 4xx is the caller's fault. A code without a status is never a reply, or is sent as 500.
 
-[Troubleshoot](../how-to/troubleshoot.md) goes by what you see. \`throughline doctor\` checks the whole installation and says
-what to fix.
+[Troubleshoot](../how-to/troubleshoot.md) starts from symptoms. \`throughline doctor\` checks the whole installation and prints fixes.
 
 | code | status | meaning |
 |---|---|---|
@@ -70,8 +68,8 @@ ${codes
 
 ${sentence(about)}
 
-- Usual cause: ${cause}.
-- What to do: ${fix}.${see}
+- Cause: ${cause}.
+- Fix: ${fix}.${see}
 `;
   })
   .join('\n')}`;

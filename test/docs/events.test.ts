@@ -32,9 +32,9 @@ const WHEN: Readonly<Record<SessionEvent['type'], string>> = {
   'iteration.summary': 'an iteration was summed up',
   'session.opened': 'the session was given a goal, a project or settings',
   'session.completed': 'the session ended',
-  'session.restarted': 'a session that had ended goes on',
+  'session.restarted': 'a completed session continues',
   'session.archived': 'the session takes no more results',
-  'session.reopened': 'an archived session takes results again',
+  'session.reopened': 'an archived session accepts results again',
   'session.checkpoint': 'the whole state, so that what came before may be removed',
   'run.initialized': 'the session follows a plan from now on',
   'progress.rebuilt': 'the file of the plan was read again, and had changed',
@@ -47,9 +47,9 @@ const WHEN_LEARNED: Readonly<Record<LearningEvent['type'], string>> = {
   rejected: 'a person decided against a proposal',
   edited: 'a learning, or a proposal that waits, was changed',
   superseded: 'another learning took the place of one',
-  retracted: 'a learning no longer holds',
+  retracted: 'a learning is no longer valid',
   observed: 'a review demanded something: what comes again becomes a proposal',
-  checkpoint: 'a session or the project was forgotten: all that remains stands here',
+  checkpoint: 'a session or the project was removed: this event has the remaining state',
 };
 
 interface Shape {
@@ -127,10 +127,7 @@ function logOf(schema: string): Log {
 function sections({ events, parts }: Log, when: Readonly<Record<string, string>>): string {
   const shown = events.map(({ name, data, versions }) => {
     const version = versions.length > 1 ? ` Versions ${versions.join(' and ')}.` : '';
-    const command =
-      when === WHEN && !SESSION_EVENTS.isCommand(name)
-        ? ' It comes by itself: no command is decided on it.'
-        : '';
+    const command = when === WHEN && !SESSION_EVENTS.isCommand(name) ? ' It is not a command.' : '';
     return `### ${name}\n\nWritten when ${when[name]}.${version}${command}\n\n${tableOf(data)}`;
   });
   const named = parts.map(([name, part]) => `### ${name}\n\n${part.description ?? ''}\n\n${tableOf(part)}`);
@@ -145,26 +142,26 @@ describe('the page of events', () => {
       events.map(({ name }) => `| [\`${name}\`](#${name.replaceAll('.', '')}) | ${when[name]} |`).join('\n');
     const page = `# Events
 
-Every event that Throughline stores, with its fields. Events are what everything else is made from: they are only appended,
-and never changed or rewritten. This page is written from the schemas of the code; the same stands as JSON Schema in
-[\`session.event\`](../../schemas/session.event.json) and [\`learning.event\`](../../schemas/learning.event.json).
+You find every stored event and its fields here. Everything else is derived from events; they are only appended, and never changed. This
+page is generated from the schemas of the code, which are also JSON Schemas: [\`session.event\`](../../schemas/session.event.json) and
+[\`learning.event\`](../../schemas/learning.event.json).
 
 An event of a session is stored under \`session.<session>.<type>\`, one of learnings under \`learning.<project>.<type>\`:
-[Subjects and streams](subjects-and-streams.md) says where. Read them with the plain \`nats\` CLI:
+[Subjects and streams](subjects-and-streams.md) names the streams. Read them with the plain \`nats\` CLI:
 
 \`\`\`sh
 nats stream get SESSION_demo --last-for session.demo.fact.recorded
 \`\`\`
 
-A \`?\` marks a field that may be missing. Ignore fields and types that you do not know: a later version may add some.
-[Versions](../explanation/versions.md#events) says what may change, and how.
+A \`?\` marks an optional field. Ignore unknown fields and types: a later version may add some, as [Versions](../explanation/versions.md#events)
+explains.
 
 ## What every event has
 
 ${tableOf(session.envelope)}
 
-An event of learnings has \`project\` in place of \`session\`. What an event tells stands in \`data\`; the tables below begin there.
-An event counts only in the log that it names. Of several commands that were decided on one state, the first one counts.
+An event of learnings has \`project\` instead of \`session\`. The content of an event is in \`data\`; the tables below start there. An event counts
+only in the log that it names. If several commands were decided on one state, the first one counts.
 
 ## Events of a session
 

@@ -60,11 +60,11 @@ ${rows.join('\n')}
 The texts of those that come as a copy are in \`dist/cli/bin/LICENSES.txt\` and \`dist/inspector/LICENSES.txt\`. Those that
 npm installs bring their own. [Dependencies](dependencies.md) says what each is for.
 `;
-    await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/licences.md`);
+    await expect(page).toMatchFileSnapshot(`${ROOT}docs/contributing/licences.md`);
   });
 
   it('the page of dependencies lists those that npm installs, with their versions', () => {
-    const page = readFileSync(`${ROOT}docs/reference/dependencies.md`, 'utf8');
+    const page = readFileSync(`${ROOT}docs/contributing/dependencies.md`, 'utf8');
     const rows = tableUnder(page, '## Runtime dependencies').map(([name = '', version]) => [
       name.replaceAll('`', ''),
       version,

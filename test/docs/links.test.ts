@@ -49,8 +49,38 @@ describe('the pages', () => {
   });
 
   it('the pages begin with what they are for, and the README stays short', () => {
-    expect(PAGES[0]?.text.split('\n').length).toBeLessThanOrEqual(151);
+    expect(PAGES[0]?.text.split('\n').length).toBeLessThanOrEqual(121);
     const bare = PAGES.filter(({ text }) => !/^# .+\n\n[^#|\n`]/.test(text)).map(({ path }) => path);
     expect(bare).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  const { text = '' } = PAGES[0] ?? {};
+  const textOf = (path: string) => PAGES.find((each) => each.path === path)?.text ?? '';
+
+  it('the first screen needs no term that it does not explain', () => {
+    const first = text
+      .split('\n')
+      .slice(0, 45)
+      .join('\n')
+      .replace(/\]\([^)]*\)/g, ']');
+    expect(first.match(/\b(dispatch(es)?|ledgers?|facts?|intents?|folds?)\b/gi)).toBeNull();
+  });
+
+  it('the comparison at the top shows what the tutorial of two agents prints', () => {
+    const tutorial = textOf('docs/tutorial/two-agents.md');
+    const table = text.split('\n').filter((line) => line.startsWith('| the '));
+    const shown = table.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code));
+    expect(shown.length).toBeGreaterThan(8);
+    const lines = shown.flatMap((code) => code.split(/(?<=:) (?=- )/));
+    expect(lines.filter((line) => !tutorial.includes(line))).toEqual([]);
+  });
+
+  it('the memory of the next morning is the one that a page shows and that tests compare', () => {
+    const [, morning = ''] = /```text\n([\s\S]*?)```/.exec(text) ?? [];
+    expect(morning).toContain('Memory of shop');
+    expect(textOf('docs/how-to/connect-an-agent.md')).toContain(morning);
+    expect(textOf('docs/tutorial/claude-code.md')).toContain(morning);
   });
 });

@@ -5,7 +5,7 @@ import {
   METRICS,
   type Metric,
 } from '../../src/engine/monitoring/metric-table.js';
-import { ROOT } from './pages.js';
+import { endingWith, ROOT } from './pages.js';
 
 /** Longest list of values that is told in the table. */
 const MOST_VALUES = 8;
@@ -15,29 +15,24 @@ it('the reference gives every metric with its labels', async () => {
   const rows = metrics.map(
     ([name, { type, help, labels }]) => `| \`${name}\` | ${type} | ${help} | ${labelsIn(labels)} |`,
   );
-  const page = `# Metrics
+  const page = `## Metrics by name
 
-What a process shows at \`/metrics\`, for Prometheus. [Monitor it](../how-to/monitor.md) says how to turn it on. This page is
-written from [src/engine/monitoring/metric-table.ts](../../src/engine/monitoring/metric-table.ts).
+A process exposes the metrics of its services at \`/metrics\`. A counter starts at 0 with the process. This part of the page is
+generated from [src/engine/monitoring/metric-table.ts](../../src/engine/monitoring/metric-table.ts).
 
-| metric | type | what it says | labels |
+| metric | type | meaning | labels |
 |---|---|---|---|
 ${rows.join('\n')}
 
-A process shows the metrics of the services that run in it. A counter begins at 0 when its process starts.
-
-## Labels
-
-No label holds a text of an agent, and none names a session. Where the values of a label are listed here or in
-[error codes](errors.md), any other value is shown as \`other\`; the rest are names that stand in the code.
-
-## Stages of a compile
+No label contains a text of an agent or the name of a session. A label value that is neither listed here nor an
+[error code](../reference/errors.md) is shown as \`other\`.
 
 \`throughline_compile_duration_seconds\` has one histogram for each kind of prompt and each stage: ${COMPILE_STAGES.map((stage) => `\`${stage}\``).join(', ')}.
-\`wait\` stands in place of \`load\` for a request with \`after\`: it loads the session once the result is there. \`total\` is the
-time from the request to its reply.
+\`wait\` replaces \`load\` for a request with \`after\`. \`total\` is the time from the request to its reply.
 `;
-  await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/metrics.md`);
+  await expect(endingWith('docs/how-to/monitor.md', page)).toMatchFileSnapshot(
+    `${ROOT}docs/how-to/monitor.md`,
+  );
 });
 
 function labelsIn(labels: Metric['labels']): string {
@@ -48,6 +43,6 @@ function labelsIn(labels: Metric['labels']): string {
 function valuesIn(label: string, values: LabelValues): string {
   if (values === 'own') return '';
   if (values.length > MOST_VALUES)
-    return label === 'code' ? ': an error code' : ': see [Repairs](repairs.md)';
+    return label === 'code' ? ': an error code' : ': see [Repairs](../reference/results.md#repairs)';
   return `: ${values.map((value) => `\`${value}\``).join(', ')}`;
 }

@@ -6,7 +6,7 @@ const page = readFileSync(`${ROOT}docs/explanation/one-result.md`, 'utf8');
 
 describe('the way of one result', () => {
   it('the way of one result names for each stage its file and the test that proves it', () => {
-    const stages = tableUnder(`\n${page}`, '# One result, end to end');
+    const stages = tableUnder(`\n${page}`, '# How it works');
     expect(stages.map(([stage]) => stage)).toEqual([
       'publish',
       'validate',

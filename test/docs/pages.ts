@@ -12,6 +12,14 @@ export function pages(): { readonly path: string; readonly text: string }[] {
   return ['README.md', ...docs.sort()].map((path) => ({ path, text: readFileSync(ROOT + path, 'utf8') }));
 }
 
+/** A page whose beginning people write, and whose end the code writes: what the code says replaces all from a heading on. */
+export function endingWith(path: string, ending: string): string {
+  const [heading = ''] = ending.split('\n', 1);
+  const text = readFileSync(ROOT + path, 'utf8');
+  const at = text.indexOf(`\n${heading}\n`);
+  return `${at === -1 ? `${text.trimEnd()}\n` : text.slice(0, at)}\n${ending}`;
+}
+
 /** Rows of the first table under a heading, each as its cells. */
 export function tableUnder(text: string, heading: string): string[][] {
   const section = text.split(`\n${heading}\n`)[1]?.split('\n## ')[0] ?? '';

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from './pages.js';
+import { pages, ROOT } from './pages.js';
+import { dialectIn, isLong, sentencesOf } from './prose.js';
 
 /** Words that a reader stumbles over, and what to say in their place. */
 const STUMBLING: readonly (readonly [words: RegExp, better: string])[] = [
@@ -16,7 +17,7 @@ const STUMBLING: readonly (readonly [words: RegExp, better: string])[] = [
 
 const KINDS = /\.(ts|mts|mjs|md|yml|json)$/;
 /** Texts of others: recorded sessions and plans as they are found. */
-const RECORDED = /^(test\/fixtures\/|scripts\/demo-session|docs\/explanation\/benchmarks\.json)/;
+const RECORDED = /^(test\/fixtures\/|scripts\/demo-session|docs\/contributing\/benchmarks\.json)/;
 const SELF = 'test/docs/plain-words.test.ts';
 
 function files(): string[] {
@@ -43,4 +44,32 @@ describe('every text that people read', () => {
     );
     expect(found).toEqual([]);
   });
+});
+
+/** Sentences of more than 30 words, and words of the older style, in all pages. Lower these limits, never raise them. */
+const MOST = { long: 8, dialect: 45 };
+/** Written by `npm run bench`: lists of figures. */
+const MEASURED = 'docs/contributing/benchmarks.md';
+
+it('the pages have hardly a long sentence or a word of the older style', () => {
+  const sentences = pages()
+    .filter(({ path }) => path !== MEASURED)
+    .flatMap(({ path, text }) => sentencesOf(text).map((sentence) => ({ path, sentence })));
+  expect(sentences.length).toBeGreaterThan(5_000);
+  const long = sentences.filter(({ sentence }) => isLong(sentence));
+  const dialect = sentences.flatMap(({ path, sentence }) =>
+    dialectIn(sentence).map((words) => ({ path, words, sentence })),
+  );
+  const found = { long: long.length, dialect: dialect.length };
+  const shown = [...long, ...dialect].map((each) => JSON.stringify(each)).join('\n');
+  expect(found.long <= MOST.long && found.dialect <= MOST.dialect, `${JSON.stringify(found)}\n${shown}`).toBe(
+    true,
+  );
+});
+
+it('a long sentence and a word of the older style are found, and code is not', () => {
+  const text = `# What it takes\n\nWhat the log takes is kept. ${'word '.repeat(31)}end. Run \`it goes\`.\n\n\`\`\`sh\nit goes\n\`\`\``;
+  const sentences = sentencesOf(text);
+  expect(sentences.map(isLong)).toEqual([false, true, false]);
+  expect(sentences.map(dialectIn)).toEqual([['What', 'takes'], [], []]);
 });

@@ -69,7 +69,7 @@ const WHY: Readonly<Record<string, string>> = {
   decisions: 'a decision or a rule outlives its task',
   facts: 'a fact in words outlives its task',
   tests: 'fails, and has words of the task',
-  requirements: 'left to do, and has words of the task or lies in a likely file',
+  requirements: 'left to do; shares words with the task or is in a likely file',
   work: 'touched files that this task will likely touch',
   notes: 'data, not instructions',
   left_out: 'says what is left out, and the command that shows it',
@@ -86,13 +86,13 @@ it('the page of prompts holds what the demo session compiles', async () => {
     const fields = JSON.stringify(request);
     return [
       `## ${index + 1}. ${title}`,
-      `\`${fields}\`: ${tokenEstimate} tokens, of which the text of the role takes ${prefixTokens(prompt, lines)}.`,
+      `\`${fields}\`: ${tokenEstimate} tokens; ${prefixTokens(prompt, lines)} of them are the text of the role.`,
       ['| line | why |', '|---|---|', ...table].join('\n'),
     ].join('\n\n');
   });
   const page = [
     '# Ten prompts',
-    'Prompts of the session that `./scripts/demo` replays: 33 results of a project. The first lines, the text of the role, are left out: they are the same for all prompts of a role, so that a provider can cache them. [Relevance](relevance.md) has the rules and their figures, [Budgets](budgets.md) the order in which a prompt is filled.',
+    'Prompts of the session that `./scripts/demo` replays: 33 results of a project. The first lines, the text of the role, are left out: they are the same for all prompts of a role, so that a provider can cache them. [Relevance](../contributing/relevance.md) has the rules and their figures, [Budgets](../how-to/budgets.md) the order in which a prompt is filled.',
     ...shown,
     '',
   ].join('\n\n');

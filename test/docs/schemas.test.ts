@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { jsonSchema, SCHEMA_LIST, schemaText } from '../../src/cli/schemas/json-schemas.js';
 import { TOKEN_PATTERN } from '../../src/contracts/names.js';
-import { asCode, ROOT } from './pages.js';
+import { asCode, endingWith, ROOT } from './pages.js';
 
 /** The files of `schemas/`, which `npm run docs` writes and these tests compare. */
 
@@ -110,34 +110,34 @@ describe('the JSON Schemas', () => {
   });
 
   it('the reference lists every schema', async () => {
-    const page = `# JSON Schemas
+    const page = `## JSON Schemas
 
-The package holds a JSON Schema (draft 2020-12) of each result, request, reply, event and of the snapshot of a session, in
-\`schemas/\`. They are made from the schemas of the code, by \`npm run docs\`. Every field has a description, but
-for those inside the state of a snapshot, which is for services.
+The package contains a JSON Schema (draft 2020-12) of each result, request, reply and event, and of a session snapshot, in
+\`schemas/\`. They are generated from the schemas of the code.
 
 \`\`\`sh
-throughline dev schema ls                          # --json: names and what they describe
+throughline dev schema ls                          # --json: names and descriptions
 throughline dev schema print result.implementer
 \`\`\`
 
-A package manager puts them in \`node_modules/throughline/schemas/\`; \`import schema from
-'throughline/schemas/result.implementer.json' with { type: 'json' }\` gives one.
+A package manager installs them in \`node_modules/throughline/schemas/\`; \`import schema from
+'throughline/schemas/result.implementer.json' with { type: 'json' }\` imports one.
 
-- Each file stands alone: parts that have a name, such as \`Task\`, are in its \`$defs\`. Titles and names of parts are fit to
-  be names of types, and a part has the same name in every file.
-- A service answers a request with its reply, or with [\`error.reply\`](../../schemas/error.reply.json).
-- Requests have each field in camelCase here; services understand snake_case too.
-- Unknown fields are allowed everywhere. A service refuses them in requests, and ignores them in results. A later version
-  may send more fields in replies and events, and words that are not listed yet: ignore what you do not know.
-- A result that does not fit its schema is repaired where that is possible: see [Repairs of results](repairs.md).
-- The TypeScript client checks replies against these schemas, and throws \`reply_invalid\`. With \`checkReplies: false\` it
-  does not, and loads no schema.
+- Each file is complete: named parts, such as \`Task\`, are in its \`$defs\`. Titles and part names are valid type names, and a
+  part has the same name in every file.
+- A service answers with the reply of the request, or with [\`error.reply\`](../../schemas/error.reply.json).
+- Requests use camelCase here; services also accept snake_case.
+- Unknown fields are allowed in every schema. A service rejects them in requests and ignores them in results. Ignore unknown fields
+  and words of replies and events: a later version may add some.
+- A result that does not fit its schema is [repaired](results.md#repairs) where possible.
+- The TypeScript client validates replies and throws \`reply_invalid\`. With \`checkReplies: false\` it loads no schema.
 
 | name | what it describes |
 |---|---|
 ${SCHEMA_LIST.map(({ name, about }) => `| [\`${name}\`](../../schemas/${name}.json) | ${asCode(about)} |`).join('\n')}
 `;
-    await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/schemas.md`);
+    await expect(endingWith('docs/reference/requests.md', page)).toMatchFileSnapshot(
+      `${ROOT}docs/reference/requests.md`,
+    );
   });
 });

@@ -5,7 +5,7 @@ import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
 import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/request-names.js';
 import { TOOL_NAMES, TOOLS } from '../../src/contracts/tool-requests.js';
 import { type Declared, declaredBy, type Member } from '../support/declared.js';
-import { anchorsOf, ROOT } from './pages.js';
+import { anchorsOf, endingWith, ROOT } from './pages.js';
 
 /** A page that is written from the source of what the package exports: `npm run docs` writes it, and this test compares. */
 
@@ -86,11 +86,11 @@ function typeRow({ name, about, members }: Declared): string[] {
 }
 
 const PROPERTIES = ['tools', 'learnings', 'proposals'];
-const OTHERS: readonly [entry: string, path: string][] = [
-  ['throughline/server', 'server'],
-  ['throughline/facts', 'facts'],
-  ['throughline/traces', 'traces'],
-];
+const OTHERS = ['server', 'facts', 'traces'];
+
+function tableOf(name: string, path: string): string {
+  return `## ${name}\n\n| export | meaning |\n|---|---|\n${entry(path).flatMap(typeRow).join('\n')}`;
+}
 
 describe('the page of the SDK', () => {
   it('the reference gives every export with its docstring, and a sample of the main ones', async () => {
@@ -99,12 +99,18 @@ describe('the page of the SDK', () => {
     const functions = main.filter(({ kind }) => kind === 'function');
     const page = `# SDK
 
-What \`import … from 'throughline'\` gives: functions, classes and types, with a sample of the main ones. This page is written
-from the source; a test runs the samples.
+You use \`import … from 'throughline'\` to publish results, compile prompts and call tools from TypeScript. This page is generated from
+the source; a test runs the samples.
 
 Install the package, and start the services with \`throughline up\`. [Publish results](../how-to/publish-results.md#with-typescript)
-and [Write an agent](../how-to/write-an-agent.md) show it in use, [Embed it](../how-to/embed.md) runs the services in your
-program, and [Versions](../explanation/versions.md) says what stays as it is.
+shows it in use, and [Versions](../explanation/versions.md) lists the compatibility rules.
+
+| import | content |
+|---|---|
+| \`throughline\` | the client alone; \`createThroughlineClient\` makes one on an existing NATS connection |
+| \`throughline/server\` | the services, [inside your program](#run-the-services-in-your-program) |
+| \`throughline/work\` | \`runPlan\`, which [runs a plan](../how-to/run-a-plan.md#from-typescript) with agents that are functions |
+| \`throughline/facts\`, \`throughline/traces\`, \`throughline/schemas\` | [the parts inside](facts-and-traces.md): fact tracker, hooks before a model call, zod schemas |
 
 ## Connect
 
@@ -122,11 +128,11 @@ ${methods.map(methodOf).join('\n\n')}
 
 ## Tools
 
-\`client.tools\` has one method for each tool. A field with \`?\` may be left out.
+\`client.tools\` has one method for each tool. A field with \`?\` is optional.
 
 ${sample('tools')}
 
-| method | what it does | takes | answers |
+| method | what it does | fields | answer |
 |---|---|---|---|
 ${TOOL_NAMES.map(
   (name) =>
@@ -139,7 +145,7 @@ ${TOOL_NAMES.map(
 
 ${sample('learnings')}
 
-| method | what it does | takes | answers |
+| method | what it does | fields | answer |
 |---|---|---|---|
 ${LEARNING_REQUEST_SUBJECTS.map((subject) => {
   const [group, ...rest] = subject.split('.');
@@ -152,13 +158,13 @@ ${prose(named('ThroughlineError').about)} [Error codes](errors.md) has the cause
 
 ${sample('ThroughlineError')}
 
-| export | what it is |
+| export | meaning |
 |---|---|
 ${['ERROR_CODES', 'ErrorCode'].flatMap((name) => typeRow(named(name))).join('\n')}
 
 ## Types
 
-| type | what it is |
+| type | meaning |
 |---|---|
 ${main
   .filter(
@@ -168,29 +174,50 @@ ${main
   .flatMap(typeRow)
   .join('\n')}
 
-${OTHERS.map(
-  ([name, path]) => `## ${name}
+## Run the services in your program
 
-| export | what it is |
-|---|---|
-${entry(path).flatMap(typeRow).join('\n')}`,
-).join('\n\n')}
+\`\`\`ts
+import { startThroughline } from 'throughline/server';
 
-## throughline/schemas
+const throughline = await startThroughline({ server: { store: '.throughline' } });
+console.log(throughline.url);
+await throughline.close();
+\`\`\`
 
-The zod schemas of what travels: ${entry('schemas')
-      .map(({ name }) => `\`${name}\``)
-      .join(', ')}. [JSON Schemas](schemas.md) has the same for other languages.
+\`monitoring(path)\` answers \`/metrics\`, \`/healthz\` and \`/readyz\` for a route of your server: see
+[Monitor it](../how-to/monitor.md). Spans use the OpenTelemetry SDK of your program, if it has one:
+
+\`\`\`ts
+const page = await throughline.monitoring('/metrics'); // { status, type, body }, or undefined for another path
+\`\`\`
+
+\`close()\` stops the services, the connection and the server that it started; the data stays.
+
+${tableOf('throughline/server', 'server')}
 `;
     await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/sdk.md`);
     const anchors = anchorsOf(page);
     expect(anchors.filter((each, at) => anchors.indexOf(each) !== at)).toEqual([]);
   });
 
-  it('what the package exports has a docstring', () => {
-    const bare = ['index', ...OTHERS.map(([, path]) => path)].flatMap((path) =>
-      entry(path).filter(({ about }) => about === ''),
+  it('the reference gives every export of the parts inside', async () => {
+    const page = `${tableOf('throughline/facts', 'facts')}
+
+${tableOf('throughline/traces', 'traces')}
+
+## throughline/schemas
+
+The zod schemas of everything on the wire: ${entry('schemas')
+      .map(({ name }) => `\`${name}\``)
+      .join(', ')}. [JSON Schemas](requests.md#json-schemas) are the same for other languages.
+`;
+    await expect(endingWith('docs/reference/facts-and-traces.md', page)).toMatchFileSnapshot(
+      `${ROOT}docs/reference/facts-and-traces.md`,
     );
+  });
+
+  it('what the package exports has a docstring', () => {
+    const bare = ['index', ...OTHERS].flatMap((path) => entry(path).filter(({ about }) => about === ''));
     expect([...new Set(bare.map(({ name }) => name))]).toEqual([]);
   });
 });

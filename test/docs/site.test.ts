@@ -94,7 +94,7 @@ describe('the site of the docs', () => {
   it('a reader finds a page by a word from it, in a folder of a host, and no other host is asked', async () => {
     const page = await browser.newPage();
     const seen = watchedFor(page, origin + FOLDER.slice(0, -1));
-    await page.goto(`${origin}${FOLDER}docs/how-to/embed.html`);
+    await page.goto(`${origin}${FOLDER}docs/concepts.html`);
 
     await page.keyboard.press('/');
     await page.keyboard.type('xyzzyx');
@@ -105,7 +105,7 @@ describe('the site of the docs', () => {
     expect(page.url()).toBe(`${origin}${FOLDER}docs/reference/errors.html#not_caught_up`);
     expect(await page.title()).toBe('Error codes · Throughline');
 
-    for (const path of ['index.html', 'docs/contributing.html']) {
+    for (const path of ['index.html', 'docs/contributing/index.html']) {
       await page.goto(origin + FOLDER + path);
       expect(await seriousFindings(page), path).toEqual([]);
     }

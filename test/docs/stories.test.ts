@@ -68,9 +68,9 @@ function answer(): string {
   played.shown.push('throughline answer 1 "Use 9464." -s demo --by anna');
   return story(
     'An answer',
-    'The agent of task 1 cannot go on without a decision, and asks. `throughline status`, `session ls` and `log -f` say that a person is needed; anna answers.',
+    'The agent of task 1 needs a decision, and asks. `throughline status`, `session ls` and `log -f` say that a person is needed; anna answers.',
     played,
-    ['The next prompt of task 1 holds question and answer:', played.prompt(asked)],
+    ['The next prompt of task 1 has the question and the answer:', played.prompt(asked)],
   );
 }
 
@@ -117,7 +117,7 @@ function learnings(): string {
   const asked = { taskId: '9', taskPrompt: HAND_IN };
   return story(
     'Two sessions, and what the first one taught',
-    'Reviewers ask for the same in two tasks, so it becomes a proposal, and anna accepts it. A later session of the project begins with no facts of its own.',
+    'Reviewers ask for the same in two tasks, so it becomes a proposal, and anna accepts it. A later session of the project starts without facts.',
     first,
     ['A prompt of the later session has the learning:', new Story().prompt(asked, known)],
   );
@@ -126,7 +126,7 @@ function learnings(): string {
 it('the page of stories holds the prompts that they lead to', async () => {
   const page = [
     '# Five stories',
-    'Each story shows what is published or typed, and the prompt that the next agent gets. The first lines of a prompt, the text of the role, are left out. The tests `test/e2e/story-*.test.ts` play the same on a server.',
+    'You see in each story the published results, the typed commands, and the prompt of the next agent. The first lines of each prompt, the text of the role, are left out. The tests `test/e2e/story-*.test.ts` play the same on a server.',
     answer(),
     rounds(
       'Fix rounds',

@@ -11,10 +11,10 @@ import { cleanEnv, startUp, type Up } from '../support/cli.js';
 import { natsCli } from '../support/nats-cli.js';
 import { openPorts, soon } from '../support/system.js';
 
-/** The cheat sheet of docs/how-to/look-inside.md, run as it stands there: by the real command line, against a running `up`. */
+/** The cheat sheet of docs/reference/subjects-and-streams.md, run as it stands there: by the real command line, against a running `up`. */
 
 const root = new URL('../../', import.meta.url);
-const HEADING = '## With the `nats` CLI';
+const HEADING = '## Read them with the nats CLI';
 const SESSION = 'demo';
 const LEARNING = 'Parsers need a test for empty input';
 
@@ -29,7 +29,7 @@ function cheatSheet(page: string): string[] {
 }
 
 const commands = cheatSheet(
-  await readFile(new URL('docs/how-to/look-inside.md', root), 'utf8').catch(() => ''),
+  await readFile(new URL('docs/reference/subjects-and-streams.md', root), 'utf8').catch(() => ''),
 );
 const found = await natsCli();
 

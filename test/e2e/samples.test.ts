@@ -3,7 +3,7 @@ import { refusedAtFirst } from '../support/refused-at-first.js';
 import { goRunner, pythonRunner, type Runner, sampleIn, typescriptRunner } from '../support/samples.js';
 import { eventsOf, newSession, startSystem } from '../support/system.js';
 
-/** The samples of README and docs do what they show, with nothing but what their page says to install. */
+/** The samples of the docs do what they show, with nothing but what their page says to install. */
 
 const SAMPLES: readonly [
   name: string,
@@ -11,8 +11,8 @@ const SAMPLES: readonly [
   language: string,
   runner: () => Runner | Promise<Runner>,
 ][] = [
-  ['Python', 'README.md', 'python', pythonRunner],
-  ['TypeScript', 'README.md', 'ts', typescriptRunner],
+  ['Python', 'docs/how-to/publish-results.md', 'python', pythonRunner],
+  ['TypeScript', 'docs/how-to/publish-results.md', 'ts', typescriptRunner],
   ['Go', 'docs/how-to/publish-results.md', 'go', goRunner],
 ];
 

@@ -1,25 +1,25 @@
 /**
  * The hooks of every client: which of its events we take, what is done then, and in which words the answer is written.
- * One event more is one entry here; docs/reference/hooks.md is written from this table, and `throughline connect` reads it.
+ * One event more is one entry here; docs/reference/clients.md is written from this table, and `throughline connect` reads it.
  */
 
 /** Agent lifecycle events, independent of what each client calls them. */
 export const MOMENTS = {
   'session-start':
-    'gives the `session-start` prompt as context; after a compaction also the compacted history of this conversation. A new session gets its project and plan',
+    'returns the `session-start` prompt as context; after a compaction also the compacted history of this conversation. Sets project and plan of a new session',
   prompt:
-    'keeps the prompt as a REQUEST in the trace; one that names a task gets what the dispatch prompt of that task knows, any other at most six lines that fit it',
+    'stores the prompt as a REQUEST in the trace. Adds the memory of the task that the prompt names, otherwise at most six lines that fit it',
   'before-agent':
-    'replaces the prompt of a sub-agent that names a task by the dispatch prompt of that task; one that only looks keeps its prompt, followed by what is known of the task',
+    'replaces the prompt of a sub-agent that names a task by the dispatch prompt of that task; for a reader, appends the memory of the task',
   'after-tool':
-    'keeps tool, files, command and status for the trace. Every half minute it also sends them, and tells the agent what is new for it: an answer, a message, a required fix of its task, in at most 100 tokens',
+    'stores tool, files, command and status for the trace. Every half minute it also sends them, and tells the agent its news in at most 100 tokens: an answer, a message, a required fix of its task',
   said: 'remembers the message, for a client whose stop event does not have it',
-  text: 'publishes the last result block of a text, if it can be read: the agent may still go on',
+  text: 'publishes the last result block of a text, if it can be read: the agent may still continue',
   'agent-stop':
-    'publishes the last result block of the last message. An agent that was given the contract and returns none is sent back once. Without a result, what its turn did, decided and left open is published by rule',
-  stop: 'the same for the agent that the user talks to',
-  'before-compaction': 'sends what is kept, so that nothing is lost',
-  'session-end': 'sends what is kept',
+    'publishes the last result block of the last message. An agent that received the contract and returns none is sent back once. Otherwise the turn is published by rule',
+  stop: 'the same for the agent that you talk to',
+  'before-compaction': 'sends the stored entries, so that nothing is lost',
+  'session-end': 'sends the stored entries',
 } as const;
 type Moment = keyof typeof MOMENTS;
 

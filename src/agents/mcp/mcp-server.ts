@@ -172,7 +172,7 @@ export const RESOURCES: Readonly<
 > = {
   session: {
     title: 'Session',
-    description: 'What an agent reads at the start of this session',
+    description: 'The text for an agent at the start of this session',
     read: async (memory) => (await compiled(memory, {})).prompt,
   },
   plan: {
@@ -182,7 +182,7 @@ export const RESOURCES: Readonly<
   },
   learnings: {
     title: 'Learnings',
-    description: 'What the project has learned, the newest first',
+    description: 'The learnings of the project, the newest first',
     read: learningsOf,
   },
 };

@@ -150,7 +150,7 @@ const SCHEMAS: Readonly<Record<string, Described>> = {
   ...Object.fromEntries(
     Object.entries(RESULTS).map(([role, schema]) => [
       `result.${role}`,
-      { about: `What an agent returns as ${role}, on dispatch.<session>.${role}.`, schema },
+      { about: `The result of an agent as ${role}, on dispatch.<session>.${role}.`, schema },
     ]),
   ),
   ...Object.fromEntries(

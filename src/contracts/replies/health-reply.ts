@@ -69,7 +69,7 @@ const finding = z
       .enum(['ok', 'warn', 'fail'])
       .describe('warn works, but not for long or not as intended; fail does not work.'),
     message: z.string().describe('What was found.'),
-    fix: z.string().exactOptional().describe('What to do about it.'),
+    fix: z.string().exactOptional().describe('The suggested fix.'),
   })
   .meta({ id: 'HealthFinding', description: 'One finding of the doctor.' });
 

@@ -62,7 +62,7 @@ const viewFields = {
   similar: z
     .object({
       learning: z.string().describe('Id of the learning.'),
-      content: z.string().describe('What it says.'),
+      content: z.string().describe('The text.'),
       similarity: z.number().describe('0.7 to 1; 1 for the same words.'),
     })
     .nullable()

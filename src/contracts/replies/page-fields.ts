@@ -26,8 +26,8 @@ type Unchanging<Value> = Value extends readonly (infer Item)[]
 /** Why a result was rejected. */
 export const faultFields = {
   code: z.string().describe('A stable error code.'),
-  reason: z.string().describe('What is wrong with it.'),
-  fix: z.string().exactOptional().describe('What would make it readable.'),
+  reason: z.string().describe('The problem.'),
+  fix: z.string().exactOptional().describe('The fix that makes it readable.'),
   meant: z
     .enum(ROLES)
     .exactOptional()

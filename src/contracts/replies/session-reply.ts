@@ -19,7 +19,7 @@ export const handover = z
 export const taskView = z
   .object({
     id: z.string().describe('Id of the task, such as TAS-1.'),
-    content: z.string().describe('What is to be done.'),
+    content: z.string().describe('The work to do.'),
     status: z.enum(TASK_STATUSES).describe('Its status.'),
     priority: z.int().describe('0 critical, 1 high, 2 medium, 3 low, 4 backlog.'),
     depends_on: z.array(z.string()).describe('Tasks that it waits for.'),
@@ -57,7 +57,7 @@ export const taskView = z
 export const planClaim = z
   .object({
     id: z.string().describe('Id of the task in the plan.'),
-    text: z.string().describe('What is to be done.'),
+    text: z.string().describe('The work to do.'),
     claimed_by: z.string().exactOptional().describe('Agent that claimed it.'),
     since: time('When that agent claimed it').exactOptional(),
     claimed_at: time('When that agent last renewed its claim').exactOptional(),
@@ -68,8 +68,8 @@ export const planClaim = z
 export const note = z
   .object({
     id: z.string().describe('Id of the note, such as NOT-1.'),
-    content: z.string().describe('What it says.'),
-    type: z.enum(NOTE_TYPES).describe('What kind of note it is.'),
+    content: z.string().describe('The text.'),
+    type: z.enum(NOTE_TYPES).describe('The kind of note.'),
     created_at: time('When it was written'),
     updated_at: time('When it was last changed'),
     iteration,
@@ -79,7 +79,7 @@ export const note = z
 export const inboxMessage = z
   .object({
     id: z.string().describe('Id of the message, such as MSG-1.'),
-    content: z.string().describe('What it says.'),
+    content: z.string().describe('The text.'),
     created_at: time('When it was left'),
     read: z.boolean().describe('Whether it was read.'),
   })

@@ -9,7 +9,7 @@ export const traceAppended = z.object({
     .array(
       z.object({
         index: count('Index in the request.'),
-        message: z.string().describe('What is wrong with it.'),
+        message: z.string().describe('The problem.'),
       }),
     )
     .describe('Entries that could not be read.'),

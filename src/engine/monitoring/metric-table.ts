@@ -12,7 +12,7 @@ import { REPAIRS } from '../../contracts/reading/repairs.js';
 import { TOOLS_SERVICE } from '../../contracts/tool-requests.js';
 
 /**
- * A metric that a process can expose; `docs/reference/metrics.md` is generated from this table. Labels never hold an agent's
+ * A metric that a process can expose; `docs/how-to/monitor.md` is generated from this table. Labels never hold an agent's
  * text: a value that is not listed becomes `other`, and `own` labels hold names from the code.
  */
 export interface Metric {
@@ -70,14 +70,14 @@ export const METRICS = {
     'Results that wait because the log of their session rejects writes',
   ),
   throughline_sessions_set_aside: metric('gauge', 'Sessions whose logs reject writes'),
-  throughline_compile_duration_seconds: metric('histogram', 'Time that compiling a prompt takes, by stage', {
+  throughline_compile_duration_seconds: metric('histogram', 'Time to compile a prompt, by stage', {
     kind: KINDS,
     stage: COMPILE_STAGES,
   }),
   throughline_prompts_kept_total: metric('counter', 'Compiled prompts that were kept to be looked at later'),
   throughline_prompts_dropped_total: metric(
     'counter',
-    'Compiled prompts that were not kept: too many at once, or the store takes none',
+    'Traces of prompts that were dropped: too many at once, or the store rejects them',
   ),
   throughline_requests_total: metric('counter', 'Requests that a service was sent', {
     service: SERVICES,
@@ -100,7 +100,7 @@ export const METRICS = {
   }),
   throughline_sessions_kept_total: metric(
     'counter',
-    'What the keeper wrote of sessions that went quiet, and how often it could not',
+    'Entries and snapshots that the keeper wrote or failed to write',
     { what: ['entry', 'snapshot', 'failed'] },
   ),
   throughline_log_messages_total: metric('counter', 'Warnings and errors in the log', {

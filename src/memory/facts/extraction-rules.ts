@@ -6,7 +6,7 @@ import { clipText, quoted } from '../../shared/text.js';
 import { decided, decides, sentencesOf } from '../traces/sentences.js';
 import { type RecordedFact, recordedFact, type SessionFactTag } from './fact-types.js';
 
-/** The extraction rules, each from one field of a result to facts. Pure. A new rule goes at the end of the array. */
+/** The extraction rules, each from one field of a result to facts. Pure. Add a new rule at the end of the array. */
 export interface ExtractionRule {
   readonly name: string;
   /** The field that it reads; it runs for kinds with that field. Left out: for every kind. */

@@ -140,7 +140,7 @@ export interface ISessionFactStore {
   add(facts: readonly SessionFact[]): void;
   /** Closes the valid facts with this subject and relation, in the name of `by`. */
   invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void;
-  /** Closes a fact for good, wherever it is stated; `instead`, a replacement, takes its place. */
+  /** Closes a fact for good, wherever it is stated; `instead` replaces it. */
   retract(fact: SessionFact, by: Retraction, instead?: SessionFact): void;
   /** Valid facts, oldest dispatch first. */
   getValid(): readonly SessionFact[];

@@ -31,7 +31,7 @@ export class HookEngine {
 }
 
 /**
- * Gives the summary of an intent's trace, or null while there is none. An implementer must give the same bytes until
+ * Returns the summary of an intent's trace, or null while there is none. An implementer must give the same bytes until
  * a further block of entries is compacted.
  */
 export interface CompactionSource {
@@ -55,7 +55,7 @@ export class PreCompactHook {
   readonly hook: PreLlmHook = (intentId) => this.compact(intentId);
 }
 
-/** Puts a stable summary before the system prompt of a model call, and never stands in the way of the call. */
+/** Adds a stable summary before the system prompt of a model call, and never blocks the call. */
 
 export interface PreLlmOptions {
   /** Without one, system prompts stay untouched. */
@@ -70,7 +70,7 @@ export interface PreLlmOptions {
   readonly taskId?: string | undefined | (() => string | undefined);
   /** Longest wait for the hooks, in milliseconds. Default 2000. */
   readonly deadlineMs?: number;
-  /** Told of both prompts before each call: what counts tokens for a context window goes by `original`. */
+  /** Called with both prompts before each call: count the tokens of a context window by `original`. */
   readonly onPrepared?: (prepared: PreparedPrompt) => void;
 }
 
@@ -85,7 +85,7 @@ export interface PreparedPrompt {
 
 const DEFAULT_DEADLINE_MS = 2000;
 
-/** Asks the hooks once, and gives both prompts. Never rejects. */
+/** Asks the hooks once, and returns both prompts. Never rejects. */
 export async function preparePrompt(systemPrompt: string, options: PreLlmOptions): Promise<PreparedPrompt> {
   const { hookEngine, activeIntentId, deadlineMs = DEFAULT_DEADLINE_MS } = options;
   const untouched = { original: systemPrompt, effective: systemPrompt, summary: null };

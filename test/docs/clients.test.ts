@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { HOOK_CLIENTS, type HookClient, MOMENTS } from '../../src/agents/hooks/hook-table.js';
+import { RESOURCES } from '../../src/agents/mcp/mcp-server.js';
+import { type ListedSchema, listedSchema, MCP_TOOLS } from '../../src/agents/mcp/mcp-tools.js';
+import { endingWith, ROOT } from './pages.js';
+
+/** The tables of a page are generated from the code: `npm run docs` writes them, and this test compares. */
+
+interface Shape extends ListedSchema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly items?: Shape;
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly Shape[];
+}
+
+function kindOf(shape: Shape): string {
+  if (shape.enum !== undefined) return shape.enum.map((value) => `\`${value}\``).join(', ');
+  if (shape.anyOf !== undefined) return shape.anyOf.map(kindOf).join(' or ');
+  if (shape.items !== undefined) return `list of ${kindOf(shape.items)}`;
+  if (shape.properties === undefined) return shape.type ?? 'any';
+  return `{ ${fieldsOf(shape).join(', ')} }`;
+}
+
+function fieldsOf({ properties = {}, required = [] }: Shape): string[] {
+  return Object.keys(properties).map((name) => `\`${name}${required.includes(name) ? '' : '?'}\``);
+}
+
+function rowsOf(shape: Shape): string[] {
+  return Object.entries(shape.properties ?? {}).map(([name, field]) => {
+    const optional = shape.required?.includes(name) ? '' : '?';
+    const about = field.description === undefined ? '' : `: ${field.description}`;
+    return `| \`${name}${optional}\` | ${kindOf(field)}${about} |`;
+  });
+}
+
+describe('the page of clients', () => {
+  it('the reference gives every hook of every client, and every tool of the MCP server', async () => {
+    const answers = {
+      context: 'context',
+      input: 'the changed input of the tool',
+      again: 'continue, with the reason',
+    };
+    const clients = Object.entries(HOOK_CLIENTS).map(([name, client]: [string, HookClient]) => {
+      const rows = client.events.map(({ name: event, moment, answer, matcher }) => {
+        const of = matcher === undefined ? '' : ` (tools \`${matcher.replaceAll('|', '\\|')}\`)`;
+        return `| \`${event}\`${of} | ${moment} | ${answer === undefined ? '–' : answers[answer]} |`;
+      });
+      const samples = [
+        ...new Set(client.events.flatMap(({ name: event, answer }) => (answer ? [{ event, answer }] : []))),
+      ];
+      const kinds = [...new Set(samples.map(({ answer }) => answer))].map((kind) => {
+        const event = samples.find(({ answer }) => answer === kind)?.event ?? '';
+        const value = kind === 'input' ? { prompt: '…' } : '…';
+        return `- ${answers[kind]}: \`${JSON.stringify(client.write[kind](value, event))}\``;
+      });
+      return `### ${client.title}: \`throughline hook ${name}\`
+
+Checked against ${client.checked}. At most ${client.contextTokens} tokens of context and ${client.maxAnswer} characters in one answer.
+
+| event | moment | answer |
+|---|---|---|
+${rows.join('\n')}
+
+${kinds.join('\n')}
+
+Limits:
+
+${client.cannot.map((each) => `- It cannot ${each}.`).join('\n')}
+`;
+    });
+    const tools = Object.entries(MCP_TOOLS).map(([name, { description, annotations, input, output }]) => {
+      const reads = 'readOnlyHint' in annotations ? ' It only reads.' : '';
+      return `### \`${name}\`
+
+${description}${reads}
+
+| argument | |
+|---|---|
+${rowsOf(listedSchema(input, 'input')).join('\n')}
+${output === undefined ? '' : `\n| answer | |\n|---|---|\n${rowsOf(listedSchema(output, 'output')).join('\n')}\n`}`;
+    });
+    const resources = Object.entries(RESOURCES).map(
+      ([name, { description }]) => `| \`throughline://${name}\` | ${description} |`,
+    );
+    const page = `## Hook events
+
+Generated from [src/agents/hooks/hook-table.ts](../../src/agents/hooks/hook-table.ts).
+
+| moment | what the hook does |
+|---|---|
+${Object.entries(MOMENTS)
+  .map(([name, does]) => `| ${name} | ${does} |`)
+  .join('\n')}
+
+${clients.join('\n')}
+## MCP tools
+
+Generated from [src/agents/mcp](../../src/agents/mcp/mcp-tools.ts). All definitions together have less than 1,300 tokens, identical in every
+session. A field with \`?\` is optional. \`report\` and \`explain\` also answer with \`structuredContent\`, which some
+clients show instead of the text. An error is a text with a stable code and the next step. Claude Code loads \`context\` and \`report\` from
+the start and finds the others by a search.
+
+${tools.join('\n')}
+## MCP resources and prompts
+
+| resource | content |
+|---|---|
+${resources.join('\n')}
+
+The prompts \`implementer\` and \`reviewer\` return the prompt of that role for a \`task\`. Pass \`prompt\` if the board does not describe the task.
+`;
+    await expect(endingWith('docs/reference/clients.md', page)).toMatchFileSnapshot(
+      `${ROOT}docs/reference/clients.md`,
+    );
+  });
+
+  it('the page of clients has the version that each client was checked against', async () => {
+    const page = await readFile(`${ROOT}docs/reference/clients.md`, 'utf8');
+    for (const { title, checked } of Object.values(HOOK_CLIENTS)) {
+      const row = page.split('\n').find((line) => line.startsWith(`| ${title} |`));
+      expect(row).toContain(checked);
+    }
+  });
+});
