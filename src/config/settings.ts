@@ -157,7 +157,7 @@ export const SETTINGS = {
   embedUrl: setting(
     'THROUGHLINE_EMBED_URL',
     address,
-    "endpoint with OpenAI's `/v1/embeddings` (Ollama, vLLM, LM Studio, OpenAI): learnings are then found by meaning as well",
+    "endpoint with OpenAI's `/v1/embeddings` (Ollama, vLLM, LM Studio, OpenAI): learnings and decisions are then found by meaning as well",
   ),
   embedModel: setting(
     'THROUGHLINE_EMBED_MODEL',

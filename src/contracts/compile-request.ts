@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { timestamp } from './event.js';
 import { DISPATCH_PARTS, FACT_TAGS, REPLY_PARTS, type ReplyPart, ROLES } from './kinds.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
+import { vectorJson } from './recorded-fact.js';
 import type { CompileReply, DispatchReply } from './replies/compile-reply.js';
 import { taskId } from './results.js';
 import { sessionName } from './session-name.js';
@@ -59,6 +60,12 @@ const learningFields = {
 
 const room = between(1, 2_000_000).optional();
 
+const meaning = vectorJson
+  .optional()
+  .describe(
+    'The vector of the task, from the request of a kept prompt: orders decisions by meaning. Default: that of the configured model, if it answers in time.',
+  );
+
 const budgetFields = {
   budget: z
     .object({
@@ -86,6 +93,7 @@ const common = {
   ...learningFields,
   ...fileFields,
   ...budgetFields,
+  meaning,
   tags: tags.optional().describe('Only facts with one of these tags.'),
   maxFacts: between(0, 1000).optional().describe('Maximum number of facts. Default: as many as fit.'),
   fill: z
@@ -160,6 +168,7 @@ const sessionStartRequest = z
     ...learningFields,
     ...fileFields,
     ...budgetFields,
+    meaning,
     after: common.after,
     afterTimeoutMs: common.afterTimeoutMs,
     asOf: common.asOf,

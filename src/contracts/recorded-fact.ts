@@ -13,6 +13,20 @@ export const recordedFact = z
   })
   .meta({ id: 'RecordedFact', description: 'A fact as its event stores it.' });
 
+/** 16,384 numbers. */
+const MAX_VALUES = 21_848;
+
+export const vectorJson = z.object({
+  model: z.string().max(1000).describe('The model that made it.'),
+  scale: z.number().positive().describe('Factor of the values.'),
+  values: z
+    .base64()
+    .min(4)
+    .max(MAX_VALUES)
+    .describe('Whole numbers from -127 to 127, one byte each, in Base64.'),
+});
+export type VectorJson = z.output<typeof vectorJson>;
+
 export const recordedRepair = z
   .object({
     kind: z.string().describe('Kind of the repair.'),

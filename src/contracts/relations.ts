@@ -10,6 +10,7 @@ export const RELATIONS = {
   issue: 'issue',
   requiredFix: 'must_fix',
   convention: 'convention',
+  decided: 'decided',
   noted: 'noted',
   /** The git branch of a result. */
   branch: 'on_branch',
@@ -29,6 +30,7 @@ export const BLOCKED_BY = 'blocked_by';
 /** Relations that agents may use in their own facts. */
 const FREE: ReadonlySet<string> = new Set([
   RELATIONS.convention,
+  RELATIONS.decided,
   RELATIONS.noted,
   RELATIONS.suggested,
   RELATIONS.asks,

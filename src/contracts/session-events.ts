@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RESULT_KEY_LENGTH } from './accepted-result.js';
 import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
-import { recordedFact, recordedRepair } from './recorded-fact.js';
+import { recordedFact, recordedRepair, vectorJson } from './recorded-fact.js';
 import { resultEventJson } from './result-event-json.js';
 import { question, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
@@ -126,10 +126,19 @@ const factRetracted = eventOf('fact.retracted', {
   by: z.string().describe('Who retracted it.'),
 }).omit({ id: true });
 
+const factVectors = eventOf('fact.vectors', {
+  model: vectorJson.shape.model.describe('The model that made them.'),
+  vectors: z
+    .array(vectorJson.omit({ model: true }).extend({ fact: z.string().describe('Id of the fact.') }))
+    .readonly()
+    .describe('One vector per fact.'),
+}).omit({ id: true });
+
 export const sessionEvent = z.discriminatedUnion('type', [
   factRecorded,
   dispatchRejected,
   factRetracted,
+  factVectors,
   ...taskEvents,
   ...noteEvents,
   ...inboxEvents,
@@ -167,6 +176,7 @@ const NO_COMMANDS: ReadonlySet<string> = new Set([
   'fact.recorded',
   'dispatch.rejected',
   'fact.retracted',
+  'fact.vectors',
   'trace.appended',
 ] satisfies SessionEvent['type'][]);
 

@@ -1,8 +1,10 @@
 import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/kinds.js';
+import type { VectorJson } from '../contracts/recorded-fact.js';
 import { isBare } from '../memory/facts/fact-groups.js';
 import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';
 import type { RankedFact, SessionFact, WeighedFact } from '../memory/facts/fact-types.js';
+import { closeness, fromStored, mayOrder } from '../memory/facts/fact-vectors.js';
 import { SESSION_CONTEXT_HEADER } from '../memory/facts/format-facts.js';
 import { coveringTasks } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
@@ -108,6 +110,7 @@ export interface MemoryAsked {
   /** `recent` fills the remaining budget with less related and recent facts. Default: `relevant`. */
   readonly fill?: 'relevant' | 'recent' | undefined;
   readonly hints?: CompileHints | undefined;
+  readonly meaning?: VectorJson | undefined;
   /** Also report the candidates. */
   readonly explain?: boolean | undefined;
 }
@@ -127,6 +130,8 @@ export interface SessionMemory {
   /** The likely files and, with `explain`, the next best. */
   readonly candidates: readonly LikelyFile[];
   readonly considered: readonly WeighedFact[];
+  /** How decisions were ordered, if there are more than some. */
+  readonly method: 'semantic' | 'lexical' | undefined;
   /** Original numbers of items of incomplete sections. */
   readonly totals: { readonly [Name in NoteSection | 'learnings']?: number };
 }
@@ -156,24 +161,22 @@ export function memoryOf(
   const perhaps = others.filter(({ score }) => score < LIKELY && score >= PERHAPS).slice(0, MAX_PERHAPS);
   // The selection of facts does not depend on the number of shown files.
   const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LIKELY);
-  const isTold = (task: string) =>
-    factsOf(state)
-      .index()
-      .ofTask(task)
-      .some((each) => each.isSummary);
+  const index = factsOf(state).index();
+  const isTold = (task: string) => index.ofTask(task).some((each) => each.isSummary);
   const covering = fill === 'recent' ? undefined : coveringTasks(past, candidates, isTold);
+  const isOrdered = asked.meaning && mayOrder(index, state.vectors, asked.meaning.model);
   const { chosen, cut, rest, restTotal, considered } = rankFacts(factsOf(state), {
     ...asked,
     room,
     ...(covering === undefined
       ? { rest: Math.ceil(usual / SHORT_LINE) }
       : { work: covering, lasting: MAX_LASTING }),
+    ...(isOrdered && { closeness: closeness(fromStored(asked.meaning), state.vectors) }),
     ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
   const own = factsOf(state).findingsOf(asked.taskId);
-  const findings =
-    factsOf(state).index().findings - own.filter(({ validTo }) => validTo === undefined).length;
+  const findings = index.findings - own.filter(({ validTo }) => validTo === undefined).length;
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
   const places = chosen.map((each) => {
     const section = sectionOf(each);
@@ -220,7 +223,8 @@ export function memoryOf(
     const section = sectionOf(each);
     totals[section] = 1 + (totals[section] ?? sections[section].length);
   }
-  return { sections, facts, places, files, perhaps, findings, candidates, considered, totals };
+  const method = isOrdered ? 'semantic' : mayOrder(index, state.vectors) ? 'lexical' : undefined;
+  return { sections, facts, places, files, perhaps, findings, candidates, considered, totals, method };
 }
 
 /** Restricts each section in an order to the first `PLACES` facts of the memory, and appends all others. */

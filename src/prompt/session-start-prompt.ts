@@ -107,7 +107,7 @@ export const SESSION_START: PromptDescriptor<
         results.slice(0, MAX_LAST).map((result) => lastLine(result, now, branch)),
         2 * MAX_LINE,
       ),
-      decided: items(decisionsOf(state).slice(0, MAX_DECIDED)),
+      decided: items(decisionsOf(state, results.slice(0, MAX_LAST)).slice(0, MAX_DECIDED)),
       open: items(openOf(state, results).slice(0, MAX_OPEN)),
       noted: items(notesOf(state, false).slice(0, MAX_NOTED)),
       next: items(nextOf(state), MAX_LINE),
@@ -237,11 +237,12 @@ function lastLine(
   return `${where === '' ? what : withoutEnd(what)}${where} (${who.join(', ')})`;
 }
 
-/** Returns decisions and conventions, newest first: from facts of results and from notes. */
-function decisionsOf(state: SessionState): string[] {
+/** Returns decisions and conventions, newest first: from notes, and from facts that the shown results do not say. */
+function decisionsOf(state: SessionState, shown: readonly PastResult[]): string[] {
   const facts = factsOf(state)
     .getValid()
     .filter((fact) => fact.history !== true && ['decisions', 'conventions'].includes(groupOf(fact)))
+    .filter(({ object }) => !shown.some(({ summary }) => summary.object.includes(object.slice(1))))
     .reverse()
     .map(({ subject, relation, object, sourceTaskId }) =>
       subject === `task:${sourceTaskId}` ? object : `${subject} ${relation} ${object}`,

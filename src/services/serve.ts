@@ -7,6 +7,7 @@ import {
   type Token,
 } from '../contracts/names.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
+import { loadEmbedder } from '../engine/embedding/load-embedder.js';
 import type { SessionCommander } from '../engine/folding/session-folding.js';
 import { Monitoring } from '../engine/monitoring/monitoring.js';
 import { otelTracing } from '../engine/monitoring/otel-tracing.js';
@@ -33,7 +34,7 @@ export type ServiceName = (typeof SERVICES)[number];
 
 /** Streams and buckets that a service creates at its start; session streams are created with their first event. */
 const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
-  extractor: ['layout', 'dispatches', 'rejected'],
+  extractor: ['layout', 'dispatches', 'rejected', 'snapshots'],
   compiler: ['layout', 'snapshots', 'learning-snapshots', 'prompts'],
   tools: ['layout', 'snapshots', 'learnings', 'learning-snapshots', 'prompts'],
   learnings: ['layout', 'dispatches', 'snapshots', 'learnings', 'learning-snapshots'],
@@ -41,6 +42,9 @@ const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
 };
 
 const NEEDS_PROJECTS: ReadonlySet<ServiceName> = new Set(['compiler', 'tools', 'learnings']);
+
+/** Those that compute vectors, of facts, tasks or learnings. */
+const EMBEDS: ReadonlySet<ServiceName> = new Set(['extractor', ...NEEDS_PROJECTS]);
 
 const NEEDS_SESSIONS: ReadonlySet<ServiceName> = new Set(['tools', 'keeper']);
 
@@ -106,11 +110,15 @@ export async function serve(
   /** Commands in progress in this process. */
   let commands = 0;
   const isAlone = only.every((each) => each === 'extractor');
-  await start('extractor', async (own) =>
-    serveExtractor(isAlone ? nats : await connectionOfItsOwn('the extractor'), own, () => commands > 0),
-  );
-  if (isAlone) return nats;
   const opened = openSessions(nats, config, logger, only.includes('tools'), tracing, lifecycle);
+  const embedder = only.some((each) => EMBEDS.has(each)) ? await loadEmbedder(config.embedder) : undefined;
+  if (embedder !== undefined) shutdown.add('the embedder', () => embedder.close());
+  shutdown.add('the snapshot writer', () => opened.writer.stop());
+  await start('extractor', async (own) => {
+    const ports = isAlone ? nats : await connectionOfItsOwn('the extractor');
+    return serveExtractor(ports, own, () => commands > 0, opened.reader, embedder);
+  });
+  if (isAlone) return nats;
   const command: SessionCommander = (...given) => {
     commands += 1;
     return opened.command(...given).finally(() => {
@@ -119,12 +127,11 @@ export async function serve(
   };
   const sessions = { ...opened, command };
   monitoring.metrics.add(foldedMetrics('session', sessions.reader, sessions.writer));
-  shutdown.add('the snapshot writer', () => sessions.writer.stop());
   const known = only.some((each) => NEEDS_SESSIONS.has(each))
     ? await knownSessions(nats, await connectionOfItsOwn('the feed of sessions'), serving)
     : undefined;
   const projects = only.some((each) => NEEDS_PROJECTS.has(each))
-    ? await openProjects(nats, serving)
+    ? openProjects(nats, serving, embedder)
     : undefined;
   if (projects !== undefined) {
     await start('compiler', (own) => serveCompiler(nats, sessions, projects, own));

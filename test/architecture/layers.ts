@@ -42,7 +42,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'memory/facts': {
     holds: 'facts of a session: extraction by rule, store, retrieval',
-    imports: ['contracts', 'memory/search', 'shared'],
+    imports: ['contracts', 'memory/search', 'memory/traces', 'shared'],
     packages: PURE_PACKAGES,
   },
   'memory/traces': {

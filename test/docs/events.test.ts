@@ -10,6 +10,7 @@ import { anchorsOf, ROOT } from './pages.js';
 const WHEN: Readonly<Record<SessionEvent['type'], string>> = {
   'fact.recorded': 'a result was read: what it told, and the facts that do not follow from that',
   'fact.retracted': 'someone retracted or corrected a fact',
+  'fact.vectors': 'a model was asked what facts mean, so that decisions are found by meaning',
   'dispatch.rejected': 'a result could not be used; it is kept whole in `DISPATCH_REJECTED`',
   'task.added': 'a task came onto the board',
   'task.status': 'the status of a task was set',

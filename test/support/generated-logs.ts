@@ -50,6 +50,15 @@ const junk = fc
   )
   .map((text): LogStep => ({ what: 'junk', text }));
 
+const vectors = fc.tuple(fc.integer({ min: 1, max: 5 }), fc.constantFrom('one', 'other')).map(
+  ([number, model]): LogStep => ({
+    what: 'command',
+    event: vectorsOf(number, model),
+    place: 'anywhere',
+    back: 0,
+  }),
+);
+
 const refusals = fc.tuple(dispatch, back).map(
   ([at, looked]): LogStep => ({
     what: 'rejected',
@@ -63,6 +72,7 @@ export const logSteps: fc.Arbitrary<readonly LogStep[]> = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: results },
     { weight: 3, arbitrary: commands },
+    { weight: 1, arbitrary: vectors },
     { weight: 1, arbitrary: refusals },
     { weight: 1, arbitrary: junk },
   ),
@@ -110,6 +120,12 @@ function taskAdded(number: number): SessionEvent {
 export function noteAdded(number: number): SessionEvent {
   const note = { note: `NOT-${number}`, content: 'mind it', type: 'tip', iteration: 0 } as const;
   return { ...envelope(number), type: 'note.added', data: note };
+}
+
+function vectorsOf(number: number, model: string): SessionEvent {
+  const values = Buffer.from([number, 255, 128 - number]).toString('base64');
+  const vectors = [number, number + 1].map((fact) => ({ fact: String(fact), scale: 1 / number, values }));
+  return { v: EVENT_VERSION, at: timeOf(number), type: 'fact.vectors', data: { model, vectors } };
 }
 
 function envelope(number: number) {

@@ -77,7 +77,7 @@ export function turnBody({ client, conversation, notes, message, branch, asked, 
     ...(done.open.length > 0 && { follow_up_actions: done.open }),
     ...(branch !== undefined && { branch }),
     facts: [
-      ...decisions.map((object) => ({ ...ofTask('decided', object), tags: ['decision'] })),
+      ...decisions.map((object) => ({ ...ofTask(RELATIONS.decided, object), tags: ['decision'] })),
       ...done.questions.map((object) => ({ ...ofTask(RELATIONS.asks, object), tags: ['dependency'] })),
       ...commits.map((commit) => ofTask('committed', commit)),
     ],

@@ -50,6 +50,10 @@ const promptTraceFields = {
   facts: z.array(shownFact).describe('The facts shown, in the order of the prompt.'),
   left: z.array(leftFact).describe('The best facts that were left out, at most 10.'),
   learnings: z.array(z.string()).describe('Ids of the learnings shown.'),
+  method: z
+    .enum(['semantic', 'lexical'])
+    .exactOptional()
+    .describe('How more than 40 decisions were ordered: by meaning, or by words alone.'),
   learningsSequence: place('The project sequence that the learnings reflect.').exactOptional(),
   cut: z
     .literal(true)

@@ -54,6 +54,12 @@ export interface Relevance {
     limits: SearchLimits,
   ): Promise<Relevant>;
 
+  /** Returns the vector of a text; `undefined` without an embedder, or if it is late. Never rejects. */
+  vectorOf(query: string): Promise<Float32Array | undefined>;
+
+  /** Absent without an embedder. */
+  readonly model: string | undefined;
+
   /**
    * Calls `listener` for each query vector whose dimension no learning's vector has: the model was replaced under its name.
    */
@@ -122,24 +128,23 @@ export function createRelevance(options: RelevanceOptions): Relevance {
     for (const listener of listeners) listener(name, dimension);
   }
 
-  /** Returns the query's vector, or `undefined` if it is unavailable or there is nothing to compare it with. */
-  async function queryVector(
-    name: Token,
-    project: Project,
-    query: string,
-  ): Promise<Float32Array | undefined> {
+  /** Returns the query's vector, or `undefined` if there is nothing to compare it with. */
+  async function queryVector(name: Token, project: Project, query: string) {
+    await refresh(name, project);
+    const { semantic } = project;
+    return semantic.usable ? queries?.get(query, ({ length }) => semantic.covers(length)) : undefined;
+  }
+
+  /** Returns a vector, or `undefined` if it is late or cannot be had. */
+  async function inTime(work: Promise<Float32Array | undefined>, fields: object) {
     try {
-      await refresh(name, project);
-      const { semantic } = project;
-      if (!semantic.usable) return undefined;
-      return await queries?.get(query, ({ length }) => semantic.covers(length));
+      const vector = await withinDeadline(deadlineMs, work);
+      if (vector !== LATE) return vector;
+      warn({ ...fields, code: 'unavailable', deadlineMs }, 'query vector timed out: words decide');
     } catch (error) {
-      warn(
-        { project: name, code: codeOf(error), err: error },
-        'query not embedded: learnings are chosen by words',
-      );
-      return undefined;
+      warn({ ...fields, code: codeOf(error), err: error }, 'query not embedded: words decide');
     }
+    return undefined;
   }
 
   return {
@@ -149,15 +154,10 @@ export function createRelevance(options: RelevanceOptions): Relevance {
       let byMeaning: RankedLearning[] = [];
       if (queries !== undefined && query.trim() !== '' && learnings.size > 0) {
         if (project.semanticOf !== learnings) bring(project, learnings);
-        const vector = await withinDeadline(deadlineMs, queryVector(name, project, query));
-        if (vector === LATE)
-          warn(
-            { project: name, code: 'unavailable', deadlineMs },
-            'query vector timed out: learnings are chosen by words',
-          );
+        const vector = await inTime(queryVector(name, project, query), { project: name });
         // A concurrent query may have synchronised the index with other learnings.
         if (project.semanticOf !== learnings) bring(project, learnings);
-        if (vector instanceof Float32Array) {
+        if (vector !== undefined) {
           byMeaning = project.semantic.search(vector, { ...limits, maxResults: FUSED_DEPTH });
           if (byMeaning.length === 0) checkDimension(name, project, vector);
         }
@@ -168,6 +168,17 @@ export function createRelevance(options: RelevanceOptions): Relevance {
       const method = methodOf(byWords, byMeaning);
       if (method === 'recency') return { method, ranked: mostRecent(learnings, limits.maxResults) };
       return { method, ranked: fused(byWords, byMeaning, limits.maxResults) };
+    },
+
+    model: embedder?.model,
+
+    async vectorOf(text) {
+      const query = text.slice(0, MAX_QUERY).toWellFormed();
+      if (queries === undefined || query.trim() === '') return undefined;
+      return inTime(
+        queries.get(query, () => true),
+        {},
+      );
     },
 
     onExchanged(listener) {

@@ -50,6 +50,8 @@ export interface FactsAsked {
   readonly work?: readonly CoveringTask[] | undefined;
   /** Decisions, conventions and facts in words to select even if nothing speaks for them; absent: none. */
   readonly lasting?: number | undefined;
+  /** The likeness of the task and a fact by meaning, which orders those that nothing else speaks for. */
+  readonly closeness?: ((fact: string) => number) | undefined;
 }
 
 /** Past work that is selected for its words alone, at most: it may say what the task must know. */
@@ -99,12 +101,35 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
     // Least informative facts last.
     const newest = [false, true].map((isDull) => index.byAge(isDull).newestFirst());
     choice.fill({ index, faint, newest, isAllowed, total: allowedOf(asked, index, isAllowed) }, rest);
-  } else if (asked.lasting !== undefined && !choice.isFull) {
-    const some = faint.filter(({ entry }) => entry.isLasting);
-    const newest = [index.lasting.newestFirst()];
-    choice.fill({ index, faint: some, newest, isAllowed, total: 0 }, asked.lasting - choice.lasting);
+  } else if (asked.lasting !== undefined && asked.lasting > choice.lasting && !choice.isFull) {
+    const newest = [lastingFirst(index, faint, asked.closeness)];
+    choice.fill({ index, faint: [], newest, isAllowed, total: 0 }, asked.lasting - choice.lasting);
   }
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };
+}
+
+/**
+ * Orders decisions, conventions and facts in words: by the words and files that are too few to count, then those of
+ * people first, then the newest. Meaning, where it is known, takes the place of such words and comes after people.
+ */
+function lastingFirst(
+  { lasting }: IFactIndex,
+  faint: readonly FaintFact[],
+  closeness: FactsAsked['closeness'],
+): IndexedFact[] {
+  const sums = new Map<IndexedFact, number>();
+  for (const { entry, sum } of closeness === undefined ? faint : [])
+    if (entry.isLasting) sums.set(entry, sum);
+  return [...lasting.newestFirst()]
+    .map((entry, age) => ({
+      entry,
+      age,
+      words: sums.get(entry) ?? 0,
+      people: Number(entry.fact.corrects !== undefined),
+      meaning: closeness?.(entry.fact.id) ?? 0,
+    }))
+    .sort((a, b) => b.words - a.words || b.people - a.people || b.meaning - a.meaning || a.age - b.age)
+    .map(({ entry }) => entry);
 }
 
 /** Returns the files whose facts matter, best first: open ones, those that the task names, likely ones. */
@@ -140,10 +165,15 @@ function allowedOf(
 /** True if the ledger of its task lacks it: decisions, conventions, explicit facts. */
 function isBesideLedger(entry: IndexedFact, index: IFactIndex): boolean {
   const { fact, group, isBare } = entry;
-  if (group === 'decisions') return true;
+  if (group === 'decisions') return !index.ofTask(fact.sourceTaskId).some((other) => says(other, fact));
   if (group === 'facts') return !isBare;
   const saysSo = (other: IndexedFact) => other.group === 'findings' && saySame(entry, other);
   return group === 'conventions' && !index.ofTask(fact.sourceTaskId).some(saysSo);
+}
+
+/** True for a summary that holds a fact, whose first letter may be another one. */
+function says({ isSummary, fact: summary }: IndexedFact, { object }: SessionFact): boolean {
+  return isSummary && summary.object.includes(object.slice(1));
 }
 
 /** The first places balance kinds and tasks; later ones are ordered by score alone. */

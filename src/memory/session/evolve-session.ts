@@ -4,6 +4,7 @@ import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events
 import { digestOf } from '../../ledger/outcome-digest.js';
 import { factsOfEvent } from '../facts/event-facts.js';
 import { sessionFact } from '../facts/fact-extractor.js';
+import { addVectors } from '../facts/fact-vectors.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, recordSettings } from './charter.js';
 import { restoreCheckpoint } from './checkpoint.js';
@@ -125,6 +126,9 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       state.dispatches.change(({ facts }) => facts.retract(fact, retraction, instead));
       return state;
     }
+    case 'fact.vectors':
+      addVectors(state.vectors, event.data);
+      return state;
     case 'trace.appended': {
       const { compaction } = state.limits;
       state.dispatches.change(({ traces }) => addAppended(traces, event, compaction));

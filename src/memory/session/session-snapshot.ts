@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { RESULT_KEY_LENGTH } from '../../contracts/accepted-result.js';
 import { FACT_TAGS, ROLES, SEVERITIES, VERDICTS } from '../../contracts/kinds.js';
+import { vectorJson } from '../../contracts/recorded-fact.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
 import { handover } from '../../contracts/replies/session-reply.js';
 import { tasksDocument, tasksSource } from '../../contracts/run-request.js';
@@ -190,6 +191,7 @@ export const stateJson = z.object({
       corrects: z.string().exactOptional(),
     }),
   ),
+  vectors: z.array(vectorJson.extend({ fact: z.string() })).exactOptional(),
   rejections: z.array(z.object({ ...rejected, answered: z.literal(true).exactOptional() })),
   reads: z.array(z.object({ task: z.string(), role: z.enum(ROLES), sequence: z.number() })),
   past: z.object({

@@ -1,6 +1,8 @@
+import type { VectorJson } from '../../contracts/recorded-fact.js';
 import { type OutcomeName, outcomeName, type TaskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
 import { factId, type SessionFact } from '../facts/fact-types.js';
+import { fromStored, toStored } from '../facts/fact-vectors.js';
 import { PastResults, type PastResultsJson } from '../search/past-results.js';
 import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
 import type { BoardResult } from './board-results.js';
@@ -34,6 +36,8 @@ export interface SessionStateJson {
   readonly facts: readonly Omit<SessionFact, 'id'>[];
   readonly rejections: readonly KnownRejection[];
   readonly reads: readonly NewestRead[];
+  /** By insertion; left out if there are none. */
+  readonly vectors?: readonly (VectorJson & { readonly fact: string })[];
   readonly past: PastResultsJson;
   readonly board_results: readonly BoardResult[];
   readonly window: DispatchWindowJson<DispatchEntry>;
@@ -76,6 +80,9 @@ export function stateToJson(state: SessionState): SessionStateJson {
     facts: settled.facts.all().map(({ id: _, ...fact }) => fact),
     rejections: settled.rejections,
     reads: [...settled.reads.values()],
+    ...(state.vectors.size > 0 && {
+      vectors: [...state.vectors].map(([fact, vector]) => ({ fact, ...toStored(vector) })),
+    }),
     past: settled.past.toJSON(),
     board_results: [...settled.boardResults.values()],
     window: state.dispatches.toJSON(),
@@ -129,6 +136,7 @@ export function stateFromJson(
       answers: [...json.answers],
     },
     history: { iterations: [...json.iterations] },
+    vectors: new Map((json.vectors ?? []).map(({ fact, ...vector }) => [fact, fromStored(vector)])),
     ...at,
     lastEventAt: json.last_event_at,
     startedAt: json.started_at,

@@ -10,6 +10,7 @@ import { clipText, quoted } from '../../shared/text.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
 import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
+import type { FactVectors } from '../facts/fact-vectors.js';
 import { type PastResult, PastResults } from '../search/past-results.js';
 import { tokens } from '../search/tokens.js';
 import { knownAs } from '../search/touched-files.js';
@@ -106,6 +107,7 @@ export interface SessionState {
   readonly board: TaskBoard;
   readonly notebook: Notebook;
   readonly history: IterationHistory;
+  readonly vectors: FactVectors;
   /** Sequence up to which the log has been folded; 0 before the first event. */
   sequence: number;
   /** Sequence of the newest event that counted; 0 before the first. Other messages may follow it. */
@@ -133,6 +135,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     board: emptyBoard(),
     notebook: emptyNotebook(),
     history: emptyHistory(),
+    vectors: new Map(),
     sequence: 0,
     lastEvent: 0,
     lastCommand: 0,
@@ -411,6 +414,8 @@ const PENDING = 500;
 const REJECTION = 600;
 
 const RESULT = 90;
+/** An id, an entry of the map and an array. */
+const VECTOR = 300;
 
 /** Estimates the memory of a state from its counts, which is cheap. */
 export function stateBytes(state: SessionState): number {
@@ -421,6 +426,7 @@ export function stateBytes(state: SessionState): number {
     0,
   );
   const { notebook, history, run } = state;
+  const [vector] = state.vectors.values();
   const items =
     notebook.notes.size +
     notebook.inbox.size +
@@ -440,6 +446,7 @@ export function stateBytes(state: SessionState): number {
     RESULT * results.size +
     ITEM * boardResults.size +
     REJECTION * rejections.length +
-    state.dispatches.counted().bytes
+    state.dispatches.counted().bytes +
+    state.vectors.size * (VECTOR + (vector?.values.length ?? 0))
   );
 }

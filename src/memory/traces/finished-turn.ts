@@ -1,6 +1,6 @@
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, distinctTexts, oneLine, withoutEnd } from '../../shared/text.js';
-import { paragraphsOf, sentencesOf } from './sentences.js';
+import { decided, decides, paragraphsOf, sentencesOf } from './sentences.js';
 import { baseOf, changedFiles, changeOf, commandParts, effectOfPart, isOfShell } from './tool-effects.js';
 
 /**
@@ -133,11 +133,6 @@ const OPEN_LABEL =
 /** "Label: text", the label perhaps in bold. */
 const LABELLED = /^(?:[*_]{0,3})([A-Za-z][A-Za-z -]{2,30}?)(?:[*_]{0,3}):(?:[*_]{0,3})\s*(.*)$/s;
 
-const DECIDES =
-  /\b(?:(?:I|we)(?:['’]ve| have)? (?:decided|chose|chosen|opted|settled on|went with|picked|deliberately|intentionally)|decided (?:to|on|against|not)|from now on|by convention)\b/i;
-/** A choice that is given a reason. */
-const CHOOSES = /\b(?:I|we) (?:kept|left|used|use|made)\b/i;
-const REASON = /\b(?:because|since|instead of|rather than)\b/i;
 const LEFT_OPEN =
   /\b(?:TODO|still (?:needs?|fails?|failing|depends?|uses?|relies|requires?|missing|open|to be|have to|has to)|remains? (?:to be|open|unclear|unsolved|failing)|left (?:to do|open|for later)|not yet (?:\w+)|(?:I|we) (?:could not|couldn['’]t|was not able|wasn['’]t able|were unable|was unable|did not (?:run|test|verify|change|touch)|didn['’]t (?:run|test|verify|change|touch)|have not|haven['’]t)|(?:is|are|was|were) not (?:covered|implemented|tested|verified|handled)|(?:is|are|was|were)(?:n['’]t| not) available|only ran|pre-?existing failures?|out of scope)\b/i;
 /** An offer of more work does not ask about this one. */
@@ -205,19 +200,6 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
     // The agent waits for an answer to its last questions.
     questions: kept(found.questions.reverse()).toReversed(),
   };
-}
-
-/** A decision without who made it: "I decided to use node:test" says "Use node:test". */
-function decided(text: string): string {
-  const what = text.replace(
-    /^(?:(?:so|and|here|also),? )?(?:(?:I|we)(?:['’]ve| have)? )?(?:decided|chosen?|chose|opted)(?: to| on| for)? /i,
-    '',
-  );
-  return `${what.slice(0, 1).toUpperCase()}${what.slice(1)}`;
-}
-
-function decides(sentence: string): boolean {
-  return DECIDES.test(sentence) || (CHOOSES.test(sentence) && REASON.test(sentence));
 }
 
 function sectionOf(label: string): Section {

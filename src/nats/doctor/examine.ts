@@ -78,7 +78,7 @@ export async function examine(
     ),
     ['dispatch numbers', () => numbersFindings({ connection, jsm, timeoutMs: timeout })],
     ['rejected', () => rejectedFindings(jsm)],
-    ['logs', () => eventFindings(connection, jsm, timeout)],
+    ['logs', () => eventFindings(connection, jsm, timeout, embedder)],
     [
       'sessions',
       () => {

@@ -20,7 +20,7 @@ import type { Tokenizer } from '../../shared/tokenizer.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
 import type { PromptKeeper } from './prompt-keeper.js';
-import type { PromptLearnings } from './prompt-learnings.js';
+import type { PromptLearnings, PromptMeaning } from './prompt-learnings.js';
 import type { Telemetry } from './telemetry.js';
 
 /**
@@ -33,6 +33,8 @@ interface PromptCompilerOptions {
   readonly tracker: ProgressTracker;
   readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
   readonly learnings: PromptLearnings;
+  /** Default: a prompt of the past has the vector that its request holds. */
+  readonly meaning?: PromptMeaning;
   /** Limits the requests that wait for a dispatch. */
   readonly waiters: Waiters;
   /** Longest wait for the dispatch in `after`, in milliseconds. */
@@ -57,11 +59,11 @@ export function createPromptCompiler(options: PromptCompilerOptions & PromptObse
       const request = checkedRequest(compileRequest, input);
       const session = token(request.session, 'session');
       const laps = times.begin(request.kind, started);
-      const { reply: compiled, chosen } = await compile(session, request, options, laps);
+      const { reply: compiled, chosen, asked } = await compile(session, request, options, laps);
       const reply = await withFactRepairs(session, compiled, options);
       const durationMs = laps.done();
       telemetry.compiled(session, reply, durationMs);
-      keeper.add({ session, request, reply, chosen, durationMs });
+      keeper.add({ session, request: asked, reply, chosen, durationMs });
       return reply;
     } catch (error) {
       const named = sessionNamed(input);
@@ -85,6 +87,7 @@ export function createPastPrompts(options: PromptCompilerOptions): PromptCompile
 interface Compiled {
   readonly reply: CompileReply;
   readonly chosen: Chosen;
+  readonly asked: CompileRequest;
 }
 
 /** Adds the repairs to the facts, if the reply includes them. */
@@ -117,9 +120,10 @@ async function compile(
     }
   }
   laps.lap('progress');
-  const { tokenizer, learnings, learningsError } = await forPrompt(
+  const { tokenizer, learnings, learningsError, asked } = await forPrompt(
     loaded.folded.state,
-    options.tokenizers,
+    request,
+    options,
     learningsFor,
   );
   laps.lap('learnings');
@@ -128,28 +132,29 @@ async function compile(
   const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
   const replied = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
   const reflects = { ...replied, ...(learningsError && { learningsError }) };
-  if (request.kind !== 'dispatch') {
-    const { chosen, ...compiled } = compilePrompt(state, request, budget, learnings);
+  if (asked.kind !== 'dispatch') {
+    const { chosen, ...compiled } = compilePrompt(state, asked, budget, learnings);
     laps.lap('render');
-    return { reply: { ...compiled, ...reflects }, chosen };
+    return { reply: { ...compiled, ...reflects }, chosen, asked };
   }
-  const ledger = ledgerReport(state, request.taskId, refreshed);
-  const { chosen, ...compiled } = compilePrompt(state, request, budget, learnings);
+  const ledger = ledgerReport(state, asked.taskId, refreshed);
+  const { chosen, ...compiled } = compilePrompt(state, asked, budget, learnings);
   laps.lap('render');
-  return { reply: { ...compiled, ledger, ...reflects }, chosen };
+  return { reply: { ...compiled, ledger, ...reflects }, chosen, asked };
 }
 
 /** Loads the other inputs of a prompt. The state may change meanwhile, and with it the name of the tokenizer. */
 async function forPrompt(
   state: SessionState,
-  tokenizers: PromptCompilerOptions['tokenizers'],
+  request: CompileRequest,
+  { tokenizers, meaning = async () => request }: PromptCompilerOptions,
   find: ReturnType<PromptLearnings>,
 ) {
   const named = () => resolvedSettings(state.charter.settings).tokenizer;
   for (;;) {
     const tokenizer = await tokenizers(named());
-    const found = await find(state);
-    if (tokenizer.name === named()) return { tokenizer, ...found };
+    const [found, asked] = await Promise.all([find(state), meaning(state, request)]);
+    if (tokenizer.name === named()) return { tokenizer, asked, ...found };
   }
 }
 

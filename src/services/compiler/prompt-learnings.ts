@@ -8,11 +8,12 @@ import type { Relevance } from '../../engine/embedding/relevance.js';
 import type { ProjectReader } from '../../engine/folding/project-folding.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import { limitedWarnings } from '../../engine/runtime/batched.js';
+import { mayOrder, quantized, toStored } from '../../memory/facts/fact-vectors.js';
 import type { LearningsInPrompt } from '../../memory/learnings/learning-text.js';
 import { viewOf } from '../../memory/learnings/learnings-state.js';
 import { redactText } from '../../memory/redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
-import type { SessionState } from '../../memory/session/session-state.js';
+import { factsOf, type SessionState } from '../../memory/session/session-state.js';
 import { hasPlaceholder } from '../../prompt/iteration-template.js';
 import { taskText } from '../../prompt/task-text.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
@@ -73,8 +74,6 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     const own = projectOf(session.charter.project);
     projects.set(session.session, own);
     const project = request.project === undefined ? own : projectOf(request.project);
-    const asked =
-      request.kind === 'dispatch' ? taskText(session, request) : (request.taskPrompt ?? whatIsAhead(session));
     const { learningsAsOf } = request;
     const read = ahead?.project === project ? ahead.loaded : reader.load(project);
     const loaded = await (learningsAsOf === undefined ? read : reader.loadAsOf(project, learningsAsOf));
@@ -82,8 +81,7 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     const known = { total: active.size, pending, sequence };
     const none: LearningsInPrompt = { ...known, method: 'recency', ranked: [] };
     if (active.size === 0 || maxResults === 0) return none;
-    // The query may be sent to an endpoint of embeddings.
-    const query = redactText(asked, secrets).value;
+    const query = queryOf(session, request, secrets);
     const minSimilarity = request.minSimilarity ?? DEFAULT_MIN_SIMILARITY;
     const found = await relevance.find(project, active, query, { maxResults, minSimilarity });
     // Irrelevant learnings are useful only in a session start.
@@ -110,6 +108,29 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
         return { learningsError: { code, message: error instanceof Error ? error.message : String(error) } };
       }
     };
+  };
+}
+
+/** Returns the task in words. They may be sent to an endpoint of embeddings, so they are redacted. */
+function queryOf(session: SessionState, request: CompileRequest, secrets: SecretScanner): string {
+  const asked =
+    request.kind === 'dispatch' ? taskText(session, request) : (request.taskPrompt ?? whatIsAhead(session));
+  return redactText(asked, secrets).value;
+}
+
+/** Returns the request with the vector of its task, if that can order decisions. Never rejects. */
+export type PromptMeaning = (session: SessionState, request: CompileRequest) => Promise<CompileRequest>;
+
+export function createPromptMeaning({
+  relevance,
+  secrets = NO_SCANNER,
+}: Pick<PromptLearningsOptions, 'relevance' | 'secrets'>): PromptMeaning {
+  return async (session, request) => {
+    const { model } = relevance;
+    if (model === undefined || request.meaning !== undefined) return request;
+    if (!mayOrder(factsOf(session).index(), session.vectors, model)) return request;
+    const vector = await relevance.vectorOf(queryOf(session, request, secrets));
+    return vector === undefined ? request : { ...request, meaning: toStored(quantized(model, vector)) };
   };
 }
 

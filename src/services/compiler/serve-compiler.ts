@@ -14,7 +14,7 @@ import { watchService } from '../common/service-metrics.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { CompileTimes, createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
 import { PromptKeeper } from './prompt-keeper.js';
-import { createPromptLearnings } from './prompt-learnings.js';
+import { createPromptLearnings, createPromptMeaning } from './prompt-learnings.js';
 import { Telemetry, TelemetryWriter } from './telemetry.js';
 
 /** Serves `prompt-compiler`. */
@@ -40,21 +40,19 @@ export async function serveCompiler(
     throughline_prompts_dropped_total: [[{}, keeper.counts.dropped]],
   }));
   shutdown.add('the keeper of prompts', () => keeper.stop());
+  const { reader, relevance } = projects;
+  // Endpoints are external: secrets are redacted even if the store may keep them.
+  const secrets = scannerFor({ redact: true });
   const options = {
     ...sessions,
     log: nats.log,
-    learnings: createPromptLearnings({
-      reader: projects.reader,
-      relevance: projects.relevance,
-      logger,
-      // Endpoints are external: secrets are redacted even if the store may keep them.
-      secrets: scannerFor({ redact: true }),
-    }),
+    learnings: createPromptLearnings({ reader, relevance, logger, secrets }),
     tokenizers: loadTokenizer,
     waiters: new Waiters(),
     afterTimeoutMs: config.afterTimeoutMs,
   };
-  const compile = createPromptCompiler({ ...options, telemetry, keeper, times });
+  const meaning = createPromptMeaning({ relevance, secrets });
+  const compile = createPromptCompiler({ ...options, meaning, telemetry, keeper, times });
   const past = createPastPrompts(options);
   const service = await startService(nats.connection, {
     name: COMPILER_SERVICE,

@@ -63,6 +63,8 @@ interface ExtractorOptions {
   readonly secrets?: SecretScanner;
   /** Returns true while a caller waits for this process. Default: never. */
   readonly isAwaited?: () => boolean;
+  /** Called after each recorded dispatch. */
+  readonly onRecorded?: (session: Token) => void;
 }
 
 interface ExtractorStats {
@@ -134,6 +136,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       logger.debug?.({ session, dispatch: delivery.sequence }, 'dispatch recorded');
       stats.recorded += 1;
       stats.recordedBy[role] = (stats.recordedBy[role] ?? 0) + 1;
+      options.onRecorded?.(session);
       return DONE;
     };
     return guard

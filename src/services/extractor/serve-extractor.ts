@@ -1,5 +1,8 @@
-import { EXTRACTOR_CONSUMER, EXTRACTOR_SERVICE } from '../../contracts/names.js';
+import { EXTRACTOR_CONSUMER, EXTRACTOR_SERVICE, type Token } from '../../contracts/names.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { byLabel, type Collector } from '../../engine/monitoring/metric-registry.js';
+import { systemClock } from '../../engine/ports/clients.js';
+import type { Embedder } from '../../engine/ports/vector-store.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { healthEndpoint } from '../../nats/micro/service-answer.js';
@@ -9,15 +12,26 @@ import { healthOf } from '../common/incidents.js';
 import type { Serving } from '../common/service-context.js';
 import { backlogMetrics, watchService } from '../common/service-metrics.js';
 import { type Extractor, startExtractor } from './extractor-worker.js';
+import { FactVectoriser } from './fact-vectoriser.js';
 
 /** Serves `extractor`: the worker and its health. */
 export async function serveExtractor(
   nats: NatsPorts,
   serving: Serving,
   isAwaited: () => boolean,
+  reader: SessionReader,
+  embedder: Embedder | undefined,
 ): Promise<void> {
   const { config, logger, shutdown, health, lifecycle, admit, tracing, monitoring } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
+  const vectoriser =
+    embedder &&
+    new FactVectoriser({
+      ...{ reader, log: nats.log, lifecycle, embedder, clock: systemClock, logger, batch: config.embedBatch },
+      // Endpoints are external: secrets are redacted even if the store may keep them.
+      secrets: scannerFor({ redact: true }),
+    });
+  if (vectoriser !== undefined) shutdown.add('the vectors of facts', () => vectoriser.stop());
   const extractor = await startExtractor(
     {
       source: nats.source,
@@ -36,6 +50,7 @@ export async function serveExtractor(
       random: Math.random,
       secrets: scannerFor(config),
       isAwaited,
+      ...(vectoriser && { onRecorded: (session: Token) => vectoriser.recorded(session) }),
     },
   );
   shutdown.add('the extractor', () => extractor.stop());

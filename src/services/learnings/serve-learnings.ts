@@ -11,7 +11,6 @@ import {
   type LearningRequest,
 } from '../../contracts/learning-requests.js';
 import { LEARNER_CONSUMER, LEARNINGS_SERVICE, projectOf, type Token, token } from '../../contracts/names.js';
-import { loadEmbedder } from '../../engine/embedding/load-embedder.js';
 import { createRelevance, type Relevance } from '../../engine/embedding/relevance.js';
 import { Vectoriser } from '../../engine/embedding/vectorizer.js';
 import { createCommander, inBackground } from '../../engine/folding/commander.js';
@@ -72,11 +71,9 @@ export function openProjectLogs(
   return { projects: reader, command };
 }
 
-export async function openProjects(nats: NatsPorts, serving: Serving): Promise<Projects> {
+export function openProjects(nats: NatsPorts, serving: Serving, embedder: Embedder | undefined): Projects {
   const { config, logger, shutdown } = serving;
   const { projects: reader, command } = openProjectLogs(nats, serving);
-  const embedder = await loadEmbedder(config.embedder);
-  if (embedder !== undefined) shutdown.add('the embedder', () => embedder.close());
   const { vectors } = nats;
   const relevance = createRelevance({ vectors, embedder, logger, deadlineMs: config.embedDeadlineMs });
   shutdown.add('relevance', () => relevance.stop());

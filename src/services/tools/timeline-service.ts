@@ -35,7 +35,7 @@ const MOST_PROMPTS = 200;
 const SOURCES: Readonly<Record<Exclude<TimelineKind, 'prompt'>, readonly Source[]>> = {
   result: ['fact.recorded'],
   rejected: ['dispatch.rejected'],
-  command: ['commands', 'fact.retracted'],
+  command: ['commands', 'fact.retracted', 'fact.vectors'],
   trace: ['trace.appended'],
 };
 

@@ -60,6 +60,50 @@ describe('from an implementer result', () => {
   });
 
   it.each([
+    [
+      'We keep sessions in redis because writes dominate',
+      'We keep sessions in redis because writes dominate',
+    ],
+    [
+      'Sessions are kept in redis because writes dominate.',
+      'Sessions are kept in redis because writes dominate.',
+    ],
+    [
+      'Added the upload. We decided to resize avatars in the browser. Tests pass.',
+      'Resize avatars in the browser.',
+    ],
+    [
+      'The public API is versioned by header, not by path',
+      'The public API is versioned by header, not by path',
+    ],
+  ])('a summary that states a decision is one as well: %s', (summary, decision) => {
+    const facts = factsFrom(1, implementer({ summary }));
+    expect(sayings(facts.filter(({ relation }) => relation === 'decided'))).toEqual([
+      `task:1 decided ${decision}`,
+    ]);
+  });
+
+  it.each([
+    'Use path.join instead of string concatenation',
+    'Tests are skipped because docker is missing',
+    'Fixed the crash that occurred because the handle was closed',
+    'Probe server health during the run, not after',
+    'It seems that the value is used because the caller passes a float',
+    'The cache is cleared on shutdown',
+  ])('a summary that says only what was done does not state a decision: %s', (summary) => {
+    expect(taggedWith(implementer({ summary }), 'decided')).toBeUndefined();
+  });
+
+  it('no decision is read from the summary of a review, or beside decisions that the result lists', () => {
+    const summary = 'We keep sessions in redis because writes dominate';
+    expect(taggedWith(reviewer({ summary }), 'decided')).toBeUndefined();
+    const facts = [
+      { subject: 'sessions', relation: 'kept_in', object: 'redis', tags: ['decision' as const] },
+    ];
+    expect(taggedWith(implementer({ summary, facts }), 'decided')).toBeUndefined();
+  });
+
+  it.each([
     ['completed_with', ['decision']],
     ['summary', ['decision']],
     ['modified_by', ['file_change']],

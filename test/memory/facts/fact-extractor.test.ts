@@ -132,6 +132,7 @@ describe('the extractor', () => {
       'branch',
       'blockers',
       'commit',
+      'decisions',
     ]);
   });
 

@@ -227,6 +227,45 @@ describe('an answer beside the ledger of its task', () => {
     expect(shown(own, { ...next, besideLedger: false })).toEqual([]);
   });
 
+  it('a decision that the summary of the task states is shown to other tasks alone', () => {
+    const store = storeOf(factsFrom(1, said('1', 'We keep sessions in redis because writes dominate')));
+    const decided = ['task:1 decided We keep sessions in redis because writes dominate'];
+    expect(shown(store, { text: 'sessions in redis', besideLedger: true })).toEqual(decided);
+    expect(shown(store, { text: 'sessions in redis', besideLedger: true, taskId: '1' })).toEqual([]);
+  });
+
+  it('decisions that nothing speaks for come by words, people, meaning and age', () => {
+    const decision = (n: number, object: string) =>
+      factsFrom(n, implementer({ facts: [{ subject: `s${n}`, relation: 'decided', object }] }));
+    const common = Array.from({ length: 30 }, (_, n) =>
+      factsFrom(60 + n, said(`t${n}`, `count the bounds ${n}`)),
+    );
+    const store = storeOf(
+      decision(1, 'dates are UTC'),
+      decision(2, 'bounds of the count'),
+      decision(3, 'logs live for a month'),
+      decision(4, 'ids sort by time'),
+      ...common,
+    );
+    const [corrected] = store.getValid().filter(({ object }) => object === 'dates are UTC');
+    if (corrected === undefined) throw new Error('no such fact');
+    const instead = { ...corrected, id: 'x', object: 'dates are local', corrects: corrected.id };
+    store.retract(corrected, { by: 'ann', at: corrected.validFrom, instead: 'x' }, instead);
+    const about = { text: 'count', work: [], lasting: 4 };
+    const all = [
+      's2 decided bounds of the count',
+      's1 decided dates are local',
+      's4 decided ids sort by time',
+    ];
+    expect(shown(store, about)).toEqual([...all, 's3 decided logs live for a month']);
+    const meant = store.getValid().find(({ object }) => object.startsWith('logs'))?.id;
+    const closeness = (fact: string) => (fact === meant ? 0.5 : 0.1);
+    expect(shown(store, { ...about, closeness }).slice(0, 2)).toEqual([
+      's1 decided dates are local',
+      's3 decided logs live for a month',
+    ]);
+  });
+
   it('that a file was changed is said beside a ledger only where tags are asked for, and no verdict is', () => {
     const store = storeOf(factsFrom(1, said('1', 'paint', 'src/walls.ts')), ...OTHERS);
     const change = 'src/walls.ts modified_by task:1';
