@@ -17,7 +17,7 @@ import {
 } from '../support/embedding-server.js';
 import { forgotten } from '../support/forgetting.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
-import { implemented, type System, soon, startSystem } from '../support/system.js';
+import { implemented, publishWire, type System, soon, startSystem } from '../support/system.js';
 
 // The whole system beside a server of embeddings in which "redis" and "logged out" mean the same, and all else something else.
 const SESSION = token('meaning', 'session');
@@ -64,9 +64,10 @@ beforeAll(async () => {
   embeddings.always(byMeaning);
   system = await startSystem({ nats, env: env('fake') });
   const decision = (n: number, object: string) =>
-    system.client.publishResult(
-      SESSION,
+    publishWire(
+      system.client,
       'implementer',
+      SESSION,
       implemented(`t${n}`, { facts: [{ subject: `part-${n}`, relation: 'decided', object }] }),
     );
   await decision(0, KEPT);

@@ -190,6 +190,17 @@ class PromptOptionsBudget(TypedDict):
     """Tokens of the answer, left free of the budget."""
 
 
+class PromptOptionsMeaning(TypedDict):
+    """The vector of the task, from the request of a kept prompt: orders decisions by meaning. Default: that of the configured model, if it answers in time."""
+
+    model: str
+    """The model that made it."""
+    scale: float
+    """Factor of the values."""
+    values: str
+    """Whole numbers from -127 to 127, one byte each, in Base64."""
+
+
 class PromptOptions(TypedDict):
     """Further fields of the request: prompt.compile."""
 
@@ -209,6 +220,8 @@ class PromptOptions(TypedDict):
     """Token budget of prompt and answer. Default: the settings of the session."""
     max_tokens: NotRequired[int]
     """Maximum number of tokens of session context and learnings together, at four characters a token. Default: as many as fit."""
+    meaning: NotRequired[PromptOptionsMeaning]
+    """The vector of the task, from the request of a kept prompt: orders decisions by meaning. Default: that of the configured model, if it answers in time."""
     tags: NotRequired[list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
     """Only facts with one of these tags."""
     max_facts: NotRequired[int]
