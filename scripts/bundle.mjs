@@ -1,6 +1,6 @@
 // Makes the command line start fast: dist/cli/bin.js and what it loads become a few files, together with the packages
 // that every command needs. The modules that the library exports stay as the compiler wrote them.
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { IN_COMMAND_LINE, licencesIn } from './licences.mjs';
@@ -44,6 +44,7 @@ const { output } = await bundle.write({
   },
 });
 await bundle.close();
+await copyFile(fileAt('scripts/demo-session.jsonl'), fileAt('dist/cli/bin/demo-session.jsonl'));
 await writeFile(fileAt('dist/cli/bin/LICENSES.txt'), await licencesIn(output, IN_COMMAND_LINE));
 
 /** A package that is not in the bundle comes from node_modules, when a command needs it. */

@@ -33,6 +33,14 @@ export const GROUP_COMMANDS = {
 /** All commands. The commands below `task`, `session` and so on are rows of the module that is named here. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: 'demo',
+    group: 'Start',
+    takes: '[options]',
+    summary: 'replay a recorded session and print its next prompt',
+    alsoCalled: ['example', 'try'],
+    load: async () => (await import('./demo-command.js')).demoCommand,
+  },
+  {
     name: 'up',
     group: 'Start',
     takes: '[options]',

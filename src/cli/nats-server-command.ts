@@ -7,7 +7,7 @@ import { cliOf, examples, note, out } from './command-context.js';
 export function natsServerCommand(program: Command): void {
   program
     .command('nats-server')
-    .description('Looks in this order: NATS_SERVER_BIN, PATH, the cache, go install, the release archive.')
+    .description('Looks in this order: NATS_SERVER_BIN, PATH, the cache, the release archive, go install.')
     .option('--json', 'print where it was found as well')
     .addHelpText('after', examples('throughline admin nats-server', 'throughline admin nats-server --json'))
     .action(async (options: { json?: boolean }, command: Command) => {

@@ -13,7 +13,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export async function runUntilSignal(
   cli: Cli,
   shutdown: Shutdown,
-  start: (failed: (error: Error) => void) => Promise<void>,
+  start: (ended: (error?: Error) => void) => Promise<void>,
 ): Promise<void> {
   const { shutdownMs } = cli.config;
   let started = false;

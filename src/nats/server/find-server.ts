@@ -91,8 +91,8 @@ function serverMissing(tried: readonly FailedPlace[]): ThroughlineError {
   return new ThroughlineError('server_missing', lines.join('\n'), { details: { tried } });
 }
 
-/** In order: set by the user, already there, to be built or downloaded. */
-const PLACES: readonly Place[] = [namedBinary, pathBinary, cachedBinary, goInstall, releaseArchive];
+/** In order: set by the user, already there, downloaded in seconds, built in half a minute. */
+const PLACES: readonly Place[] = [namedBinary, pathBinary, cachedBinary, releaseArchive, goInstall];
 
 /**
  * Finds a nats-server that `startNatsServer` can start, and installs the pinned one into `cacheDir` if there is none.

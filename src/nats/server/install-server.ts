@@ -81,29 +81,49 @@ export const releaseArchive: Place = {
     const checksums: Readonly<Record<string, string>> =
       options.releaseChecksums ?? NATS_SERVER_PIN.releaseChecksums;
     const checksum = checksums[target];
-    if (checksum === undefined) return { reason: `none is pinned for ${target}` };
+    if (checksum === undefined) return { reason: `no checksum is pinned for ${target}` };
     const url = `${options.releaseBaseUrl ?? NATS_SERVER_PIN.releaseBaseUrl}/${releaseName(target)}.tar.gz`;
     options.progress?.(`downloading nats-server ${NATS_SERVER_PIN.version} for ${target}`);
-    return installPinned(options, 'release archive', async (folder) => {
-      const archive = await download(url);
+    const attempt = await installPinned(options, 'release archive', async (folder) => {
+      const archive = await download(url, options.progress);
       const actual = createHash('sha256').update(archive).digest('hex');
       if (actual !== checksum) throw new Error(`${url} has the SHA-256 ${actual}, not ${checksum}: not used`);
       await unpack(archive, folder, options);
       return join(folder, releaseName(target), 'nats-server');
     });
+    if ('reason' in attempt) options.progress?.(`note: ${attempt.reason}; trying go install`);
+    return attempt;
   },
 };
 
-async function download(url: string): Promise<Buffer> {
+const SAY_EVERY_MS = 2000;
+
+async function download(url: string, progress: FindOptions['progress']): Promise<Buffer> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) });
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    return Buffer.from(await response.arrayBuffer());
+    if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
+    const of = Number(response.headers.get('content-length') ?? 0);
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    let saidAt = performance.now();
+    for await (const chunk of response.body) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (performance.now() - saidAt < SAY_EVERY_MS) continue;
+      saidAt = performance.now();
+      progress?.(`downloaded ${inMegabytes(bytes)}${of > 0 ? ` of ${inMegabytes(of)}` : ''}`);
+    }
+    progress?.(`downloaded ${inMegabytes(bytes)}`);
+    return Buffer.concat(chunks);
   } catch (fault) {
     // The message is only "fetch failed"; the cause has the reason.
     const cause = fault instanceof Error && fault.cause !== undefined ? messageOf(fault.cause) : '';
     throw new Error(`cannot download ${url}: ${cause || messageOf(fault)}`);
   }
+}
+
+function inMegabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 async function unpack(archive: Buffer, folder: string, options: FindOptions): Promise<void> {

@@ -39,9 +39,10 @@ async function serve(path: string, body: Buffer): Promise<{ url: string } & Asyn
 }
 
 describe('the release archive', () => {
-  it('the release archive is installed into the cache when its SHA-256 is the pinned one', async () => {
+  it('the release archive is installed into the cache when its SHA-256 is the pinned one, before go is asked', async () => {
     await using machine = await fakeMachine();
     await machine.borrow('tar');
+    await machine.program('go', 'exit 1');
     const archive = await packRelease(machine);
     await using site = await serve(`/${releaseName(TARGET)}.tar.gz`, archive);
     const sha256 = createHash('sha256').update(archive).digest('hex');
@@ -52,7 +53,10 @@ describe('the release archive', () => {
       version: NATS_SERVER_PIN.version,
       foundBy: 'release archive',
     });
-    expect(machine.lines).toEqual([`downloading nats-server ${NATS_SERVER_PIN.version} for ${TARGET}`]);
+    expect(machine.lines).toEqual([
+      `downloading nats-server ${NATS_SERVER_PIN.version} for ${TARGET}`,
+      expect.stringMatching(/^downloaded \d+\.\d MB$/),
+    ]);
     expect(await findNatsServer(options)).toEqual({ ...found, foundBy: 'cache' });
   });
 
