@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { packedInto } from './check-install.mjs';
 import { optionsOrExit } from './options.mjs';
+import { packedInto } from './pack.mjs';
 import { releaseProblems } from './release-problems.mjs';
 import { writeSbom } from './sbom.mjs';
 

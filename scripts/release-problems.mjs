@@ -1,3 +1,5 @@
+import { webAddress } from './pack.mjs';
+
 /**
  * Why a version cannot be published, each with what to do about it; none where everything agrees. Values in, values out:
  * `publish.mjs` reads them from the repository.
@@ -6,7 +8,6 @@ export function releaseProblems({ manifest, server, changelog, changes, tags, to
   const { version, repository, publishConfig } = manifest;
   const tag = `v${version}`;
   const served = [server.version, ...server.packages.map((each) => each.version)];
-  const url = typeof repository === 'string' ? repository : repository?.url;
   return [
     changes.length > 0 &&
       `the work tree has ${changes.length} changed or new files, ${changes[0]} first: commit them, or take them back`,
@@ -15,8 +16,8 @@ export function releaseProblems({ manifest, server, changelog, changes, tags, to
     !tags.includes(tag) && `the newest commit has no tag ${tag}: git tag ${tag}`,
     served.some((each) => each !== version) &&
       `server.json says version ${served.join(' and ')}: set ${version}, as package.json has it`,
-    url === undefined &&
-      'package.json names no repository: provenance needs the address of the public repository that the package is built from, as "repository": {"type": "git", "url": "git+https://…"}',
+    webAddress(repository) === undefined &&
+      `package.json has ${repository === undefined ? 'no repository' : `the repository ${JSON.stringify(repository)}`}: set "repository": {"type": "git", "url": "git+https://HOST/OWNER/NAME.git"} to the public repository that the package is built from; provenance needs it, and homepage, bugs and the links of the README come from it`,
     (publishConfig?.provenance !== true || publishConfig?.access !== 'public') &&
       'package.json has no "publishConfig": {"access": "public", "provenance": true}',
     Number(tool.split('.')[0]) < 10 && `npm is ${tool}: 10 or newer is needed, npm install -g npm`,

@@ -3,8 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { stateDirOf } from '../config/config.js';
-import { userStore } from '../config/user-server.js';
 import type { Role } from '../contracts/kinds.js';
 import { builtFolder } from '../engine/files/text-file.js';
 import { silentLogger } from '../engine/ports/clients.js';
@@ -13,7 +11,6 @@ import { startNatsServer } from '../nats/server/server-process.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { serve } from '../services/serve.js';
 import { type Cli, cliOf, examples, note, outForAgent, withClient } from './command-context.js';
-import { runningUp } from './detached-up.js';
 import { serverToStart } from './nats-server-command.js';
 import { runUntilSignal } from './signals.js';
 
@@ -28,19 +25,17 @@ export function demoCommand(program: Command): void {
   program
     .command('demo')
     .description(
-      'Publishes the results of a recorded session, one by one, and prints the prompt of its next task. Uses the server that\n' +
-        '--nats, NATS_URL or a running `up` names, or starts one and removes it with its data at the end.',
+      'Publishes the results of a recorded session, one by one, and prints the prompt of its next task. Starts a server for\n' +
+        'that and removes it with its data at the end; with --nats or NATS_URL it uses that one, and the session stays.',
     )
     .option('-s, --session <name>', 'session that gets the results', 'recorded')
-    .addHelpText('after', examples('throughline demo', 'npx throughline demo'))
+    .addHelpText('after', examples('throughline demo', 'throughline demo --nats nats://127.0.0.1:4222'))
     .action(async (options: { session: string }, command: Command) => {
       const cli = cliOf(command);
       const { nats = cli.config.natsUrl } = command.optsWithGlobals<{ nats?: string }>();
-      const runs =
-        nats !== undefined || (await runningUp(userStore(stateDirOf(cli.config.env)))) !== undefined;
       const shutdown = new Shutdown();
       await runUntilSignal(cli, shutdown, async (ended) => {
-        const url = runs ? cli.url : await temporaryServer(cli, shutdown);
+        const url = nats ?? (await temporaryServer(cli, shutdown));
         await withClient({ ...cli, url, autostart: undefined }, (client) => replay(client, options.session));
         ended();
       });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packedInto } from '../../scripts/pack.mjs';
 import { componentsOfPackage } from '../../scripts/sbom.mjs';
 import { shippedPackages } from '../../scripts/shipped.mjs';
 import { VERSION } from '../../src/version.js';
@@ -16,6 +17,7 @@ import { startSystem } from '../support/system.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
+const REPOSITORY = { type: 'git', url: 'git+https://example.com/owner/throughline.git' };
 const INSTALL_TIMEOUT_MS = 180_000;
 
 let project: string;
@@ -23,21 +25,14 @@ let files: string[];
 
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'throughline-package-'));
-  const packed = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', project], {
-    cwd: root,
-  });
-  const [tarball]: { filename: string; files: { path: string }[] }[] = JSON.parse(packed.stdout);
-  if (tarball === undefined) throw new Error('npm pack made nothing');
-  files = tarball.files.map(({ path }) => path);
+  const tarball = await packedInto(project, REPOSITORY);
+  const { stdout } = await run('tar', ['-tzf', tarball], { maxBuffer: 2 ** 24 });
+  files = stdout
+    .trimEnd()
+    .split('\n')
+    .map((path) => path.replace(/^package\//, ''));
   await writeFile(join(project, 'package.json'), '{"name":"consumer","private":true,"type":"module"}');
-  await inProject(
-    'npm',
-    'install',
-    '--no-audit',
-    '--no-fund',
-    '--prefer-offline',
-    join(project, tarball.filename),
-  );
+  await inProject('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', tarball);
 }, INSTALL_TIMEOUT_MS);
 afterAll(() => rm(project, { recursive: true, force: true }));
 
@@ -82,6 +77,9 @@ describe('the package', () => {
         ),
     );
     expect(strays).toEqual([]);
+    const declarations = files.filter((path) => path.endsWith('.d.ts'));
+    console.log(`packed: ${files.length} files, ${declarations.length} of them declarations`);
+    expect(declarations.length).toBeLessThan(200);
   });
 
   it('the package brings the command line', async () => {
@@ -322,6 +320,15 @@ describe('the package', () => {
   it('the package names its licence and the Node version that it needs', async () => {
     const manifest = await readFile(join(project, 'node_modules', 'throughline', 'package.json'), 'utf8');
     expect(JSON.parse(manifest)).toMatchObject({ license: 'MIT', engines: { node: '>=20.19.0' } });
+  });
+
+  it('the package says where to read on and where to report, from the one repository of package.json', async () => {
+    const packed = (name: string) => readFile(join(project, 'node_modules', 'throughline', name), 'utf8');
+    const web = 'https://example.com/owner/throughline';
+    expect(JSON.parse(await packed('package.json'))).toMatchObject({
+      ...{ repository: REPOSITORY, homepage: `${web}#readme`, bugs: { url: `${web}/issues` } },
+    });
+    expect(await packed('README.md')).toContain(`](${web}/blob/v${VERSION}/docs/concepts.md)`);
   });
 });
 

@@ -30,7 +30,12 @@ it.each<[name: string, state: Partial<ReleaseState>, says: RegExp]>([
   [
     'no repository',
     { manifest: { version: '1.2.0', publishConfig: { access: 'public', provenance: true } } },
-    /names no repository: provenance needs the address/,
+    /has no repository: set "repository".* homepage, bugs and the links of the README come from it/,
+  ],
+  [
+    'a repository that no browser opens',
+    { manifest: { ...READY.manifest, repository: 'git@example.com:throughline.git' } },
+    /has the repository "git@example\.com:throughline\.git": set "repository"/,
   ],
   [
     'no provenance',
