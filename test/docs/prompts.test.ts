@@ -92,7 +92,7 @@ it('the page of prompts holds what the demo session compiles', async () => {
   });
   const page = [
     '# Ten prompts',
-    'Prompts of the session that `./scripts/demo` replays: 33 results of a project. The first lines, the text of the role, are left out: they are the same for all prompts of a role, so that a provider can cache them. [Relevance](../contributing/relevance.md) has the rules and their figures, [Budgets](../how-to/budgets.md) the order in which a prompt is filled.',
+    'Prompts of the session that `throughline demo` replays: 33 results of a project. The first lines, the text of the role, are left out: they are the same for all prompts of a role, so that a provider can cache them. [Relevance](../contributing/relevance.md) has the rules and their figures, [Budgets](../how-to/budgets.md) the order in which a prompt is filled.',
     ...shown,
     '',
   ].join('\n\n');

@@ -209,7 +209,7 @@ describe('the package', () => {
     expect(new Set(version.map(packageOf))).toEqual(new Set(['throughline']));
     expect(version.length).toBeLessThanOrEqual(4);
     await using system = await startSystem();
-    const request = ['prompt', '--nats', system.url, '-s', 'packed', '-t', '1', '-p', 'Go on'];
+    const request = ['prompt', '--nats', system.url, '-s', 'packed', '-t', '1', '-p', 'Go on', '--new'];
     const compile = await loadedBy(bin, ...request);
     expect(new Set(compile.map(packageOf))).toEqual(new Set(['throughline']));
     expect(compile.length).toBeLessThanOrEqual(7);
