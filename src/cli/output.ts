@@ -146,11 +146,6 @@ export async function allPages<Page extends { readonly next?: string }>(
   return [first, ...rest];
 }
 
-/** A text as one word of a shell, whatever it holds. */
-export function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
 /** Ends a command that was interrupted, with the exit code that shells expect: 128 and the number of the signal. */
 export class Interrupted extends Error {
   readonly exitCode: number;

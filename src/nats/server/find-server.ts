@@ -68,13 +68,8 @@ const pathBinary: Place = {
   },
 };
 
-interface FailedPlace {
-  readonly place: string;
-  readonly reason: string;
-}
-
 /** The error of a failed search: `server_missing`, with every place tried and advice. */
-function serverMissing(tried: readonly FailedPlace[]): ThroughlineError {
+function serverMissing(tried: readonly { place: string; reason: string }[]): ThroughlineError {
   const { version, minimum, goModule, image, releasePage } = NATS_SERVER_PIN;
   const lines = [
     'no NATS server could be found or installed. Tried, in order:',
@@ -101,7 +96,7 @@ const PLACES: readonly Place[] = [namedBinary, pathBinary, cachedBinary, release
  * work. A running server (`NATS_URL`) is the caller's business.
  */
 export async function findNatsServer(options: FindOptions): Promise<NatsServerSource> {
-  const tried: FailedPlace[] = [];
+  const tried: { place: string; reason: string }[] = [];
   for (const place of PLACES) {
     const attempt = await place.look(options);
     if ('found' in attempt) return attempt.found;

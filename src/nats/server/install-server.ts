@@ -71,6 +71,7 @@ export function goInstallEnvironment(env: Environment, folder: string): Environm
 }
 
 const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
+const SAY_EVERY_MS = 2000;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** Downloads the pinned release archive and verifies its SHA-256. */
@@ -96,34 +97,27 @@ export const releaseArchive: Place = {
   },
 };
 
-const SAY_EVERY_MS = 2000;
-
 async function download(url: string, progress: FindOptions['progress']): Promise<Buffer> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) });
     if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
-    const of = Number(response.headers.get('content-length') ?? 0);
     const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    let saidAt = performance.now();
+    let [bytes, nextAt] = [0, performance.now() + SAY_EVERY_MS];
+    const say = () => progress?.(`downloaded ${(bytes / 1_000_000).toFixed(1)} MB`);
     for await (const chunk of response.body) {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (performance.now() - saidAt < SAY_EVERY_MS) continue;
-      saidAt = performance.now();
-      progress?.(`downloaded ${inMegabytes(bytes)}${of > 0 ? ` of ${inMegabytes(of)}` : ''}`);
+      if (performance.now() < nextAt) continue;
+      say();
+      nextAt = performance.now() + SAY_EVERY_MS;
     }
-    progress?.(`downloaded ${inMegabytes(bytes)}`);
+    say();
     return Buffer.concat(chunks);
   } catch (fault) {
     // The message is only "fetch failed"; the cause has the reason.
     const cause = fault instanceof Error && fault.cause !== undefined ? messageOf(fault.cause) : '';
     throw new Error(`cannot download ${url}: ${cause || messageOf(fault)}`);
   }
-}
-
-function inMegabytes(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 async function unpack(archive: Buffer, folder: string, options: FindOptions): Promise<void> {
