@@ -302,15 +302,15 @@ async function greetingOf(socket: Socket, address: string): Promise<void> {
     const timer = setTimeout(() => setImmediate(done), GREETED_WITHIN_MS);
     for (const event of ['readable', 'error', 'close']) socket.once(event, done);
   });
-  const closed = socket.destroyed;
+  const isClosed = socket.destroyed;
   socket.removeAllListeners();
   if (greeting !== undefined && (greeting.toString('latin1', 0, 4) === 'INFO' || greeting.length < 4)) {
     socket.unshift(greeting);
     return;
   }
   socket.destroy();
-  const what =
-    greeting !== undefined ? 'answers in another protocol' : closed ? 'closed the connection' : 'is silent';
+  if (isClosed && greeting === undefined) throw new Error('the connection was closed before a greeting');
+  const what = greeting === undefined ? 'is silent' : 'answers in another protocol';
   throw new ThroughlineError('unavailable', `${address} is not a NATS server: what listens there ${what}`);
 }
 

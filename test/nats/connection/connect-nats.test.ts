@@ -74,7 +74,7 @@ describe('connectNats', () => {
     await using strict = await startListener((socket) => {
       connections += 1;
       if (connections === 1) socket.end();
-      else setTimeout(() => socket.write(`INFO ${JSON.stringify(greeting)}\r\n`), 1000);
+      else setTimeout(() => socket.write(`INFO ${JSON.stringify(greeting)}\r\n`), 500);
     });
     await expect(connect(strict.url)).rejects.toMatchObject({ code: 'tls_failed' });
   });
