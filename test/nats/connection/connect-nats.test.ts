@@ -79,6 +79,19 @@ describe('connectNats', () => {
     await expect(connect(strict.url)).rejects.toMatchObject({ code: 'tls_failed' });
   });
 
+  it.each([
+    ['is silent', () => {}],
+    ['answers in another protocol', (socket: Socket) => void socket.write('220 mail.example ESMTP\r\n')],
+  ])('connecting to something else says within about a second that it %s', async (what, greet) => {
+    await using other = await startListener(greet);
+    const begin = performance.now();
+    await expect(connect(other.url)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: `${other.url.replace('nats://', '')} is not a NATS server: what listens there ${what}`,
+    });
+    expect(performance.now() - begin).toBeLessThan(3000);
+  });
+
   it('connecting takes the first of several servers that answers', async () => {
     await using nats = await startTestNats();
     const connection = await connect(`nats://${NOBODY}, ${nats.url}`);
