@@ -53,7 +53,7 @@ describe('a wrong command line', () => {
     [['prompt', '--tsk', '1'], 'there is no option --tsk: did you mean --task?'],
     [['prompt', '--task'], '--task needs a value: -t, --task <id>'],
     [['status', 'a', 'b'], 'status takes 1 argument, not 2'],
-    [['work', '--agent'], '--agent needs a value: --agent <command>'],
+    [['work', '--implementer'], '--implementer needs a value: --implementer <command>'],
   ])('%j names the argument, its value and what it may be', async (words, message) => {
     expect(await faultOf(...words)).toMatchObject({ code: 'usage', message });
   });

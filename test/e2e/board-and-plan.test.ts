@@ -53,8 +53,9 @@ describe('a result of a board task', () => {
     expect(await boardOf(session)).toEqual(['TAS-1 completed', 'TAS-2 blocked']);
     const { stdout } = await up.cli(['task', 'ls', session]);
     expect(stdout.replaceAll(/result \d+/g, 'result N').split('\n')).toEqual([
-      'TAS-1 [P2] completed Write the lexer (last result: reviewer_approved, result N) (claimed by ann)',
-      'TAS-2 [P2] blocked Write the parser (last result: implementer_blocked, result N) (reason: No docker)',
+      'ID     PRIO  STATUS     TASK',
+      'TAS-1  P2    completed  Write the lexer (last result: reviewer approved, result N) (claimed by ann)',
+      'TAS-2  P2    blocked    Write the parser (last result: implementer blocked, result N) (reason: No docker)',
       '',
     ]);
   });
@@ -106,8 +107,8 @@ describe('board and plan', () => {
     expect(start.prompt).toContain('Plan: 2 of 5 done, next 2.2 ');
     expect(iteration.prompt).toContain('\nBoard: 1 ready | 1 waiting | 1 completed\nPlan: 2 of 5 done, ');
     // A result of a plan task stands beside it.
-    expect(status.stdout).toContain('  2.2 (plan: pending)  implementer_failed → retry (1 result)\n');
-    expect(status.stdout).toContain('  TAS-1 (board: completed)  reviewer_approved → ');
+    expect(status.stdout).toContain('  2.2 (plan: pending)  implementer failed, next: a retry (1 result)\n');
+    expect(status.stdout).toContain('  TAS-1 (board: completed)  reviewer approved, next: ');
     expect(iteration.prompt).toMatch(/\nPlan: .* \(last result: implementer_failed\)\n/);
     expect(iteration.prompt).toContain('[TAS-2] Write the parser (last result: implementer_completed)');
   });

@@ -293,24 +293,27 @@ class EndingTransport extends NodeTransport {
  * @throws ThroughlineError `unavailable` for other bytes, or none within a second
  */
 async function greetingOf(socket: Socket, address: string): Promise<void> {
+  let isSilent = false;
   const greeting = await new Promise<Buffer | undefined>((resolve) => {
     const done = () => {
       clearTimeout(timer);
       resolve(socket.read() ?? undefined);
     };
     // A busy process may see the bytes only after the timer.
-    const timer = setTimeout(() => setImmediate(done), GREETED_WITHIN_MS);
+    const timer = setTimeout(() => {
+      isSilent = true;
+      setImmediate(done);
+    }, GREETED_WITHIN_MS);
     for (const event of ['readable', 'error', 'close']) socket.once(event, done);
   });
-  const closed = socket.destroyed;
   socket.removeAllListeners();
   if (greeting !== undefined && (greeting.toString('latin1', 0, 4) === 'INFO' || greeting.length < 4)) {
     socket.unshift(greeting);
     return;
   }
   socket.destroy();
-  const what =
-    greeting !== undefined ? 'answers in another protocol' : closed ? 'closed the connection' : 'is silent';
+  if (greeting === undefined && !isSilent) throw new Error('the connection was closed before a greeting');
+  const what = greeting === undefined ? 'is silent' : 'answers in another protocol';
   throw new ThroughlineError('unavailable', `${address} is not a NATS server: what listens there ${what}`);
 }
 

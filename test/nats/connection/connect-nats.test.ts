@@ -74,9 +74,22 @@ describe('connectNats', () => {
     await using strict = await startListener((socket) => {
       connections += 1;
       if (connections === 1) socket.end();
-      else setTimeout(() => socket.write(`INFO ${JSON.stringify(greeting)}\r\n`), 1000);
+      else setTimeout(() => socket.write(`INFO ${JSON.stringify(greeting)}\r\n`), 500);
     });
     await expect(connect(strict.url)).rejects.toMatchObject({ code: 'tls_failed' });
+  });
+
+  it.each([
+    ['is silent', () => {}],
+    ['answers in another protocol', (socket: Socket) => void socket.write('220 mail.example ESMTP\r\n')],
+  ])('connecting to something else says within about a second that it %s', async (what, greet) => {
+    await using other = await startListener(greet);
+    const begin = performance.now();
+    await expect(connect(other.url)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: `${other.url.replace('nats://', '')} is not a NATS server: what listens there ${what}`,
+    });
+    expect(performance.now() - begin).toBeLessThan(3000);
   });
 
   it('connecting takes the first of several servers that answers', async () => {
