@@ -68,7 +68,7 @@ ${Object.keys(sessionSettings.shape)
 ## Which NATS server is used
 
 The first available one of: \`NATS_URL\`, \`NATS_SERVER_BIN\`, \`nats-server\` on the path (2.12 or newer), the cache,
-the release archive of the pinned version with a checked SHA-256, \`go install\` of that version. \`throughline admin nats-server\` says
+the pinned release archive with its SHA-256, and \`go install\`. \`throughline admin nats-server\` says
 which one it is.
 `;
     await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/configuration.md`);
