@@ -58,11 +58,19 @@ describe('the image', () => {
     });
     const files = names.filter((entry) => entry.isFile()).map(({ name }) => name);
     expect(files).toContain('bin.js');
-    // The page of the inspector is more than scripts.
+    // The page of the inspector, the completions and the demo are more than scripts.
     const others = files
       .filter((name) => !name.endsWith('.js'))
       .map((name) => name.replace(/-[\w-]+\.css$/, '.css'));
-    expect(others.sort()).toEqual(['LICENSES.txt', 'LICENSES.txt', 'app.css', 'index.html']);
+    const completions = ['completion.bash', 'completion.fish', 'completion.zsh'];
+    expect(others.sort()).toEqual([
+      'LICENSES.txt',
+      'LICENSES.txt',
+      'app.css',
+      ...completions,
+      'demo-session.jsonl',
+      'index.html',
+    ]);
   });
 
   it('the image holds no package that only development needs', async () => {
