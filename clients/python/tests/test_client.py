@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import secrets
+import socket
+import struct
 import tempfile
 import time
 import unittest
@@ -135,6 +137,21 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         error = await self.refused("unavailable", connected("nats://127.0.0.1:9"))
         self.assertIn("throughline up", error.message)
         self.assertLess(time.monotonic() - began, 3)
+
+    async def test_a_refusal_is_told_also_when_the_server_resets_the_connection(self) -> None:
+        async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            no_linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, no_linger)
+            writer.write(b'INFO {"auth_required": true}\r\n')
+            await reader.readuntil(b"PING\r\n")
+            writer.write(b"-ERR 'Authorization Violation'\r\n")
+            writer.close()
+
+        server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        for _ in range(5):
+            await self.refused("auth_failed", connected(f"nats://127.0.0.1:{port}", user="a", password="b"))
+        server.close()
 
     async def test_a_user_reaches_the_sessions_it_may_use(self) -> None:
         url, password = os.environ["GUARDED_URL"], os.environ["GUARDED_PASSWORD"]

@@ -99,6 +99,9 @@ class _Connecting:
         async def on_error(fault: Exception) -> None:
             if nc.is_connected or nc.is_reconnecting:
                 return client._reported(fault)
+            if nc.is_closed:
+                # A server that refuses a user may reset the connection, which then fails to close.
+                return
             failures.append(fault)
             # The client of NATS would go on for minutes.
             if len(failures) >= len(servers):
