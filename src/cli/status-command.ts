@@ -194,7 +194,7 @@ function statusLines(
   const left = shown.length - MAX_TASKS;
   return [
     ...(last === undefined ? [] : [`${pc.bold(session.name)}  ${state}${title}${moved}`]),
-    ...(run === null ? [NO_PLAN] : planNumberLines(run)),
+    ...(run !== null ? planNumberLines(run) : session.board.total === 0 ? [NO_PLAN] : []),
     ...(problems === '' ? [] : [`tasks.md: ${problems}`]),
     ...('degraded' in reply && reply.degraded !== undefined ? [degradedLine(reply.degraded)] : []),
     ...(session.board.total > 0 ? [`board: ${boardLine(session.board)}`] : []),

@@ -30,7 +30,11 @@ describe('a command that is not there', () => {
     [['timeline'], 'did you mean "throughline log"?'],
     [['backup'], 'did you mean "throughline admin backup"?'],
     [['promt'], 'did you mean prompt?'],
-    [['qwerty'], /^"throughline --help" lists what it takes/],
+    [['qwerty'], '"throughline help --all" lists every command'],
+    [['task', 'set'], 'did you mean "throughline task edit"?'],
+    [['task', 'claim'], 'did you mean "throughline task next"?'],
+    [['session', 'remove'], 'did you mean "throughline session rm"?'],
+    [['session', 'shwo'], 'did you mean show?'],
     [
       ['session', 'demo'],
       /^"throughline session" takes one of ls, show, .*; of session demo, use "throughline session show demo"$/,
@@ -48,12 +52,18 @@ describe('a wrong command line', () => {
   it.each([
     [['publish', 'coder'], 'role is "coder": use implementer, reviewer or observer'],
     [['publish'], 'role is missing: use implementer, reviewer or observer'],
+    [['task', 'add'], 'content is missing: use "throughline task add [options] <content>"'],
+    [['answer', '1'], 'answer is missing: use "throughline answer [options] <task> <answer>"'],
+    [['task', 'add', 'x', '--priority', 'high'], '--priority is "high": use a whole number from 0 to 4'],
+    [['note', 'add', 'x', '--type', 'foo'], '--type is "foo": use learning, stuck, tip or decision'],
+    [['down', 'now'], 'down takes no arguments, not 1'],
+    [['--foo'], 'there is no option --foo'],
     [['prompt', '--max-facts', 'x'], '--max-facts is "x": use a whole number from 0 to 1000'],
     [['prompt', '--kind', 'x'], '--kind is "x": use dispatch, iteration or session-start'],
     [['prompt', '--tsk', '1'], 'there is no option --tsk: did you mean --task?'],
     [['prompt', '--task'], '--task needs a value: -t, --task <id>'],
     [['status', 'a', 'b'], 'status takes 1 argument, not 2'],
-    [['work', '--agent'], '--agent needs a value: --agent <command>'],
+    [['work', '--implementer'], '--implementer needs a value: --implementer <command>'],
   ])('%j names the argument, its value and what it may be', async (words, message) => {
     expect(await faultOf(...words)).toMatchObject({ code: 'usage', message });
   });

@@ -309,9 +309,16 @@ async function greetingOf(socket: Socket, address: string): Promise<void> {
     return;
   }
   socket.destroy();
-  const what =
-    greeting !== undefined ? 'answers in another protocol' : closed ? 'closed the connection' : 'is silent';
-  throw new ThroughlineError('unavailable', `${address} is not a NATS server: what listens there ${what}`);
+  const why =
+    greeting !== undefined
+      ? 'it speaks another protocol'
+      : closed
+        ? 'it closed the connection'
+        : 'it sends no greeting';
+  const fix = 'set NATS_URL or --nats to the address of one';
+  throw new ThroughlineError('unavailable', `${address} is not a NATS server, ${why}: ${fix}`, {
+    details: { fix },
+  });
 }
 
 /**

@@ -37,7 +37,12 @@ describe('connectNats', () => {
 
   it('connecting says so when what answers is not a NATS server', async () => {
     await using web = await startListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-    await expect(connect(web.url)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(connect(web.url)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(
+        / is not a NATS server, it speaks another protocol: set NATS_URL or --nats/,
+      ),
+    });
   });
 
   it('connecting refuses an old server with both versions', async () => {
@@ -73,8 +78,9 @@ describe('connectNats', () => {
     let connections = 0;
     await using strict = await startListener((socket) => {
       connections += 1;
-      if (connections === 1) socket.end();
-      else setTimeout(() => socket.write(`INFO ${JSON.stringify(greeting)}\r\n`), 1000);
+      const info = `INFO ${JSON.stringify(greeting)}\r\n`;
+      if (connections === 1) socket.end(info);
+      else setTimeout(() => socket.write(info), 1000);
     });
     await expect(connect(strict.url)).rejects.toMatchObject({ code: 'tls_failed' });
   });
