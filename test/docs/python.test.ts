@@ -30,9 +30,24 @@ function methodsOf(name: string): { signature: string; about: string }[] {
     /^ {4}(?:async )?def ([a-z]\w*)\(\s*self,?\s*([^)]*?),?\s*\)[^:]*:\n {8}"""([\s\S]*?)"""/gm,
   );
   return [...methods].map(([, method = '', taken = '', about = '']) => ({
-    signature: `${method}(${taken.replace(/\s+/g, ' ').replaceAll('t.', '')})`,
-    about: about.replace(/\s+/g, ' ').trim(),
+    signature: `${method}(${taken
+      .replace(/\s+/g, ' ')
+      .replaceAll('t.', '')
+      .replace(/: Unpack\[\w+\]/, '')})`,
+    about: `${about.replace(/\s+/g, ' ').trim()}${optionsOf(taken)}`,
   }));
+}
+
+/** The names that a method takes as further options, from their type. */
+function optionsOf(taken: string): string {
+  const [, type] = /Unpack\[t\.(\w+)\]/.exec(taken) ?? [];
+  if (type === undefined) return '';
+  const [, body = ''] =
+    new RegExp(`^class ${type}\\(TypedDict\\):\\n([\\s\\S]*?)(?=^\\S)`, 'm').exec(
+      read('src/throughline/types.py'),
+    ) ?? [];
+  const names = [...body.matchAll(/^ {4}([a-z]\w*): /gm)].map(([, name]) => `\`${name}\``);
+  return ` Options: ${names.join(', ')}.`;
 }
 
 const rows = (name: string) =>

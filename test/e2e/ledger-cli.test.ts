@@ -146,7 +146,7 @@ describe('status', () => {
       '  close the file (must fix, task 2.2)',
       '',
       'Tasks with results',
-      '  2.2 (plan: pending)  reviewer needs changes, next: the fixes, 2 required fixes (4 results)',
+      '  2.2  reviewer needs changes, next: the fixes, 2 required fixes (4 results, plan: pending)',
       '    stalled: sent back by a review 2 times: close the file; name the field · the same fix required 2 times: name the field (2 times)',
       '',
       'Last',

@@ -133,7 +133,7 @@ describe('--watch', () => {
     await using watched = watching(['status', session, '--watch']);
     await watched.shows(/active task: 2\.2/);
     await publishWire(client, 'implementer', session, implemented('2.2'));
-    await watched.shows(/2\.2 \(plan: pending\) {2}implementer completed/);
+    await watched.shows(/2\.2 {2}implementer completed/);
     expect(await watched.interrupt()).toBe(0);
   });
 

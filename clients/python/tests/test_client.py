@@ -71,10 +71,15 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
     async def test_a_misspelled_field_or_role_is_not_sent(self) -> None:
         error = await self.refused("schema_invalid", self.session.publish(done("1", sumary="x"), role="implementer"))
         self.assertEqual(error.message, "sumary is not a field of a result of role implementer: did you mean summary?")
-        await self.refused("schema_invalid", self.session.publish(done("1"), role="boss"))
+        for result in (done("1"), "text"):
+            error = await self.refused("schema_invalid", self.session.publish(result, role="boss"))
+            self.assertEqual(error.message, "role is 'boss': use one of implementer, reviewer, observer")
+        error = await self.refused("schema_invalid", self.session.publish(None, role="implementer"))
+        self.assertIn("give a dict", error.message)
         await self.refused("schema_invalid", self.session.publish(done("1"), role="implementer", message_id="a b"))
-        with self.assertRaises(ThroughlineError):
-            self.client.session("a b")
+        for name in ("a b", 5):
+            with self.assertRaises(ThroughlineError):
+                self.client.session(name)
 
     async def test_the_board(self) -> None:
         session = self.session
@@ -137,6 +142,10 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         error = await self.refused("unavailable", connected("nats://127.0.0.1:9"))
         self.assertIn("throughline up", error.message)
         self.assertLess(time.monotonic() - began, 3)
+
+    async def test_access_that_cannot_be_used_is_named(self) -> None:
+        await self.refused("config_invalid", connected("nats://127.0.0.1:x"))
+        await self.refused("config_invalid", connected("nats://127.0.0.1:9", creds="/none/such.creds"))
 
     async def test_a_refusal_is_told_also_when_the_server_resets_the_connection(self) -> None:
         async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
