@@ -246,7 +246,10 @@ function sessionFields(
   const shown = (value: unknown): string =>
     typeof value === 'object' && value !== null
       ? Object.entries(value)
-          .map(([key, inner]) => `${inner} ${statusText(key)}`)
+          .map(
+            ([key, inner]) =>
+              `${inner} ${statusText(key.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`))}`,
+          )
           .join(', ')
       : clipText(oneLine(String(value ?? '-')), 200);
   return fields.map(([key, value]) => `${pc.dim(nameOf(key).padEnd(width))}  ${shown(value)}`);

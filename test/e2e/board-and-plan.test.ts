@@ -53,8 +53,9 @@ describe('a result of a board task', () => {
     expect(await boardOf(session)).toEqual(['TAS-1 completed', 'TAS-2 blocked']);
     const { stdout } = await up.cli(['task', 'ls', session]);
     expect(stdout.replaceAll(/result \d+/g, 'result N').split('\n')).toEqual([
-      'TAS-1 [P2] completed Write the lexer (last result: reviewer_approved, result N) (claimed by ann)',
-      'TAS-2 [P2] blocked Write the parser (last result: implementer_blocked, result N) (reason: No docker)',
+      'ID     PRIO  STATUS     TASK',
+      'TAS-1  P2    completed  Write the lexer (last result: reviewer approved, result N) (claimed by ann)',
+      'TAS-2  P2    blocked    Write the parser (last result: implementer blocked, result N) (reason: No docker)',
       '',
     ]);
   });

@@ -120,7 +120,7 @@ describe('plan', () => {
     });
     await client.tools.noteAdd({ session, content: 'x' });
     expect((await up.cli(['plan', 'show', session])).stdout).toBe(
-      'no tasks.md: see `throughline plan follow`\n',
+      'no tasks.md: "throughline plan follow" reads one\n',
     );
   });
 });
