@@ -68,8 +68,8 @@ A test runs this program. All methods are coroutines; \`throughline.sync.connect
 
 - **Connect** with \`async with throughline.connect() as client\`. Without a URL it finds the server of \`throughline up\`, with its
   token. Other access is given by name: \`token\`, \`user\` and \`password\`, \`creds\`, \`nkey\`, \`tls\`, \`inbox_prefix\`.
-- **Fields** of results, options and replies have types in \`throughline.types\`, made from the [JSON Schemas](requests.md#json-schemas). What you send
-  is in snake_case; a reply is spelled as [Requests and replies](requests.md#names-of-fields) says.
+- **Fields** of results, options and replies have types in \`throughline.types\`, made from the [JSON Schemas](requests.md#json-schemas). You send
+  them in snake_case; a reply is spelled as [Requests and replies](requests.md#names-of-fields) says.
 - **Errors** are \`ThroughlineError\` with \`code\`, \`message\`, \`fix\` and \`details\`: [Error codes](errors.md).
 
 ## Client
