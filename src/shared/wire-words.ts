@@ -18,9 +18,9 @@ export function toneOf(word: string): Tone {
   return TONES[word] ?? 'quiet';
 }
 
-/** Returns `needs_changes` as `needs changes`. */
+/** Returns `needs_changes` as `needs changes`, and `inProgress` as `in progress`. */
 export function spaced(word: string): string {
-  return word.replaceAll(/[_-]/g, ' ');
+  return word.replaceAll(/[_-]|(?=[A-Z])/g, ' ').toLowerCase();
 }
 
 /** Returns the state of a board or plan task in words; the wire says `remaining` for pending. */

@@ -218,7 +218,7 @@ describe('the commands that forget, without a terminal', () => {
   test('say of a session or project that does not exist just that, and of one that does how it is erased', async () => {
     await publishWire(system.client, 'implementer', 'real', implemented('1'));
     const { code, stderr } = await forget('session', 'rm', 'nobody');
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(stderr).toContain(
       'nothing is stored of session nobody: "throughline session ls" lists what there is',
     );

@@ -179,13 +179,13 @@ const OF_FILES = { maxFiles: 5, hints: { files: ['src/a.ts'], cwd: 'src' } };
 
 const OF_ROOM = { budget: { inputTokens: 5000, outputTokens: 100 }, binary: 'tl' };
 
+const OF_MEANING = { meaning: { model: 'm', scale: 0.01, values: 'AAECAw==' } };
 const COMPILE_REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   dispatch: {
     ...{ kind: 'dispatch', taskId: '1', taskPrompt: 'go on', role: 'reviewer', tags: ['test'], maxFacts: 5 },
     ...{ maxTokens: 100, asOf: 1, explain: true, activeIntentId: 'INT-1', systemPrompt: 'You are one.' },
     ...{ ...OF_ROOM, fill: 'recent', include: ['messages'] },
-    ...OF_LEARNINGS,
-    ...OF_FILES,
+    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_MEANING },
   },
   iteration: {
     ...{ kind: 'iteration', template: '{{tasks}}', binary: 'tl', extra: 'x', taskPrompt: 'y', taskId: '1' },
@@ -198,14 +198,12 @@ const COMPILE_REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>
       fill: 'recent',
       include: ['facts'],
     },
-    ...OF_LEARNINGS,
-    ...OF_FILES,
+    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_MEANING },
   },
   'session-start': {
     ...{ kind: 'session-start', maxTokens: 100, asOf: 1, taskPrompt: 'y', binary: 'tl', explain: true },
     ...{ ...OF_ROOM, include: ['lines'], branch: 'main', now: '2026-01-01T00:00:00Z' },
-    ...OF_LEARNINGS,
-    ...OF_FILES,
+    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_MEANING },
   },
 };
 

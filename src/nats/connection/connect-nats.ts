@@ -293,28 +293,27 @@ class EndingTransport extends NodeTransport {
  * @throws ThroughlineError `unavailable` for other bytes, or none within a second
  */
 async function greetingOf(socket: Socket, address: string): Promise<void> {
+  let isSilent = false;
   const greeting = await new Promise<Buffer | undefined>((resolve) => {
     const done = () => {
       clearTimeout(timer);
       resolve(socket.read() ?? undefined);
     };
     // A busy process may see the bytes only after the timer.
-    const timer = setTimeout(() => setImmediate(done), GREETED_WITHIN_MS);
+    const timer = setTimeout(() => {
+      isSilent = true;
+      setImmediate(done);
+    }, GREETED_WITHIN_MS);
     for (const event of ['readable', 'error', 'close']) socket.once(event, done);
   });
-  const closed = socket.destroyed;
   socket.removeAllListeners();
   if (greeting !== undefined && (greeting.toString('latin1', 0, 4) === 'INFO' || greeting.length < 4)) {
     socket.unshift(greeting);
     return;
   }
   socket.destroy();
-  const why =
-    greeting !== undefined
-      ? 'it speaks another protocol'
-      : closed
-        ? 'it closed the connection'
-        : 'it sends no greeting';
+  if (greeting === undefined && !isSilent) throw new Error('the connection was closed before a greeting');
+  const why = greeting === undefined ? 'it sends no greeting' : 'it speaks another protocol';
   const fix = 'set NATS_URL or --nats to the address of one';
   throw new ThroughlineError('unavailable', `${address} is not a NATS server, ${why}: ${fix}`, {
     details: { fix },

@@ -125,7 +125,7 @@ describe('a server that asks who comes, or wants TLS', () => {
       });
       expect(outside).toMatchObject({ code: 1, stdout: '' });
       expect(outside.stderr).toMatch(
-        name === 'tls' || name === 'mutual' ? /\(tls_failed\)/ : /\(auth_failed\)/,
+        name === 'tls' || name === 'mutual' ? /"code":"tls_failed"/ : /"code":"auth_failed"/,
       );
     },
   );
