@@ -3,7 +3,7 @@ import { type AgentSession, agentSession, hasProjectFile } from '../agents/agent
 import { type Config, loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
 import { LOG_LEVELS } from '../config/settings.js';
 import { usualUrl } from '../config/user-server.js';
-import { ThroughlineError } from '../contracts/errors.js';
+import { noSuchSession, ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/clients.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
@@ -114,8 +114,7 @@ async function withNearSession(
     sessions.map(({ session }) => session),
   );
   if (near === undefined) return undefined;
-  const message = `session ${name} does not exist: did you mean ${near}?`;
-  return new ThroughlineError('not_found', message, { cause: error, details: { session: name } });
+  return noSuchSession(name, `did you mean ${near}?`);
 }
 
 /**

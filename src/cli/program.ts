@@ -10,7 +10,7 @@ import { examples, Interrupted, note, out } from './output.js';
 const NARROWEST = 16;
 /** Within a paragraph. */
 const LINE_BREAK = /(?<=\S)\n(?=\S)/g;
-const MORE = '\n"throughline help --all" also lists the commands of administrators and developers.\n';
+const MORE = '\n"throughline help --all" also lists the commands of administrators and developers.';
 
 /**
  * The whole command line. A command that is not loaded has only its line in the overview: each brings modules that take

@@ -68,7 +68,7 @@ export function promptCommand(program: Command): void {
     )
     .option('-t, --task <id>', 'id of the task that the prompt is for')
     .option('-p, --prompt <text>', 'what the agent must do; facts and learnings are chosen to fit it')
-    .option('--template <file>', 'iteration: your own template, see `throughline prompt template`')
+    .option('--template <file>', 'iteration: your own template, see "throughline prompt template"')
     .option('--binary <command>', 'the command that agents are told to use (default: throughline)')
     .option('--extra <text>', 'iteration: text at the end of the prompt')
     .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
@@ -133,7 +133,8 @@ export function promptCommand(program: Command): void {
         async (client) => {
           const compiled = await client.compile(request);
           const isBegun = compiled.sequence > 0 || options.kind === 'session-start';
-          if (!isBegun && options.new !== true) throw noSuchSession(request.session);
+          if (!isBegun && options.new !== true)
+            throw noSuchSession(request.session, '--new compiles its first prompt');
           return compiled;
         },
         { checkReplies: false },

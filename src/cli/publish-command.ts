@@ -38,7 +38,7 @@ export function publishCommand(program: Command): void {
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .option('-f, --file <path>', 'file with the result; - is standard input', '-')
-    .option('--no-check', 'send it unchecked: `throughline result ls` then shows what is wrong with it')
+    .option('--no-check', 'send it unchecked: "throughline result ls" then shows what is wrong with it')
     .option('--id <id>', 'message id, to publish again safely: the same id counts once in its session')
     .addOption(
       new Option('--timeout <time>', 'how long to try, such as 500ms, 30s or 5m')
@@ -131,7 +131,7 @@ function storedBefore(
 function refused(fault: DispatchFault): ThroughlineError {
   const { code, reason, fix } = asCommand(fault, (role) => `throughline publish ${role}`);
   const why = withRemedy(`${reason}; nothing was published`, fix);
-  const anyway = '--no-check stores it all the same, for `throughline result ls`';
+  const anyway = '--no-check stores it all the same, for "throughline result ls"';
   return new ThroughlineError(code, `${why}. ${anyway}`, { details: { fix } });
 }
 

@@ -331,7 +331,7 @@ export function addExport(session: Command): void {
   onSession(session.command('export'))
     .summary('write a session to a file')
     .description(
-      'Writes all events of a session as JSON lines, for `throughline session import`, here or on another server. The last\n' +
+      'Writes all events of a session as JSON lines, for "throughline session import", here or on another server. The last\n' +
         'line shows that the file is complete. Results that come while it is written may be missing.',
     )
     .addHelpText('after', examples('throughline session export demo > demo.jsonl'))

@@ -8,7 +8,7 @@ type Plan = ToolReply<'plan-show'>;
 export type PlanNumbers = NonNullable<Plan['plan']>;
 type PlanTask = Plan['tasks'][number];
 
-export const NO_PLAN = 'no tasks.md: see `throughline plan follow`';
+export const NO_PLAN = 'no tasks.md: "throughline plan follow" reads one';
 
 /** A line of a plan that was not placed, or by a guess. */
 export function problemLine({ line, message, code, placed }: Plan['problems'][number]): string {

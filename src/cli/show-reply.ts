@@ -246,7 +246,10 @@ function sessionFields(
   const shown = (value: unknown): string =>
     typeof value === 'object' && value !== null
       ? Object.entries(value)
-          .map(([key, inner]) => `${inner} ${statusText(key)}`)
+          .map(
+            ([key, inner]) =>
+              `${inner} ${statusText(key.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`))}`,
+          )
           .join(', ')
       : clipText(oneLine(String(value ?? '-')), 200);
   return fields.map(([key, value]) => `${pc.dim(nameOf(key).padEnd(width))}  ${shown(value)}`);
@@ -417,19 +420,18 @@ interface Progress {
 }
 
 /** Returns the progress of a task, and why it is stalled if it is. */
-export function progressLines(pc: Colors, progress: Progress): string[] {
+export function progressLines(pc: Colors, progress: Progress, width = 0): string[] {
   const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
   const { questions = [] } = progress;
   const stands = [board && `board: ${statusText(board)}`, plan && `plan: ${statusText(plan)}`].filter(
     (where) => where !== undefined,
   );
-  const where = stands.length === 0 ? '' : ` (${stands.join(', ')})`;
   const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
   const verdict = last_outcome.replace(/^[a-z]+_/, '');
   const said = toned(pc, verdict, cameText(last_outcome, next_action));
-  const came = `${inLine([said])}${fixes} (${counted(dispatches, 'result')})`;
+  const came = `${inLine([said])}${fixes} (${[counted(dispatches, 'result'), ...stands].join(', ')})`;
   return [
-    `${pc.bold(oneLine(task))}${where}  ${came}`,
+    `${pc.bold(oneLine(task).padEnd(width))}  ${came}`,
     ...questions.map(({ text }) => `  ${pc.yellow('asks:')} ${oneLine(text)}  (${answerCommand(task)})`),
     ...(replan_hint === undefined ? [] : [`  ${pc.red('stalled:')} ${oneLine(stallText(replan_hint))}`]),
   ];

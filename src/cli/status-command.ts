@@ -175,6 +175,8 @@ async function ledgerOf(
 /** Lines of the screen that its lists may have: events, and tasks with results. */
 const LAST = 5;
 const MAX_TASKS = 12;
+/** A longer id is not aligned. */
+const MAX_ID = 16;
 
 function statusLines(
   pc: Colors,
@@ -191,10 +193,12 @@ function statusLines(
   // Those that are done stand behind those that are not.
   const rank = ({ next_action: next }: (typeof tasks)[number]) => Number(next === 'next_task');
   const shown = tasks.toReversed().sort((a, b) => rank(a) - rank(b));
-  const left = shown.length - MAX_TASKS;
+  const first = shown.slice(0, MAX_TASKS);
+  const left = shown.length - first.length;
+  const width = Math.min(MAX_ID, Math.max(0, ...first.map(({ task }) => task.length)));
   return [
     ...(last === undefined ? [] : [`${pc.bold(session.name)}  ${state}${title}${moved}`]),
-    ...(run === null ? [NO_PLAN] : planNumberLines(run)),
+    ...(run !== null ? planNumberLines(run) : session.board.total === 0 ? [NO_PLAN] : []),
     ...(problems === '' ? [] : [`tasks.md: ${problems}`]),
     ...('degraded' in reply && reply.degraded !== undefined ? [degradedLine(reply.degraded)] : []),
     ...(session.board.total > 0 ? [`board: ${boardLine(session.board)}`] : []),
@@ -215,7 +219,7 @@ function statusLines(
       working.map((claim) => workingLine(pc, claim, now)),
     ),
     ...section(pc, 'Tasks with results', [
-      ...shown.slice(0, MAX_TASKS).flatMap(({ questions: _, ...task }) => progressLines(pc, task)),
+      ...first.flatMap(({ questions: _, ...task }) => progressLines(pc, task, width)),
       ...(left > 0 ? [`${left} more: "throughline plan show ${session.name}" shows all of a plan`] : []),
       ...unreadable.map(
         ({ task, dispatch, code, reason }) =>

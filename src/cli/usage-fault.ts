@@ -58,7 +58,8 @@ function plainMessage(message: string, command: Command): string {
   const [missing] = partsOf(text, ["missing required argument '", "'"]) ?? [];
   if (missing !== undefined) {
     const choices = command.registeredArguments.find((each) => each.name() === missing)?.argChoices;
-    return `${missing} is missing${choices === undefined ? '' : `: ${oneOf(choices)}`}`;
+    const usage = `use "${command.createHelp().commandUsage(command)}"`;
+    return `${missing} is missing: ${choices === undefined ? usage : oneOf(choices)}`;
   }
   for (const [marks, say] of PHRASES) {
     const found = partsOf(text, marks);
@@ -111,9 +112,10 @@ function hintOf(error: CommanderError, command: Command, word: string, program: 
     case 'commander.unknownCommand':
       return (
         commandsHint(command, word) ??
-        commandsHint(program, word) ??
         nearIn(error.message) ??
-        innerHint(command, word)
+        commandsHint(program, word) ??
+        innerHint(command, word) ??
+        '"throughline help --all" lists every command'
       );
     case 'commander.excessArguments':
       return command.registeredArguments.length === 0 &&
@@ -150,7 +152,8 @@ function commandsHint(command: Command, given: string): string | undefined {
   const leaves = leavesOf(command);
   const near = leaves.filter((path) => {
     const parts = wordsOf(path.join('-'));
-    return wanted.every((part) => parts.includes(part));
+    const isNamed = (part: string | undefined) => part !== undefined && parts.includes(part);
+    return wanted.every((part) => isNamed(part) || (command.parent !== null && isNamed(SYNONYMS[part])));
   });
   const also = command.parent === null ? alsoCalled(wanted) : [];
   if (near.length === 0 && also.length === 0) return undefined;
@@ -160,6 +163,12 @@ function commandsHint(command: Command, given: string): string | undefined {
     .map((path) => `"${[...before, ...path].join(' ')}"`);
   return `did you mean ${named.join(', ')}${near.length > MOST ? ' …' : ''}?`;
 }
+
+/** Other words for the commands of a group. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  ...{ remove: 'rm', delete: 'rm', set: 'edit', update: 'edit', statu: 'edit', start: 'next', claim: 'next' },
+  ...{ complete: 'done', finish: 'done', new: 'add', create: 'add' },
+};
 
 /** The commands at the top that people call by other words. */
 function alsoCalled(wanted: readonly string[]): string[][] {

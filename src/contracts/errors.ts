@@ -77,9 +77,13 @@ export function beingForgotten(session: string): ThroughlineError {
 }
 
 /** `details.session` is its name: a command line looks for one that is called nearly so. */
-export function noSuchSession(session: string): ThroughlineError {
-  const message = `session ${session} does not exist: "throughline session ls" lists those that do`;
-  return new ThroughlineError('not_found', message, { details: { session } });
+export function noSuchSession(
+  session: string,
+  fix = '"throughline session ls" lists those that do',
+): ThroughlineError {
+  return new ThroughlineError('not_found', `session ${session} does not exist: ${fix}`, {
+    details: { session, fix },
+  });
 }
 
 const STATUS: Partial<Record<ErrorCode, number>> = {

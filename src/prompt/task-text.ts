@@ -3,6 +3,7 @@ import { ThroughlineError } from '../contracts/errors.js';
 import type { ProgressTask, TasksDocument } from '../contracts/run-request.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { claimOf, type Task } from '../memory/session/task-board.js';
+import { nearIdsHint } from '../shared/near-ids.js';
 import { clipText, quoted, quotedLines } from '../shared/text.js';
 
 /**
@@ -21,9 +22,10 @@ export function taskText(state: SessionState, { taskId, taskPrompt }: DispatchRe
   const planned = run?.document.tasks.find(({ id }) => id === taskId);
   const objective = taskPrompt ?? planned?.text ?? board.tasks.get(taskId)?.content;
   if (objective === undefined) {
+    const ids = [...(run?.document.tasks.map(({ id }) => id) ?? []), ...board.tasks.keys()];
     throw new ThroughlineError(
       'schema_invalid',
-      `taskPrompt: task ${JSON.stringify(quoted(taskId))} is neither in the plan nor on the board: give its text (--prompt)`,
+      `task ${JSON.stringify(quoted(taskId))} is neither in the plan nor on the board${nearIdsHint(taskId, ids)}; give its text as taskPrompt (--prompt)`,
     );
   }
   const named = [taskId, ...boardIds(objective)];

@@ -1,5 +1,5 @@
 import { checkOptions, ThroughlineError } from '../contracts/errors.js';
-import type { Role } from '../contracts/kinds.js';
+import { isRole, ROLES, type Role } from '../contracts/kinds.js';
 import { dispatchMessageId, dispatchSubject, token } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
@@ -73,6 +73,7 @@ export async function publishPersistently(
   const { timeoutMs = PUBLISH_TIMEOUT_MS, onWaiting } = options;
   checkOptions(options, OPTIONS, 'publishing');
   checkValues(messageId, timeoutMs);
+  checkRole(role);
   let attempts = 0;
   const attempt = async (patienceMs: number): Promise<Published> => {
     attempts += 1;
@@ -112,6 +113,14 @@ function checkValues(messageId: string, timeoutMs: number): void {
   if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return;
   throw new ThroughlineError('schema_invalid', `timeoutMs is ${timeoutMs}: use 1 to ${MAX_TIMEOUT_MS}`, {
     details: { fields: ['timeoutMs'] },
+  });
+}
+
+/** @throws ThroughlineError `schema_invalid` */
+export function checkRole(role: unknown): void {
+  if (isRole(role)) return;
+  throw new ThroughlineError('schema_invalid', `role is ${JSON.stringify(role)}: use ${ROLES.join(', ')}`, {
+    details: { fields: ['role'] },
   });
 }
 

@@ -36,6 +36,7 @@ import { hookSpan } from '../engine/monitoring/message-spans.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
 import { HookEngine, PreCompactHook } from '../memory/traces/hook-engine.js';
 import {
+  checkRole,
   type Published,
   type PublishedBy,
   type PublishOptions,
@@ -287,6 +288,7 @@ export class Session {
     result: Result<R> | string | Uint8Array,
     options?: Options,
   ): Promise<PublishedBy<Options>> {
+    checkRole(role);
     if (typeof result === 'string' || result instanceof Uint8Array)
       return this.#client.publishText(this.id, role, result, options);
     // Schemas load slowly.

@@ -30,9 +30,24 @@ function methodsOf(name: string): { signature: string; about: string }[] {
     /^ {4}(?:async )?def ([a-z]\w*)\(\s*self,?\s*([^)]*?),?\s*\)[^:]*:\n {8}"""([\s\S]*?)"""/gm,
   );
   return [...methods].map(([, method = '', taken = '', about = '']) => ({
-    signature: `${method}(${taken.replace(/\s+/g, ' ').replaceAll('t.', '')})`,
-    about: about.replace(/\s+/g, ' ').trim(),
+    signature: `${method}(${taken
+      .replace(/\s+/g, ' ')
+      .replaceAll('t.', '')
+      .replace(/: Unpack\[\w+\]/, '')})`,
+    about: `${about.replace(/\s+/g, ' ').trim()}${optionsOf(taken)}`,
   }));
+}
+
+/** The names that a method takes as further options, from their type. */
+function optionsOf(taken: string): string {
+  const [, type] = /Unpack\[t\.(\w+)\]/.exec(taken) ?? [];
+  if (type === undefined) return '';
+  const [, body = ''] =
+    new RegExp(`^class ${type}\\(TypedDict\\):\\n([\\s\\S]*?)(?=^\\S)`, 'm').exec(
+      read('src/throughline/types.py'),
+    ) ?? [];
+  const names = [...body.matchAll(/^ {4}([a-z]\w*): /gm)].map(([, name]) => `\`${name}\``);
+  return ` Options: ${names.join(', ')}.`;
 }
 
 const rows = (name: string) =>
@@ -53,8 +68,8 @@ A test runs this program. All methods are coroutines; \`throughline.sync.connect
 
 - **Connect** with \`async with throughline.connect() as client\`. Without a URL it finds the server of \`throughline up\`, with its
   token. Other access is given by name: \`token\`, \`user\` and \`password\`, \`creds\`, \`nkey\`, \`tls\`, \`inbox_prefix\`.
-- **Fields** of results, options and replies have types in \`throughline.types\`, made from the [JSON Schemas](requests.md#json-schemas). What you send
-  is in snake_case; a reply is spelled as [Requests and replies](requests.md#names-of-fields) says.
+- **Fields** of results, options and replies have types in \`throughline.types\`, made from the [JSON Schemas](requests.md#json-schemas). You send
+  them in snake_case; a reply is spelled as [Requests and replies](requests.md#names-of-fields) says.
 - **Errors** are \`ThroughlineError\` with \`code\`, \`message\`, \`fix\` and \`details\`: [Error codes](errors.md).
 
 ## Client

@@ -107,8 +107,8 @@ describe('board and plan', () => {
     expect(start.prompt).toContain('Plan: 2 of 5 done, next 2.2 ');
     expect(iteration.prompt).toContain('\nBoard: 1 ready | 1 waiting | 1 completed\nPlan: 2 of 5 done, ');
     // A result of a plan task stands beside it.
-    expect(status.stdout).toContain('  2.2 (plan: pending)  implementer failed, next: a retry (1 result)\n');
-    expect(status.stdout).toContain('  TAS-1 (board: completed)  reviewer approved, next: ');
+    expect(status.stdout).toContain('  2.2    implementer failed, next: a retry (1 result, plan: pending)\n');
+    expect(status.stdout).toContain('  TAS-1  reviewer approved, next: ');
     expect(iteration.prompt).toMatch(/\nPlan: .* \(last result: implementer_failed\)\n/);
     expect(iteration.prompt).toContain('[TAS-2] Write the parser (last result: implementer_completed)');
   });

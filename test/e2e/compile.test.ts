@@ -309,7 +309,7 @@ describe('a request that cannot be answered', () => {
       '{"session":"any","taskId":"1"}',
       400,
       'schema_invalid',
-      /^taskPrompt: task "1" is neither in the plan nor on the board: give its text \(--prompt\)$/,
+      /^task "1" is neither in the plan nor on the board; give its text as taskPrompt \(--prompt\)$/,
     ],
     ['a bad session', JSON.stringify({ ...ok, session: 'a.b' }), 400, 'token_invalid', /session is "a\.b"/],
     ['an unknown role', JSON.stringify({ ...ok, role: 'boss' }), 400, 'schema_invalid', /role is "boss"/],

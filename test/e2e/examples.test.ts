@@ -17,6 +17,7 @@ const EXAMPLES: readonly [name: string, found: () => Promise<Example>][] = [
   ['python', () => pythonExample()],
   ['go', goExample],
   ['langgraph', () => largePythonExample('langgraph')],
+  ['claude-agent-sdk', () => largePythonExample('claude-agent-sdk')],
   ['vercel-ai-sdk', () => typescriptExample('vercel-ai-sdk')],
   ['openai-agents', () => typescriptExample('openai-agents')],
 ];
@@ -40,14 +41,16 @@ it.for(EXAMPLES)(
     );
     await client.tools.taskAdd({ session, content: 'Extend the parser' });
     await using model = await startNode([`${ROOT}scripts/examples/model.mjs`, '0']);
-    const [, endpoint = ''] = /OPENAI_BASE_URL=(\S+)/.exec(model.readyLine) ?? [];
+    const endpoints = Object.fromEntries(
+      [...model.readyLine.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+    );
 
     const printed = await refusedAtFirst(system, session, () =>
       example.run({
         NATS_URL: system.url,
         THROUGHLINE_SESSION: session,
-        OPENAI_BASE_URL: endpoint,
-        OPENAI_API_KEY: 'none',
+        ...endpoints,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       }),
     );
 

@@ -124,7 +124,7 @@ describe('status', () => {
     const { code, stdout } = await up.cli(['status', session]);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^\S+ {2}open {2}began just now, moved just now\nno tasks\.md: see `throughline plan follow`\n/,
+      /^\S+ {2}open {2}began just now, moved just now\nno tasks\.md: "throughline plan follow" reads one\n/,
     );
   });
 
@@ -146,7 +146,7 @@ describe('status', () => {
       '  close the file (must fix, task 2.2)',
       '',
       'Tasks with results',
-      '  2.2 (plan: pending)  reviewer needs changes, next: the fixes, 2 required fixes (4 results)',
+      '  2.2  reviewer needs changes, next: the fixes, 2 required fixes (4 results, plan: pending)',
       '    stalled: sent back by a review 2 times: close the file; name the field · the same fix required 2 times: name the field (2 times)',
       '',
       'Last',

@@ -120,7 +120,7 @@ describe('plan', () => {
     });
     await client.tools.noteAdd({ session, content: 'x' });
     expect((await up.cli(['plan', 'show', session])).stdout).toBe(
-      'no tasks.md: see `throughline plan follow`\n',
+      'no tasks.md: "throughline plan follow" reads one\n',
     );
   });
 });
@@ -133,7 +133,7 @@ describe('--watch', () => {
     await using watched = watching(['status', session, '--watch']);
     await watched.shows(/active task: 2\.2/);
     await publishWire(client, 'implementer', session, implemented('2.2'));
-    await watched.shows(/2\.2 \(plan: pending\) {2}implementer completed/);
+    await watched.shows(/2\.2 {2}implementer completed/);
     expect(await watched.interrupt()).toBe(0);
   });
 

@@ -336,7 +336,7 @@ describe('templates', () => {
     );
     expect(schemas).toContainEqual({
       name: 'result.implementer',
-      about: 'What an agent returns as implementer, on dispatch.<session>.implementer.',
+      about: 'The result of an agent as implementer, on dispatch.<session>.implementer.',
     });
     const listed = await cli(['dev', 'schema', 'ls']);
     expect(listed.stdout.trimEnd().split('\n')).toHaveLength(schemas.length);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
+import type { Role } from '../../src/contracts/kinds.js';
 import {
   connectThroughline,
   createThroughlineClient,
@@ -93,6 +94,18 @@ describe('a result that a program publishes', () => {
     });
     expect(sent).toEqual([]);
   });
+
+  it.each([{ taskId: '1', status: 'completed' }, 'text'])(
+    '%j of an unknown role is not sent',
+    async (result) => {
+      const { demo, sent } = sending();
+      await expect(demo.publish('coder' as Role, result as string)).rejects.toMatchObject({
+        code: 'schema_invalid',
+        message: 'role is "coder": use implementer, reviewer, observer',
+      });
+      expect(sent).toEqual([]);
+    },
+  );
 });
 
 describe('options', () => {

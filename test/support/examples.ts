@@ -18,7 +18,11 @@ export async function pythonExample(name = 'python'): Promise<Example> {
   const python = await pythonWith(requirements);
   if ('missing' in python) return python;
   const program = join(ROOT, 'scripts/examples', name, 'agent.py');
-  return { run: (env) => must(python.path, [program], { ...python.env, ...env }) };
+  // Claude Code writes its settings in the home.
+  return {
+    run: (env) =>
+      inFolder((folder) => must(python.path, [program], { ...python.env, HOME: folder, ...env }, folder)),
+  };
 }
 
 /** An example in Python that takes a while to install and to start, so it must be asked for. */

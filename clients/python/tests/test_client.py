@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import secrets
+import socket
+import struct
 import tempfile
 import time
 import unittest
@@ -69,10 +71,15 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
     async def test_a_misspelled_field_or_role_is_not_sent(self) -> None:
         error = await self.refused("schema_invalid", self.session.publish(done("1", sumary="x"), role="implementer"))
         self.assertEqual(error.message, "sumary is not a field of a result of role implementer: did you mean summary?")
-        await self.refused("schema_invalid", self.session.publish(done("1"), role="boss"))
+        for result in (done("1"), "text"):
+            error = await self.refused("schema_invalid", self.session.publish(result, role="boss"))
+            self.assertEqual(error.message, "role is 'boss': use one of implementer, reviewer, observer")
+        error = await self.refused("schema_invalid", self.session.publish(None, role="implementer"))
+        self.assertIn("give a dict", error.message)
         await self.refused("schema_invalid", self.session.publish(done("1"), role="implementer", message_id="a b"))
-        with self.assertRaises(ThroughlineError):
-            self.client.session("a b")
+        for name in ("a b", 5):
+            with self.assertRaises(ThroughlineError):
+                self.client.session(name)
 
     async def test_the_board(self) -> None:
         session = self.session
@@ -135,6 +142,25 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         error = await self.refused("unavailable", connected("nats://127.0.0.1:9"))
         self.assertIn("throughline up", error.message)
         self.assertLess(time.monotonic() - began, 3)
+
+    async def test_access_that_cannot_be_used_is_named(self) -> None:
+        await self.refused("config_invalid", connected("nats://127.0.0.1:x"))
+        await self.refused("config_invalid", connected("nats://127.0.0.1:9", creds="/none/such.creds"))
+
+    async def test_a_refusal_is_told_also_when_the_server_resets_the_connection(self) -> None:
+        async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            no_linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, no_linger)
+            writer.write(b'INFO {"auth_required": true}\r\n')
+            await reader.readuntil(b"PING\r\n")
+            writer.write(b"-ERR 'Authorization Violation'\r\n")
+            writer.close()
+
+        server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        for _ in range(5):
+            await self.refused("auth_failed", connected(f"nats://127.0.0.1:{port}", user="a", password="b"))
+        server.close()
 
     async def test_a_user_reaches_the_sessions_it_may_use(self) -> None:
         url, password = os.environ["GUARDED_URL"], os.environ["GUARDED_PASSWORD"]

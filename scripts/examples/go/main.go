@@ -26,7 +26,7 @@ func main() {
 	defer nc.Close()
 	task := ask[struct{ Task *struct{ ID, Content string } }](nc, "tool.task-next", object{"claim": "go"}).Task
 	if task == nil {
-		log.Fatalf("no task is ready: throughline tool task-add --session %s --content '…'", session)
+		log.Fatalf("no task is ready: throughline task add \"…\" --session %s", session)
 	}
 	fmt.Printf("%s: %s\n", task.ID, task.Content)
 	about := object{"taskId": task.ID, "taskPrompt": task.Content, "include": []string{"messages"}}

@@ -51,7 +51,7 @@ async def main():
         session = client.session(SESSION)
         task = (await session.task_claim("langgraph"))["task"]
         if task is None:
-            return print(f"no task is ready: throughline tool task-add --session {SESSION} --content '…'")
+            return print(f'no task is ready: throughline task add "…" --session {SESSION}')
         print(f"{task['id']}: {task['content']}")
         published = (await graph_on(session).ainvoke({"task": task}))["published"]
         result = published.result

@@ -27,7 +27,7 @@ const memory = new MCPServerStdio({
 async function round() {
   const { task } = await session.tools.taskNext({ claim: 'openai-agents' });
   if (task === null) {
-    console.log(`no task is ready: throughline tool task-add --session ${session.id} --content '…'`);
+    console.log(`no task is ready: throughline task add "…" --session ${session.id}`);
     return;
   }
   console.log(`${task.id}: ${task.content}`);

@@ -42,7 +42,7 @@ async def main():
         session = client.session(SESSION)
         task = (await session.task_claim("python"))["task"]
         if task is None:
-            return print(f"no task is ready: throughline tool task-add --session {SESSION} --content '…'")
+            return print(f'no task is ready: throughline task add "…" --session {SESSION}')
         print(f"{task['id']}: {task['content']}")
         prompt = await session.prompt(task["id"], task["content"], include=["messages"])
         # The text as the model returned it: Throughline finds the result in it, and repairs it.

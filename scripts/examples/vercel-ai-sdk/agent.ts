@@ -22,7 +22,7 @@ const recall = tool({
 async function round() {
   const { task } = await session.tools.taskNext({ claim: 'vercel-ai-sdk' });
   if (task === null) {
-    console.log(`no task is ready: throughline tool task-add --session ${session.id} --content '…'`);
+    console.log(`no task is ready: throughline task add "…" --session ${session.id}`);
     return;
   }
   console.log(`${task.id}: ${task.content}`);

@@ -6,6 +6,7 @@ import type { FactRecorded, SessionEvent, StoredEvent } from '../../contracts/se
 import { questionsOf } from '../../ledger/outcome-digest.js';
 import { totalsOf } from '../../ledger/progress-ledger.js';
 import { clipText, counted, oneLine } from '../../shared/text.js';
+import { statusText } from '../../shared/wire-words.js';
 import { factsOfEvent } from '../facts/event-facts.js';
 import { isFailure } from '../traces/session-traces.js';
 import { entryText } from '../traces/trace-summary.js';
@@ -86,7 +87,11 @@ function told(event: SessionEvent): Told {
     case 'task.status': {
       const { task, status, reason } = event.data;
       const why = reason === undefined ? '' : `: ${reason}`;
-      return { task, ...(status === 'blocked' && { failed: true }), summary: `set to ${status}${why}` };
+      return {
+        task,
+        ...(status === 'blocked' && { failed: true }),
+        summary: `set to ${statusText(status)}${why}`,
+      };
     }
     case 'task.priority':
       return { task: event.data.task, summary: `priority set to ${event.data.priority}` };

@@ -313,8 +313,11 @@ async function greetingOf(socket: Socket, address: string): Promise<void> {
   }
   socket.destroy();
   if (greeting === undefined && !isSilent) throw new Error('the connection was closed before a greeting');
-  const what = greeting === undefined ? 'is silent' : 'answers in another protocol';
-  throw new ThroughlineError('unavailable', `${address} is not a NATS server: what listens there ${what}`);
+  const why = greeting === undefined ? 'it sends no greeting' : 'it speaks another protocol';
+  const fix = 'set NATS_URL or --nats to the address of one';
+  throw new ThroughlineError('unavailable', `${address} is not a NATS server, ${why}: ${fix}`, {
+    details: { fix },
+  });
 }
 
 /**

@@ -211,6 +211,7 @@ export function connectFault(cause: unknown, url: string): ThroughlineError {
   }
   return new ThroughlineError('unavailable', `no NATS server answers at ${url} (${text}): ${START_ONE}`, {
     cause,
+    details: { fix: START_ONE },
   });
 }
 

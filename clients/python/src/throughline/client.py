@@ -1,6 +1,7 @@
 """The client: it publishes results of agents, compiles prompts, and keeps the board of a session."""
 
 import asyncio
+import contextlib
 import difflib
 import json
 import random
@@ -10,6 +11,7 @@ import ssl
 import time
 from dataclasses import dataclass
 from typing import Any, AsyncGenerator, Coroutine, Generator, Mapping, Self, TypeVar, Unpack
+from urllib.parse import urlsplit
 
 import nats
 from nats.aio.client import Client as Nats
@@ -99,6 +101,9 @@ class _Connecting:
         async def on_error(fault: Exception) -> None:
             if nc.is_connected or nc.is_reconnecting:
                 return client._reported(fault)
+            if nc.is_closed:
+                # A server that refuses a user may reset the connection, which then fails to close.
+                return
             failures.append(fault)
             # The client of NATS would go on for minutes.
             if len(failures) >= len(servers):
@@ -107,10 +112,17 @@ class _Connecting:
         at = " and ".join(server.rpartition("@")[2] for server in servers)
         settings: dict[str, Any] = {"max_reconnect_attempts": -1, "reconnect_time_wait": 0.25, "ping_interval": 5}
         try:
+            for server in servers:
+                # Raises for a port that is no number.
+                urlsplit(server if "://" in server else f"//{server}").port
             connecting = nc.connect(error_cb=on_error, **settings, **self._options)
             await asyncio.wait_for(connecting, self._timeout)
         except Exception as fault:
-            await nc.close()
+            with contextlib.suppress(Exception):
+                await nc.close()
+            if isinstance(fault, (ValueError, FileNotFoundError, ImportError)):
+                use = "check url, creds and nkey; files need the extra throughline[nkeys]"
+                raise ThroughlineError("config_invalid", f"{at}: {fault}: {use}") from fault
             failure = error_of(fault, at)
             if failure.code == "unavailable":
                 fix = 'start Throughline there with "throughline up"'
@@ -132,7 +144,7 @@ class Client:
 
     def session(self, id: str) -> "Session":
         """Returns a handle on a session, which need not exist yet."""
-        if not _SESSION.match(id):
+        if not isinstance(id, str) or not _SESSION.match(id):
             use = "use 1 to 64 characters of A-Z a-z 0-9 _ and -"
             raise ThroughlineError("token_invalid", f"session is {id!r}: {use}")
         return Session(self, id)
@@ -233,8 +245,13 @@ class Session:
         Tries again for `timeout` seconds, under one id, until the result is stored: it counts once. `wait` also waits until
         the session has read it. A dict may have the fields of its role alone; text is repaired where that is possible.
         """
+        if role not in t.RESULTS:
+            raise ThroughlineError("schema_invalid", f"role is {role!r}: use one of {', '.join(t.RESULTS)}")
         if isinstance(result, (str, bytes)):
             data = result.encode() if isinstance(result, str) else result
+        elif not isinstance(result, Mapping):
+            use = "give a dict, or the text that the agent returned"
+            raise ThroughlineError("schema_invalid", f"result is a {type(result).__name__}: {use}")
         else:
             _check_fields(result, role)
             data = json.dumps(result).encode()
@@ -373,8 +390,6 @@ class Session:
 
 def _check_fields(result: Mapping[str, Any], role: t.Role) -> None:
     """A misspelled field would be lost without a word."""
-    if role not in t.RESULTS:
-        raise ThroughlineError("schema_invalid", f"role is {role!r}: use one of {', '.join(t.RESULTS)}")
     known = t.RESULTS[role].__annotations__
     for name in result:
         if name not in known:

@@ -40,7 +40,7 @@ def error_of(fault: BaseException, subject: str) -> ThroughlineError:
             start = 'start Throughline on this server with "throughline up"'
             return ThroughlineError("unavailable", f"no stream takes {subject}: {start}")
         case nats.errors.NoRespondersError():
-            start = 'start the services with "throughline up"'
+            start = 'check the name, or start the services with "throughline up"'
             return ThroughlineError("unavailable", f"no service answers {subject}: {start}")
         case nats.errors.MaxPayloadError():
             return ThroughlineError("too_large", f"{subject}: the message exceeds max_payload of the server")
