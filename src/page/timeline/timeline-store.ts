@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { TimelineEntry, TimelineListed } from '../../contracts/replies/dispatch-result.js';
 import { ask } from '../ask.js';
-import { onLive } from '../live.js';
+import { onLive, whenOpen } from '../live.js';
 import { asRequest, fitsFilter, type TimelineFilter } from './timeline-row.js';
 
 interface TimelineStoreOptions {
@@ -274,7 +274,7 @@ export function useTimeline(
     [key],
   );
   useEffect(() => {
-    void store.restart();
+    void whenOpen().then(() => store.restart());
     const stop = follow(session, store);
     return () => {
       stop();

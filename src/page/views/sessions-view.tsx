@@ -1,15 +1,17 @@
 import '../styles/sessions.css';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
 import { stallText } from '../../shared/person-needed.js';
+import { type AskBody, ask } from '../ask.js';
 import { mayAct } from '../components/act.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { Progress } from '../components/table.js';
+import { isFigures, onLive, throttled } from '../live.js';
 import { type GlobalViewProps, sessionHref, setParams, viewHref } from '../route.js';
 import { AnswerForm } from '../session/stalled.js';
-import { useAsk, usePages } from '../use-ask.js';
+import { AGAIN_MS, useAsk, usePages } from '../use-ask.js';
 import { counted, figure } from '../words.js';
 
 const SHOWN = [
@@ -29,23 +31,17 @@ const LIMIT = 200;
 export function SessionsView({ params }: GlobalViewProps) {
   const text = params.get('text') ?? '';
   const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
-  const asked = usePages(
-    'tool.session-list',
-    {
-      limit: LIMIT,
-      text: text || undefined,
-      ...(shown === 'stalled' ? { stalled: true } : {}),
-      ...(shown === 'quiet' ? { olderThan: '7d', status: 'open' } : {}),
-      ...(shown === 'open' || shown === 'completed' || shown === 'archived' ? { status: shown } : {}),
-    },
-    '*',
-  );
+  const { asked, sessions, total } = useSessions({
+    limit: LIMIT,
+    text: text || undefined,
+    ...(shown === 'stalled' ? { stalled: true } : {}),
+    ...(shown === 'quiet' ? { olderThan: '7d', status: 'open' } : {}),
+    ...(shown === 'open' || shown === 'completed' || shown === 'archived' ? { status: shown } : {}),
+  });
   return (
     <>
       <PageHead title="Sessions">
-        {asked.reply === undefined ? null : (
-          <span class="quiet figure">{counted(asked.reply.total, 'session')}</span>
-        )}
+        {asked.reply === undefined ? null : <span class="quiet figure">{counted(total, 'session')}</span>}
       </PageHead>
       <div class="tools">
         <div class="field-wide">
@@ -63,26 +59,23 @@ export function SessionsView({ params }: GlobalViewProps) {
         />
       </div>
       <AskedView asked={asked} what="sessions">
-        {({ total }) => {
-          const sessions = distinct(asked.pages.flatMap((page) => page.sessions));
-          return sessions.length === 0 ? (
+        {() =>
+          sessions.length === 0 ? (
             <NoSessions filtered={text !== '' || shown !== ''} />
           ) : (
             <>
               <NeedsYou sessions={sessions} />
               <ul class="card rows session-list">
-                {sessions
-                  .toSorted((a, b) => b.at.localeCompare(a.at))
-                  .map((each) => (
-                    <SessionRow key={each.session} listed={each} />
-                  ))}
+                {sessions.map((each) => (
+                  <SessionRow key={each.session} listed={each} />
+                ))}
               </ul>
               {total > sessions.length ? (
                 <MoreButton pages={asked} shown={sessions.length} total={total} />
               ) : null}
             </>
-          );
-        }}
+          )
+        }
       </AskedView>
     </>
   );
@@ -245,8 +238,55 @@ function NoSessions({ filtered }: { readonly filtered: boolean }) {
   );
 }
 
-/** Removes duplicates: a session that moved up since a later page was loaded is in both. */
-function distinct(sessions: readonly SessionListed[]): SessionListed[] {
-  const names = new Set<string>();
-  return sessions.filter(({ session }) => !names.has(session) && names.add(session));
+/** Follows the list of sessions, the newest first: those with events are asked for by name, at most every two seconds. */
+function useSessions(filter: AskBody<'tool.session-list'>) {
+  const asked = usePages('tool.session-list', filter, 'event:lost');
+  const first = asked.reply;
+  /** The rows that changed since the pages were loaded; undefined for one that no longer fits. */
+  const [changed, hold] = useState<Changes>({ of: first, rows: new Map() });
+  const newest = useRef(first);
+  newest.current = first;
+  const key = JSON.stringify(filter);
+  useEffect(() => {
+    const names = new Set<string>();
+    const change = (rows: ReadonlyMap<string, SessionListed | undefined>) =>
+      hold(({ of, rows: old }) => ({
+        of: newest.current,
+        rows: new Map([...(of === newest.current ? old : []), ...rows]),
+      }));
+    const again = throttled(async () => {
+      if (newest.current === undefined) return again.soon();
+      const wanted = [...names].slice(0, LIMIT);
+      for (const name of wanted) names.delete(name);
+      // An error is shown by the next load of the pages: the stream breaks as well.
+      const reply = await ask('tool.session-list', { ...filter, names: wanted }).catch(() => undefined);
+      if (reply === undefined) return;
+      const found = new Map(reply.sessions.map((each) => [each.session, each]));
+      change(new Map(wanted.map((name) => [name, found.get(name)])));
+      if (names.size > 0) again.soon();
+    }, AGAIN_MS);
+    const off = onLive((event) => {
+      if (!isFigures(event)) return;
+      names.add(event.session);
+      again.soon();
+    });
+    return () => {
+      off();
+      again.stop();
+    };
+  }, [key]);
+  const rows = new Map<string, SessionListed>();
+  for (const page of asked.pages)
+    for (const each of page.sessions) if (!rows.has(each.session)) rows.set(each.session, each);
+  for (const [name, row] of changed.of === first ? changed.rows : []) {
+    if (row === undefined) rows.delete(name);
+    else rows.set(name, row);
+  }
+  const sessions = [...rows.values()].sort((a, b) => b.at.localeCompare(a.at));
+  return { asked, sessions, total: asked.more === undefined ? sessions.length : (first?.total ?? 0) };
+}
+
+interface Changes {
+  readonly of: unknown;
+  readonly rows: ReadonlyMap<string, SessionListed | undefined>;
 }
