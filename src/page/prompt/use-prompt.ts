@@ -24,6 +24,7 @@ export function useSessionPrompts(session: string) {
   ]);
   return {
     newest: shown.reply?.sequence,
+    project: shown.reply?.session.project,
     error: shown.error,
     prompts,
     total: list.reply?.total ?? prompts.length,

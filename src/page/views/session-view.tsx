@@ -6,7 +6,7 @@ import { Actions, mayAct, SendForm } from '../components/act.js';
 import { Ago, Button, publishCommand, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, CardHead, Empty } from '../components/states.js';
-import { type SessionViewProps, sessionHref, viewHref } from '../route.js';
+import { navigate, type SessionViewProps, sessionHref, viewHref } from '../route.js';
 import { BoardRow, Column, ordered, PlanNote, PlanRow, Row } from '../session/board-tasks.js';
 import { ResultRow, SessionFiguresStrip } from '../session/results.js';
 import { Stalled } from '../session/stalled.js';
@@ -287,8 +287,9 @@ function Lifecycle(props: { readonly session: string; readonly view: Status['ses
     confirm: 'Archive: it takes no results until it is reopened',
     run: () => ask('tool.session-archive', { session }),
   };
+  const [forgetting, setForgetting] = useState(false);
   return (
-    <p class="actions">
+    <div class="actions">
       <Actions
         actions={
           isArchived
@@ -305,7 +306,20 @@ function Lifecycle(props: { readonly session: string; readonly view: Status['ses
               ]
         }
       />
-    </p>
+      <Button small open={forgetting} onClick={() => setForgetting(!forgetting)}>
+        Forget
+      </Button>
+      {forgetting ? (
+        <SendForm
+          label={`Erases events, results and prompts for good. Type ${session} to confirm`}
+          verb="Erase for good"
+          onSend={async (confirm) => {
+            await ask('tool.session-forget', { session, confirm });
+            navigate(viewHref('sessions'));
+          }}
+        />
+      ) : null}
+    </div>
   );
 }
 

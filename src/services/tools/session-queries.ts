@@ -107,9 +107,11 @@ export function createSessionQueries(options: SessionQueriesOptions) {
       const { session: name, ...asked } = checkedRequest(TOOLS['fact-find'].request, request);
       const session = token(name, 'session');
       const state = await stateOf(session);
-      const { facts, ...page } = findFacts(factsOf(state).all(), asked);
-      const { sequence } = state;
-      return { facts: await withRepairs(log, session, facts), ...page, sequence };
+      const all = factsOf(state).all();
+      const { facts, ...page } = findFacts(all, asked);
+      const { sequence, limits } = state;
+      const full = all.length >= limits.maxFacts && { keeps: limits.maxFacts };
+      return { facts: await withRepairs(log, session, facts), ...page, ...full, sequence };
     },
     async factShow(request: unknown): Promise<FactShown> {
       const { session: name, id } = checkedRequest(TOOLS['fact-show'].request, request);
