@@ -133,8 +133,9 @@ function FactSearch({ session, params }: SessionViewProps) {
                 <MoreButton pages={found} shown={facts.length} total={total} />
                 {keeps === undefined ? null : (
                   <p class="quiet">
-                    This session is full: it keeps its {figure(keeps)} newest and most useful facts, and older ones are gone.
-</p>
+                    This session is full: it keeps its {figure(keeps)} newest and most useful facts, and older
+                    ones are gone.
+                  </p>
                 )}
               </>
             )
