@@ -24,23 +24,23 @@ export function groupRejected(rejected: readonly RejectedShown[]): RejectedGroup
     .sort((a, b) => b.entries.length - a.entries.length);
 }
 
-/** The codes of results that the same body is accepted with once the session takes results again. */
-const CLOSED = new Set(['session_archived', 'session_forgotten']);
+/** The code of results that are readable, but whose session takes none. */
+const CLOSED = 'session_archived';
 
-/** Returns those that a retry may help: a session that is archived still rejects every result. */
-export function useRetryable(entries: readonly RejectedShown[]): readonly RejectedShown[] {
-  const names = [
-    ...new Set(entries.flatMap(({ code, session }) => (CLOSED.has(code) && session ? [session] : []))),
-  ].slice(0, 200);
-  const open = useAsk('tool.session-list', names.length === 0 ? null : { names, limit: 200 });
-  const takes = new Set((open.reply?.sessions ?? []).map(({ session }) => session));
-  return entries.filter(({ code, session = '' }) => !CLOSED.has(code) || takes.has(session));
+/** Returns the results that were rejected because of their session, by what it does now: it may be open again. */
+export function useClosed(entries: readonly RejectedShown[]) {
+  const closed = entries.filter(({ code }) => code === CLOSED);
+  const names = [...new Set(closed.flatMap(({ session }) => session ?? []))].slice(0, 200);
+  const { reply } = useAsk('tool.session-list', names.length === 0 ? null : { names, limit: 200 });
+  const open = new Set((reply?.sessions ?? []).map(({ session }) => session));
+  const isOpen = ({ session = '' }: RejectedShown) => open.has(session);
+  return { reopened: closed.filter(isOpen), closed: closed.filter((each) => !isOpen(each)) };
 }
 
-/** Retries or removes all results of a group. */
+/** Removes all results of a group, and retries those that can succeed as they are: a session was reopened. */
 export function RejectedActions(props: { readonly group: RejectedGroup; readonly onDone: () => void }) {
   const { entries } = props.group;
-  const retryable = useRetryable(entries);
+  const { reopened } = useClosed(entries);
   if (!mayAct()) return null;
   const all = async (some: typeof entries, work: (id: number) => Promise<unknown>) => {
     try {
@@ -53,13 +53,13 @@ export function RejectedActions(props: { readonly group: RejectedGroup; readonly
     <p class="actions">
       <Actions
         actions={[
-          ...(retryable.length === 0
+          ...(reopened.length === 0
             ? []
             : [
                 {
-                  verb: `Retry ${figure(retryable.length)}`,
+                  verb: `Retry ${figure(reopened.length)}`,
                   confirm: 'Publish them again',
-                  run: () => all(retryable, (id) => ask('tool.rejected-retry', { id })),
+                  run: () => all(reopened, (id) => ask('tool.rejected-retry', { id })),
                 },
               ]),
           {

@@ -9,7 +9,7 @@ import { sessionHref, setParams, viewHref } from '../route.js';
 import { me } from '../theme.js';
 import { useAsk } from '../use-ask.js';
 import { ROLE_NAMES } from '../words.js';
-import { useRetryable } from './rejected-groups.js';
+import { useClosed } from './rejected-groups.js';
 
 interface Sent {
   readonly dispatch: number;
@@ -56,7 +56,7 @@ function Result(props: {
   const [role, setRole] = useState<string>(rejected.meant ?? rejected.role ?? ROLE_NAMES[0]);
   const [sure, setSure] = useState(false);
   const { busy, error, carryOut } = useWork();
-  const takes = useRetryable([rejected]).length > 0;
+  const takes = useClosed([rejected]).closed.length === 0;
   const retry = () =>
     carryOut(async () => {
       const chosen = ROLE_NAMES.find((each) => each === role);

@@ -110,7 +110,11 @@ function NeedRow({ group }: { readonly group: readonly Need[] }) {
   const [need, ...others] = group;
   if (need === undefined) return null;
   const { session, tag, task, text } = need;
-  const shown = group.slice(0, open ? undefined : MOST_NAMED);
+  const named = group.filter(
+    (each, index) =>
+      each.task !== undefined || group.findIndex((other) => other.session === each.session) === index,
+  );
+  const shown = named.slice(0, open ? undefined : MOST_NAMED);
   return (
     <li class={`need-row need-${tag}`}>
       <Tag tone={TONES[tag]}>{tag}</Tag>
@@ -125,9 +129,9 @@ function NeedRow({ group }: { readonly group: readonly Need[] }) {
             {others.length > 0 && each.task !== undefined ? ` ${each.task}` : ''}
           </span>
         ))}
-        {shown.length === group.length ? null : (
+        {shown.length === named.length ? null : (
           <Button small onClick={() => setOpen(true)}>
-            {group.length - shown.length} more
+            {named.length - shown.length} more
           </Button>
         )}
         <p>

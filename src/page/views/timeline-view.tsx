@@ -195,7 +195,7 @@ function Filters(props: { readonly session: string | undefined; readonly filter:
             onChoose={(value) => setParams({ range: value })}
           />
           {field('project', 'Project', 'Project')}
-          {field('text', 'Words', 'Words, a task, a session')}
+          {field('text', 'Words', 'Words')}
         </>
       ) : (
         field('task', 'Task', 'Task, such as TAS-1')
