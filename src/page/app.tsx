@@ -55,7 +55,7 @@ export function App() {
           </Guarded>
         )}
       </main>
-      <Find open={finding} onClose={() => setFinding(false)} />
+      {finding ? <Find onClose={() => setFinding(false)} /> : null}
       <KeyHelp open={help} onClose={() => setHelp(false)} />
     </>
   );

@@ -16,17 +16,13 @@ const MOST = 6;
 const PROJECTS = 8;
 
 /** Finds a session, task, fact, file or learning, and opens it: Ctrl+K. */
-export function Find({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+export function Find({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
   const [found, setFound] = useState<readonly Found[]>();
   const [at, setAt] = useState(0);
   const { session } = route.value;
-  useEffect(() => {
-    if (open) dialog.current?.showModal();
-    else dialog.current?.close();
-    setText('');
-  }, [open]);
+  useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     setFound(undefined);
     setAt(0);
