@@ -2,7 +2,9 @@ import { Fragment } from 'preact';
 import type { TimelineEntry, TimelineKind } from '../../contracts/replies/dispatch-result.js';
 import { Clock, Tag } from '../components/fields.js';
 import { counted, spaced, toneOf } from '../words.js';
-import type { AnyEntry } from './timeline-store.js';
+
+/** An entry, with its session in the timeline of all sessions. */
+export type AnyEntry = TimelineEntry & { readonly session?: string };
 
 /** An entry on one line, or on two on a narrow screen. */
 export function TimelineRow({ entry }: { readonly entry: AnyEntry | undefined }) {

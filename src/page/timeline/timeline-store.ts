@@ -4,10 +4,7 @@ import type { TimelineEntry, TimelineListed } from '../../contracts/replies/disp
 import { ask, fetchOwn } from '../ask.js';
 import { isFigures, onLive, throttled, whenOpen } from '../live.js';
 import { AGAIN_MS } from '../use-ask.js';
-import { asRequest, fitsFilter, type TimelineFilter } from './timeline-row.js';
-
-/** An entry, with its session in the timeline of all sessions. */
-export type AnyEntry = TimelineEntry & { readonly session?: string };
+import { type AnyEntry, asRequest, fitsFilter, type TimelineFilter } from './timeline-row.js';
 
 interface PageAsked {
   readonly limit: number;
