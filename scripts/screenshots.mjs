@@ -31,6 +31,7 @@ const width = countOrExit('screenshots', 'width', options.width);
 /** What each picture shows: its address, and what is done before it is taken. */
 const VIEWS = {
   sessions: ['/'],
+  activity: ['/activity'],
   session: [`/s/${SESSION}`],
   timeline: [`/s/${SESSION}/timeline`],
   prompt: [`/s/${SESSION}/prompt`, pointAtFinding],

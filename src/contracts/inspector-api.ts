@@ -38,6 +38,12 @@ export interface LiveEvents {
   readonly lost: Readonly<Record<string, never>>;
 }
 
+/** `GET /api/activity`: entries of all sessions, the newest first. */
+export interface ActivityReply {
+  readonly entries: readonly (TimelineEntry & { readonly session: string })[];
+  readonly more: boolean;
+}
+
 /**
  * The health of the installation at one moment; rates are relative to the previous one. Unknown values are left out.
  */

@@ -147,6 +147,7 @@ export const LEARNING_REQUESTS = {
         .enum([...PROPOSAL_STATUSES, 'all'])
         .default('pending')
         .describe('Which proposals to list.'),
+      projects: flag.describe('Also count the proposals and learnings of all projects.'),
       limit,
       cursor,
     },

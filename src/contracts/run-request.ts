@@ -153,4 +153,13 @@ export const runInitRequest = z
 /** The input of `run.init`. */
 export type RunInitInput = z.input<typeof runInitRequest>;
 
-export const runStatusRequest = z.object({ session: sessionName });
+export const runStatusRequest = z.object({
+  session: sessionName,
+  lists: z
+    .boolean()
+    .default(false)
+    .describe('Include the tasks of board and plan, iterations, notes and messages.'),
+});
+
+/** The input of `run.status`. */
+export type RunStatusInput = z.input<typeof runStatusRequest>;

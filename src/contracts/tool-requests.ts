@@ -231,6 +231,7 @@ export const TOOLS = {
         .enum(['open', 'completed', 'archived'])
         .optional()
         .describe('Only sessions that are open, completed, or archived.'),
+      names: z.array(text(64)).max(200, 'must name at most 200').optional().describe('Only these sessions.'),
       active: flag.describe('Only open sessions with an event within 24 hours.'),
       olderThan: z
         .string()

@@ -159,7 +159,10 @@ export function driftOf(tasks: readonly ProgressTask[], results: TaskResults): P
     const result = results.get(id);
     if (result === undefined || cancelled === true) return [];
     if (result.last.verdict === 'approved' && status !== 'completed') {
-      const what = group === true ? 'lines of its parts are open: tick them' : 'its line is open: tick it';
+      const what =
+        group === true
+          ? 'its parts are not ticked in the plan: tick their lines'
+          : 'it is not ticked in the plan: tick its line';
       return [{ task: id, kind: 'approved_but_open', message: `task ${id} is approved, but ${what}` }];
     }
     if (result.assessment === 'needs_changes' && status === 'completed') {

@@ -1,6 +1,7 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AskError, unauthorized } from './ask.js';
+import { Find } from './components/find.js';
 import { KeyHelp, PageHead, PageHeader } from './components/page-header.js';
 import { Banner, Empty, ErrorBox } from './components/states.js';
 import { type KeyBinding, moveRow, useKeys } from './keys.js';
@@ -17,10 +18,14 @@ import { TimelineView } from './views/timeline-view.js';
 
 export function App() {
   const [help, setHelp] = useState(false);
+  const [finding, setFinding] = useState(false);
   const main = useRef<HTMLElement>(null);
   const at = route.value;
   useKeys(
-    pageKeys(() => setHelp(true)),
+    pageKeys(
+      () => setHelp(true),
+      () => setFinding(true),
+    ),
     'page',
   );
   const place = `${at.view} ${at.session ?? ''}`;
@@ -37,7 +42,7 @@ export function App() {
       <a class="skip-link" href="#main">
         Skip to the content
       </a>
-      <PageHeader onHelp={() => setHelp(true)} />
+      <PageHeader onHelp={() => setHelp(true)} onFind={() => setFinding(true)} />
       <Banner />
       <main id="main" ref={main} tabIndex={-1} class={`main main-${at.view}`}>
         {unauthorized.value ? (
@@ -50,6 +55,7 @@ export function App() {
           </Guarded>
         )}
       </main>
+      {finding ? <Find onClose={() => setFinding(false)} /> : null}
       <KeyHelp open={help} onClose={() => setHelp(false)} />
     </>
   );
@@ -59,6 +65,8 @@ function View({ at }: { readonly at: PageRoute }) {
   switch (at.view) {
     case 'sessions':
       return <SessionsView params={at.params} />;
+    case 'activity':
+      return <TimelineView params={at.params} />;
     case 'learnings':
       return <LearningsView params={at.params} />;
     case 'rejected':
@@ -107,7 +115,7 @@ class Guarded extends Component<{ readonly children?: ComponentChildren }, { rea
   }
 }
 
-function pageKeys(help: () => void): readonly KeyBinding[] {
+function pageKeys(help: () => void, find: () => void): readonly KeyBinding[] {
   const toSession = (key: string, view: SessionViewName, name: string): KeyBinding => ({
     keys: [`g ${key}`],
     does: `go to the ${name} of the session`,
@@ -125,12 +133,14 @@ function pageKeys(help: () => void): readonly KeyBinding[] {
       does: 'go to the filter',
       run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus(),
     },
+    { keys: ['Ctrl+k'], does: 'find a session, task, fact, file or learning', run: find },
     { keys: ['g s'], does: 'go to the sessions', run: () => navigate(viewHref('sessions')) },
     toSession('o', 'session', 'overview'),
     toSession('t', 'timeline', 'timeline'),
     toSession('p', 'prompt', 'prompt'),
     toSession('d', 'diff', 'prompt diff'),
     toSession('f', 'facts', 'facts'),
+    { keys: ['g a'], does: 'go to the timeline of all sessions', run: () => navigate(viewHref('activity')) },
     { keys: ['g l'], does: 'go to the learnings', run: () => navigate(viewHref('learnings')) },
     { keys: ['g r'], does: 'go to the rejected results', run: () => navigate(viewHref('rejected')) },
     { keys: ['g h'], does: 'go to health', run: () => navigate(viewHref('health')) },

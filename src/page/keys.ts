@@ -41,7 +41,13 @@ export function useKeys(bindings: readonly KeyBinding[], rank: 'page' | 'view' =
 export function followKeys(): void {
   let first: { readonly key: string; readonly at: number } | undefined;
   document.addEventListener('keydown', (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.defaultPrevented || event.altKey) return;
+    if (event.ctrlKey || event.metaKey) {
+      const binding = bindingOf(`Ctrl+${event.key}`);
+      if (binding === undefined || document.querySelector('dialog[open]') !== null) return;
+      event.preventDefault();
+      return binding.run?.(event);
+    }
     if (isField(event.target)) {
       if (event.key === 'Escape' && event.target instanceof HTMLElement) event.target.blur();
       return;

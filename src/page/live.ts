@@ -9,7 +9,7 @@ import { route } from './route.js';
  */
 
 type Told = Omit<LiveEvents, 'state' | 'lost'>;
-/** `lost`: events may have been missed, so ask again. Each new connection sends it too. */
+/** `lost`: events were missed, so ask again. */
 type LiveEvent =
   | { readonly [Name in keyof Told]: { readonly event: Name } & Told[Name] }[keyof Told]
   | { readonly event: 'lost' };
@@ -31,14 +31,19 @@ export function onLive(handler: (event: LiveEvent) => void): () => void {
   return () => void handlers.delete(handler);
 }
 
+/** True for an event that changes the figures of a session: neither a prompt nor a trace does. */
+export function isFigures(event: LiveEvent): event is LiveEvent & { readonly event: 'change' } {
+  return event.event === 'change' && !event.type.startsWith('trace.');
+}
+
 /**
  * Calls back when what a view shows may have changed. Returns a function that unsubscribes.
  *
- * @param topic a session, `*` for all sessions, or `event:NAME` for events of one name
+ * @param topic a session, for events that change its figures, or `event:NAME` for events of one name
  */
 export function onChange(topic: string, changed: () => void): () => void {
   return onLive((event) => {
-    const about = ['*', `event:${event.event}`, 'session' in event ? event.session : undefined];
+    const about = [`event:${event.event}`, isFigures(event) ? event.session : undefined];
     if (event.event === 'lost' || about.includes(topic)) changed();
   });
 }
@@ -50,6 +55,15 @@ let source: EventSource | undefined;
 let scope: string | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let wait = FIRST_WAIT_MS;
+/** True if events were missed since the views loaded. */
+let missed = false;
+let opened: Promise<void> = Promise.resolve();
+let settle = () => {};
+
+/** Resolves once the stream is open, or cannot be: a view that loads then misses no event, and loads once. */
+export function whenOpen(): Promise<void> {
+  return opened;
+}
 
 /** Opens the stream, and keeps it open while the page is visible. */
 export function followLive(): void {
@@ -61,8 +75,9 @@ export function followLive(): void {
     open();
   });
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') open();
-    else close();
+    if (document.visibilityState === 'visible') return open();
+    missed = true;
+    close();
   });
   addEventListener('pagehide', close);
   if (document.visibilityState === 'visible') open();
@@ -82,14 +97,20 @@ function open(): void {
     `/api/live${scope === undefined ? '' : `?session=${encodeURIComponent(scope)}`}`,
   );
   source = own;
+  opened = new Promise((resolve) => {
+    settle = resolve;
+  });
   own.addEventListener('open', () => {
     server.value = 'there';
     wait = FIRST_WAIT_MS;
-    emit({ event: 'lost' });
+    settle();
+    if (missed) emit({ event: 'lost' });
+    missed = false;
   });
   own.addEventListener('error', () => {
     if (source !== own) return;
     close();
+    missed = true;
     server.value = 'gone';
     retry = setTimeout(open, wait);
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
@@ -108,6 +129,7 @@ function open(): void {
 
 function close(): void {
   clearTimeout(retry);
+  settle();
   source?.close();
   source = undefined;
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ReplySubject, ReplyTo } from '../contracts/replies/replies.js';
 import { type AskBody, AskError, ask } from './ask.js';
-import { onChange, throttled } from './live.js';
+import { onChange, throttled, whenOpen } from './live.js';
 
 /** State of a request that a view keeps up to date. */
 export interface AskedReply<Reply> {
@@ -15,7 +15,7 @@ export interface AskedReply<Reply> {
 }
 
 /** Shortest time between two refreshes of a view, in milliseconds: a busy session changes a hundred times a second. */
-const AGAIN_MS = 1_000;
+export const AGAIN_MS = 2_000;
 
 interface Held<Reply> {
   readonly key: string;
@@ -42,6 +42,7 @@ export function useAsk<Subject extends ReplySubject>(
     const abort = new AbortController();
     const asking = async () => {
       try {
+        if (live !== undefined) await whenOpen();
         const reply = await ask(subject, body, abort.signal);
         if (!abort.signal.aborted) hold({ key, reply });
       } catch (error) {

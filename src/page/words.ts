@@ -1,5 +1,5 @@
 import type { Role } from '../contracts/kinds.js';
-import type { LedgerListed } from '../contracts/replies/run-reply.js';
+import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 
 export { nextText, spaced, statusText, type Tone, toneOf } from '../shared/wire-words.js';
 
@@ -24,6 +24,6 @@ export function hasPrompts(role: Role): boolean {
 }
 
 /** Returns the role that works on a task next. */
-export function nextRole(action: LedgerListed['next_action']): Role {
+export function nextRole(action: RunStatusReply['tasks'][number]['next_action']): Role {
   return action === 'dispatch_reviewer' ? 'reviewer' : 'implementer';
 }

@@ -29,7 +29,7 @@ import {
   type WideTool,
 } from '../contracts/request-names.js';
 import type { ResultOf } from '../contracts/results.js';
-import type { RunInitInput } from '../contracts/run-request.js';
+import type { RunInitInput, RunStatusInput } from '../contracts/run-request.js';
 import type { ToolInput } from '../contracts/tool-requests.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import { hookSpan } from '../engine/monitoring/message-spans.js';
@@ -183,9 +183,9 @@ export class ThroughlineClient {
     return this.#reply(RUN_INIT_SUBJECT, request);
   }
 
-  /** Returns the progress of a run, and the next action of each task. */
-  async runStatus(session: string): Promise<RunStatusReply> {
-    return this.#reply(RUN_STATUS_SUBJECT, { session });
+  /** Returns the progress of a run, and the next action of each task; with `lists` its tasks, notes and messages as well. */
+  async runStatus(session: string, how: Omit<RunStatusInput, 'session'> = {}): Promise<RunStatusReply> {
+    return this.#reply(RUN_STATUS_SUBJECT, { session, ...how });
   }
 
   /**

@@ -94,10 +94,9 @@ describe('the command line', () => {
 });
 
 describe('the page', () => {
-  it('the page loads preact and its signals at once, the plots later, and of the product only helpers for values', () => {
+  it('the page loads preact and its signals, and of the product only helpers for values', () => {
     const page = SRC.map(({ path }) => path).filter((path) => path.startsWith('page/'));
     expect(packagesOf('page/main.tsx')).toEqual(expect.arrayContaining(['preact']));
-    expect(packagesOf('page/main.tsx')).not.toContain('uplot');
     expect(foldersOf(...page).filter((folder) => folder !== 'page' && folder !== 'shared')).toEqual([]);
     expect(loadedWith(SRC, ...page).filter((path) => path.startsWith('node:'))).toEqual([]);
   });

@@ -127,7 +127,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   page: {
     holds: 'what the inspector shows in the browser; it imports only types of `contracts`',
     imports: ['contracts', 'shared'],
-    packages: ['preact', '@preact/signals', 'uplot', 'diff'],
+    packages: ['preact', '@preact/signals', 'diff'],
   },
   work: {
     holds: 'runs of a plan with agents: the steps of a task, agents that are commands, git worktrees',
@@ -201,7 +201,6 @@ const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['@modelcontextprotocol/server', 'agents'],
   ['preact', 'page'],
   ['@preact/signals', 'page'],
-  ['uplot', 'page'],
   ['hono', 'services'],
   ['@hono/node-server', 'services'],
 ];

@@ -76,7 +76,7 @@ describe('plan', () => {
       'parser',
       'plan: 2 of 7 tasks completed, 1 in progress, 4 pending',
       'active task: 4~2',
-      'drift: task 4 is approved, but its line is open: tick it',
+      'drift: task 4 is approved, but it is not ticked in the plan: tick its line',
       '[x] 1      Write the lexer',
       '[-] 2      Write the parser',
       '[x]   2.1  Expressions  implementer completed, next: a review',

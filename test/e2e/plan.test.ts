@@ -175,7 +175,7 @@ describe('drift', () => {
     const tasksPath = await folder.write('drift.md', KIRO);
     await system.client.initRun({ session, spec: 'parser', tasksPath });
     await results(session, ['2', 'approved'], ['1', 'completed'], ['1', 'needs_changes']);
-    const open = 'task 2 is approved, but its line is open: tick it';
+    const open = 'task 2 is approved, but it is not ticked in the plan: tick its line';
     const ticked = expect.stringMatching(/^task 1 is ticked, but its last review says needs_changes/);
     const drift = [{ message: ticked }, { message: open, kind: 'approved_but_open', task: '2' }];
     expect((await system.client.runStatus(session)).run?.drift).toMatchObject(drift);

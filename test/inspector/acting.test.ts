@@ -99,10 +99,101 @@ describe('a person', () => {
     expect((await tools.taskList({ session })).tasks).toMatchObject([{ status: 'completed' }]);
   });
 
+  it('rejected results with one cause are one row, which removes all of them, and retries none of an archived session', async () => {
+    const session = newSession('archived');
+    await tools.noteAdd({ session, content: 'n' });
+    await tools.sessionArchive({ session });
+    for (const task of ['1', '2', '3']) await publishWire(client, 'implementer', session, implemented(task));
+    await goTo(page, origin, '/');
+    const row = page
+      .getByRole('region', { name: 'Needs you' })
+      .getByRole('listitem')
+      .filter({ hasText: `3 results of ${session}` });
+    await row.getByRole('button', { name: 'Remove 3' }).waitFor();
+    expect(await row.getByRole('button', { name: /Retry/ }).count()).toBe(0);
+    await row.getByRole('button', { name: 'Remove 3' }).press('Enter');
+    await row.getByRole('button', { name: 'Remove for good' }).press('Enter');
+    await row.waitFor({ state: 'detached' });
+    expect((await tools.rejectedList({ session })).rejected).toEqual([]);
+  });
+
+  it('several proposals of a project are accepted at once by keyboard, and undone together', async () => {
+    for (const content of ['Run the linter', 'Write the changelog', 'Sign the commits'])
+      await client.learnings.propose({ project: 'shop', content });
+    await goTo(page, origin, '/learnings');
+    expect(await page.getByLabel('Project').inputValue()).toBe('shop');
+    await page.getByRole('button', { name: 'Mark all' }).press('Enter');
+    await page.getByRole('button', { name: 'Accept 3' }).press('Enter');
+    await page.getByText('3 not sent').waitFor();
+    await page.keyboard.press('u');
+    await page.getByRole('button', { name: 'Mark all' }).waitFor();
+    await page.keyboard.press('x');
+    await page.getByRole('button', { name: 'Reject 1' }).press('Enter');
+    await page.getByText('Rejected:').first().waitFor();
+    await goTo(page, origin, '/');
+    await soon(async () =>
+      expect((await client.proposals.list({ project: 'shop', projects: true })).projects).toContainEqual({
+        project: 'shop',
+        pending: 2,
+        active: 0,
+      }),
+    );
+  });
+
+  it('the page says who works now, and a session is erased once its name is typed', async () => {
+    const session = await asking('working');
+    await tools.taskAdd({ session, content: 'Write the docs' });
+    await tools.taskNext({ session, claim: 'claude-7' });
+    await goTo(page, origin, `/?text=${session}`);
+    await page.locator('.session-row', { hasText: 'claude-7' }).waitFor();
+    await goTo(page, origin, `/s/${session}`);
+    await page.getByRole('region', { name: 'Works now' }).getByText('claude-7').waitFor();
+    await page.getByRole('button', { name: 'Forget' }).press('Enter');
+    await page.getByLabel(/Type .* to confirm/).fill('another');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel(/Type .* to confirm/).fill(session);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${origin}/`);
+    await soon(async () => expect((await tools.sessionShow({ session })).sequence).toBe(0));
+  });
+
+  it('the timeline of all sessions is filtered by words and follows what happens; an entry opens its session', async () => {
+    const session = await asking('everywhere');
+    await goTo(page, origin, `/activity?text=${session}&range=hour`);
+    const rows = page.getByRole('option');
+    await rows.filter({ hasText: session }).first().waitFor();
+    await publishWire(client, 'implementer', session, implemented('77'));
+    await rows.filter({ hasText: `${session} 77` }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    const details = page.getByRole('complementary', { name: 'Details of the entry' });
+    await details.getByRole('heading', { name: '77' }).waitFor();
+    await page.getByLabel('Words').fill('nothing of the kind');
+    await page.getByText('No entry fits the filter').waitFor();
+  });
+
+  it('Ctrl+K finds a session from anywhere and a fact of the open one, and opens it with Enter', async () => {
+    const session = await asking('findable');
+    await goTo(page, origin, '/health');
+    await page.keyboard.press('Control+k');
+    await page.getByLabel('A session, task, fact, file or learning').fill(session);
+    await page.getByRole('list', { name: 'Found' }).getByText(session, { exact: true }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${origin}/s/${session}`);
+    await page.keyboard.press('Control+k');
+    await page.getByLabel('A session, task, fact, file or learning').fill('postgres');
+    const fact = page.getByRole('list', { name: 'Found' }).getByRole('link', { name: /fact.*postgres/ });
+    await fact.first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await fact.first().click();
+    await page.getByRole('region', { name: 'The fact' }).getByText('postgres').first().waitFor();
+  });
+
   it('on a phone nothing is wider than the screen', async () => {
     const session = await asking('phone');
     const phone = await opened.newPage({ viewport: { width: 390, height: 800 } });
-    for (const path of ['/', `/s/${session}`, `/s/${session}/facts`]) {
+    for (const path of ['/', '/activity', '/learnings', `/s/${session}`, `/s/${session}/facts`]) {
       await goTo(phone, origin, path);
       const over = await phone.evaluate('document.documentElement.scrollWidth - innerWidth');
       expect([path, over]).toEqual([path, 0]);

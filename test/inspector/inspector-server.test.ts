@@ -41,9 +41,9 @@ describe('the API', () => {
     ['a wrong name', 'tool.session-show', { session: 'a b' }, 400, 'token_invalid'],
     ['a missing field', 'tool.fact-find', {}, 400, 'schema_invalid'],
     [
-      'a request that erases',
-      'tool.session-forget',
-      { session: 's', confirm: 's' },
+      'a request that erases a project',
+      'tool.project-forget',
+      { project: 's', confirm: 's' },
       403,
       'permission_denied',
     ],

@@ -109,7 +109,7 @@ describe('the facts of a session', () => {
 describe('the health', () => {
   it('the health shows what waits, what the doctor finds, the server and every service', async () => {
     await goTo(page, origin, '/health');
-    await page.locator('.plot canvas').first().waitFor();
+    await page.locator('.plot svg').first().waitFor();
     const said = await page.locator('main').textContent();
     for (const part of [
       'Waiting for the extractor',

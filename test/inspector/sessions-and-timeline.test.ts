@@ -182,9 +182,9 @@ describe('the view of a session', () => {
     await allDealtWith(system.ports);
     await client.tools.sessionArchive({ session: 'finished' });
     await go('/s/finished');
-    await page.getByText('throughline session reopen finished').waitFor();
+    await page.getByText('It rejects results until it is reopened').waitFor();
     const head = page.locator('.page-head');
-    expect(await head.textContent()).toBe('finishedarchivedReopen');
+    expect(await head.textContent()).toBe('finishedarchivedReopenForget');
   });
 
   it('a long name of a session stays within the width of a phone', async () => {
@@ -203,7 +203,7 @@ describe('the view of a session', () => {
 
   it('a session without events says how to begin', async () => {
     await go('/s/nothing-here');
-    await page.getByText('Nothing has happened in this session').waitFor();
+    await page.getByText('No session has this name').waitFor();
     expect(await page.getByText('throughline task add --session nothing-here').count()).toBe(1);
   });
 });

@@ -224,7 +224,11 @@ describe('drift', () => {
 
   it('drift says which task it is and what to do', () => {
     expect(driftOf([progressTask('1')], ledgersOf({ '1': [APPROVED] }))).toEqual([
-      { task: '1', kind: 'approved_but_open', message: 'task 1 is approved, but its line is open: tick it' },
+      {
+        task: '1',
+        kind: 'approved_but_open',
+        message: 'task 1 is approved, but it is not ticked in the plan: tick its line',
+      },
     ]);
   });
 });

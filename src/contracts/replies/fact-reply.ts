@@ -49,6 +49,7 @@ export const factCorrected = z.object({
 export const factsFound = z.object({
   facts: z.array(foundFact).describe('Valid facts first, then closed ones; each the newest first.'),
   total: count('All matching facts.'),
+  keeps: count('Set if the session is full: how many facts it keeps. Older ones are gone.').exactOptional(),
   next,
   sequence,
 });

@@ -127,6 +127,16 @@ export const LEARNING_REPLIES = {
       .array(z.string())
       .exactOptional()
       .describe('Sessions with so many pending that rules pause for them.'),
+    projects: z
+      .array(
+        z.object({
+          project: z.string().describe('Name of the project.'),
+          pending: count('Proposals to decide on.'),
+          active: count('Accepted learnings.'),
+        }),
+      )
+      .exactOptional()
+      .describe('Projects with a proposal or a learning, those with most to decide first: at most 500.'),
   }),
   'proposal.show': proposalView,
   'proposal.accept': proposalView,

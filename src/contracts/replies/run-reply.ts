@@ -4,7 +4,16 @@ import { question } from '../results.js';
 import { planProblem, progressTask, tasksDocument, tasksSource } from '../run-request.js';
 import { TASK_STATUSES } from '../task-events.js';
 import { count, faultFields, place, sequence, type Told } from './page-fields.js';
-import { needs, outcome, planTotals, sessionView } from './session-reply.js';
+import {
+  inboxMessage,
+  iterationView,
+  needs,
+  note,
+  outcome,
+  planTotals,
+  sessionView,
+  taskView,
+} from './session-reply.js';
 
 const planStatus = progressTask.shape.status.describe('Its status in the plan.');
 const results = {
@@ -20,6 +29,10 @@ const taskProgress = z
     plan: planStatus.exactOptional(),
     ...results,
     required_fixes: count('Fixes that its last review required.'),
+    rounds: count('Reviews that asked for changes.'),
+    findings: count('Findings that its last review left open.'),
+    blockers: count('Its blockers.'),
+    last_dispatch: place('Sequence of its last result in the DISPATCH stream.'),
     questions: z.array(question).exactOptional().describe('Questions that no one has answered.'),
     stalled: z.boolean().describe('True if it is stalled.'),
     replan_hint: z.string().exactOptional().describe('Why it is stalled.'),
@@ -77,7 +90,7 @@ export const unreadable = z
 const status = {
   session: sessionView.describe('The session.'),
   run: run.nullable().describe('The run; null before run.init.'),
-  tasks: z.array(taskProgress).describe('Tasks with a result.'),
+  tasks: z.array(taskProgress).describe('Tasks with a result, the most recent at the end.'),
   unreadable: z
     .array(unreadable)
     .describe(
@@ -99,8 +112,6 @@ const degraded = z
   .string()
   .exactOptional()
   .describe('Why the plan cannot be read now; the rest of the reply is then older.');
-
-export const runStatusReply = z.object({ ...status, degraded });
 
 export const runInitReply = z.object({
   ...status,
@@ -163,23 +174,32 @@ export const planShown = z.object({
   sequence,
 });
 
+const lists = z
+  .object({
+    board: z.array(taskView).describe('The tasks of the board.'),
+    plan: z.array(planTask).describe('The tasks of the plan, in its order.'),
+    iterations: z.array(iterationView).describe('The iterations.'),
+    notes: z.array(note).describe('The notes.'),
+    messages: z.array(inboxMessage).describe('The messages, read ones too.'),
+    left_out: z
+      .partialRecord(z.enum(['board', 'plan', 'iterations', 'notes', 'messages']), count('How many.'))
+      .describe('Items of a long list that are not here: done, read and old ones first.'),
+  })
+  .meta({ id: 'SessionLists', description: 'The lists of a session, each of at most 200 items.' });
+
+export const runStatusReply = z.object({
+  ...status,
+  degraded,
+  lists: lists.exactOptional().describe('Set if the request asks for lists.'),
+});
+
 /** The reply of `run.status`. */
 export type RunStatusReply = Told<typeof runStatusReply>;
 /** The reply of `run.init`. */
 export type RunInitReply = Told<typeof runInitReply>;
 
-const ledgerListed = taskProgress
-  .extend({
-    board: z.enum(TASK_STATUSES).exactOptional().describe('Its status on the board, if it is there.'),
-    rounds: count('Reviews that asked for changes.'),
-    findings: count('Findings that its last review left open.'),
-    blockers: count('Its blockers.'),
-    last_dispatch: place('Sequence of its last result in the DISPATCH stream.'),
-  })
-  .meta({ id: 'LedgerListed', description: 'The results of a task, in a list.' });
-
 export const ledgersListed = z.object({
-  tasks: z.array(ledgerListed).describe('Tasks with a result, the most recent at the end.'),
+  tasks: status.tasks,
   unreadable: z.array(unreadable).describe('Tasks whose last result could not be read.'),
   sequence,
 });
@@ -194,5 +214,4 @@ export const ledgerShown = z.object({
 });
 
 export type LedgersListed = Told<typeof ledgersListed>;
-export type LedgerListed = LedgersListed['tasks'][number];
 export type LedgerShown = Told<typeof ledgerShown>;

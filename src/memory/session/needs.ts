@@ -9,7 +9,7 @@ const MAX_REASON = 300;
 const MAX_LISTED = 5;
 
 type Needs = Pick<Figures, 'stalled' | 'waiting' | 'asks' | 'working'>;
-type Status = Omit<RunStatusReply, 'sequence' | 'degraded' | 'findings' | keyof Needs>;
+type Status = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists' | 'findings' | keyof Needs>;
 
 /**
  * Returns what needs a person and who works, in one place for the list of sessions, the status of a session, its log, and the inspector: stalled tasks,

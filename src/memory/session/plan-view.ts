@@ -1,15 +1,21 @@
 import type { Told } from '../../contracts/replies/page-fields.js';
-import type { LedgerShown, LedgersListed, planShown } from '../../contracts/replies/run-reply.js';
+import type {
+  LedgerShown,
+  LedgersListed,
+  planShown,
+  RunStatusReply,
+} from '../../contracts/replies/run-reply.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import type { PlannedTask } from '../../ledger/next-task.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
 import { oneLine } from '../../shared/text.js';
 import { resolvedSettings } from './charter.js';
+import { shown } from './commands/task-commands.js';
 import { unreadableResult, unreadableTasks, unreadOf } from './known-rejections.js';
 import { planInNumbers, progressOf } from './run-status.js';
 import { ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
-import { claimOf } from './task-board.js';
+import { claimOf, isOpen } from './task-board.js';
 
 /** The plan of a session with the results of each task: the reply of `plan-show`. */
 export type PlanView = Omit<Told<typeof planShown>, 'sequence' | 'degraded'>;
@@ -87,14 +93,55 @@ function taskView(
 
 export function ledgerList(state: SessionState): Omit<LedgersListed, 'sequence'> {
   const seen = seenState(state);
-  const tasks = [...ledgersOf(state).values()].map((ledger) => ({
-    ...progressOf(seen, ledger),
-    rounds: ledger.approvalLoops,
-    findings: ledger.issues.length + ledger.requiredFixes.length,
-    blockers: ledger.blockers.length,
-    last_dispatch: ledger.last.sequence,
-  }));
+  const tasks = [...ledgersOf(state).values()].map((ledger) => progressOf(seen, ledger));
   return { tasks, unreadable: unreadableTasks(rejectionsOf(state)) };
+}
+
+const MAX_LISTED = 200;
+/** Five lists of this many bytes of JSON leave half of a message for the rest of the reply. */
+const MAX_LIST_BYTES = 100_000;
+
+/** Returns the lists of a session as one reply can hold them. */
+export function sessionLists(state: SessionState): NonNullable<RunStatusReply['lists']> {
+  const { board, notebook, history } = seenState(state);
+  const left_out: Partial<Record<'board' | 'plan' | 'iterations' | 'notes' | 'messages', number>> = {};
+  /** Keeps the items of the lowest ranks, in their order. */
+  const fitting = <Item>(
+    name: keyof typeof left_out,
+    items: readonly Item[],
+    rank: (item: Item, index: number) => number,
+  ): Item[] => {
+    let bytes = 0;
+    const ranked = items
+      .map((item, index) => ({
+        index,
+        rank: rank(item, index),
+        size: Buffer.byteLength(JSON.stringify(item)),
+      }))
+      .sort((a, b) => a.rank - b.rank);
+    const kept = new Set<number>();
+    for (const { index, size } of ranked) {
+      bytes += size;
+      if (kept.size === MAX_LISTED || bytes > MAX_LIST_BYTES) break;
+      kept.add(index);
+    }
+    if (kept.size < items.length) left_out[name] = items.length - kept.size;
+    return items.filter((_, index) => kept.has(index));
+  };
+  const newest = (_: unknown, index: number) => -index;
+  const tasks = [...board.tasks.values()].map((task) => shown(board, task));
+  return {
+    board: fitting('board', tasks, (task, index) => (isOpen(task) ? index : 1e6 - index)),
+    plan: fitting('plan', planView(state, {}).tasks, (task, index) =>
+      task.status === 'completed' ? 1e6 + index : index,
+    ),
+    iterations: fitting('iterations', history.iterations, newest),
+    notes: fitting('notes', [...notebook.notes.values()], newest),
+    messages: fitting('messages', [...notebook.inbox.values()], ({ read }, index) =>
+      read ? 1e6 - index : -index,
+    ),
+    left_out,
+  };
 }
 
 /** Returns the ledger entries of a task and of the progress; a remark for an unknown task. */

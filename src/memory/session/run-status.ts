@@ -13,7 +13,7 @@ import { needsOf } from './needs.js';
 import type { Run } from './session-run.js';
 import { factsOf, ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
 
-export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded'>;
+export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists'>;
 export type TaskProgress = RunStatus['tasks'][number];
 
 export function runStatus(state: SessionState): RunStatus {
@@ -90,6 +90,10 @@ export function progressOf(
     last_outcome: outcomeName(ledger.last),
     next_action: nextAction(ledger, tasksLeft(run?.document, ledger.task)),
     required_fixes: ledger.requiredFixes.length,
+    rounds: ledger.approvalLoops,
+    findings: ledger.issues.length + ledger.requiredFixes.length,
+    blockers: ledger.blockers.length,
+    last_dispatch: ledger.last.sequence,
     ...(questions.length > 0 && { questions }),
     stalled: raised.length > 0,
     ...(hint !== undefined && { replan_hint: hint }),

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AskError } from '../ask.js';
+import { AskError } from '../ask.js';
 import { me } from '../theme.js';
 import { asAskError } from '../use-ask.js';
 import { Button } from './fields.js';
@@ -27,6 +27,22 @@ export function useWork() {
     return fault === undefined;
   };
   return { busy, error, carryOut };
+}
+
+/** Carries out a request for each item, four at a time. @throws AskError that counts the failed ones */
+export async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>) {
+  const queue = [...items];
+  const failed: AskError[] = [];
+  const next = async (): Promise<void> => {
+    const item = queue.shift();
+    if (item === undefined) return;
+    await work(item).catch((error: unknown) => failed.push(asAskError(error)));
+    return next();
+  };
+  await Promise.all([next(), next(), next(), next()]);
+  const [first] = failed;
+  if (first !== undefined)
+    throw new AskError(first.code, `${failed.length} of ${items.length} failed: ${first.message}`);
 }
 
 /** A text that a person sends with Enter or the button; each suggestion is sent with one click. */

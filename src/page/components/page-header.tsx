@@ -8,6 +8,7 @@ import { Button } from './fields.js';
 
 const GLOBAL: readonly (readonly [view: GlobalViewName, label: string])[] = [
   ['sessions', 'Sessions'],
+  ['activity', 'Timeline'],
   ['learnings', 'Learnings'],
   ['rejected', 'Rejected'],
   ['health', 'Health'],
@@ -21,7 +22,7 @@ const OF_SESSION: readonly (readonly [view: SessionViewName, label: string])[] =
   ['facts', 'Facts'],
 ];
 
-export function PageHeader({ onHelp }: { readonly onHelp: () => void }) {
+export function PageHeader(props: { readonly onHelp: () => void; readonly onFind: () => void }) {
   const at = route.value;
   return (
     <header class="header">
@@ -42,6 +43,15 @@ export function PageHeader({ onHelp }: { readonly onHelp: () => void }) {
           ))}
         </nav>
         <div class="header-tools">
+          <button
+            type="button"
+            class="icon-button"
+            onClick={props.onFind}
+            aria-label="Find"
+            title="Find (Ctrl+K)"
+          >
+            ⌕
+          </button>
           <Connection />
           <button
             type="button"
@@ -55,7 +65,7 @@ export function PageHeader({ onHelp }: { readonly onHelp: () => void }) {
           <button
             type="button"
             class="icon-button key-help-button"
-            onClick={onHelp}
+            onClick={props.onHelp}
             aria-label="Keys"
             title="Keys (?)"
           >

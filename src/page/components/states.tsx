@@ -97,8 +97,19 @@ export function MoreButton(props: {
   readonly total: number | undefined;
 }) {
   const { pages, shown, total } = props;
+  const place = useRef<HTMLParagraphElement>(null);
+  // The next page loads when the end comes near the screen.
+  useEffect(() => {
+    if (place.current === null || pages.more === undefined) return;
+    const { more } = pages;
+    const near = new IntersectionObserver(([seen]) => seen?.isIntersecting === true && more(), {
+      rootMargin: '600px',
+    });
+    near.observe(place.current);
+    return () => near.disconnect();
+  }, [shown]);
   return (
-    <p class="more">
+    <p class="more" ref={place}>
       <span class="quiet figure">
         {figure(shown)}
         {total === undefined ? '' : ` of ${figure(total)}`}

@@ -64,9 +64,9 @@ export function Share(props: { readonly part: number; readonly whole: number; re
   );
 }
 
-/** Background of the section at an index; sections after the eighth repeat the colours. */
+/** Background of the section at an index; sections after the eleventh repeat the colours. */
 export function hue(index: number) {
-  return { background: `var(--hue-${index % 8})` };
+  return { background: `var(--hue-${index % 11})` };
 }
 
 /** A bar of parts with a legend. */

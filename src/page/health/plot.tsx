@@ -1,120 +1,62 @@
-import 'uplot/dist/uPlot.min.css';
-import { useEffect, useRef } from 'preact/hooks';
-import type uPlot from 'uplot';
-import { theme } from '../theme.js';
 import { figureText, newestOf, type PlotData } from './health-points.js';
 
-const HEIGHT = 150;
-const dark = matchMedia('(prefers-color-scheme: dark)');
+const [WIDTH, HEIGHT] = [300, 90];
 
-/** One figure over the last hour. uPlot is loaded with the first plot. */
+/** One figure over the last hour; `dots` marks each point and joins them over gaps, for a sparse series. */
 export function Plot(props: {
   readonly title: string;
   readonly unit: string;
   readonly data: PlotData;
   readonly tone: 'accent' | 'good' | 'bad' | 'warn';
-  /** Marks points and joins them over gaps, for a sparse series. */
   readonly dots?: boolean;
 }) {
   const { title, unit, data, tone, dots = false } = props;
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | undefined>(undefined);
   const newest = newestOf(data);
-  const known = data.values.filter((value) => value !== null);
-  const chosen = theme.value;
-  // A change of colours draws a new plot; new data only updates the current one.
-  useEffect(() => {
-    const element = place.current;
-    if (element === null) return;
-    let gone = false;
-    let own: uPlot | undefined;
-    const resize = new ResizeObserver(() => own?.setSize({ width: element.clientWidth, height: HEIGHT }));
-    const draw = async () => {
-      const { default: Chart } = await import('uplot');
-      if (gone) return;
-      own?.destroy();
-      own = new Chart(options(element, tone, dots), asColumns(data), element);
-      plot.current = own;
-    };
-    const again = () => void draw();
-    void draw();
-    resize.observe(element);
-    dark.addEventListener('change', again);
-    return () => {
-      gone = true;
-      resize.disconnect();
-      dark.removeEventListener('change', again);
-      own?.destroy();
-      plot.current = undefined;
-    };
-  }, [tone, chosen, dots]);
-  useEffect(() => plot.current?.setData(asColumns(data)), [data]);
-  const most = known.length === 0 ? 0 : Math.max(...known);
+  const most = data.values.reduce<number>((max, value) => Math.max(max, value ?? 0), 0);
+  const [first = 0] = data.times;
+  const last = data.times.at(-1) ?? first;
+  const points = data.times.flatMap((time, index) => {
+    const value = data.values[index] ?? null;
+    if (value === null) return dots ? [] : [null];
+    const x = ((time - first) / Math.max(1, last - first)) * WIDTH;
+    return [`${x.toFixed(1)} ${(HEIGHT - (value / (most || 1)) * (HEIGHT - 4) - 2).toFixed(1)}`];
+  });
+  const line = points.map((point, index) => {
+    if (point === null) return '';
+    // A point alone is a line to itself: its round ends make a dot.
+    const starts = index === 0 || points[index - 1] === null;
+    return `${starts ? `M${point}` : ''}L${point}`;
+  });
   return (
     <figure class="card plot">
       <figcaption>
         <span class="quiet">{title}</span>
         <strong class="figure">{newest === undefined ? 'not known yet' : figureText(newest, unit)}</strong>
       </figcaption>
-      <div
-        ref={place}
-        class="plot-place"
+      <svg
+        class={`plot-line ${tone}`}
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
         role="img"
         aria-label={
           newest === undefined
             ? `${title}: not known yet`
             : `${title} over the last hour: now ${figureText(newest, unit)}, at most ${figureText(most, unit)}`
         }
-      />
+      >
+        <path d={line.join('')} />
+      </svg>
+      <p class="plot-axis quiet small figure">
+        <span>{clock(first)}</span>
+        <span>at most {figureText(most, unit)}</span>
+        <span>{clock(last)}</span>
+      </p>
     </figure>
   );
 }
 
-function asColumns({ times, values }: PlotData): uPlot.AlignedData {
-  return [[...times], [...values]];
-}
+const CLOCK = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
 
-function options(element: HTMLElement, tone: string, dots: boolean): uPlot.Options {
-  // A canvas needs a computed colour: a custom property would return its `light-dark()` text.
-  const colour = (name: string) => {
-    element.style.color = `var(--${name})`;
-    return getComputedStyle(element).color;
-  };
-  const axis = {
-    stroke: colour('quiet'),
-    grid: { stroke: colour('line'), width: 1 },
-    ticks: { show: false },
-    font: '11px system-ui, sans-serif',
-  };
-  return {
-    width: element.clientWidth,
-    height: HEIGHT,
-    legend: { show: false },
-    cursor: { y: false, points: { size: 6 } },
-    padding: [8, 8, 0, 0],
-    scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.15 : 1] } },
-    axes: [
-      {
-        ...axis,
-        space: 70,
-        size: 26,
-        values: [
-          [60, '{HH}:{mm}', null, null, null, null, null, null, 1],
-          [1, '{HH}:{mm}:{ss}', null, null, null, null, null, null, 1],
-        ],
-      },
-      { ...axis, size: 46, space: 34 },
-    ],
-    series: [
-      {},
-      {
-        stroke: colour(tone),
-        fill: colour(`${tone}-soft`),
-        width: 1.6,
-        // By default uPlot marks points only if they are few.
-        points: { ...(dots && { show: true }), size: 5, fill: colour(tone) },
-        spanGaps: dots,
-      },
-    ],
-  };
+function clock(seconds: number): string {
+  return seconds === 0 ? '' : CLOCK.format(seconds * 1000);
 }

@@ -7,6 +7,7 @@ import { type PromptRow, sectionAbout, sectionName } from './prompt-text.js';
 /** The origin of a prompt line: its section, fact, result and event, with links to them. */
 export function OriginPanel(props: {
   readonly session: string;
+  readonly project: string | undefined;
   readonly row: PromptRow | undefined;
   readonly reply: CompileReply;
 }) {
@@ -46,7 +47,13 @@ export function OriginPanel(props: {
           </ButtonLink>
         )}
         {row.learning === undefined ? null : (
-          <ButtonLink href={viewHref('learnings', { tab: 'active', id: row.learning.id })}>
+          <ButtonLink
+            href={viewHref('learnings', {
+              tab: 'active',
+              project: props.project ?? 'default',
+              id: row.learning.id,
+            })}
+          >
             Open the learning
           </ButtonLink>
         )}

@@ -12,27 +12,26 @@ export interface PromptAsked {
 
 /** Loads the data that a person chooses prompts from, and follows the session live. */
 export function useSessionPrompts(session: string) {
-  const shown = useAsk('tool.session-show', { session }, session);
-  const list = useAsk('tool.prompt-list', { session, limit: 200 }, session);
-  const ledgers = useAsk('tool.ledger-list', { session }, session);
-  const board = useAsk('tool.task-list', { session }, session);
+  const shown = useAsk('run.status', { session, lists: true }, session);
+  const list = useAsk('tool.prompt-list', { session, limit: 200 }, 'event:prompt');
   const texts = new Map<string, string>();
-  for (const { id, content } of board.reply?.tasks ?? []) texts.set(id, content);
+  for (const { id, content } of shown.reply?.lists?.board ?? []) texts.set(id, content);
   const prompts: readonly PromptTrace[] = list.reply?.prompts ?? [];
   const tasks = new Set([
-    ...(ledgers.reply?.tasks ?? []).map(({ task }) => task).reverse(),
+    ...(shown.reply?.tasks ?? []).map(({ task }) => task).reverse(),
     ...prompts.flatMap(({ task }) => task ?? []),
     ...texts.keys(),
   ]);
   return {
     newest: shown.reply?.sequence,
+    project: shown.reply?.session.project,
     error: shown.error,
     prompts,
     total: list.reply?.total ?? prompts.length,
     tasks: [...tasks],
     texts,
     /** True once the lists are loaded. */
-    ready: !shown.loading && !list.loading && !ledgers.loading && !board.loading,
+    ready: !shown.loading && !list.loading,
   };
 }
 export type SessionPrompts = ReturnType<typeof useSessionPrompts>;

@@ -16,7 +16,7 @@ interface Undoable {
 export const UNDO_MS = 10_000;
 
 /** Decisions that are not sent yet, the newest last. `due` is in milliseconds of `Date.now()`. */
-export const waiting = signal<readonly (Undoable & { readonly due: number })[]>([]);
+export const waiting = signal<readonly (Undoable & { readonly due: number; readonly batch: number })[]>([]);
 /** Proposals whose decision was sent or is being sent: the queue hides them. */
 export const sent = signal<ReadonlySet<string>>(new Set());
 /** Why the last decision could not be sent. */
@@ -24,23 +24,36 @@ export const failed = signal<{ readonly text: string; readonly error: unknown } 
 
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 
-/** Schedules a decision, in place of an earlier one on the same proposal. */
-export function decide(decision: Undoable): void {
-  takeBack(decision.id);
-  waiting.value = [...waiting.value, { ...decision, due: Date.now() + UNDO_MS }];
-  timers.set(
-    decision.id,
-    setTimeout(() => carryOut(decision, false), UNDO_MS),
-  );
+let batches = 0;
+
+/** Schedules decisions that are undone together, each in place of an earlier one on the same proposal. */
+export function decide(...decisions: readonly Undoable[]): void {
+  const ids = new Set(decisions.map(({ id }) => id));
+  drop(({ id }) => ids.has(id));
+  batches += 1;
+  const [due, batch] = [Date.now() + UNDO_MS, batches];
+  waiting.value = [...waiting.value, ...decisions.map((decision) => ({ ...decision, due, batch }))];
+  for (const decision of decisions)
+    timers.set(
+      decision.id,
+      setTimeout(() => carryOut(decision, false), UNDO_MS),
+    );
 }
 
-/** Undoes the decision on a proposal, or the last decision. Returns the id of the proposal. */
-export function takeBack(id: string | undefined = waiting.value.at(-1)?.id): string | undefined {
-  if (id === undefined || !waiting.value.some((each) => each.id === id)) return undefined;
-  clearTimeout(timers.get(id));
-  timers.delete(id);
-  waiting.value = waiting.value.filter((each) => each.id !== id);
-  return id;
+/** Undoes the decision on a proposal, or the last ones. Returns the id of a proposal. */
+export function takeBack(id?: string): string | undefined {
+  const last = waiting.value.at(-1);
+  return drop((each) => (id === undefined ? each.batch === last?.batch : each.id === id))[0]?.id;
+}
+
+function drop(which: (each: (typeof waiting.value)[number]) => boolean) {
+  const dropped = waiting.value.filter(which);
+  for (const { id } of dropped) {
+    clearTimeout(timers.get(id));
+    timers.delete(id);
+  }
+  if (dropped.length > 0) waiting.value = waiting.value.filter((each) => !dropped.includes(each));
+  return dropped;
 }
 
 export function sendAll(leaving: boolean): void {
@@ -77,25 +90,27 @@ const SAID: Readonly<Record<ProposalVerdict, string>> = {
 /** Recorded on the learning as the one who decided. */
 const BY = 'inspector';
 
+/** Schedules decisions on proposals of one project. */
 export function decideOn(
-  { id, content }: PendingProposal,
-  verdict: ProposalVerdict,
   project: string | undefined,
+  ...decisions: readonly (readonly [proposal: PendingProposal, verdict: ProposalVerdict])[]
 ): void {
-  const of = project === undefined ? { id, by: BY } : { id, by: BY, project };
-  decide({
-    id,
-    said: SAID[verdict],
-    text: content,
-    send: async (leaving) => {
-      const how = { outlivesPage: leaving };
-      if (verdict === 'reject') await ask('proposal.reject', of, undefined, how);
-      else {
-        const kept = verdict === 'accept' ? of : { ...of, [verdict]: true };
-        await ask('proposal.accept', kept, undefined, how);
-      }
-    },
-  });
+  decide(
+    ...decisions.map(([{ id, content }, verdict]) => ({
+      id,
+      said: SAID[verdict],
+      text: content,
+      send: async (leaving: boolean) => {
+        const of = project === undefined ? { id, by: BY } : { id, by: BY, project };
+        const how = { outlivesPage: leaving };
+        if (verdict === 'reject') await ask('proposal.reject', of, undefined, how);
+        else {
+          const kept = verdict === 'accept' ? of : { ...of, [verdict]: true };
+          await ask('proposal.accept', kept, undefined, how);
+        }
+      },
+    })),
+  );
 }
 
 /** Returns how to accept a proposal: one that repeats a learning word for word can only be merged. */

@@ -4,10 +4,12 @@ import { ask } from '../ask.js';
 import { useWork } from '../components/act.js';
 import { Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
 import { AskedView, ErrorBox, Panel } from '../components/states.js';
+import { bytesText } from '../health/health-points.js';
 import { sessionHref, setParams, viewHref } from '../route.js';
 import { me } from '../theme.js';
 import { useAsk } from '../use-ask.js';
-import { figure, ROLE_NAMES } from '../words.js';
+import { ROLE_NAMES } from '../words.js';
+import { useClosed } from './rejected-groups.js';
 
 interface Sent {
   readonly dispatch: number;
@@ -54,6 +56,7 @@ function Result(props: {
   const [role, setRole] = useState<string>(rejected.meant ?? rejected.role ?? ROLE_NAMES[0]);
   const [sure, setSure] = useState(false);
   const { busy, error, carryOut } = useWork();
+  const takes = useClosed([rejected]).closed.length === 0;
   const retry = () =>
     carryOut(async () => {
       const chosen = ROLE_NAMES.find((each) => each === role);
@@ -89,7 +92,7 @@ function Result(props: {
         <Pair name="Session">{rejected.session ?? 'none: the subject names none'}</Pair>
         <Pair name="Subject">{rejected.subject}</Pair>
         <Pair name="Result">{String(rejected.sequence)}</Pair>
-        <Pair name="Size">{`${figure(rejected.bytes)} bytes`}</Pair>
+        <Pair name="Size">{bytesText(rejected.bytes)}</Pair>
       </dl>
       <p class="actions">
         <span class="quiet">
@@ -131,9 +134,15 @@ function Result(props: {
             choices={ROLE_NAMES.map((value) => ({ value, label: value }))}
             onChoose={setRole}
           />
-          <Button tone="main" disabled={busy} onClick={() => void retry()}>
-            {text === body ? 'Retry' : 'Retry with changes'}
-          </Button>
+          {takes ? (
+            <Button tone="main" disabled={busy} onClick={() => void retry()}>
+              {text === body ? 'Retry' : 'Retry with changes'}
+            </Button>
+          ) : (
+            <span>
+              Its session takes no results: reopen <a href={sessionHref(rejected.session ?? '')}>it</a> first.
+            </span>
+          )}
           {text === body ? null : <Button onClick={() => setText(body)}>Discard changes</Button>}
           {sure ? (
             <>

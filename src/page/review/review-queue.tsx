@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProposalView } from '../../contracts/replies/learning-reply.js';
 import { ask } from '../ask.js';
+import { Actions } from '../components/act.js';
 import { Button, Tag } from '../components/fields.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { type KeyBinding, useKeys } from '../keys.js';
@@ -26,6 +27,7 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
   const open = loaded.filter(({ id }) => !decided.has(id));
   const [chosen, setChosen] = useState<string | undefined>(undefined);
   const [editing, setEditing] = useState(false);
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const found = open.findIndex(({ id }) => id === chosen);
   const place = useRef(0);
   // After a decision the next proposal opens at the same place.
@@ -45,8 +47,25 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
     if (verdict !== 'reject' && view === undefined) return;
     setEditing(false);
     failed.value = undefined;
-    decideOn(current, verdict === 'accepted' ? acceptVerdict(view?.similar ?? null) : verdict, project);
+    decideOn(project, [current, verdict === 'accepted' ? acceptVerdict(view?.similar ?? null) : verdict]);
     setChosen(open[at + 1]?.id ?? open[at - 1]?.id);
+  };
+  const mark = (id: string | undefined) => {
+    if (id === undefined) return;
+    const others = new Set(marked);
+    if (!others.delete(id)) others.add(id);
+    setMarked(others);
+  };
+  const some = open.filter(({ id }) => marked.has(id));
+  /** Decides on all marked proposals; one that is like a learning is merged or kept beside it, as if decided alone. */
+  const chooseSome = async (isAccepted: boolean) => {
+    const decisions = some.map(async (each): Promise<[PendingProposal, ProposalVerdict]> => {
+      if (!isAccepted) return [each, 'reject'];
+      const { similar } = views.get(each.id) ?? (await ask('proposal.show', { project, id: each.id }));
+      return [each, acceptVerdict(similar)];
+    });
+    decideOn(project, ...(await Promise.all(decisions)));
+    setMarked(new Set());
   };
   const undone = (id: string | undefined) => {
     if (id !== undefined) setChosen(id);
@@ -64,6 +83,7 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
     },
     { keys: ['e'], does: 'edit, then accept', run: () => setEditing(current !== undefined) },
     { keys: ['r'], does: 'reject the proposal', run: () => choose('reject') },
+    { keys: ['x'], does: 'mark the proposal, to decide on several at once', run: () => mark(current?.id) },
     { keys: ['u'], does: 'undo, for ten seconds', run: () => undone(takeBack()) },
   ];
   const save = async (content: string) => {
@@ -73,7 +93,7 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
         await ask('learning.edit', { project, id: current.id, content, by: 'inspector' });
       const seen = await ask('proposal.show', { project, id: current.id });
       setEditing(false);
-      decideOn({ ...current, content }, acceptVerdict(seen.similar), project);
+      decideOn(project, [{ ...current, content }, acceptVerdict(seen.similar)]);
       setChosen(open[at + 1]?.id ?? open[at - 1]?.id);
     } catch (error) {
       failed.value = { text: content, error: asAskError(error) };
@@ -98,6 +118,24 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
                   until you decide on some.
                 </p>
               ) : null}
+              {may ? (
+                <p class="actions review-note">
+                  <Button
+                    small
+                    onClick={() => setMarked(new Set(some.length > 0 ? [] : open.map(({ id }) => id)))}
+                  >
+                    {some.length > 0 ? 'Mark none' : 'Mark all'}
+                  </Button>
+                  {some.length === 0 ? null : (
+                    <Actions
+                      actions={[
+                        { verb: `Accept ${some.length}`, run: () => chooseSome(true) },
+                        { verb: `Reject ${some.length}`, run: () => chooseSome(false) },
+                      ]}
+                    />
+                  )}
+                </p>
+              ) : null}
               <div class="review">
                 <ol class="card rows review-list" aria-label="Proposals">
                   {open.map((proposal, index) => (
@@ -105,6 +143,8 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
                       key={proposal.id}
                       proposal={proposal}
                       current={index === at}
+                      marked={may ? marked.has(proposal.id) : undefined}
+                      onMark={() => mark(proposal.id)}
                       onChoose={() => {
                         setEditing(false);
                         setChosen(proposal.id);
@@ -149,6 +189,9 @@ function Keys({ bindings }: { readonly bindings: readonly KeyBinding[] }) {
 function ProposalRow(props: {
   readonly proposal: PendingProposal;
   readonly current: boolean;
+  /** Undefined for those who may not decide. */
+  readonly marked: boolean | undefined;
+  readonly onMark: () => void;
   readonly onChoose: () => void;
 }) {
   const { proposal, current } = props;
@@ -157,7 +200,15 @@ function ProposalRow(props: {
     if (current) row.current?.scrollIntoView({ block: 'nearest' });
   }, [current]);
   return (
-    <li>
+    <li class="review-item">
+      {props.marked === undefined ? null : (
+        <input
+          type="checkbox"
+          aria-label={`Mark: ${proposal.content}`}
+          checked={props.marked}
+          onChange={props.onMark}
+        />
+      )}
       <button
         ref={row}
         type="button"

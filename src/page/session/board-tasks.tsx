@@ -3,49 +3,40 @@ import type { ReplyTo } from '../../contracts/replies/replies.js';
 import { ask } from '../ask.js';
 import { Actions, mayAct } from '../components/act.js';
 import { LongText, Outcome, Tag } from '../components/fields.js';
-import { AskedView, CardHead, Empty } from '../components/states.js';
+import { CardHead, Empty } from '../components/states.js';
 import { sessionHref } from '../route.js';
-import type { AskedReply } from '../use-ask.js';
 import { counted, spaced, statusText, toneOf } from '../words.js';
 
 /** A card of the session view: a list, or a hint with a command while it is empty. */
-export function Column<Reply>(props: {
+export function Column(props: {
   readonly title: string;
-  readonly asked: AskedReply<Reply>;
   /** Remark at the right of the head. */
-  readonly remark: (reply: Reply) => ComponentChildren;
+  readonly remark: ComponentChildren;
   readonly empty: { readonly title: string; readonly command: string; readonly text?: string };
-  /** Returns the items of the list. */
-  readonly items: (reply: Reply) => readonly ComponentChildren[];
-  readonly note?: (reply: Reply) => ComponentChildren;
+  readonly items: readonly ComponentChildren[];
+  /** Number of items that the reply leaves out. */
+  readonly more?: number | undefined;
+  readonly note?: ComponentChildren;
   /** A form that adds an item, for those who may. */
   readonly add?: ComponentChildren;
 }) {
-  const { title, empty } = props;
+  const { title, empty, items, more } = props;
   const id = `${title.toLowerCase()}-title`;
   return (
     <section class="card" aria-labelledby={id}>
-      <AskedView asked={props.asked} what={title.toLowerCase()}>
-        {(reply) => {
-          const items = props.items(reply);
-          return (
-            <>
-              <CardHead id={id} title={title}>
-                {items.length === 0 ? null : props.remark(reply)}
-              </CardHead>
-              {props.note?.(reply)}
-              {items.length === 0 ? (
-                <Empty title={empty.title} command={empty.command}>
-                  {empty.text}
-                </Empty>
-              ) : (
-                <ul class="rows task-list">{items}</ul>
-              )}
-              {props.add !== undefined && mayAct() ? <div class="column-add">{props.add}</div> : null}
-            </>
-          );
-        }}
-      </AskedView>
+      <CardHead id={id} title={title}>
+        {items.length === 0 ? null : props.remark}
+      </CardHead>
+      {props.note}
+      {items.length === 0 ? (
+        <Empty title={empty.title} command={empty.command}>
+          {empty.text}
+        </Empty>
+      ) : (
+        <ul class="rows task-list">{items}</ul>
+      )}
+      {more === undefined ? null : <p class="more quiet">{counted(more, 'older one')} not shown</p>}
+      {props.add !== undefined && mayAct() ? <div class="column-add">{props.add}</div> : null}
     </section>
   );
 }
@@ -89,7 +80,8 @@ export function Row(props: {
   );
 }
 
-type BoardTask = ReplyTo<'tool.task-list'>['tasks'][number];
+type Lists = NonNullable<ReplyTo<'run.status'>['lists']>;
+type BoardTask = Lists['board'][number];
 
 const PRIORITIES = ['critical', 'high', 'medium', 'low', 'backlog'];
 const ORDER = ['in_progress', 'blocked', 'remaining', 'completed', 'cancelled'];
@@ -101,7 +93,7 @@ export function ordered(tasks: readonly BoardTask[]): readonly BoardTask[] {
   );
 }
 
-export function isDone({ status }: BoardTask): boolean {
+function isDone({ status }: BoardTask): boolean {
   return status === 'completed' || status === 'cancelled';
 }
 
@@ -167,9 +159,7 @@ function TaskActions({ session, task }: { readonly session: string; readonly tas
   );
 }
 
-type PlanReply = ReplyTo<'tool.plan-show'>;
-
-export function PlanNote({ plan }: { readonly plan: PlanReply['plan'] }) {
+export function PlanNote({ plan }: { readonly plan: ReplyTo<'run.status'>['run'] }) {
   if (plan === null) return null;
   const unsure = plan.problems + plan.guesses;
   return (
@@ -191,7 +181,7 @@ export function PlanNote({ plan }: { readonly plan: PlanReply['plan'] }) {
 
 export function PlanRow(props: {
   readonly session: string;
-  readonly task: PlanReply['tasks'][number];
+  readonly task: Lists['plan'][number];
   readonly active: boolean;
 }) {
   const { task } = props;

@@ -1,14 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
-import type { LedgerListed } from '../../contracts/replies/run-reply.js';
 import { Ago, Outcome, Tag } from '../components/fields.js';
 import { Progress } from '../components/table.js';
 import { sessionHref, viewHref } from '../route.js';
 import { counted, figure, nextText } from '../words.js';
 import { Row } from './board-tasks.js';
 
+type Task = ReplyTo<'run.status'>['tasks'][number];
+
 /** The last result of a task, and its next action. */
-export function ResultRow({ session, listed }: { readonly session: string; readonly listed: LedgerListed }) {
+export function ResultRow({ session, listed }: { readonly session: string; readonly listed: Task }) {
   return (
     <Row
       session={session}
@@ -27,7 +28,7 @@ export function ResultRow({ session, listed }: { readonly session: string; reado
 }
 
 /** Returns texts such as `7 results`, `sent back 3 times`, `4 open findings` and `next: the fixes`. */
-export function ledgerTexts({ dispatches, rounds, findings, blockers, next_action }: LedgerListed): string[] {
+export function ledgerTexts({ dispatches, rounds, findings, blockers, next_action }: Task): string[] {
   return [
     counted(dispatches, 'result'),
     rounds === 0 ? '' : `sent back ${counted(rounds, 'time')}`,
@@ -37,10 +38,8 @@ export function ledgerTexts({ dispatches, rounds, findings, blockers, next_actio
   ].filter((part) => part !== '');
 }
 
-type SessionShown = ReplyTo<'tool.session-show'>['session'];
-
 /** The figures of a session, each with a link to the items. */
-export function SessionFiguresStrip({ session }: { readonly session: SessionShown }) {
+export function SessionFiguresStrip({ session }: { readonly session: ReplyTo<'run.status'>['session'] }) {
   const { name, board, plan, dispatches } = session;
   const results = (dispatches.implementer ?? 0) + (dispatches.reviewer ?? 0) + (dispatches.observer ?? 0);
   const rejected = dispatches.rejected ?? 0;

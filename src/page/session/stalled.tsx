@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
-import type { LedgerListed, LedgersListed } from '../../contracts/replies/run-reply.js';
 import { stallText, waitsForPerson } from '../../shared/person-needed.js';
 import { ask } from '../ask.js';
 import { mayAct, SendForm } from '../components/act.js';
@@ -12,69 +11,85 @@ import { useAsk } from '../use-ask.js';
 import { nextRole, type Tone } from '../words.js';
 import { ledgerTexts } from './results.js';
 
+type Status = ReplyTo<'run.status'>;
+type Task = Status['tasks'][number];
+
+/** Items shown until a person asks for all. */
+const MOST = 8;
+
 /** Stalled and blocked tasks, unreadable results, and differences between plan and session. */
 export function Stalled(props: {
   readonly session: string;
-  readonly ledgers: LedgersListed;
-  readonly plan: ReplyTo<'tool.plan-show'> | undefined;
-  readonly board: ReplyTo<'tool.task-list'>['tasks'];
+  readonly status: Status;
+  readonly lists: NonNullable<Status['lists']>;
 }) {
-  const { session, ledgers } = props;
-  const stalled = ledgers.tasks.filter((each) => each.stalled);
-  const waiting = ledgers.tasks.filter((each) => !each.stalled && waitsForPerson(each));
+  const { session, status, lists } = props;
+  const [all, setAll] = useState(false);
+  const { run, unreadable, degraded } = status;
+  // A task that an agent works on moves.
+  const moving = new Set(status.working.map(({ task }) => task));
+  const isStalled = (each: Task) => each.stalled && !moving.has(each.task);
+  const stalled = status.tasks.filter(isStalled);
+  const waiting = status.tasks.filter((each) => !isStalled(each) && waitsForPerson(each));
   const held = new Set([...stalled, ...waiting].map(({ task }) => task));
-  const blocked = props.board.filter(({ id, status }) => status === 'blocked' && !held.has(id));
-  const drift = props.plan?.plan?.drift ?? [];
-  const degraded = props.plan?.degraded;
-  const others = blocked.length + ledgers.unreadable.length + drift.length + (degraded === undefined ? 0 : 1);
-  const count = stalled.length + waiting.length + others;
-  if (count === 0) return null;
+  const blocked = lists.board.filter(({ id, status: is }) => is === 'blocked' && !held.has(id));
+  const items = [
+    ...[...waiting, ...stalled].map((each) => (
+      <HeldTask key={each.task} session={session} listed={each} stalled={isStalled(each)} />
+    )),
+    ...blocked.map(({ id, content, reason }) => (
+      <Item key={`blocked ${id}`} tone="warn" tag="blocked">
+        <p>
+          <span class="mono task-id">{id}</span> {reason ?? content}
+        </p>
+      </Item>
+    )),
+    ...unreadable.map(({ task, dispatch, code, reason, fix }) => (
+      <Item key={`unreadable ${task}`} tone="bad" tag="not readable">
+        <p>
+          <span class="mono task-id">{task}</span> {reason}
+        </p>
+        {fix === undefined ? null : <p class="quiet">Fix: {fix}</p>}
+        <p class="remarks">
+          <a href={viewHref('rejected', { session })}>the rejected result</a>
+          <span class="quiet">
+            result {dispatch}, {code}
+          </span>
+        </p>
+      </Item>
+    )),
+    ...(run?.drift ?? []).map(({ task, message }) => (
+      <Item key={`drift ${task}`} tone="warn" tag="plan differs">
+        <p>{message}</p>
+      </Item>
+    )),
+    ...(degraded === undefined
+      ? []
+      : [
+          <Item key="degraded" tone="warn" tag="plan is old">
+            <p>{degraded}</p>
+          </Item>,
+        ]),
+  ];
+  if (items.length === 0) return null;
   return (
     <section class="card attention" aria-labelledby="attention-title">
       <CardHead
         id="attention-title"
         title={
           <>
-            Needs attention <span class="quiet figure">{count}</span>
+            Needs attention <span class="quiet figure">{items.length}</span>
           </>
         }
       />
-      <ul class="rows">
-        {[...stalled, ...waiting].map((each) => (
-          <HeldTask key={each.task} session={session} listed={each} />
-        ))}
-        {blocked.map(({ id, content, reason }) => (
-          <Item key={`blocked ${id}`} tone="warn" tag="blocked">
-            <p>
-              <span class="mono task-id">{id}</span> {reason ?? content}
-            </p>
-          </Item>
-        ))}
-        {ledgers.unreadable.map(({ task, dispatch, code, reason, fix }) => (
-          <Item key={`unreadable ${task}`} tone="bad" tag="not readable">
-            <p>
-              <span class="mono task-id">{task}</span> {reason}
-            </p>
-            {fix === undefined ? null : <p class="quiet">Fix: {fix}</p>}
-            <p class="remarks">
-              <a href={viewHref('rejected', { session })}>the rejected result</a>
-              <span class="quiet">
-                result {dispatch}, {code}
-              </span>
-            </p>
-          </Item>
-        ))}
-        {drift.map(({ task, message }) => (
-          <Item key={`drift ${task}`} tone="warn" tag="plan differs">
-            <p>{message}</p>
-          </Item>
-        ))}
-        {degraded === undefined ? null : (
-          <Item tone="warn" tag="plan is old">
-            <p>{degraded}</p>
-          </Item>
-        )}
-      </ul>
+      <ul class="rows">{items.slice(0, all ? undefined : MOST)}</ul>
+      {all || items.length <= MOST ? null : (
+        <p class="more">
+          <Button small onClick={() => setAll(true)}>
+            Show all {items.length}
+          </Button>
+        </p>
+      )}
     </section>
   );
 }
@@ -88,19 +103,20 @@ function Item(props: { readonly tone: Tone; readonly tag: string; readonly child
   );
 }
 
-function whyHeld({ stalled, replan_hint, blockers, questions = [] }: LedgerListed): string {
+function whyHeld({ replan_hint, blockers, questions = [] }: Task, stalled: boolean): string {
   if (stalled) return replan_hint === undefined ? 'It makes no progress.' : stallText(replan_hint);
   if (questions.length > 0) return `It asks: ${questions.map(({ text }) => text).join(' ')}`;
   return blockers > 0 ? 'Its last result names a blocker.' : 'Its review asks for a person.';
 }
 
-function HeldTask({ session, listed }: { readonly session: string; readonly listed: LedgerListed }) {
+function HeldTask(props: { readonly session: string; readonly listed: Task; readonly stalled: boolean }) {
+  const { session, listed, stalled } = props;
   const { task } = listed;
   const [open, setOpen] = useState(false);
   return (
-    <Item tone={listed.stalled ? 'bad' : 'warn'} tag={listed.stalled ? 'stalled' : 'blocked'}>
+    <Item tone={stalled ? 'bad' : 'warn'} tag={stalled ? 'stalled' : 'blocked'}>
       <p>
-        <span class="mono task-id">{task}</span> {whyHeld(listed)}
+        <span class="mono task-id">{task}</span> {whyHeld(listed, stalled)}
       </p>
       {mayAct()
         ? (listed.questions ?? []).map((question) => (

@@ -1,62 +1,46 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { ActivityReply } from '../../contracts/inspector-api.js';
 import type { TimelineEntry, TimelineListed } from '../../contracts/replies/dispatch-result.js';
-import { ask } from '../ask.js';
-import { onLive } from '../live.js';
-import { asRequest, fitsFilter, type TimelineFilter } from './timeline-row.js';
+import { ask, fetchOwn } from '../ask.js';
+import { isFigures, onLive, throttled, whenOpen } from '../live.js';
+import { AGAIN_MS } from '../use-ask.js';
+import { type AnyEntry, asRequest, fitsFilter, type TimelineFilter } from './timeline-row.js';
+
+interface PageAsked {
+  readonly limit: number;
+  readonly cursor?: string;
+  readonly after?: number;
+}
+
+type PageReply = Pick<TimelineListed, 'sequence' | 'next'> & { readonly entries: readonly AnyEntry[] };
 
 interface TimelineStoreOptions {
   /** Loads a page: older than a cursor, newer than a sequence, or the newest one. */
-  readonly ask: (request: {
-    readonly limit: number;
-    readonly cursor?: string;
-    readonly after?: number;
-  }) => Promise<TimelineListed>;
+  readonly ask: (request: PageAsked) => Promise<PageReply>;
   /** Applies the filter to a live entry. */
-  readonly fits: (entry: TimelineEntry) => boolean;
+  readonly fits: (entry: AnyEntry) => boolean;
   readonly changed: () => void;
-  readonly limits?: Partial<TimelineLimits>;
+  readonly limits?: { readonly page: number; readonly top: number };
 }
 
-interface TimelineLimits {
-  /** Entries of one request. */
-  readonly page: number;
-  /** Live entries at the top; beyond that the list restarts from the newest. */
-  readonly top: number;
-  /** Older pages in memory. */
-  readonly pages: number;
-}
-
-const LIMITS: TimelineLimits = { page: 200, top: 1_000, pages: 20 };
+/** Entries of one request, and live entries at the top: beyond that the list restarts from the newest. */
+const LIMITS = { page: 200, top: 1_000 };
 /** Entries that one catch-up loads; if there are more, the list restarts. */
 const CATCH_UP = 500;
 /** Rows before the end of the list at which the next page is loaded. */
 const AHEAD = 60;
 
-interface Page {
-  readonly cursor: string;
-  /** Index of its first entry, counted from the end of the live entries. */
-  start: number;
-  count: number;
-  entries: readonly TimelineEntry[] | undefined;
-  loading: boolean;
-}
-
-/**
- * A window on the entries of a timeline: live entries at index 0, and older ones in pages that are loaded on demand. Pages far
- * from the visible rows are evicted, so that a session of any length needs bounded memory.
- */
+/** The entries of a timeline: live ones at index 0, and older ones in pages that are loaded as a person scrolls. */
 export class TimelineStore {
   readonly #options: TimelineStoreOptions;
-  readonly #limits: TimelineLimits;
-  #top: TimelineEntry[] = [];
+  readonly #limits: typeof LIMITS;
+  #entries: AnyEntry[] = [];
   #keys = new Set<string>();
-  #pages: Page[] = [];
   #next: string | undefined;
   #newest = 0;
   #loadingMore = false;
   #restarting = false;
   #closed = false;
-  #window: readonly [first: number, last: number] = [0, 0];
 
   /** Live entries so far: `index - added` identifies a row within a generation. */
   added = 0;
@@ -72,12 +56,11 @@ export class TimelineStore {
 
   constructor(options: TimelineStoreOptions) {
     this.#options = options;
-    this.#limits = { ...LIMITS, ...options.limits };
+    this.#limits = options.limits ?? LIMITS;
   }
 
   get count(): number {
-    const last = this.#pages.at(-1);
-    return this.#top.length + (last === undefined ? 0 : last.start + last.count);
+    return this.#entries.length;
   }
 
   /** True if there are older entries. */
@@ -85,17 +68,8 @@ export class TimelineStore {
     return this.#next !== undefined;
   }
 
-  /** Number of entries in memory. */
-  get held(): number {
-    return this.#pages.reduce((sum, { entries }) => sum + (entries?.length ?? 0), this.#top.length);
-  }
-
-  /** Returns the entry of a row; undefined while its page is not loaded. */
-  at(index: number): TimelineEntry | undefined {
-    if (index < this.#top.length) return this.#top[index];
-    const below = index - this.#top.length;
-    const page = this.#pageAt(below);
-    return page?.entries?.[below - page.start];
+  at(index: number): AnyEntry | undefined {
+    return this.#entries[index];
   }
 
   /** Restarts from the newest entry. The rows stay until the reply arrives. */
@@ -104,10 +78,8 @@ export class TimelineStore {
     this.#restarting = true;
     await this.#guarded(async () => {
       const { entries, next, sequence } = await this.#options.ask({ limit: this.#limits.page });
-      if (this.#closed) return;
-      this.#top = [...entries];
+      this.#entries = [...entries];
       this.#keys = new Set(entries.map(({ key }) => key));
-      this.#pages = [];
       this.#next = next;
       this.#newest = sequence;
       this.added = 0;
@@ -120,23 +92,23 @@ export class TimelineStore {
   }
 
   /** Adds live entries, the oldest first. */
-  add(entries: readonly TimelineEntry[]): void {
+  add(entries: readonly AnyEntry[]): void {
     if (!this.ready) return;
-    let changed = false;
+    const fresh: AnyEntry[] = [];
     for (const entry of entries) {
       this.#newest = Math.max(this.#newest, entry.sequence);
       if (this.#keys.has(entry.key) || !this.#options.fits(entry)) continue;
-      changed = true;
-      if (this.missed > 0 || this.#top.length >= this.#limits.top) {
+      if (this.missed > 0 || this.added + fresh.length >= this.#limits.top) {
         this.missed += 1;
         continue;
       }
-      this.#top.unshift(entry);
+      fresh.unshift(entry);
       this.#keys.add(entry.key);
-      this.added += 1;
     }
+    this.#entries = [...fresh, ...this.#entries];
+    this.added += fresh.length;
     if (this.missed > 0 && this.atTop) void this.restart();
-    if (changed) this.#changed();
+    if (fresh.length > 0 || this.missed > 0) this.#changed();
   }
 
   /** Loads the entries since the newest one, after a gap in the live feed. */
@@ -145,28 +117,20 @@ export class TimelineStore {
     await this.#guarded(async () => {
       // Starts one sequence earlier: a prompt compiled meanwhile may reflect the newest known event.
       const reply = await this.#options.ask({ limit: CATCH_UP, after: Math.max(0, this.#newest - 1) });
-      if (this.#closed) return;
       if (reply.next !== undefined) return this.restart();
       this.#newest = Math.max(this.#newest, reply.sequence);
       this.add(reply.entries.toReversed());
     });
   }
 
-  /** Loads missing pages of the visible rows. */
-  want(first: number, last: number): void {
-    this.#window = [first, last];
-    if (!this.ready || this.error !== undefined) return;
-    for (const page of this.#pages) {
-      const start = this.#top.length + page.start;
-      if (page.entries !== undefined || page.loading || start > last || start + page.count <= first) continue;
-      void this.#reload(page);
-    }
-    if (last >= this.count - AHEAD) void this.#loadMore();
+  /** Loads the next page if the visible rows come near the end. */
+  want(last: number): void {
+    if (this.ready && this.error === undefined && last >= this.count - AHEAD) void this.#loadMore();
   }
 
   retry(): void {
     this.error = undefined;
-    if (this.ready) this.want(...this.#window);
+    if (this.ready) this.want(this.count);
     else void this.restart();
     this.#changed();
   }
@@ -182,62 +146,14 @@ export class TimelineStore {
     const { generation } = this;
     await this.#guarded(async () => {
       const { entries, next } = await this.#options.ask({ limit: this.#limits.page, cursor });
-      if (generation !== this.generation || this.#closed) return;
+      if (generation !== this.generation) return;
       this.#next = next;
-      if (entries.length === 0) return;
-      const last = this.#pages.at(-1);
-      const start = last === undefined ? 0 : last.start + last.count;
-      this.#pages.push({ cursor, start, count: entries.length, entries, loading: false });
-      this.#drop();
+      const fresh = entries.filter(({ key }) => !this.#keys.has(key));
+      for (const { key } of fresh) this.#keys.add(key);
+      this.#entries = [...this.#entries, ...fresh];
     });
     this.#loadingMore = false;
     this.#changed();
-  }
-
-  async #reload(page: Page): Promise<void> {
-    page.loading = true;
-    await this.#guarded(async () => {
-      const { entries } = await this.#options.ask({ limit: this.#limits.page, cursor: page.cursor });
-      page.entries = entries;
-      if (entries.length !== page.count) {
-        page.count = entries.length;
-        this.#count();
-      }
-      this.#drop();
-    });
-    page.loading = false;
-    this.#changed();
-  }
-
-  /** Evicts the pages farthest from the visible rows. */
-  #drop(): void {
-    const held = this.#pages.filter(({ entries }) => entries !== undefined);
-    const middle = (this.#window[0] + this.#window[1]) / 2 - this.#top.length;
-    const far = (page: Page) => Math.abs(page.start + page.count / 2 - middle);
-    const tooMany = Math.max(0, held.length - this.#limits.pages);
-    for (const page of held.sort((a, b) => far(b) - far(a)).slice(0, tooMany)) page.entries = undefined;
-  }
-
-  #count(): void {
-    let start = 0;
-    for (const page of this.#pages) {
-      page.start = start;
-      start += page.count;
-    }
-  }
-
-  #pageAt(below: number): Page | undefined {
-    let low = 0;
-    let high = this.#pages.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >> 1;
-      const page = this.#pages[middle];
-      if (page === undefined) return undefined;
-      if (below < page.start) high = middle - 1;
-      else if (below >= page.start + page.count) low = middle + 1;
-      else return page;
-    }
-    return undefined;
   }
 
   async #guarded(work: () => Promise<void>): Promise<void> {
@@ -255,11 +171,11 @@ export class TimelineStore {
 }
 
 /**
- * Returns a live store for a session and filter. The store changes in place, so components also take its version, which
- * makes them render again.
+ * Returns a live store for a filter of a session, or of all sessions. The store changes in place, so components also take its
+ * version, which makes them render again.
  */
 export function useTimeline(
-  session: string,
+  session: string | undefined,
   filter: TimelineFilter,
 ): { readonly store: TimelineStore; readonly version: number } {
   const [version, setVersion] = useState(0);
@@ -267,21 +183,57 @@ export function useTimeline(
   const store = useMemo(
     () =>
       new TimelineStore({
-        ask: (request) => ask('tool.timeline-list', { session, ...asRequest(filter), ...request }),
-        fits: (entry) => fitsFilter(filter, entry),
+        ask:
+          session === undefined
+            ? (request) => ofAll(filter, request)
+            : (request) => ask('tool.timeline-list', { session, ...asRequest(filter), ...request }),
+        fits: (entry) => session === undefined || fitsFilter(filter, entry),
         changed: () => setVersion((old) => old + 1),
       }),
     [key],
   );
   useEffect(() => {
-    void store.restart();
-    const stop = follow(session, store);
+    void whenOpen().then(() => store.restart());
+    const stop = session === undefined ? followAll(store) : follow(session, store);
     return () => {
       stop();
       store.close();
     };
   }, [store]);
   return { store, version };
+}
+
+/** Asks for entries of all sessions, whose place is their time in milliseconds. */
+async function ofAll(filter: TimelineFilter, { cursor, after }: PageAsked): Promise<PageReply> {
+  const { kinds, failed, project, text, range } = filter;
+  const since = after ?? (range === undefined ? undefined : Date.now() - range);
+  const query = new URLSearchParams({
+    ...(kinds.length > 0 && { kind: kinds.join(',') }),
+    ...(failed && { failed: '1' }),
+    ...(project !== '' && { project }),
+    ...(text !== '' && { text }),
+    ...(since !== undefined && { since: new Date(since).toISOString() }),
+    ...(cursor !== undefined && { before: cursor }),
+  });
+  const reply = await fetchOwn<ActivityReply>(`/api/activity?${query}`);
+  const entries = reply.entries.map((entry) => ({ ...entry, key: `${entry.session} ${entry.key}` }));
+  const last = entries.at(-1);
+  return {
+    entries,
+    sequence: Date.parse(entries[0]?.at ?? new Date(0).toISOString()),
+    ...(reply.more && last !== undefined && { next: last.at }),
+  };
+}
+
+function followAll(store: TimelineStore): () => void {
+  const { soon, stop } = throttled(() => store.catchUp(), AGAIN_MS);
+  const off = onLive((event) => {
+    if (event.event === 'lost' || event.event === 'prompt' || isFigures(event)) soon();
+  });
+  return () => {
+    off();
+    stop();
+  };
 }
 
 /** Adds live events to the store, at most once in a frame. */

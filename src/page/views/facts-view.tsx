@@ -18,6 +18,7 @@ import { useKeys } from '../keys.js';
 import { factWords } from '../prompt/considered-table.js';
 import { type QueryValues, type SessionViewProps, sessionHref, setParams } from '../route.js';
 import { usePages } from '../use-ask.js';
+import { figure } from '../words.js';
 
 const TAG_NAMES: Readonly<Record<FactTag, string>> = {
   file_change: 'file change',
@@ -113,12 +114,12 @@ function FactSearch({ session, params }: SessionViewProps) {
           />
         </div>
         <AskedView asked={found} what="facts">
-          {({ total }) =>
+          {({ total, keeps }) =>
             facts.length === 0 ? (
               <NoFacts session={session} filtered={filtered || is === 'closed'} />
             ) : (
               <>
-                <ul class="card rows" aria-label="Facts">
+                <ul class="card rows facts" aria-label="Facts">
                   {facts.map((fact) => (
                     <FactRow
                       key={`${fact.id} ${fact.eventSequence}`}
@@ -130,6 +131,12 @@ function FactSearch({ session, params }: SessionViewProps) {
                   ))}
                 </ul>
                 <MoreButton pages={found} shown={facts.length} total={total} />
+                {keeps === undefined ? null : (
+                  <p class="quiet">
+                    This session is full: it keeps its {figure(keeps)} newest and most useful facts, and older
+                    ones are gone.
+                  </p>
+                )}
               </>
             )
           }

@@ -1,13 +1,20 @@
 import '../styles/review.css';
-import { FilterField, Toggle } from '../components/fields.js';
+import { FilterField, SelectField, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { ActiveLearnings } from '../review/active-learnings.js';
 import { ReviewQueue } from '../review/review-queue.js';
 import { type GlobalViewProps, setParams } from '../route.js';
+import { useAsk } from '../use-ask.js';
 
 export function LearningsView({ params }: GlobalViewProps) {
   const active = params.get('tab') === 'active';
-  const project = params.get('project') || undefined;
+  const asked = useAsk('proposal.list', { limit: 1, projects: true }, 'event:learning');
+  const counts = asked.reply?.projects ?? [];
+  // The project with most to decide comes first.
+  const project = params.get('project') || counts[0]?.project;
+  const known = [
+    ...new Set([...counts.map((each) => each.project), ...(project === undefined ? [] : [project])]),
+  ];
   return (
     <>
       <PageHead title="Learnings" of={project}>
@@ -21,11 +28,14 @@ export function LearningsView({ params }: GlobalViewProps) {
         </div>
       </PageHead>
       <div class="tools">
-        <FilterField
+        <SelectField
           label="Project"
           value={project ?? ''}
-          placeholder="sessions without one"
-          onFilter={(value) => setParams({ project: value })}
+          choices={known.map((value) => {
+            const { pending = 0, active: accepted = 0 } = counts.find((each) => each.project === value) ?? {};
+            return { value, label: `${value} (${pending} to review, ${accepted} active)` };
+          })}
+          onChoose={(value) => setParams({ project: value })}
         />
         {active ? (
           <FilterField
@@ -36,7 +46,7 @@ export function LearningsView({ params }: GlobalViewProps) {
           />
         ) : null}
       </div>
-      {active ? (
+      {asked.loading ? null : active ? (
         <ActiveLearnings
           project={project}
           text={params.get('text') ?? ''}

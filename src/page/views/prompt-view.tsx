@@ -86,7 +86,12 @@ export function PromptView({ session, params }: SessionViewProps) {
               {() => null}
             </AskedView>
             {shown === undefined || asked.error !== undefined ? null : (
-              <CompiledView session={session} reply={shown} stale={asked.reply === undefined} />
+              <CompiledView
+                session={session}
+                project={known.project}
+                reply={shown}
+                stale={asked.reply === undefined}
+              />
             )}
           </div>
           <div class="prompt-kept">
@@ -100,6 +105,7 @@ export function PromptView({ session, params }: SessionViewProps) {
 
 function CompiledView(props: {
   readonly session: string;
+  readonly project: string | undefined;
   readonly reply: CompileReply;
   readonly stale: boolean;
 }) {
@@ -156,6 +162,7 @@ function CompiledView(props: {
         <div class="prompt-origin">
           <OriginPanel
             session={session}
+            project={props.project}
             row={line === undefined ? undefined : rows[line - 1]}
             reply={reply}
           />

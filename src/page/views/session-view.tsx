@@ -3,223 +3,257 @@ import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
 import { ask } from '../ask.js';
 import { Actions, mayAct, SendForm } from '../components/act.js';
-import { Ago, Command, publishCommand, SelectField, Tag } from '../components/fields.js';
+import { Ago, Button, publishCommand, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { AskedView, Empty } from '../components/states.js';
-import { type SessionViewProps, viewHref } from '../route.js';
-import { BoardRow, Column, isDone, ordered, PlanNote, PlanRow, Row } from '../session/board-tasks.js';
+import { AskedView, CardHead, Empty } from '../components/states.js';
+import { navigate, type SessionViewProps, sessionHref, viewHref } from '../route.js';
+import { BoardRow, Column, ordered, PlanNote, PlanRow, Row } from '../session/board-tasks.js';
 import { ResultRow, SessionFiguresStrip } from '../session/results.js';
 import { Stalled } from '../session/stalled.js';
 import { useAsk } from '../use-ask.js';
 import { counted, type Tone } from '../words.js';
 
+type Status = ReplyTo<'run.status'>;
+type Lists = NonNullable<Status['lists']>;
+
 export function SessionView({ session }: SessionViewProps) {
-  const of = { session };
-  const shown = useAsk('tool.session-show', of, session);
-  const board = useAsk('tool.task-list', of, session);
-  const plan = useAsk('tool.plan-show', of, session);
-  const ledgers = useAsk('tool.ledger-list', of, session);
-  const iterations = useAsk('tool.iteration-list', of, session);
-  const notes = useAsk('tool.note-list', of, session);
-  const inbox = useAsk('tool.inbox-list', { session, all: true }, session);
+  const asked = useAsk('run.status', { session, lists: true }, session);
   return (
-    <AskedView asked={shown} what="the session">
-      {({ session: view }) => (
-        <>
-          <PageHead title={session}>
-            {view.sequence === 0 || view.archived !== undefined ? null : (
-              <Tag tone={view.status === 'completed' ? 'good' : 'info'}>{view.status}</Tag>
-            )}
-            {view.archived === undefined ? null : <Tag>archived</Tag>}
-            {view.project === undefined ? null : <span class="quiet">project {view.project}</span>}
-            {view.sequence > 0 && mayAct() ? <Lifecycle session={session} view={view} /> : null}
-          </PageHead>
-          {view.title === undefined ? null : <p>{view.title}</p>}
-          {view.goal === undefined ? null : <p class="goal">{view.goal}</p>}
-          {view.completed_reason === undefined ? null : (
-            <p class="quiet">Completed: {view.completed_reason}</p>
-          )}
-          {view.archived === undefined ? null : (
-            <div class="archived-note">
-              <p class="quiet">
-                Archived{view.archived.reason === undefined ? '' : `: ${view.archived.reason}`}. It rejects
-                results until it is reopened:
-              </p>
-              <Command text={`throughline session reopen ${session}`} />
-            </div>
-          )}
-          <SessionFiguresStrip session={view} />
-          {view.sequence === 0 ? (
+    <AskedView asked={asked} what="the session">
+      {(reply) => {
+        const { session: view, lists } = reply;
+        return view.sequence === 0 || lists === undefined ? (
+          <>
+            <PageHead title={session} />
             <Empty
-              title="Nothing has happened in this session"
+              title="No session has this name"
               command={`throughline task add --session ${session} "The first task"`}
             >
-              No session of this name has events; see <a href={viewHref('sessions')}>the sessions that do</a>.
-              A first task, result or goal begins this one:
+              See <a href={viewHref('sessions')}>the sessions that exist</a>. A first task, result or goal
+              begins this one:
             </Empty>
-          ) : (
-            <>
-              {ledgers.reply === undefined ? null : (
-                <Stalled
-                  session={session}
-                  ledgers={ledgers.reply}
-                  plan={plan.reply}
-                  board={board.reply?.tasks ?? []}
-                />
-              )}
-              <div class="columns">
-                <Column
-                  title="Board"
-                  asked={board}
-                  remark={({ tasks }) =>
-                    `${tasks.filter((task) => !isDone(task)).length} open of ${tasks.length}`
-                  }
-                  empty={{
-                    title: 'No tasks on the board',
-                    command: `throughline task add --session ${session} "…"`,
-                  }}
-                  items={({ tasks }) =>
-                    ordered(tasks).map((task) => <BoardRow key={task.id} session={session} task={task} />)
-                  }
-                  add={
-                    <SendForm
-                      label="A new task"
-                      verb="Add"
-                      onSend={(content) => ask('tool.task-add', { session, content })}
-                    />
-                  }
-                />
-                <Column
-                  title="Plan"
-                  asked={plan}
-                  remark={({ plan: of }) => of && `${of.totals.completed} completed of ${of.totals.total}`}
-                  empty={{
-                    title: 'No plan tasks',
-                    command: `throughline init --session ${session} --tasks tasks.md`,
-                  }}
-                  note={(reply) => <PlanNote plan={reply.plan} />}
-                  items={(reply) =>
-                    reply.tasks.map((task) => (
-                      <PlanRow
-                        key={task.id}
-                        session={session}
-                        task={task}
-                        active={task.id === reply.plan?.active_task_id}
-                      />
-                    ))
-                  }
-                />
-                <Column
-                  title="Results"
-                  asked={ledgers}
-                  remark={({ tasks }) => counted(tasks.length, 'task')}
-                  empty={{ title: 'No results yet', command: publishCommand(session) }}
-                  items={({ tasks }) =>
-                    tasks
-                      .toReversed()
-                      .map((each) => <ResultRow key={each.task} session={session} listed={each} />)
-                  }
-                />
-              </div>
-              <div class="columns columns-short">
-                <Column
-                  title="Iterations"
-                  asked={iterations}
-                  remark={(reply) => reply.iterations.length}
-                  empty={{
-                    title: 'No iterations yet',
-                    command: `throughline tool iteration-start --session ${session}`,
-                    text: 'A run that starts agents in a loop begins an iteration each time:',
-                  }}
-                  items={(reply) => reply.iterations.toReversed().map((each) => iterationRow(session, each))}
-                />
-                <Column
-                  title="Notes"
-                  asked={notes}
-                  remark={(reply) => reply.notes.length}
-                  empty={{
-                    title: 'No notes yet',
-                    command: `throughline note add --session ${session} "The CI machine has no docker"`,
-                    text: 'Information for later agents:',
-                  }}
-                  add={<NoteForm session={session} />}
-                  items={(reply) =>
-                    reply.notes.toReversed().map(({ id, type, content, created_at, iteration }) => (
-                      <Row
-                        key={id}
-                        session={session}
-                        name={id}
-                        tags={<Tag tone={NOTE_TONES[type] ?? 'quiet'}>{type}</Tag>}
-                        text={content}
-                      >
-                        <Ago at={created_at} />
-                        {iteration === 0 ? null : `, iteration ${iteration}`}{' '}
-                        {mayAct() ? (
-                          <Actions
-                            actions={[
-                              {
-                                verb: 'Delete',
-                                confirm: 'Delete the note',
-                                run: () => ask('tool.note-delete', { session, id }),
-                              },
-                            ]}
-                          />
-                        ) : null}
-                      </Row>
-                    ))
-                  }
-                />
-                <Column
-                  title="Inbox"
-                  asked={inbox}
-                  remark={({ messages }) =>
-                    counted(messages.filter(({ read }) => !read).length, 'unread', 'unread')
-                  }
-                  empty={{
-                    title: 'No messages',
-                    command: `throughline inbox add --session ${session} "Please look at the build first"`,
-                    text: 'A message to the next agent:',
-                  }}
-                  add={
-                    <SendForm
-                      label="A message to the next agent"
-                      verb="Send"
-                      onSend={(content) => ask('tool.inbox-add', { session, content })}
-                    />
-                  }
-                  items={({ messages }) =>
-                    messages
-                      .toSorted((a, b) => Number(a.read) - Number(b.read))
-                      .map(({ id, read, content, created_at }) => (
-                        <Row
-                          key={id}
-                          session={session}
-                          name={id}
-                          tags={read ? <Tag>read</Tag> : <Tag tone="info">unread</Tag>}
-                          text={content}
-                          done={read}
-                        >
-                          <Ago at={created_at} />{' '}
-                          {mayAct() && !read ? (
-                            <Actions
-                              actions={[
-                                {
-                                  verb: 'Mark as read',
-                                  run: () => ask('tool.inbox-mark-read', { session, id }),
-                                },
-                              ]}
-                            />
-                          ) : null}
-                        </Row>
-                      ))
-                  }
-                />
-              </div>
-            </>
-          )}
-        </>
-      )}
+          </>
+        ) : (
+          <>
+            <Head session={session} view={view} />
+            <SessionFiguresStrip session={view} />
+            <Working session={session} working={reply.working} />
+            <Stalled session={session} status={reply} lists={lists} />
+            <Columns session={session} status={reply} lists={lists} />
+          </>
+        );
+      }}
     </AskedView>
+  );
+}
+
+function Head({ session, view }: { readonly session: string; readonly view: Status['session'] }) {
+  const { title, goal, archived, completed_reason: why } = view;
+  return (
+    <>
+      <PageHead title={session}>
+        {archived === undefined ? (
+          <Tag tone={view.status === 'completed' ? 'good' : 'info'}>{view.status}</Tag>
+        ) : (
+          <Tag>archived</Tag>
+        )}
+        {view.project === undefined ? null : <span class="quiet">project {view.project}</span>}
+        {mayAct() ? <Lifecycle session={session} view={view} /> : null}
+      </PageHead>
+      {title === undefined ? null : <p>{title}</p>}
+      {goal === undefined ? null : <p class="goal">{goal}</p>}
+      {why === undefined ? null : <p class="quiet">Completed: {why}</p>}
+      {archived === undefined ? null : (
+        <p class="goal quiet">
+          Archived{archived.reason === undefined ? '' : `: ${archived.reason}`}. It rejects results until it
+          is reopened.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Says who works now, since when, and when each agent gave its last sign of life. */
+function Working({ session, working }: { readonly session: string; readonly working: Status['working'] }) {
+  if (working.length === 0) return null;
+  return (
+    <section class="card attention" aria-labelledby="working-title">
+      <CardHead id="working-title" title="Works now" />
+      <ul class="rows">
+        {working.map(({ task, agent, since, seen }) => (
+          <li key={task} class="attention-row">
+            <a class="mono task-id one-line" href={sessionHref(session, 'timeline', { task })}>
+              {task}
+            </a>
+            <p>
+              {agent} <span class="quiet">since</span> <Ago at={since} />
+              <span class="quiet">, last sign of life</span> <Ago at={seen} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Columns(props: { readonly session: string; readonly status: Status; readonly lists: Lists }) {
+  const { session, status, lists } = props;
+  const { session: view, run, tasks } = status;
+  const { board, left_out: leftOut } = lists;
+  return (
+    <>
+      <div class="columns">
+        <Column
+          title="Board"
+          remark={`${view.board.remaining + view.board.in_progress + view.board.blocked} open of ${view.board.total}`}
+          empty={{
+            title: 'No tasks on the board',
+            command: `throughline task add --session ${session} "…"`,
+          }}
+          more={leftOut.board}
+          items={ordered(board).map((task) => <BoardRow key={task.id} session={session} task={task} />)}
+          add={
+            <SendForm
+              label="A new task"
+              verb="Add"
+              onSend={(content) => ask('tool.task-add', { session, content })}
+            />
+          }
+        />
+        <Column
+          title="Plan"
+          remark={run && `${run.totals.completed} completed of ${run.totals.total}`}
+          empty={{
+            title: 'No plan tasks',
+            command: `throughline init --session ${session} --tasks tasks.md`,
+          }}
+          note={<PlanNote plan={run} />}
+          more={leftOut.plan}
+          items={lists.plan.map((task) => (
+            <PlanRow key={task.id} session={session} task={task} active={task.id === run?.active_task_id} />
+          ))}
+        />
+        <Column
+          title="Results"
+          remark={counted(tasks.length, 'task')}
+          empty={{ title: 'No results yet', command: publishCommand(session) }}
+          items={tasks
+            .toReversed()
+            .map((each) => <ResultRow key={each.task} session={session} listed={each} />)}
+        />
+      </div>
+      <div class="columns columns-short">
+        <Column
+          title="Iterations"
+          remark={lists.iterations.length}
+          empty={{
+            title: 'No iterations yet',
+            command: `throughline tool iteration-start --session ${session}`,
+            text: 'A run that starts agents in a loop begins an iteration each time:',
+          }}
+          more={leftOut.iterations}
+          items={lists.iterations.toReversed().map((each) => iterationRow(session, each))}
+        />
+        <Column
+          title="Notes"
+          remark={lists.notes.length}
+          empty={{
+            title: 'No notes yet',
+            command: `throughline note add --session ${session} "The CI machine has no docker"`,
+            text: 'Information for later agents:',
+          }}
+          more={leftOut.notes}
+          add={<NoteForm session={session} />}
+          items={lists.notes
+            .toReversed()
+            .map((note) => <NoteRow key={note.id} session={session} note={note} />)}
+        />
+        <Column
+          title="Inbox"
+          remark={counted(view.unread, 'unread', 'unread')}
+          empty={{
+            title: 'No messages',
+            command: `throughline inbox add --session ${session} "Please look at the build first"`,
+            text: 'A message to the next agent:',
+          }}
+          more={leftOut.messages}
+          add={
+            <SendForm
+              label="A message to the next agent"
+              verb="Send"
+              onSend={(content) => ask('tool.inbox-add', { session, content })}
+            />
+          }
+          items={lists.messages
+            .toSorted((a, b) => Number(a.read) - Number(b.read))
+            .map((message) => <MessageRow key={message.id} session={session} message={message} />)}
+        />
+      </div>
+    </>
+  );
+}
+
+function NoteRow({ session, note }: { readonly session: string; readonly note: Lists['notes'][number] }) {
+  const { id, type, content, created_at, iteration } = note;
+  const [editing, setEditing] = useState(false);
+  return (
+    <Row
+      session={session}
+      name={id}
+      tags={<Tag tone={NOTE_TONES[type] ?? 'quiet'}>{type}</Tag>}
+      text={content}
+    >
+      <Ago at={created_at} />
+      {iteration === 0 ? null : `, iteration ${iteration}`}{' '}
+      {mayAct() ? (
+        <p class="actions">
+          <Button small open={editing} onClick={() => setEditing(!editing)}>
+            Edit
+          </Button>
+          <Actions
+            actions={[
+              {
+                verb: 'Delete',
+                confirm: 'Delete the note',
+                run: () => ask('tool.note-delete', { session, id }),
+              },
+            ]}
+          />
+        </p>
+      ) : null}
+      {editing ? (
+        <SendForm
+          label="The note"
+          verb="Save"
+          text={content}
+          onSend={async (text) => {
+            await ask('tool.note-edit', { session, id, content: text });
+            setEditing(false);
+          }}
+        />
+      ) : null}
+    </Row>
+  );
+}
+
+function MessageRow(props: { readonly session: string; readonly message: Lists['messages'][number] }) {
+  const { session } = props;
+  const { id, read, content, created_at } = props.message;
+  return (
+    <Row
+      session={session}
+      name={id}
+      tags={read ? <Tag>read</Tag> : <Tag tone="info">unread</Tag>}
+      text={content}
+      done={read}
+    >
+      <Ago at={created_at} />{' '}
+      {mayAct() && !read ? (
+        <Actions
+          actions={[{ verb: 'Mark as read', run: () => ask('tool.inbox-mark-read', { session, id }) }]}
+        />
+      ) : null}
+    </Row>
   );
 }
 
@@ -244,10 +278,7 @@ function NoteForm({ session }: { readonly session: string }) {
 }
 
 /** Completes, restarts, archives or reopens the session. */
-function Lifecycle(props: {
-  readonly session: string;
-  readonly view: ReplyTo<'tool.session-show'>['session'];
-}) {
+function Lifecycle(props: { readonly session: string; readonly view: Status['session'] }) {
   const { session, view } = props;
   const isArchived = view.archived !== undefined;
   const isOpen = view.status === 'open';
@@ -256,8 +287,9 @@ function Lifecycle(props: {
     confirm: 'Archive: it takes no results until it is reopened',
     run: () => ask('tool.session-archive', { session }),
   };
+  const [forgetting, setForgetting] = useState(false);
   return (
-    <p class="actions">
+    <div class="actions">
       <Actions
         actions={
           isArchived
@@ -274,13 +306,26 @@ function Lifecycle(props: {
               ]
         }
       />
-    </p>
+      <Button small open={forgetting} onClick={() => setForgetting(!forgetting)}>
+        Forget
+      </Button>
+      {forgetting ? (
+        <SendForm
+          label={`Erases events, results and prompts for good. Type ${session} to confirm`}
+          verb="Erase for good"
+          onSend={async (confirm) => {
+            await ask('tool.session-forget', { session, confirm });
+            navigate(viewHref('sessions'));
+          }}
+        />
+      ) : null}
+    </div>
   );
 }
 
 const NOTE_TONES: Readonly<Record<string, Tone>> = { stuck: 'bad', decision: 'info', tip: 'good' };
 
-function iterationRow(session: string, each: ReplyTo<'tool.iteration-list'>['iterations'][number]) {
+function iterationRow(session: string, each: Lists['iterations'][number]) {
   return (
     <Row
       key={each.number}

@@ -1,15 +1,15 @@
 import '../styles/sessions.css';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
-import { stallText } from '../../shared/person-needed.js';
-import { mayAct } from '../components/act.js';
+import { type AskBody, ask } from '../ask.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { Progress } from '../components/table.js';
-import { type GlobalViewProps, sessionHref, setParams, viewHref } from '../route.js';
-import { AnswerForm } from '../session/stalled.js';
-import { useAsk, usePages } from '../use-ask.js';
+import { isFigures, onLive, throttled } from '../live.js';
+import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
+import { NeedsYou } from '../session/needs-you.js';
+import { AGAIN_MS, usePages } from '../use-ask.js';
 import { counted, figure } from '../words.js';
 
 const SHOWN = [
@@ -29,23 +29,17 @@ const LIMIT = 200;
 export function SessionsView({ params }: GlobalViewProps) {
   const text = params.get('text') ?? '';
   const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
-  const asked = usePages(
-    'tool.session-list',
-    {
-      limit: LIMIT,
-      text: text || undefined,
-      ...(shown === 'stalled' ? { stalled: true } : {}),
-      ...(shown === 'quiet' ? { olderThan: '7d', status: 'open' } : {}),
-      ...(shown === 'open' || shown === 'completed' || shown === 'archived' ? { status: shown } : {}),
-    },
-    '*',
-  );
+  const { asked, sessions, total } = useSessions({
+    limit: LIMIT,
+    text: text || undefined,
+    ...(shown === 'stalled' ? { stalled: true } : {}),
+    ...(shown === 'quiet' ? { olderThan: '7d', status: 'open' } : {}),
+    ...(shown === 'open' || shown === 'completed' || shown === 'archived' ? { status: shown } : {}),
+  });
   return (
     <>
       <PageHead title="Sessions">
-        {asked.reply === undefined ? null : (
-          <span class="quiet figure">{counted(asked.reply.total, 'session')}</span>
-        )}
+        {asked.reply === undefined ? null : <span class="quiet figure">{counted(total, 'session')}</span>}
       </PageHead>
       <div class="tools">
         <div class="field-wide">
@@ -63,26 +57,23 @@ export function SessionsView({ params }: GlobalViewProps) {
         />
       </div>
       <AskedView asked={asked} what="sessions">
-        {({ total }) => {
-          const sessions = distinct(asked.pages.flatMap((page) => page.sessions));
-          return sessions.length === 0 ? (
+        {() =>
+          sessions.length === 0 ? (
             <NoSessions filtered={text !== '' || shown !== ''} />
           ) : (
             <>
               <NeedsYou sessions={sessions} />
               <ul class="card rows session-list">
-                {sessions
-                  .toSorted((a, b) => b.at.localeCompare(a.at))
-                  .map((each) => (
-                    <SessionRow key={each.session} listed={each} />
-                  ))}
+                {sessions.map((each) => (
+                  <SessionRow key={each.session} listed={each} />
+                ))}
               </ul>
               {total > sessions.length ? (
                 <MoreButton pages={asked} shown={sessions.length} total={total} />
               ) : null}
             </>
-          );
-        }}
+          )
+        }
       </AskedView>
     </>
   );
@@ -114,104 +105,9 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
   );
 }
 
-interface Need {
-  readonly session: string;
-  readonly title: string;
-  readonly tag: 'asks' | 'waits' | 'stalled';
-  readonly task?: string;
-  readonly text: string;
-  readonly options?: readonly string[] | undefined;
-}
-
-/** Questions first, then what else waits for a person, then stalled tasks. */
-const TAGS = ['asks', 'waits', 'stalled'] as const;
-const MOST_NEEDS = 20;
-
-function needsOf(sessions: readonly SessionListed[]): Need[] {
-  const needs = sessions.flatMap((each): Need[] => {
-    if (each.brief) return [];
-    const { session, title = session, asks, waiting, stalled } = each;
-    const of = { session, title };
-    // Questions are answered here, one by one; the rest is a row per session.
-    const [wait, ...waits] = waiting.slice(asks.length);
-    const [stall, ...stalls] = stalled;
-    const more = (others: readonly unknown[]) => (others.length === 0 ? '' : ` · ${others.length} more`);
-    return [
-      ...asks.map((ask) => ({ ...of, ...ask, tag: 'asks' as const })),
-      ...(wait === undefined ? [] : [{ ...of, text: wait + more(waits), tag: 'waits' as const }]),
-      ...(stall === undefined
-        ? []
-        : [
-            {
-              ...of,
-              task: stall.task,
-              text: stallText(stall.reason) + more(stalls),
-              tag: 'stalled' as const,
-            },
-          ]),
-    ];
-  });
-  return needs.sort((a, b) => TAGS.indexOf(a.tag) - TAGS.indexOf(b.tag));
-}
-
-const TONES = { asks: 'info', waits: 'warn', stalled: 'bad' } as const;
-
-/** Lists what the agents of all shown sessions ask of a person; a question is answered in its row. */
-function NeedsYou({ sessions }: { readonly sessions: readonly SessionListed[] }) {
-  const [all, setAll] = useState(false);
-  const proposals =
-    useAsk('proposal.list', { status: 'pending', limit: 1 }, 'event:learning').reply?.total ?? 0;
-  const needs = needsOf(sessions);
-  if (needs.length + proposals === 0) return null;
-  return (
-    <section class="session-group" aria-labelledby="needs-you">
-      <h2 id="needs-you">
-        Needs you <span class="quiet figure">{needs.length + Math.min(proposals, 1)}</span>
-      </h2>
-      <ul class="card rows">
-        {needs.slice(0, all ? undefined : MOST_NEEDS).map((need) => (
-          <li key={`${need.session} ${need.task} ${need.text}`} class={`need-row need-${need.tag}`}>
-            <Tag tone={TONES[need.tag]}>{need.tag}</Tag>
-            <div class="need-text">
-              <a class="one-line" data-row href={sessionHref(need.session)}>
-                {need.title}
-              </a>
-              <p>
-                {need.task === undefined ? null : <span class="mono task-id">{need.task} </span>}
-                {need.text}
-              </p>
-            </div>
-            {need.tag === 'asks' && need.task !== undefined && mayAct() ? (
-              <AnswerForm
-                session={need.session}
-                task={need.task}
-                question={{ text: need.text, options: need.options }}
-              />
-            ) : null}
-          </li>
-        ))}
-        {proposals === 0 ? null : (
-          <li class="need-row">
-            <Tag tone="info">review</Tag>
-            <a data-row href={viewHref('learnings')}>
-              {counted(proposals, 'proposed learning')}
-            </a>
-          </li>
-        )}
-      </ul>
-      {all || needs.length <= MOST_NEEDS ? null : (
-        <p class="more">
-          <Button small onClick={() => setAll(true)}>
-            Show all {needs.length}
-          </Button>
-        </p>
-      )}
-    </section>
-  );
-}
-
 function Figures({ listed }: { readonly listed: SessionFigures }) {
-  const { board, plan, results, rejected } = listed;
+  const { board, plan, results, rejected, working } = listed;
+  const [claim, ...others] = working;
   const tasks = board.open + board.done;
   return (
     <>
@@ -223,7 +119,14 @@ function Figures({ listed }: { readonly listed: SessionFigures }) {
         ) : null}
       </div>
       <div class="session-figures quiet figure">
-        {counted(results, 'result')}
+        {claim === undefined ? (
+          counted(results, 'result')
+        ) : (
+          <span class="one-line" title={`${claim.agent} since ${claim.since}`}>
+            {claim.task} {claim.agent} <Ago at={claim.seen} />
+            {others.length === 0 ? '' : ` + ${others.length}`}
+          </span>
+        )}
         {rejected === 0 ? null : <span class="bad"> {figure(rejected)} rejected</span>}
       </div>
     </>
@@ -245,8 +148,55 @@ function NoSessions({ filtered }: { readonly filtered: boolean }) {
   );
 }
 
-/** Removes duplicates: a session that moved up since a later page was loaded is in both. */
-function distinct(sessions: readonly SessionListed[]): SessionListed[] {
-  const names = new Set<string>();
-  return sessions.filter(({ session }) => !names.has(session) && names.add(session));
+/** Follows the list of sessions, the newest first: those with events are asked for by name, at most every two seconds. */
+function useSessions(filter: AskBody<'tool.session-list'>) {
+  const asked = usePages('tool.session-list', filter, 'event:lost');
+  const first = asked.reply;
+  /** The rows that changed since the pages were loaded; undefined for one that no longer fits. */
+  const [changed, hold] = useState<Changes>({ of: first, rows: new Map() });
+  const newest = useRef(first);
+  newest.current = first;
+  const key = JSON.stringify(filter);
+  useEffect(() => {
+    const names = new Set<string>();
+    const change = (rows: ReadonlyMap<string, SessionListed | undefined>) =>
+      hold(({ of, rows: old }) => ({
+        of: newest.current,
+        rows: new Map([...(of === newest.current ? old : []), ...rows]),
+      }));
+    const again = throttled(async () => {
+      if (newest.current === undefined) return again.soon();
+      const wanted = [...names].slice(0, LIMIT);
+      for (const name of wanted) names.delete(name);
+      // An error is shown by the next load of the pages: the stream breaks as well.
+      const reply = await ask('tool.session-list', { ...filter, names: wanted }).catch(() => undefined);
+      if (reply === undefined) return;
+      const found = new Map(reply.sessions.map((each) => [each.session, each]));
+      change(new Map(wanted.map((name) => [name, found.get(name)])));
+      if (names.size > 0) again.soon();
+    }, AGAIN_MS);
+    const off = onLive((event) => {
+      if (!isFigures(event)) return;
+      names.add(event.session);
+      again.soon();
+    });
+    return () => {
+      off();
+      again.stop();
+    };
+  }, [key]);
+  const rows = new Map<string, SessionListed>();
+  for (const page of asked.pages)
+    for (const each of page.sessions) if (!rows.has(each.session)) rows.set(each.session, each);
+  for (const [name, row] of changed.of === first ? changed.rows : []) {
+    if (row === undefined) rows.delete(name);
+    else rows.set(name, row);
+  }
+  const sessions = [...rows.values()].sort((a, b) => b.at.localeCompare(a.at));
+  return { asked, sessions, total: asked.more === undefined ? sessions.length : (first?.total ?? 0) };
+}
+
+interface Changes {
+  readonly of: unknown;
+  readonly rows: ReadonlyMap<string, SessionListed | undefined>;
 }

@@ -1,28 +1,37 @@
 import { counted, figure } from '../words.js';
 import '../styles/timeline.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Button, FilterField, publishCommand, Toggle } from '../components/fields.js';
+import { Button, FilterField, publishCommand, SelectField, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, ErrorBox, Loading } from '../components/states.js';
 import { WindowedList } from '../components/table.js';
 import { useKeys } from '../keys.js';
-import { type SessionViewProps, setParams } from '../route.js';
+import { setParams } from '../route.js';
 import { narrow } from '../theme.js';
 import { EntryDetails } from '../timeline/entry-details.js';
-import { filterOf, KINDS, railClass, type TimelineFilter, TimelineRow } from '../timeline/timeline-row.js';
+import {
+  filterOf,
+  KINDS,
+  RANGES,
+  railClass,
+  type TimelineFilter,
+  TimelineRow,
+} from '../timeline/timeline-row.js';
 import { type TimelineStore, useTimeline } from '../timeline/timeline-store.js';
 import { asAskError } from '../use-ask.js';
 
 const ROW = 36;
 const NARROW_ROW = 60;
 
-export function TimelineView({ session, params }: SessionViewProps) {
+/** The timeline of a session, or of all sessions. */
+export function TimelineView(props: { readonly session?: string; readonly params: URLSearchParams }) {
+  const { session, params } = props;
   const filter = filterOf(params);
   const { store, version } = useTimeline(session, filter);
   return (
-    <div class="timeline">
-      <PageHead title="Timeline" of={session}>
-        <Filters filter={filter} />
+    <div class={`timeline ${session === undefined ? 'of-all' : ''}`}>
+      <PageHead title={session === undefined ? 'Timeline of all sessions' : 'Timeline'} of={session}>
+        <Filters session={session} filter={filter} />
       </PageHead>
       {store.error === undefined ? null : (
         <ErrorBox error={asAskError(store.error)} retry={() => store.retry()} />
@@ -44,7 +53,7 @@ export function TimelineView({ session, params }: SessionViewProps) {
 }
 
 function Entries(props: {
-  readonly session: string;
+  readonly session: string | undefined;
   readonly store: TimelineStore;
   readonly version: number;
   readonly at: number | undefined;
@@ -104,9 +113,9 @@ function Entries(props: {
             choose(index);
             setOpen(true);
           }}
-          onRange={(first, last, atTop) => {
+          onRange={(_, last, atTop) => {
             store.atTop = atTop;
-            store.want(first, last);
+            store.want(last);
             if (!atTop) return;
             if (store.missed > 0) void store.restart();
             setSeen((old) =>
@@ -127,7 +136,7 @@ function Entries(props: {
         </p>
       </div>
       {open && entry !== undefined ? (
-        <EntryDetails session={session} entry={entry} onClose={() => setOpen(false)} />
+        <EntryDetails session={session ?? entry.session ?? ''} entry={entry} onClose={() => setOpen(false)} />
       ) : null}
     </div>
   );
@@ -143,13 +152,22 @@ function indexOfEvent(store: TimelineStore, sequence: number): number {
   return -1;
 }
 
-function Filters({ filter }: { readonly filter: TimelineFilter }) {
+function Filters(props: { readonly session: string | undefined; readonly filter: TimelineFilter }) {
+  const { filter } = props;
   const withKind = (kind: string, on: boolean) => {
     const kinds = KINDS.map((each) => each.kind).filter((each) =>
       each === kind ? on : filter.kinds.includes(each),
     );
     setParams({ kind: kinds.length === KINDS.length ? '' : kinds.join(',') });
   };
+  const field = (name: 'task' | 'project' | 'text', label: string, placeholder: string) => (
+    <FilterField
+      label={label}
+      value={filter[name]}
+      placeholder={placeholder}
+      onFilter={(value) => setParams({ [name]: value })}
+    />
+  );
   return (
     <div class="timeline-filters">
       <fieldset class="chips">
@@ -168,18 +186,33 @@ function Filters({ filter }: { readonly filter: TimelineFilter }) {
           Up to event {filter.at} ✕
         </Toggle>
       )}
-      <FilterField
-        label="Task"
-        value={filter.task}
-        placeholder="Task, such as TAS-1"
-        onFilter={(task) => setParams({ task })}
-      />
+      {props.session === undefined ? (
+        <>
+          <SelectField
+            label="Time"
+            value={RANGES.find(({ ms }) => ms === filter.range)?.value ?? ''}
+            choices={RANGES}
+            onChoose={(value) => setParams({ range: value })}
+          />
+          {field('project', 'Project', 'Project')}
+          {field('text', 'Words', 'Words')}
+        </>
+      ) : (
+        field('task', 'Task', 'Task, such as TAS-1')
+      )}
     </div>
   );
 }
 
-function NoEntries({ session, filter }: { readonly session: string; readonly filter: TimelineFilter }) {
-  if (filter.kinds.length === 0 && filter.task === '' && !filter.failed && filter.at === undefined) {
+function NoEntries(props: { readonly session: string | undefined; readonly filter: TimelineFilter }) {
+  const { session, filter } = props;
+  if (
+    session !== undefined &&
+    filter.kinds.length === 0 &&
+    filter.task === '' &&
+    !filter.failed &&
+    filter.at === undefined
+  ) {
     return (
       <Empty title="Nothing has happened in this session" command={publishCommand(session)}>
         Each result, command, trace and prompt appears here immediately. Publish a first result:
@@ -188,7 +221,13 @@ function NoEntries({ session, filter }: { readonly session: string; readonly fil
   }
   return (
     <Empty title="No entry fits the filter">
-      <Button onClick={() => setParams({ kind: '', task: '', failed: '', at: '' })}>Show all entries</Button>
+      <Button
+        onClick={() =>
+          setParams({ kind: '', task: '', failed: '', at: '', project: '', text: '', range: '' })
+        }
+      >
+        Show all entries
+      </Button>
     </Empty>
   );
 }

@@ -9,6 +9,7 @@ import { MONITORING_PATHS } from '../../engine/monitoring/monitoring-server.js';
 import type { LiveTransport, Logger } from '../../engine/ports/clients.js';
 import { VERSION } from '../../version.js';
 import { type AccessOptions, knownHost, sameOrigin, securityHeaders, signedIn } from './access.js';
+import { activity } from './activity.js';
 import { ask, errorAnswer, monitoringAnswer, smallBody } from './ask-route.js';
 import type { HealthHistory } from './health-history.js';
 import type { LiveFeed } from './live-feed.js';
@@ -50,6 +51,9 @@ export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindin
   });
   app.post('/api/ask/:subject', smallBody, (c) => ask(c, c.req.param('subject'), parts));
   app.get('/api/health-history', (c) => c.json(history.reply));
+  app.get('/api/activity', async (c) =>
+    c.json(await activity(transport, new URL(c.req.url).searchParams, parts.timeoutMs)),
+  );
   app.get('/api/live', (c) => {
     const named = c.req.query('session');
     const session = named === undefined ? undefined : token(named, 'session');

@@ -163,6 +163,7 @@ export async function serveLearnings(
   const answer = createLearningsService({
     command,
     reader,
+    projects: () => nats.learnings.projects(),
     sessions,
     relevance,
     onChanged: (project) => unawaited(vectorise(project)),
@@ -194,6 +195,8 @@ export async function serveLearnings(
 interface LearningsServiceOptions {
   readonly command: ProjectCommander;
   readonly reader: ProjectReader;
+  /** Returns all projects with a log. */
+  readonly projects: () => Promise<Token[]>;
   readonly sessions: SessionReader;
   readonly relevance: Relevance;
   /** Called after each command that changed a project. */
@@ -216,8 +219,21 @@ function createLearningsService(options: LearningsServiceOptions): LearningsServ
       decideLearning(subject, state, args as LearningArguments<LearningCommand>),
     );
     if (appended !== undefined) options.onChanged(project);
-    return reply;
+    const isCounted = subject === 'proposal.list' && (args as LearningArguments<'proposal.list'>).projects;
+    return isCounted ? { ...reply, projects: await countedProjects(options) } : reply;
   };
+}
+
+const MAX_PROJECTS = 500;
+
+async function countedProjects({ projects, reader }: LearningsServiceOptions) {
+  const counted = (await projects()).slice(0, MAX_PROJECTS).map(async (project) => {
+    const { active, pending } = viewOf((await reader.load(project)).folded.state);
+    return { project, pending: pending.length, active: active.size };
+  });
+  return (await Promise.all(counted))
+    .filter(({ pending, active }) => pending + active > 0)
+    .sort((a, b) => b.pending - a.pending || a.project.localeCompare(b.project));
 }
 
 /** Requires that the session named as a proposal's source exists: a typo would become evidence. */

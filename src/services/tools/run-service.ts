@@ -12,7 +12,7 @@ import { specNameOf } from '../../ledger/progress-ledger.js';
 import { holderOf } from '../../memory/session/board-results.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { append } from '../../memory/session/commands/session-decision.js';
-import { planView } from '../../memory/session/plan-view.js';
+import { planView, sessionLists } from '../../memory/session/plan-view.js';
 import { runStatus } from '../../memory/session/run-status.js';
 import { ledgersOf, type SessionState, seenState } from '../../memory/session/session-state.js';
 import { claimOf } from '../../memory/session/task-board.js';
@@ -87,9 +87,14 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
       return { ...reply, problems: parsed.problems.slice(0, MAX_PROBLEMS).map(planProblem) };
     },
     async status(input) {
-      const session = token(checkedRequest(runStatusRequest, input).session, 'session');
-      const { state, ...degraded } = await refreshed(session);
-      return { ...runStatus(state), ...degraded, sequence: state.sequence };
+      const { session: name, lists } = checkedRequest(runStatusRequest, input);
+      const { state, ...degraded } = await refreshed(token(name, 'session'));
+      return {
+        ...runStatus(state),
+        ...degraded,
+        ...(lists && { lists: sessionLists(state) }),
+        sequence: state.sequence,
+      };
     },
     async plan(input) {
       const { session: name, ...asked } = checkedRequest(TOOLS['plan-show'].request, input);

@@ -59,7 +59,7 @@ export class SessionList {
     const { table, caughtUp } = this.#options;
     const end = performance.now() + LONGEST_MS;
     await withinDeadline(LONGEST_MS, caughtUp());
-    const folded = new Set<Row>(asked.brief ? [] : newestOf(table.stale));
+    const folded = new Set<Row>(asked.brief ? [] : newestOf(table.stale, asked.names));
     await this.#fold([...folded], end);
     let page = this.#page(asked, begin);
     for (let round = 1; round < MOST_ROUNDS && !asked.brief; round += 1) {
@@ -133,10 +133,11 @@ export class SessionList {
 }
 
 /** Returns the sessions to fold for any list: those without figures and the stale ones, newest first. */
-function newestOf(stale: ReadonlySet<Row>): Row[] {
+function newestOf(stale: ReadonlySet<Row>, names: readonly string[] | undefined): Row[] {
   let unknown = 0;
   let known = 0;
   return [...stale].reverse().filter((row) => {
+    if (names !== undefined) return names.includes(row.session);
     if (row.known === undefined) unknown += 1;
     else known += 1;
     return row.known === undefined ? unknown <= MOST_UNKNOWN : known <= MOST_STALE;
@@ -158,6 +159,7 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
   const asksFigures = wanted !== undefined || project !== undefined || stalled;
   const wantedProject = project === undefined ? undefined : projectOf(project);
   return ({ session, at, known }, isArchived) => {
+    if (asked.names?.includes(session) === false) return false;
     if (isArchived !== (status === 'archived') && !(isArchived && archived && !active)) return false;
     if (at < oldest || at >= newest) return false;
     if (known === undefined || asked.brief) {

@@ -108,9 +108,11 @@ export function createSessionQueries(options: SessionQueriesOptions) {
       const session = token(name, 'session');
       const state = await stateOf(session);
       if (state.sequence === 0) throw noSuchSession(session);
-      const { facts, ...page } = findFacts(factsOf(state).all(), asked);
-      const { sequence } = state;
-      return { facts: await withRepairs(log, session, facts), ...page, sequence };
+      const all = factsOf(state).all();
+      const { facts, ...page } = findFacts(all, asked);
+      const { sequence, limits } = state;
+      const full = all.length >= limits.maxFacts && { keeps: limits.maxFacts };
+      return { facts: await withRepairs(log, session, facts), ...page, ...full, sequence };
     },
     async factShow(request: unknown): Promise<FactShown> {
       const { session: name, id } = checkedRequest(TOOLS['fact-show'].request, request);

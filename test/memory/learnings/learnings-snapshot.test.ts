@@ -30,7 +30,7 @@ function restored(text: string): LearningState {
 function said(state: LearningState): unknown {
   const decisions = [
     ...[false, true].map((retired) => decideLearning('learning.list', state, { retired, limit: 100 })),
-    decideLearning('proposal.list', state, { status: 'all', limit: 100 }),
+    decideLearning('proposal.list', state, { status: 'all', projects: false, limit: 100 }),
     ...[...state.entries.keys()].map((id) => decideLearning('proposal.show', state, { id })),
   ];
   return decisions.map((decision) => decision.kind === 'answer' && decision.reply(state));

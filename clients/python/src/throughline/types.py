@@ -1084,6 +1084,14 @@ class TaskProgress(TypedDict):
     """The next action."""
     required_fixes: int
     """Fixes that its last review required."""
+    rounds: int
+    """Reviews that asked for changes."""
+    findings: int
+    """Findings that its last review left open."""
+    blockers: int
+    """Its blockers."""
+    last_dispatch: int
+    """Sequence of its last result in the DISPATCH stream."""
     questions: NotRequired[list[Question]]
     """Questions that no one has answered."""
     stalled: bool
@@ -1153,6 +1161,87 @@ class RunStatusWorking(TypedDict):
     """The last sign of life of the agent, ISO 8601 in UTC."""
 
 
+class PlanTask(TypedDict):
+    """A task of a plan, with its results."""
+
+    id: str
+    """Id of the task."""
+    text: str
+    """The work to do."""
+    depth: int
+    """Depth in the tree of tasks."""
+    status: Literal["pending", "in-progress", "completed"]
+    """Its status in the plan."""
+    parent: NotRequired[str]
+    """Its parent task."""
+    group: NotRequired[Literal[True]]
+    """Its status derives from its subtasks, and only they are counted."""
+    blocked: NotRequired[Literal[True]]
+    """Its line, its last result or a parent says that it is blocked."""
+    reason: NotRequired[str]
+    """Why it is blocked."""
+    optional: NotRequired[Literal[True]]
+    """Optional."""
+    cancelled: NotRequired[Literal[True]]
+    """Cancelled: not in any total."""
+    depends_on: NotRequired[list[str]]
+    """Ids of tasks that must be completed first, as written; unknown ids are possible."""
+    waits_for: NotRequired[list[str]]
+    """Unfinished dependencies, its own and those of its parents."""
+    unknown_dependencies: NotRequired[list[str]]
+    """Dependencies that the plan does not have, which are ignored."""
+    requirements: NotRequired[list[str]]
+    """Its requirements."""
+    requirement_texts: NotRequired[dict[str, str]]
+    """Texts of the requirements that the tasks name, from the document beside the plan."""
+    prompt: NotRequired[str]
+    """The plan's own words about it, line by line."""
+    claimed_by: NotRequired[str]
+    """Agent that claimed it."""
+    dispatches: NotRequired[int]
+    """Results of the task."""
+    last_outcome: NotRequired[str]
+    """Role and verdict of its last result."""
+    next_action: NotRequired[Literal["dispatch_reviewer", "retry_with_constraints", "retry", "next_task", "spec_completed", "dispatch_fixes", "halt_and_escalate", "wait_for_answer"]]
+    """The next action."""
+
+
+class Iteration(TypedDict):
+    """One round of work of an agent."""
+
+    number: int
+    """Number of the iteration, 1 for the first."""
+    started_at: str
+    """When it began, ISO 8601 in UTC."""
+    ended_at: NotRequired[str]
+    """When it ended; absent while it runs, ISO 8601 in UTC."""
+    implied: NotRequired[Literal[True]]
+    """It was started implicitly, by the first write of an agent."""
+    complete: bool
+    """False if the next iteration started before it ended."""
+    summary: NotRequired[str]
+    """Its summary."""
+    tasks_worked: list[str]
+    """Tasks whose status changed in it, or that its summary names."""
+
+
+class SessionLists(TypedDict):
+    """The lists of a session, each of at most 200 items."""
+
+    board: list[Task]
+    """The tasks of the board."""
+    plan: list[PlanTask]
+    """The tasks of the plan, in its order."""
+    iterations: list[Iteration]
+    """The iterations."""
+    notes: list[Note]
+    """The notes."""
+    messages: list[Message]
+    """The messages, read ones too."""
+    left_out: dict[str, int]
+    """Items of a long list that are not here: done, read and old ones first."""
+
+
 class RunStatus(TypedDict):
     """The reply of run.status."""
 
@@ -1161,7 +1250,7 @@ class RunStatus(TypedDict):
     run: Plan | None
     """The run; null before run.init."""
     tasks: list[TaskProgress]
-    """Tasks with a result."""
+    """Tasks with a result, the most recent at the end."""
     unreadable: list[UnreadableResult]
     """Tasks whose last result could not be read; the newest rejections of the session are remembered."""
     findings: RunStatusFindings
@@ -1178,6 +1267,8 @@ class RunStatus(TypedDict):
     """Session sequence that the answer reflects."""
     degraded: NotRequired[str]
     """Why the plan cannot be read now; the rest of the reply is then older."""
+    lists: NotRequired[SessionLists]
+    """Set if the request asks for lists."""
 
 
 DispatchResult = DispatchRecorded | DispatchRefused | DispatchRepeated | DispatchCounted

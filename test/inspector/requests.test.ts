@@ -1,0 +1,76 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { inspectorOfFile } from '../support/browser.js';
+import { implemented, newSession, publishWire } from '../support/system.js';
+import { goTo } from './looks.js';
+
+/** Counts what an open page requests while agents work. `REQUESTS_SECONDS=60` measures a whole minute and prints it. */
+const SECONDS = Number(process.env.REQUESTS_SECONDS ?? 6);
+const SESSIONS = 60;
+const opened = await inspectorOfFile();
+const { origin, system } = opened;
+const { client } = system;
+const sessions = Array.from({ length: SESSIONS }, (_, n) => newSession(`agent-${n}`));
+for (const session of sessions) {
+  await publishWire(client, 'implementer', session, implemented('1', { summary: 'x'.repeat(200) }), {
+    wait: true,
+  });
+  for (let n = 0; n < 5; n += 1) await client.tools.taskAdd({ session, content: `Task ${n} of the session` });
+}
+
+interface Counted {
+  count: number;
+  bytes: number;
+  readonly subjects: Map<string, number>;
+}
+
+async function countedRequests(page: Page): Promise<Counted> {
+  const counted: Counted = { count: 0, bytes: 0, subjects: new Map() };
+  const network = await page.context().newCDPSession(page);
+  await network.send('Network.enable');
+  const asked = new Set<string>();
+  network.on('Network.requestWillBeSent', ({ requestId, request }) => {
+    const [, subject] = request.url.split('/api/ask/');
+    if (subject === undefined) return;
+    asked.add(requestId);
+    counted.count += 1;
+    counted.subjects.set(subject, (counted.subjects.get(subject) ?? 0) + 1);
+  });
+  network.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if (asked.has(requestId)) counted.bytes += encodedDataLength;
+  });
+  return counted;
+}
+
+/** Five agents that each hand in a result twice a second. */
+async function work(): Promise<void> {
+  const end = Date.now() + SECONDS * 1000;
+  for (let n = 0; Date.now() < end; n += 1) {
+    const session = sessions[n % 5] ?? '';
+    await publishWire(client, 'implementer', session, implemented(`${n % 7}`, { summary: `step ${n}` }));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+describe('an open page', () => {
+  for (const [name, path, most] of [
+    ['the first page', '/', 3],
+    ['the overview of a session', `/s/${sessions[0]}`, 1],
+  ] as const)
+    it(`${name} loads once, and asks at most every two seconds while agents work`, async () => {
+      const page = await opened.newPage();
+      await page.goto('about:blank');
+      const counted = await countedRequests(page);
+      await goTo(page, origin, path);
+      await page.waitForTimeout(1500);
+      const [atFirst, bytesAtFirst] = [counted.count, counted.bytes];
+      await work();
+      const [during, bytes] = [counted.count - atFirst, counted.bytes - bytesAtFirst];
+      if (process.env.REQUESTS_SECONDS !== undefined)
+        console.log(name, { atFirst, bytesAtFirst, during, bytes }, Object.fromEntries(counted.subjects));
+      await page.context().close();
+      expect.soft(atFirst).toBeLessThanOrEqual(most);
+      expect(during).toBeGreaterThan(0);
+      expect(during).toBeLessThanOrEqual(SECONDS / 2 + 1);
+    });
+});
