@@ -88,6 +88,11 @@ function nearIn(message: string): string | undefined {
   return names === undefined ? undefined : `did you mean ${names}?`;
 }
 
+/** In a group, a word that is also a command at the top is rather the name of a session: `session demo`. */
+function isTopCommand({ parent }: Command, word: string): boolean {
+  return parent !== null && COMMANDS.some(({ name }) => name === word);
+}
+
 /** `--session` of `-s, --session <name>`. */
 function flagIn(flags: string): string {
   return /--[\w-]+/.exec(flags)?.[0] ?? flags;
@@ -113,7 +118,7 @@ function hintOf(error: CommanderError, command: Command, word: string, program: 
       return (
         commandsHint(command, word) ??
         nearIn(error.message) ??
-        commandsHint(program, word) ??
+        (isTopCommand(command, word) ? undefined : commandsHint(program, word)) ??
         innerHint(command, word) ??
         '"throughline help --all" lists every command'
       );

@@ -26,7 +26,7 @@ const MAX_FAULT = 300;
  * Returns an agent that runs a shell command. The command reads its prompt from standard input, or from the file at
  * `{prompt_file}`, and writes its answer to standard output. Each call runs in a process group of its own.
  *
- * @throws ThroughlineError `not_found`, from a call whose command cannot be started
+ * @throws ThroughlineError `config_invalid`, from a call whose command cannot be started
  */
 export function commandAgent(command: string, place: CommandPlace): Agent {
   return async (call) => {
@@ -46,7 +46,7 @@ export function commandAgent(command: string, place: CommandPlace): Agent {
 /**
  * Returns a check that runs a shell command and passes with exit code 0.
  *
- * @throws ThroughlineError `not_found`, from a call whose command cannot be started
+ * @throws ThroughlineError `config_invalid`, from a call whose command cannot be started
  */
 export function commandCheck(command: string, place: CommandPlace): Check {
   const check = async (call: CheckCall) => {
@@ -116,7 +116,7 @@ function wasNotStarted({ code, stdout, fault }: GroupEnd): boolean {
 
 async function notStarted(what: string, command: string, end: GroupEnd): Promise<ThroughlineError> {
   return new ThroughlineError(
-    'not_found',
+    'config_invalid',
     `--${what} ${JSON.stringify(command)} cannot be started: ${end.fault ?? (await lastWords(end.stderr))}`,
   );
 }

@@ -91,7 +91,7 @@ describe('up --detach', () => {
     });
 
     const down = await cli(['down', '--store', store, '--json']);
-    expect(JSON.parse(down.stdout)).toEqual({ stopped: true, url, store });
+    expect(JSON.parse(down.stdout)).toEqual({ stopped: true, url, store, elsewhere: [] });
     expect(processes.filter((pid) => isRunning({ pid }))).toEqual([]);
     await expect(stat(note)).rejects.toThrow('ENOENT');
     await expect(fetch(inspector)).rejects.toThrow();

@@ -106,6 +106,6 @@ describe('an archived session', () => {
 
   it('throughline session archive of a session that does not exist is refused', async () => {
     const { code, stderr } = await run('session', 'archive', newSession('nothing'));
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('(not_found)') });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('(not_found)') });
   });
 });

@@ -289,7 +289,7 @@ describe('what is refused', () => {
       await writeFile(path, whole);
       await mkdir(join(folder, 'unfinished', 'streams'), { recursive: true });
       expect(await on(server, 'admin', 'restore', join(folder, 'unfinished'))).toMatchObject({
-        code: 1,
+        code: 3,
         stderr: expect.stringContaining('throughline-backup.json'),
       });
       expect(await on(source, 'admin', 'backup', join(folder, 'unfinished'))).toMatchObject({
@@ -297,7 +297,7 @@ describe('what is refused', () => {
         stderr: expect.stringContaining('was cut off'),
       });
       expect(await on(server, 'admin', 'backup', join(folder, 'nothing'))).toMatchObject({
-        code: 1,
+        code: 3,
         stderr: expect.stringContaining('nothing to back up'),
       });
       expect(await on(server, 'admin', 'restore', directory, '--replicas', '3')).toMatchObject({

@@ -79,7 +79,7 @@ describe('publish', () => {
     const args = ['publish', 'implementer', '-s', 'refused'];
     const unsaid = await up.cli(args, { input: '{"task_id":"1","summary":"Parser done"}' });
     expect(unsaid.stderr).toMatch(
-      /; nothing was published\. To fix it: set status to one of .*\. --no-check stores it all the same, for `throughline result ls`/,
+      /; nothing was published\. To fix it: set status to one of .*\. --no-check stores it all the same, for "throughline result ls"/,
     );
     const review = await up.cli(args, { input: '{"task_id":"1","assessment":"approved"}' });
     expect(review.stderr).toContain('publish it with "throughline publish reviewer"');

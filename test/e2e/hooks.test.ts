@@ -286,7 +286,7 @@ describe('a hook never harms the agent', () => {
     const { code, stdout, stderr } = await cli(['hook', 'claude'], { env, input: start });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout).hookSpecificOutput.additionalContext).toMatch(
-      /^Throughline: memory not reachable: (?:no NATS server|not done within 3000 ms|[^\n]*service)[^\n]*$/,
+      /^Throughline: memory not reachable: (?:no NATS server|\S+ is not a NATS server|not done within 3000 ms|[^\n]*service)[^\n]*$/,
     );
   }
 

@@ -49,28 +49,28 @@ describe('an agent’s iterations, on the command line only', () => {
     expect(prompt).toMatch(/## Inbox\n- \[MSG-1\] \(just now\) Begin with the lexer\n/);
     expect(await tool('inbox-mark-read', '--id', 'MSG-1')).toBe('MSG-1 read Begin with the lexer\n');
     expect(await tool('task-add', '--content', 'Write the parser')).toBe(
-      'TAS-1 [P2] pending Write the parser\n',
+      'TAS-1 P2 pending Write the parser\n',
     );
     expect(await tool('task-add', '--content', 'Write the lexer', '--priority', '0')).toBe(
-      'TAS-2 [P0] pending Write the lexer\n',
+      'TAS-2 P0 pending Write the lexer\n',
     );
     expect(await tool('task-depends', '--id', '1', '--depends-on', '2')).toBe(
-      'TAS-1 [P2] pending Write the parser (waits for TAS-2, pending)\n',
+      'TAS-1 P2 pending Write the parser (waits for TAS-2, pending)\n',
     );
 
     // Steps 2 and 4: pick one ready task, mark it completed.
     expect(await tool('task-next', '--claim', 'agent-1')).toBe(
-      'TAS-2 [P0] in progress Write the lexer (claimed by agent-1)\n',
+      'TAS-2 P0 in progress Write the lexer (claimed by agent-1)\n',
     );
     expect(await tool('task-next', '--claim', 'agent-2')).toBe('no task is ready\n');
     expect(await tool('task-status', '--id', 'TAS-2', '--status', 'in_progress')).toMatch(
-      /^TAS-2 \[P0\] in progress/,
+      /^TAS-2 P0 in progress/,
     );
     expect(await tool('note-add', '--content', 'Tokens hold offsets', '--type', 'decision')).toBe(
       'NOT-1 decision Tokens hold offsets\n',
     );
     expect(await tool('task-status', '--id', 'TAS-2', '--status', 'completed')).toMatch(
-      /^TAS-2 \[P0\] completed/,
+      /^TAS-2 P0 completed/,
     );
 
     // 7. Write summary, 8. End the iteration.
@@ -122,7 +122,7 @@ describe('an agent’s iterations, on the command line only', () => {
         await run(...wordsOf(words.replace('TASK_ID', id).replace('AGENT', 'agent-1')));
     }
     expect(await tool('session-show')).toMatch(/\nstatus +completed\n/);
-    expect(await tool('task-list')).toMatch(/^TAS-1 .* completed .*\nTAS-2 .* completed /);
+    expect(await tool('task-list')).toMatch(/^ID .*\nTAS-1 .* completed .*\nTAS-2 .* completed /);
   });
 
   it('the commands that a shortened prompt names show what it leaves out', async () => {
@@ -167,17 +167,18 @@ describe('the exit code', () => {
   });
 
   it.each([
-    ['an unknown id', ['task-status', '--id', '9', '--status', 'blocked'], /no task "9".*\(not_found\)/],
-    ['a duplicate', ['task-add', '--content', ' A '], /TAS-1 has the same content.*\(duplicate\)/],
-    ['a cycle', ['task-depends', '--id', '1', '--depends-on', '1'], /TAS-1 → TAS-1.*\(cycle\)/],
+    ['an unknown id', 3, ['task-status', '--id', '9', '--status', 'blocked'], /no task "9".*\(not_found\)/],
+    ['a duplicate', 1, ['task-add', '--content', ' A '], /TAS-1 has the same content.*\(duplicate\)/],
+    ['a cycle', 1, ['task-depends', '--id', '1', '--depends-on', '1'], /TAS-1 → TAS-1.*\(cycle\)/],
     [
       'an unknown iteration',
+      3,
       ['iteration-summary', '--summary', 'x', '--number', '7'],
       /no iteration 7 is known.*\(not_found\)/,
     ],
-  ])('is 1 for %s, and says why', async (_what, args, text) => {
+  ] as const)('for %s is %i, and the error says why', async (_what, code, args, text) => {
     const refused = await up.cli(['tool', ...args, '--session', session]);
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused).toMatchObject({ code, stdout: '' });
     expect(refused.stderr).toMatch(text);
   });
 
@@ -190,7 +191,7 @@ describe('the exit code', () => {
     ['force without a reason', ['session-complete', '--force'], /reason: .*\(schema_invalid\)/],
     ['a note without a change', ['note-edit', '--id', '1'], /content: .*\(schema_invalid\)/],
     ['a cursor of no list', ['timeline-list', '--cursor', 'x'], /cursor: is not one .*\(schema_invalid\)/],
-    ['no content', ['task-add'], /required option '--content <text>'/],
+    ['no content', ['task-add'], /--content is missing: give --content <text>/],
     ['a bad priority', ['task-priority', '--id', '1', '--priority', '5'], /whole number from 0 to 4/],
     [
       'a priority that is not a number',
@@ -202,7 +203,7 @@ describe('the exit code', () => {
       ['task-status', '--id', '1', '--status', 'finished-soon'],
       /pending, in-progress, completed/,
     ],
-    ['an unknown tool', ['task-frobnicate'], /unknown command 'task-frobnicate'/],
+    ['an unknown tool', ['task-frobnicate'], /there is no command "task-frobnicate"/],
   ])('a tool command exits 2 for %s', async (_what, args, text) => {
     const refused = await up.cli([
       'tool',

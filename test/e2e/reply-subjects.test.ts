@@ -288,13 +288,9 @@ describe('stored replies', () => {
       ),
     );
     const { stdout: listed } = await system.as('admin', 'result', 'ls');
-    expect(listed).toMatch(
-      /dispatch\.b\.reviewer {2}result \d+ .*stored_reply: an answer of the server, stored here/,
-    );
-    expect(listed).toMatch(
-      /dispatch\.b\.reviewer {2}result \d+ .*stored_reply: a copy of message 1 of SESSION_a/,
-    );
-    expect(listed).toMatch(/rejected\.b\.reviewer {2}result 0 .*stored_reply: not a rejected result/);
+    expect(listed).toMatch(/dispatch\.b\.reviewer +\d+ .*stored_reply: an answer of the server, stored here/);
+    expect(listed).toMatch(/dispatch\.b\.reviewer +\d+ .*stored_reply: a copy of message 1 of SESSION_a/);
+    expect(listed).toMatch(/rejected\.b\.reviewer +0 +\d+ +stored_reply: not a rejected result/);
     const { code, stderr, stdout } = await system.as('admin', 'result', 'retry', '--all');
     expect({ code, stderr }).toEqual({
       code: 0,

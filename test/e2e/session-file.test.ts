@@ -87,7 +87,7 @@ describe('session export', () => {
 
   it('a session that does not exist is not exported', async () => {
     expect(await as('session', 'export', 'nobody')).toMatchObject({
-      ...{ code: 1, stdout: '' },
+      ...{ code: 3, stdout: '' },
       stderr: expect.stringContaining('session nobody does not exist'),
     });
   });

@@ -131,7 +131,7 @@ describe('throughline work', () => {
     expect(await isGone(folder)).toBe(true);
   });
 
-  it('ends with code 3 where a person is needed, and with 1 where an agent cannot be started', async () => {
+  it('ends with code 3 where a person is needed, and with 2 where an agent cannot be started', async () => {
     const { session, work } = await project({ 'T001 reviewer': ['blocked'] });
     const needed = await work();
     expect(needed.code).toBe(3);
@@ -139,7 +139,7 @@ describe('throughline work', () => {
     const other = await project();
     const missing = await other.work('--implementer', 'no-such-agent -');
     expect(missing).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('--implementer "no-such-agent -" cannot be started'),
     });
     expect((await other.work()).code).toBe(0);
@@ -185,7 +185,7 @@ describe('throughline work', () => {
     [['--env', 'NOT_SET'], '--env NOT_SET: the variable is not set'],
     [['--env', 'A=b'], '--env takes names alone'],
     [['--parallel', '2'], '--parallel 2 needs --worktrees'],
-    [['--max-cost', 'much'], 'Use an amount in dollars'],
+    [['--max-cost', 'much'], 'use an amount in dollars'],
   ])('refuses %j', async (more, said) => {
     const { work } = await project();
     expect(await work(...more)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) });

@@ -112,6 +112,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'health-show': { brief: true },
   'run-claim': { task: '1', holder: 'a', ttlMs: 1000, ended: ['b'], release: false },
   'session-list': {
+    names: ['demo'],
     ...{ text: 'a', status: 'open', project: 'p', stalled: true, active: true, brief: true, limit: 5 },
     ...{ olderThan: '30d', archived: true },
     cursor: cursorOf('sessions', 0, 0, 'a', 0),
@@ -165,7 +166,7 @@ const LEARNING_GOOD: Readonly<Record<LearningRequest, Readonly<Record<string, un
   },
   'learning.supersede': { project: 'attacked', id: 'abc', replacement: 'def', by: 'me' },
   'learning.retract': { project: 'attacked', id: 'abc', reason: 'wrong', by: 'me' },
-  'proposal.list': { project: 'attacked', status: 'all', limit: 5, cursor: 'abc' },
+  'proposal.list': { project: 'attacked', status: 'all', limit: 5, cursor: 'abc', projects: true },
   'proposal.show': { project: 'attacked', id: 'abc' },
   'proposal.accept': { project: 'attacked', id: 'abc', by: 'me', merge: false, separate: true },
   'proposal.reject': { project: 'attacked', id: 'abc', reason: 'no', by: 'me' },
@@ -237,7 +238,7 @@ export const REQUESTS: readonly Contract[] = [
       settings: SETTINGS,
     },
   },
-  { name: 'run-status', subject: RUN_STATUS_SUBJECT, schema: runStatusRequest, good: {} },
+  { name: 'run-status', subject: RUN_STATUS_SUBJECT, schema: runStatusRequest, good: { lists: true } },
   {
     name: 'trace-append',
     subject: TRACE_APPEND_SUBJECT,
