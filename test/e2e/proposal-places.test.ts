@@ -51,6 +51,9 @@ it('sessions share the places for proposals: one with many notes leaves another 
   expect(first.stderr).toContain('rules propose nothing more of crowd until some are decided');
   const second = await ls('--page', String(ids[29]));
   expect(second.stderr).not.toContain('the next page');
-  const shown = `${first.stdout}${second.stdout}`.trim().split('\n');
+  const shown = `${first.stdout}${second.stdout}`
+    .trim()
+    .split('\n')
+    .filter((line) => !line.startsWith('ID '));
   expect(shown.map((line) => line.slice(0, 5))).toEqual(ids.map((id) => id.slice(0, 5)));
 });
