@@ -30,7 +30,7 @@ function bash(commands) {
         `    ${flags.map((flag) => quoted(`${at}|${flag}`)).join('|')}) value=${quoted(kindOf(value))} ;;`,
     ),
   );
-  return `# Completion of throughline for bash: source <(throughline dev completion bash)
+  return `# Completion of throughline for bash, as "throughline dev completion bash" prints it
 __throughline_at() {
   commands='' options='' argument=''
   case "$1" in
@@ -92,7 +92,7 @@ function zsh(commands) {
     ),
   );
   return `#compdef throughline
-# Completion of throughline for zsh: source <(throughline dev completion zsh)
+# Completion of throughline for zsh, as "throughline dev completion zsh" prints it
 __throughline_at() {
   commands=() options=() argument=''
   case "$1" in

@@ -51,6 +51,11 @@ export function table(
   return [dim(line(headings)), ...rows.map(line)];
 }
 
+/** The cells of a row in one line. */
+export function inLine(cells: readonly Cell[], between = ' '): string {
+  return cells.map((cell) => (typeof cell === 'string' ? cell : cell.colour(cell.text))).join(between);
+}
+
 function textOf(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text;
 }

@@ -7,7 +7,7 @@ import type {
   Retirement,
 } from '../memory/learnings/learnings-state.js';
 import { oneLine } from '../shared/text.js';
-import type { Cell } from './output.js';
+import { type Cell, inLine } from './output.js';
 import type { Colors } from './show-reply.js';
 
 /** Learnings and proposals as text for people. What agents wrote may hold escape sequences: they are taken out. */
@@ -24,9 +24,7 @@ export function confidenceText(confidence: number | undefined): string {
 
 /** `abc12  pattern         0.82  Run the linter`, with what was decided, or why it holds no more, behind it. */
 export function learningLine(pc: Colors, each: ListedLearning | Proposal): string {
-  return learningCells(pc, each)
-    .map((cell) => (typeof cell === 'string' ? cell : cell.colour(cell.text)))
-    .join('  ');
+  return inLine(learningCells(pc, each), '  ');
 }
 
 export const LEARNING_HEADINGS = ['ID', 'TYPE', 'SURE', 'TEXT'];

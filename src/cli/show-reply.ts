@@ -13,7 +13,7 @@ import { age, clipText, counted, oneLine } from '../shared/text.js';
 import { cameText, spaced, statusText, toneOf } from '../shared/wire-words.js';
 import { answerCommand } from '../work/questions.js';
 import { type Cli, coloured } from './command-context.js';
-import { type Cell, table } from './output.js';
+import { type Cell, inLine, table } from './output.js';
 import { resultText } from './result-body.js';
 import { retentionLines } from './retention-command.js';
 import { planLines } from './show-plan.js';
@@ -160,11 +160,6 @@ export function tabled(
   none: string,
 ): readonly string[] {
   return rows.length === 0 ? [none] : table(headings, rows, pc.dim);
-}
-
-/** The cells of a row in one line. */
-function inLine(cells: readonly Cell[]): string {
-  return cells.map((cell) => (typeof cell === 'string' ? cell : cell.colour(cell.text))).join(' ');
 }
 
 const TONE_COLOURS = { good: 'green', warn: 'yellow', bad: 'red', info: 'cyan' } as const;
@@ -335,10 +330,11 @@ export function timelineCells(pc: Colors, entry: TimelineEntry): Cell[] {
 export function timelineLine(pc: Colors, entry: TimelineEntry, session: Token): string {
   const [at = '', kind = '', ...rest] = timelineCells(pc, entry);
   const padded = typeof kind === 'string' ? kind.padEnd(9) : { ...kind, text: kind.text.padEnd(9) };
-  const cells = [at, session, padded, ...rest].map((cell) =>
-    typeof cell === 'string' ? cell : cell.colour(cell.text),
+  const cells = [at, session, padded, ...rest];
+  return inLine(
+    cells.filter((cell) => cell !== ''),
+    '  ',
   );
-  return cells.filter((cell) => cell !== '').join('  ');
 }
 
 /** An intent that has a trace in one line. */

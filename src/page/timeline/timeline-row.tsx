@@ -100,7 +100,7 @@ export interface TimelineFilter {
   readonly failed: boolean;
   /** The newest event sequence. */
   readonly at: number | undefined;
-  /** Of all sessions: a project, words, and how far back in milliseconds. */
+  /** Filters that only the timeline of all sessions has: a project, words, and how far back it reaches in milliseconds. */
   readonly project: string;
   readonly text: string;
   readonly range: number | undefined;
