@@ -120,6 +120,7 @@ describe('reading tools', () => {
       'reviewer',
       session,
       reviewed('1', 'needs_changes', { required_fixes: ['Rename the metric'] }),
+      { wait: true },
     );
     const idOf = async (text: string) =>
       (await tools.factFind({ session, text, is: 'all' })).facts[0]?.id ?? 'none';
