@@ -81,7 +81,7 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
   {
     protects: 'the connection to NATS: what it publishes and reads, and what it does when it breaks',
     tests: [
-      ...within('nats/jetstream', 'acked-publisher direct-get publish-together dispatch-consumption'),
+      ...within('nats/jetstream', 'acked-publisher direct-get dispatch-consumption'),
       ...within('nats/connection', 'connect-nats nats-errors'),
       ...within('nats/micro', 'micro-service'),
     ],

@@ -26,7 +26,6 @@ import {
   ensureRejectedStream,
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
-import { hasFastIngest } from './server/server-version.js';
 import { KvBucket } from './stores/kv-bucket.js';
 import { KvLease } from './stores/kv-lease.js';
 import { type ForgottenSessions, minRetainedSequence, NONE_FORGOTTEN } from './stores/lifecycle-view.js';
@@ -147,8 +146,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const layout = await (makes('layout')
       ? recordedLayout(logPorts, wanted, replicas)
       : seenLayout(logPorts, wanted));
-    const batches = hasFastIngest(connection.info?.version ?? '');
-    const log = new NatsSessionLog(logPorts, layout, { replicas, batches, forgotten });
+    const log = new NatsSessionLog(logPorts, layout, { replicas, forgotten });
     if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas }, () => highestKnown(logPorts));
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
     if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);

@@ -1,10 +1,10 @@
 import { checkOptions } from '../contracts/errors.js';
-import { announcedOn, token } from '../contracts/names.js';
+import { announcedOn, type Token, token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineListed } from '../contracts/replies/dispatch-result.js';
 import type { SessionEvent } from '../contracts/session-events.js';
 import type { ToolInput } from '../contracts/tool-requests.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
-import { TailFollower } from '../engine/runtime/tail-follower.js';
+import { TailFollower, type TailFollowerOptions } from '../engine/runtime/tail-follower.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { passes } from './keep-trying.js';
 
@@ -26,12 +26,43 @@ export type WatchedEvent = TimelineEntry & {
 /** An announcement may be lost, or a user may not hear any: then this is the longest delay. */
 const LOOK_EVERY_MS = 2000;
 
+type ListTimeline = (request: ToolInput<'timeline-list'>) => Promise<TimelineListed>;
+
+/** Tells what is in the timeline of a session after a sequence, the oldest first. */
+export function tailTimeline(
+  session: Token,
+  after: number,
+  list: ListTimeline,
+  on: Pick<TailFollowerOptions<WatchedEvent>, 'tell' | 'failed'>,
+): TailFollower<WatchedEvent> {
+  return new TailFollower<WatchedEvent>({
+    ...on,
+    after,
+    async read(from) {
+      const items: WatchedEvent[] = [];
+      let page: TimelineListed | undefined;
+      let through: number | undefined;
+      do {
+        const cursor: string | undefined = page?.next;
+        page = await list({
+          ...{ session, after: from, kinds: ['result', 'rejected', 'command', 'trace'], limit: 500 },
+          ...(cursor !== undefined && { cursor }),
+        });
+        // The newest first: a later page may see more than the first one did.
+        through ??= page.sequence;
+        items.push(...(page.entries as WatchedEvent[]));
+      } while (page.next !== undefined);
+      return { items: items.toReversed(), through, isMore: false };
+    },
+  });
+}
+
 /** Follows the timeline of a session by requests about it alone, as a user bound to the session may make them. */
 export async function* watchSession(
   transport: Pick<ClientTransport, 'listen'>,
   closing: AbortSignal,
   options: WatchInput,
-  list: (request: ToolInput<'timeline-list'>) => Promise<TimelineListed>,
+  list: ListTimeline,
 ): AsyncGenerator<WatchedEvent, void> {
   checkOptions(options, { session: true, after: true, signal: true }, 'watch');
   const session = token(options.session, 'session');
@@ -43,24 +74,7 @@ export async function* watchSession(
     if (!passes(error)) failure = error;
     wake();
   };
-  const follower = new TailFollower<WatchedEvent>({
-    after: options.after ?? (await newest()),
-    async read(after) {
-      const items: WatchedEvent[] = [];
-      let page: TimelineListed | undefined;
-      let through: number | undefined;
-      do {
-        const cursor: string | undefined = page?.next;
-        page = await list({
-          ...{ session, after, kinds: ['result', 'rejected', 'command', 'trace'], limit: 500 },
-          ...(cursor !== undefined && { cursor }),
-        });
-        // The newest first: a later page may see more than the first one did.
-        through ??= page.sequence;
-        items.push(...(page.entries as WatchedEvent[]));
-      } while (page.next !== undefined);
-      return { items: items.toReversed(), through, isMore: false };
-    },
+  const follower = tailTimeline(session, options.after ?? (await newest()), list, {
     async tell(entries) {
       waiting.push(...entries);
       wake();

@@ -73,11 +73,6 @@ export interface AppendOptions {
   readonly decidedOn?: number;
   /** Replaces the recorded position, for an event that is copied from another log. */
   readonly decided?: DecidedOn;
-  /**
-   * Allows batching with other appends of the same turn of the event loop: the returned sequence may then be too high by the
-   * messages that entered the log's stream at the same moment. Default: false.
-   */
-  readonly together?: boolean;
   /** Idempotency key within the log's dedupe window: an optimisation only. */
   readonly messageId?: string;
 }

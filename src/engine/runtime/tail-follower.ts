@@ -8,7 +8,7 @@ interface FollowedStretch<Item> {
   readonly isMore: boolean;
 }
 
-interface TailFollowerOptions<Item> {
+export interface TailFollowerOptions<Item> {
   readonly after: number;
   readonly read: (after: number) => Promise<FollowedStretch<Item>>;
   readonly tell: (items: readonly Item[]) => Promise<void>;

@@ -182,7 +182,6 @@ const limits = z.object({
   duplicate_window: count,
   discard: z.enum(DiscardPolicy).optional().catch(undefined),
   compression: z.enum(['none', 's2']).optional().catch(undefined),
-  allow_batched: z.boolean().optional().catch(undefined),
   metadata: z.record(z.string(), z.string()).optional().catch(undefined),
 });
 /** Prefix of our metadata; the server adds its own. */

@@ -4,15 +4,12 @@ import { type Denial, newInbox, onDenied } from '../connection/connect-nats.js';
 import { type ResilientSubscription, subscribeResiliently } from '../connection/resilient-subscription.js';
 import { isStuckAnswer, probeStuck, stuckFault } from './list-streams.js';
 import {
-  batchEnd,
-  batchReply,
   notSent,
   outcomeOf,
   type PublishHeaderOptions,
   type PubOutcome,
   publishHeaders,
 } from './publish-outcome.js';
-import { type BatchMessage, type BatchOutcome, PublishBatch, PublishTogether } from './publish-together.js';
 
 /**
  * Publishes to JetStream with many publishes in flight. All PubAcks arrive on one inbox and are matched by the token behind
@@ -24,20 +21,11 @@ export interface AckedPublishOptions extends PublishHeaderOptions {
   readonly stream?: string;
 }
 
-interface InFlight extends Sent {
+interface InFlight {
   readonly resolve: (outcome: PubOutcome) => void;
   readonly stream: string | undefined;
-}
-
-interface BatchInFlight extends Sent {
-  readonly resolve: (outcome: BatchOutcome) => void;
-  readonly batch: PublishBatch;
-}
-
-interface Sent {
   readonly reject: (error: ThroughlineError) => void;
   readonly deadline: number;
-  /** For a batch: its first subject. */
   readonly subject: string;
   /** The server's INFO at the time of sending: it changes with each connection. */
   readonly info: NatsConnection['info'];
@@ -63,9 +51,8 @@ export class AckedPublisher {
   readonly #prefix: string;
   readonly #acks: ResilientSubscription;
   readonly #listening: () => void;
-  readonly #together = new PublishTogether((stream, messages) => this.publishBatch(stream, messages));
   /** By number; publishes and probes share the counter. */
-  readonly #inFlight = new Map<number, InFlight | BatchInFlight>();
+  readonly #inFlight = new Map<number, InFlight>();
   readonly #questions = new Map<number, Question>();
   #sweeper: NodeJS.Timeout | undefined;
   #next = 0;
@@ -103,58 +90,17 @@ export class AckedPublisher {
     });
   }
 
-  /**
-   * Publishes one message; several for one stream in the same turn of the event loop form a batch. The stream must allow
-   * batches and have one replica.
-   *
-   * @param alone publishes it individually, if there are few or the batch did not store it
-   * @throws ThroughlineError as `publish`
-   */
-  publishTogether(
-    stream: string,
-    subject: string,
-    data: Uint8Array | string,
-    alone: () => Promise<PubOutcome>,
-  ): Promise<PubOutcome> {
-    return this.#together.publish(stream, subject, data, alone);
-  }
-
-  /** Publishes one batch (fast ingest). Throws as `publish`: any of its messages may be stored then. */
-  publishBatch(stream: string, messages: readonly BatchMessage[]): Promise<BatchOutcome> {
-    return new Promise((resolve, reject) => {
-      const size = messages.length;
-      const batch = new PublishBatch(stream, size);
-      const subject = messages[0]?.subject ?? stream;
-      const number = this.#expect({ resolve, reject, subject, batch, ...this.#now() });
-      const reply = this.#prefix + tokenOf(number);
-      let n = 0;
-      try {
-        for (const { subject: to, data } of messages) {
-          n += 1;
-          this.#connection.publish(to, data, { reply: reply + batchReply(n, size) });
-        }
-      } catch (cause) {
-        // The client refuses a message that is too large; end the batch before it.
-        if (n > 1 && this.#endBatch(number, subject, n)) return;
-        this.#take(number);
-        const fault = notSent(subject, cause, this.#connection.info?.max_payload);
-        if (fault.code === 'too_large') resolve(batch.nothing());
-        else reject(fault);
-      }
-    });
-  }
-
   close(): void {
     this.#listening();
     this.#acks.close();
     for (const number of [...this.#inFlight.keys()]) this.#timeOut(number);
   }
 
-  #now(): Pick<Sent, 'deadline' | 'info' | 'asked'> {
+  #now(): Pick<InFlight, 'deadline' | 'info' | 'asked'> {
     return { deadline: performance.now() + this.#timeoutMs, info: this.#connection.info, asked: false };
   }
 
-  #expect(sent: InFlight | BatchInFlight): number {
+  #expect(sent: InFlight): number {
     this.#next += 1;
     this.#inFlight.set(this.#next, sent);
     this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
@@ -170,37 +116,10 @@ export class AckedPublisher {
     }
     const entry = this.#inFlight.get(number);
     if (entry === undefined) return;
-    if ('batch' in entry) {
-      this.#batchAnswered(number, entry, message);
-      return;
-    }
     this.#take(number);
     const outcome = outcomeOf(message, entry);
     if (outcome instanceof ThroughlineError) entry.reject(outcome);
     else entry.resolve(outcome);
-  }
-
-  #batchAnswered(number: number, entry: BatchInFlight, message: Msg): void {
-    const outcome = entry.batch.answered(message);
-    if (outcome === undefined) return;
-    if (outcome === 'end') {
-      this.#endBatch(number, entry.subject, entry.batch.size);
-      return;
-    }
-    this.#take(number);
-    if (outcome instanceof ThroughlineError) entry.reject(outcome);
-    else entry.resolve(outcome);
-  }
-
-  /** Ends a batch before message `n`. Returns true if that could be sent. */
-  #endBatch(number: number, subject: string, n: number): boolean {
-    try {
-      this.#connection.publish(subject, '', { reply: this.#prefix + tokenOf(number) + batchEnd(n) });
-      return true;
-    } catch {
-      // The connection is closing: the batch times out.
-      return false;
-    }
   }
 
   /** Rejects denied publishes, and all of them if the inbox is denied: neither would get an answer. */
@@ -214,7 +133,7 @@ export class AckedPublisher {
     }
   }
 
-  #take(number: number): InFlight | BatchInFlight | undefined {
+  #take(number: number): InFlight | undefined {
     const entry = this.#inFlight.get(number);
     this.#inFlight.delete(number);
     if (this.#inFlight.size === 0) {
@@ -232,7 +151,7 @@ export class AckedPublisher {
     for (const [number, entry] of this.#inFlight) {
       if (entry.deadline <= now) this.#timeOut(number);
       else if (entry.deadline > slowBefore || slow.size === ASKED_AT_ONCE) break;
-      else if (!entry.asked && !('batch' in entry)) {
+      else if (!entry.asked) {
         entry.asked = true;
         slow.add(entry.subject);
       }
@@ -260,8 +179,7 @@ export class AckedPublisher {
     if (!isStuckAnswer(answer)) return;
     for (const [each, entry] of [...this.#inFlight]) {
       const { subject, info, reject } = entry;
-      // A batch may be partly stored: its messages are retried one by one.
-      if (each > number || subject !== question.subject || 'batch' in entry) continue;
+      if (each > number || subject !== question.subject) continue;
       // A connection lost in between may have lost the message but not the probe.
       if (info !== question.info || info !== this.#connection.info) continue;
       this.#take(each);

@@ -74,10 +74,6 @@ export class KeyStreams {
     return this.#streams.present(stream) && this.#keys.get(key)?.round === this.#round(stream);
   }
 
-  batches(key: Token): boolean {
-    return this.#streams.known(this.#stream(key))?.batches === true;
-  }
-
   /** Creates the stream of a key, unless it is known to exist, and checks the key. */
   async ensure(key: Token): Promise<void> {
     const stream = this.#stream(key);

@@ -1,14 +1,11 @@
 import type { JetStreamManager, StreamInfo } from 'nats';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { takesBatches } from './topology.js';
 
 export interface KnownStream {
   /** Creation time: differs between streams of the same name. */
   readonly epoch: string;
   readonly replicas: number;
-  /** True if it allows batches, and approximate sequences suffice. */
-  readonly batches: boolean;
 }
 
 interface Known extends KnownStream {
@@ -111,8 +108,6 @@ export class LogStreams {
     const known = {
       epoch,
       replicas: config.num_replicas,
-      // With replicas, a read waits for exactly the appended sequences.
-      batches: config.num_replicas === 1 && takesBatches(config),
       highest: isMade ? state.last_seq : Math.max(before?.highest ?? 0, state.last_seq),
       seenAt: performance.now(),
       present: true,

@@ -7,8 +7,6 @@ export type PubOutcome =
       readonly outcome: 'stored';
       readonly sequence: number;
       readonly duplicate: boolean;
-      /** Set if the sequence is an upper bound. */
-      readonly isAtMost?: true;
     }
   /** The expected sequence was not the last one. */
   | { readonly outcome: 'wrong_sequence' }
@@ -83,61 +81,4 @@ export function publishHeaders(options: PublishHeaderOptions): MsgHdrs | undefin
   }
   for (const [name, value] of Object.entries(more ?? {})) head.set(name, value);
   return head;
-}
-
-/**
- * Answers to a batch (fast ingest of nats-server 2.14). All messages of a batch share one inbox and are identified by the end of
- * their reply subjects: `<batch>.<flow>.fail.<n>.<operation>.$FI`.
- */
-type BatchAnswer =
-  /** The server has started it: flow control, or a gap, which ends it. */
-  | { readonly kind: 'begun' }
-  /** Message `n`, counted from 1, is not stored. `ends`: the batch ends by itself. */
-  | { readonly kind: 'refused'; readonly n: number; readonly ends: boolean }
-  /** Ended: of its first `taken` messages all but refused ones are stored, the last one at `sequence`. */
-  | { readonly kind: 'ended'; readonly taken: number; readonly sequence: number; readonly stream: string }
-  /** No stream has the subject. */
-  | { readonly kind: 'no_stream' };
-
-/** The server also answers after this many messages: batches are shorter. */
-const FLOW = 500;
-const [START, APPEND, COMMIT, END] = [0, 1, 2, 3];
-
-/** Returns the end of the reply subject of message `n` of a batch, counted from 1. */
-export function batchReply(n: number, size: number): string {
-  const operation = n === size ? COMMIT : n === 1 ? START : APPEND;
-  return `.${FLOW}.fail.${n}.${operation}.$FI`;
-}
-
-/** Returns the same for an empty message instead of message `n`, which ends the batch before it. */
-export function batchEnd(n: number): string {
-  return `.${FLOW}.fail.${n}.${END}.$FI`;
-}
-
-/** Parses an answer; `undefined` for anything else. */
-export function batchAnswer(message: Msg): BatchAnswer | undefined {
-  if (message.headers?.code === 503) return { kind: 'no_stream' };
-  const { type, error, seq: sequence, stream, count: taken } = jsonOf(message) ?? {};
-  if (type === 'ack' || type === 'gap') return { kind: 'begun' };
-  if (error !== undefined) {
-    return { kind: 'refused', n: Number(message.subject.split('.').at(-3)), ends: type === 'err' };
-  }
-  if (sequence === undefined || taken === undefined || stream === undefined) return undefined;
-  return { kind: 'ended', taken, sequence, stream };
-}
-
-interface Said {
-  readonly type?: string;
-  readonly error?: object;
-  readonly seq?: number;
-  readonly stream?: string;
-  readonly count?: number;
-}
-
-function jsonOf(message: Msg): Said | undefined {
-  try {
-    return message.json<Said>();
-  } catch {
-    return undefined;
-  }
 }

@@ -46,15 +46,6 @@ import { newestOf } from './newest-page.js';
 export interface TopologyOptions {
   /** Copies of each new stream: 1, or 3 in a cluster. */
   readonly replicas: number;
-  /** True if the server supports fast ingest: shards then allow it. Default: false. */
-  readonly batches?: boolean;
-}
-
-/** Missing in the client's type. */
-const ALLOW_BATCHED = 'allow_batched';
-
-export function takesBatches(config: StreamConfig): boolean {
-  return Reflect.get(config, ALLOW_BATCHED) === true;
 }
 
 /** Gap behind the old numbers when a stream is created again. */
@@ -142,7 +133,6 @@ function createShardStream(
     ...fileStream(shardStream(shard), shardSubjects(shard), description, options),
     subject_transform: { src: shardSubjects(shard), dest: 'session.{{wildcard(1)}}.>' },
     duplicate_window: nanos(SHARD_DEDUPE_MS),
-    ...(options.batches && { [ALLOW_BATCHED]: true }),
     metadata: { [SHARDS]: String(shards) },
   };
   return createShared(jsm, config, highest, () => newestShardSnapshot(jsm, { shard, shards }));

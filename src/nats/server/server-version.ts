@@ -37,17 +37,8 @@ export function compareServerVersions(a: ServerVersion, b: ServerVersion): numbe
 }
 
 export function isSupportedServer(version: string): boolean {
-  return isAtLeast(version, NATS_SERVER_PIN.minimum);
-}
-
-/** Returns true if the server supports fast ingest: batches of publishes with one answer. */
-export function hasFastIngest(version: string): boolean {
-  return isAtLeast(version, '2.14.0');
-}
-
-function isAtLeast(version: string, minimum: string): boolean {
   const found = parseServerVersion(version);
-  const needed = parseServerVersion(minimum);
+  const needed = parseServerVersion(NATS_SERVER_PIN.minimum);
   return found !== undefined && needed !== undefined && compareServerVersions(found, needed) >= 0;
 }
 

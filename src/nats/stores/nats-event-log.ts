@@ -125,9 +125,9 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   /** Maps a stored event; `undefined` if it was not stored, or at a sequence that readers have passed. */
   #stored(key: Token, published: PubOutcome, before: number): Appended | undefined {
     if (published.outcome !== 'stored') return undefined;
-    const { sequence, duplicate, isAtMost } = published;
+    const { sequence, duplicate } = published;
     if (sequence <= (duplicate ? this.#streams.floor(key) : before)) return undefined;
-    this.#streams.reached(key, sequence, isAtMost ? 'read' : 'leader');
+    this.#streams.reached(key, sequence, 'leader');
     return { outcome: 'appended', sequence, duplicate };
   }
 
@@ -243,35 +243,18 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     this.#streams.invalidate(key);
   }
 
-  #publish(
-    key: Token,
-    subject: string,
-    body: Uint8Array,
-    options: TracedOptions,
-    together = options.together,
-  ): Promise<PubOutcome> {
+  #publish(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
     const refreshing = this.#layout.forgotten?.refreshed();
-    if (refreshing === undefined) return this.#publishNow(key, subject, body, options, together);
-    return refreshing.then(() => this.#publishNow(key, subject, body, options, together));
+    if (refreshing === undefined) return this.#publishNow(key, subject, body, options);
+    return refreshing.then(() => this.#publishNow(key, subject, body, options));
   }
 
   /** Checks the generation synchronously: an append that began before the session was forgotten is never stored after it. */
-  #publishNow(
-    key: Token,
-    subject: string,
-    body: Uint8Array,
-    options: TracedOptions,
-    together: boolean | undefined,
-  ): Promise<PubOutcome> {
+  #publishNow(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
     const { messageId, expectedSequence, trace } = options;
     const { subjects, stream, forgotten } = this.#layout;
     if (forgotten !== undefined && generationOf(forgotten, key) !== options.generation) {
       return Promise.reject(beingForgotten(key));
-    }
-    const isPlain = messageId === undefined && expectedSequence === undefined && trace === undefined;
-    if (together && isPlain && this.#streams.batches(key)) {
-      const alone = () => this.#publish(key, subject, body, options, false);
-      return this.#ports.publisher.publishTogether(stream(key), subject, body, alone);
     }
     return this.#ports.publisher.publish(subject, body, {
       stream: stream(key),

@@ -44,7 +44,6 @@ interface LateGuardOptions {
   readonly askMs?: number;
 }
 
-const TOGETHER = { together: true };
 const MAX_LONG = 10_000;
 /** Cached searched logs, up to some 100 KB each. */
 const MAX_LOOKED = 100;
@@ -82,7 +81,7 @@ export class LateGuard {
     if (!isNew || dispatch <= (this.#looked.peek(session)?.floor ?? 0)) {
       return this.#recordLate(session, type, dispatch, again);
     }
-    return this.#ports.log.append(session, event, TOGETHER).then((appended) => {
+    return this.#ports.log.append(session, event).then((appended) => {
       const sequence = sequenceOf(appended);
       const { surely } = this.#memory;
       if (sequence <= surely / 2) return type;
@@ -135,10 +134,8 @@ export class LateGuard {
     if (this.#isAsking || now - this.#asked < this.#askMs) return;
     this.#asked = now;
     this.#isAsking = true;
-    // Every event in these logs belongs to a dispatch at or below `newest`. Batched appends may report a sequence that is too
-    // high, so the mark is lowered by some slack.
-    const slack = Math.ceil(this.#memory.surely / 8);
-    const reached = [...this.#long.values()].map((each) => ({ each, sequence: each.reached - slack }));
+    // Every event in these logs belongs to a dispatch at or below `newest`.
+    const reached = [...this.#long.values()].map((each) => ({ each, sequence: each.reached }));
     this.#ports.source
       .newest()
       .then(

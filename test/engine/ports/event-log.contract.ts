@@ -74,7 +74,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
             const log = index % 3 === 0 ? opened.other : opened.log;
             const number = index + 2;
             const to = index % 2 === 0 ? key : neighbour;
-            const sequence = sequenceOf(await log.append(to, event(number), { together: true }));
+            const sequence = sequenceOf(await log.append(to, event(number)));
             return { to, event: event(number), sequence };
           }),
         );
