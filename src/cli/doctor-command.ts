@@ -34,11 +34,10 @@ export function doctorCommand(program: Command): void {
 
 /** Rejected credentials are a finding like any other. */
 async function examination(cli: Cli): Promise<Finding[]> {
-  const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs } = cli.config;
+  const { replicas, ackWaitMs, requestTimeoutMs } = cli.config;
   const expected = {
     replicas,
     ackWaitMs,
-    snapshotEvery,
     requestTimeoutMs,
     version: VERSION,
     now: Date.now,

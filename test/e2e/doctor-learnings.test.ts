@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { projectOf, VECTOR_BUCKET } from '../../src/contracts/names.js';
-import { cli } from '../support/cli.js';
+import { VECTOR_BUCKET } from '../../src/contracts/names.js';
 import { bad, doctor, of } from '../support/doctor.js';
 import {
   type EmbeddingServer,
@@ -9,7 +8,6 @@ import {
   status,
   vectors,
 } from '../support/embedding-server.js';
-import { eventAt, proposed } from '../support/learning-project.js';
 import { NOBODY } from '../support/nobody.js';
 import { type System, soon, startSystem } from '../support/system.js';
 
@@ -33,31 +31,6 @@ const embedding = (more: Record<string, string> = {}) => ({
 });
 const found = async (what: string, env: Record<string, string> = {}) =>
   of((await doctor(system.url, env)).found, what);
-
-describe('throughline doctor on projects', () => {
-  it('the doctor warns of a project snapshot that is missing or far behind, and says how to write one', async () => {
-    const env = { THROUGHLINE_TUNING: 'snapshotEvery=2' };
-    const project = projectOf('long');
-    for (let at = 1; at <= 12; at += 1)
-      await system.ports.learnings.append(project, eventAt(at, proposed(`Text ${at}`)));
-    const [warning] = await found('project long', env);
-    expect(warning).toMatchObject({
-      level: 'warn',
-      message: '12 events and it has no snapshot: loading it replays them',
-    });
-    await using _service = await startSystem({ nats: system.nats, env, only: ['learnings'] });
-    const [, ...command] = warning?.fix?.split(' ') ?? [];
-    expect((await cli(command, { env: { NATS_URL: system.url } })).code).toBe(0);
-    await soon(async () => {
-      expect(await found('project long', env)).toEqual([]);
-      expect(await found('projects', env)).toMatchObject([{ level: 'ok' }]);
-    });
-    await system.ports.learnings.append(project, eventAt(13, proposed('Text 13')));
-    expect(await found('projects')).toMatchObject([
-      { message: expect.stringMatching(/by 1 event, was written just now \(project long\)$/) },
-    ]);
-  });
-});
 
 describe('throughline doctor on vectors', () => {
   const BUCKET = `stream KV_${VECTOR_BUCKET}`;

@@ -45,7 +45,7 @@ describe('throughline doctor on a healthy installation', () => {
         ...['stream KV_session_snapshots', 'stream KV_learning_snapshots', 'stream KV_session_telemetry'],
         ...['stream KV_session_index', 'stream KV_session_lifecycle', 'stream PROMPTS'],
         ...['consumer extractor', 'consumer learner', 'rejected', 'logs'],
-        ...['sessions', 'session index', 'projects'],
+        ...['sessions', 'projects'],
         ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],
         ...['service keeper', 'access'],
       ],
@@ -117,53 +117,6 @@ describe('throughline doctor on a healthy installation', () => {
         'consumer learner': 'warn',
       });
     });
-  });
-
-  it('the doctor warns of a session whose snapshot is far behind, and says what writes one', async () => {
-    const session = newSession('long');
-    for (let each = 0; each < 12; each += 1)
-      await publishWire(system.client, 'implementer', session, implemented('1'));
-    const env = { THROUGHLINE_TUNING: 'snapshotEvery=2', NATS_URL: system.url };
-    const [warning] = await soon(async () => {
-      const found = bad((await doctor(system.url, env)).found).filter(({ check }) => check.includes(session));
-      expect(found).toMatchObject([{ level: 'warn', message: expect.stringContaining('12 events') }]);
-      return found;
-    });
-    const [, ...command] = warning?.fix?.split(' ') ?? [];
-    expect((await cli(command, { env })).code).toBe(0);
-    const after = bad((await doctor(system.url, env)).found);
-    expect(after.filter(({ check }) => check.includes(session))).toEqual([]);
-  });
-
-  it('the doctor gives the age of a snapshot that is behind, a little or far', async () => {
-    const session = newSession('aged');
-    const publish = async (count: number) => {
-      let after = 0;
-      for (let each = 0; each < count; each += 1)
-        after = (await publishWire(system.client, 'implementer', session, implemented('1'))).sequence;
-      await system.client.compile({ session, taskId: '2', taskPrompt: 'x', after });
-    };
-    const inThreeDays = () => Date.now() + 3 * 24 * 3_600_000 + 60_000;
-    const examined = async (snapshotEvery: number, now: () => number) =>
-      examine(system.ports, { ...EXPECTED, snapshotEvery, now });
-    await publish(2);
-    const env = { NATS_URL: system.url };
-    expect((await cli(['admin', 'snapshot', '--session', session], { env })).code).toBe(0);
-    await publish(1);
-    const [little] = of(await examined(100, Date.now), 'sessions');
-    expect(little).toMatchObject({
-      level: 'ok',
-      message: expect.stringMatching(
-        / that is behind, by \d+ events?, was written (just now|\dmin ago) \(session /,
-      ),
-    });
-    await publish(10);
-    expect(of(await examined(2, inThreeDays), `session ${session}`)).toMatchObject([
-      {
-        level: 'warn',
-        message: expect.stringMatching(/^11 events since its snapshot at 2, written 3d( \d+min)? ago:/),
-      },
-    ]);
   });
 
   it('the doctor names events that have another version, since no session counts them', async () => {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { ALL_SESSIONS, sessionStream, token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import { indexFindings } from '../../src/nats/doctor/index-findings.js';
 import { listedStreams } from '../../src/nats/jetstream/list-streams.js';
 import { openPorts } from '../engine/ports/opened.js';
 import { cli } from '../support/cli.js';
@@ -66,14 +65,6 @@ it(
       expect(await activity()).toEqual(isLeaderless);
     });
 
-    const { index, log } = ports;
-    expect(await indexFindings({ index, log, now: Date.now() })).toEqual([
-      {
-        check: 'session index',
-        level: 'ok',
-        message: expect.stringMatching(/not compared: 1 session without a leader$/),
-      },
-    ]);
     const { code, found } = await doctor(url, env);
     expect(of(found, 'sessions')).toEqual([
       {

@@ -27,7 +27,6 @@ export async function doctor(url: string, env: Record<string, string> = {}) {
 export const EXPECTED: Expected = {
   replicas: 1,
   ackWaitMs: 10_000,
-  snapshotEvery: 100,
   requestTimeoutMs: 5000,
   version: VERSION,
   now: Date.now,

@@ -6,7 +6,6 @@ import type { NatsPorts } from '../open-nats.js';
 import { NATS_SERVER_PIN } from '../server/server-pin.js';
 import { eventFindings } from './event-findings.js';
 import { examined, type Finding, fail } from './finding.js';
-import { indexFindings } from './index-findings.js';
 import { projectFindings, vectorFindings } from './learning-findings.js';
 import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server-findings.js';
 import { type ConfiguredEmbedder, embedderFindings, serviceFindings } from './service-findings.js';
@@ -25,7 +24,6 @@ import { WRITES, writeFindings } from './write-findings.js';
 export interface Expected {
   readonly replicas: number;
   readonly ackWaitMs: number;
-  readonly snapshotEvery: number;
   readonly requestTimeoutMs: number;
   readonly version: string;
   /** Milliseconds since 1970, by this machine's clock. */
@@ -34,7 +32,7 @@ export interface Expected {
 }
 
 /** Checks that are slow, write something or cost money: excluded from a quick look. */
-const THOROUGH: ReadonlySet<string> = new Set([WRITES, 'logs', 'session index', 'embedder']);
+const THOROUGH: ReadonlySet<string> = new Set([WRITES, 'logs', 'embedder']);
 
 /** Runs the quick checks: no writes, no scans of whole streams. */
 export function quickCheck(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
@@ -47,8 +45,8 @@ export async function examine(
   expected: Expected,
   without: ReadonlySet<string> = new Set(),
 ): Promise<Finding[]> {
-  const { connection, layout, log, snapshots, learnings, learningSnapshots } = nats;
-  const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs: timeout, version, now, embedder } = expected;
+  const { connection, layout, snapshots, learningSnapshots } = nats;
+  const { replicas, ackWaitMs, requestTimeoutMs: timeout, version, now, embedder } = expected;
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout });
   if (await jetStreamIsOff(jsm)) {
     const fix = 'enable it in the configuration of the server: accounts { NAME { jetstream: enabled } }';
@@ -82,18 +80,14 @@ export async function examine(
     [
       'sessions',
       () => {
-        const examined = { jsm, snapshots, replicas, snapshotEvery, now: now() };
+        const examined = { jsm, snapshots, replicas };
         return layout.layout === 'sharded'
-          ? shardFindings({ ...examined, log, shards: layout.shards })
+          ? shardFindings({ ...examined, shards: layout.shards })
           : sessionFindings(examined);
       },
     ],
     ['imports', () => importFindings(connection, { replicas, timeoutMs: timeout }, now())],
-    ['session index', () => indexFindings({ index: nats.index, log, now: now() })],
-    [
-      'projects',
-      () => projectFindings({ jsm, learnings, snapshots: learningSnapshots, snapshotEvery, now: now() }),
-    ],
+    ['projects', () => projectFindings(jsm, learningSnapshots)],
     ...(embedder === undefined ? [] : [['embedder', () => embedderFindings(embedder, timeout)] as const]),
     ['services', () => serviceFindings(connection, { version, now: now(), timeoutMs: timeout })],
   ];

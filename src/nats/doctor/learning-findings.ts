@@ -7,40 +7,24 @@ import {
   type Token,
   VECTOR_BUCKET,
 } from '../../contracts/names.js';
-import type { LearningLog, SnapshotStore } from '../../engine/ports/session-log.js';
+import type { SnapshotStore } from '../../engine/ports/session-log.js';
 import { counted } from '../../shared/text.js';
 import { ifExists } from '../connection/nats-errors.js';
 import { type Finding, ok, warn } from './finding.js';
 import { streamFaults } from './stream-findings.js';
 import { tailFindings } from './tail-findings.js';
 
-interface ProjectsExamined {
-  readonly jsm: JetStreamManager;
-  readonly learnings: Pick<LearningLog, 'read'>;
-  readonly snapshots: Pick<SnapshotStore, 'load'>;
-  readonly snapshotEvery: number;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
-/** Finds projects whose snapshots are far behind. */
-export async function projectFindings(examined: ProjectsExamined): Promise<Finding[]> {
-  const { jsm, learnings, snapshots, snapshotEvery, now } = examined;
+/** Finds projects whose events are behind their snapshots. */
+export async function projectFindings(
+  jsm: JetStreamManager,
+  snapshots: Pick<SnapshotStore, 'load'>,
+): Promise<Finding[]> {
   const { subjects, last } = await subjectsOf(jsm);
   const logs = [...eventsByProject(subjects)].map(([key, events]) => ({
-    key,
-    events,
+    ...{ key, events, last },
     stream: LEARNINGS_STREAM,
-    last,
-    // Projects share a stream, so their events must be counted by reading them.
-    eventsAfter: async (after: number) => {
-      const tail = await learnings.read(key, { after });
-      return tail.events.length + tail.skipped;
-    },
   }));
-  // The service folds the project to answer this, and then writes a snapshot.
-  const writes = (project: Token) => `throughline learning ls --project ${project}`;
-  return tailFindings({ jsm, kind: 'project', logs, snapshots, snapshotEvery, now, writes, faults: [] });
+  return tailFindings({ jsm, kind: 'project', logs, snapshots, faults: [] });
 }
 
 function eventsByProject(subjects: Record<string, number>): Map<Token, number> {

@@ -12,7 +12,7 @@ import {
   shardSubjects,
   type Token,
 } from '../../contracts/names.js';
-import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
+import type { SnapshotStore } from '../../engine/ports/session-log.js';
 import { age, counted, named } from '../../shared/text.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';
@@ -27,14 +27,11 @@ interface SessionsExamined {
   readonly jsm: JetStreamManager;
   readonly snapshots: Pick<SnapshotStore, 'load'>;
   readonly replicas: number;
-  readonly snapshotEvery: number;
-  /** Milliseconds since 1970. */
-  readonly now: number;
 }
 
 /** Checks the streams of sessions in the layout `per-session`, and their snapshots. */
 export async function sessionFindings(examined: SessionsExamined): Promise<Finding[]> {
-  const { jsm, replicas, snapshots, snapshotEvery, now } = examined;
+  const { jsm, replicas, snapshots } = examined;
   const { streams, leaderless } = await sessionStreams(jsm);
   const faults = [
     ...leaderlessFindings('session', leaderless),
@@ -47,20 +44,11 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
     events: state.messages,
     stream: config.name,
     last: state.last_seq,
-    // The sequences of a session's own stream are dense.
-    eventsAfter: async (from: number) => Math.max(0, state.last_seq - Math.max(from, state.first_seq - 1)),
   }));
   return [
     ...manySessions(streams.length + leaderless.length),
-    ...(await tailFindings({
-      ...{ jsm, kind: 'session', logs, snapshots, snapshotEvery, now, faults },
-      writes: writesSnapshot,
-    })),
+    ...(await tailFindings({ jsm, kind: 'session', logs, snapshots, faults })),
   ];
-}
-
-function writesSnapshot(session: Token): string {
-  return `throughline admin snapshot --session ${session}`;
 }
 
 /** Number of streams that a single server handles well. */
@@ -126,13 +114,12 @@ export async function importFindings(
 }
 
 interface ShardsExamined extends SessionsExamined {
-  readonly log: Pick<SessionLog, 'read'>;
   readonly shards: number;
 }
 
 /** Checks the streams of shards, and the snapshots of their sessions. */
 export async function shardFindings(examined: ShardsExamined): Promise<Finding[]> {
-  const { jsm, log, shards, snapshots, snapshotEvery, now } = examined;
+  const { jsm, shards, snapshots } = examined;
   const logs: ExaminedLog[] = [];
   const faults: Finding[] = [];
   let made = 0;
@@ -148,13 +135,8 @@ export async function shardFindings(examined: ShardsExamined): Promise<Finding[]
       const info = await jsm.streams.info(config.name, { subjects_filter: ALL_SESSIONS });
       faults.push(...shardFaults(info, shard, examined));
       const last = info.state.last_seq;
-      for (const [key, events] of eventsBySession(info)) {
-        const eventsAfter = async (after: number) => {
-          const tail = await log.read(key, { after });
-          return tail.events.length + tail.skipped;
-        };
-        logs.push({ key, events, stream: config.name, last, eventsAfter });
-      }
+      for (const [key, events] of eventsBySession(info))
+        logs.push({ key, events, stream: config.name, last });
     }
   } catch (error) {
     throw toThroughlineError(error, 'listing sessions');
@@ -163,9 +145,8 @@ export async function shardFindings(examined: ShardsExamined): Promise<Finding[]
   return [
     ok('layout', `${made} of ${counted(shards, 'shard')} made${all}`),
     ...(await tailFindings({
-      ...{ jsm, kind: 'session', logs, snapshots, snapshotEvery, now },
+      ...{ jsm, kind: 'session', logs, snapshots },
       faults: [...leaderlessFindings('shard', leaderless), ...faults],
-      writes: writesSnapshot,
     })),
   ];
 }

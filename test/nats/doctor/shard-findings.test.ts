@@ -2,7 +2,6 @@ import { ErrorCode, type JetStreamManager, NatsError } from 'nats';
 import { expect, it } from 'vitest';
 import { manySessions, shardFindings } from '../../../src/nats/doctor/session-findings.js';
 import { highestSeen } from '../../../src/nats/jetstream/dispatch-numbers.js';
-import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { rejected } from '../../support/builders.js';
 import { bad, of } from '../../support/doctor.js';
@@ -18,25 +17,24 @@ const OPENED = {
 
 const env = { THROUGHLINE_LAYOUT: 'sharded:1' };
 
-it('the doctor counts the shards that were made, names sessions whose snapshot is far behind, and finds shards of another installation', async () => {
+it('the doctor counts the shards that were made, names sessions that are behind their snapshot, and finds shards of another installation', async () => {
   await using system = await startSystem({ only: [], env });
   const { log, snapshots, connection } = system.ports;
   const jsm = await connection.jetstreamManager();
-  const look = (shards: number) =>
-    shardFindings({ jsm, log, snapshots, shards, replicas: 1, snapshotEvery: 2, now: Date.now() });
+  const look = (shards: number) => shardFindings({ jsm, snapshots, shards, replicas: 1 });
   expect(of(await look(1), 'layout')).toMatchObject([
     { level: 'ok', message: expect.stringMatching(/^0 of 1 /) },
   ]);
 
   const [behind, fresh] = [newSession('behind'), newSession('fresh')];
-  for (let dispatch = 1; dispatch <= 20; dispatch += 1) await log.append(behind, rejected(dispatch));
-  await log.append(fresh, rejected(21));
+  for (const [at, session] of [behind, fresh].entries()) await log.append(session, rejected(at + 1));
+  await snapshots.save(behind, { sequence: 700, text: '{"after_sequence":700,"state":{}}' });
   expect(bad(await look(1))).toEqual([
     {
       check: `session ${behind}`,
-      level: 'warn',
-      message: expect.stringMatching(/^20 events and it has no snapshot/),
-      fix: `throughline admin snapshot --session ${behind}`,
+      level: 'fail',
+      message: expect.stringMatching(/^its stream is at 2 and its snapshot at 700/),
+      fix: 'throughline admin repair',
     },
   ]);
 
@@ -53,9 +51,8 @@ it('the doctor names the shards that have no leader, and counts them among those
     info: () => Promise.reject(NatsError.errorForCode(ErrorCode.Timeout)),
   };
   const jsm = { streams } as unknown as JetStreamManager;
-  const [log, snapshots] = [new MemorySessionLog(), new MemorySnapshotStore()];
-  const how = { shards: 2, replicas: 1, snapshotEvery: 2, now: Date.now() };
-  const found = await shardFindings({ jsm, log, snapshots, ...how });
+  const snapshots = new MemorySnapshotStore();
+  const found = await shardFindings({ jsm, snapshots, shards: 2, replicas: 1 });
   expect(of(found, 'layout')).toMatchObject([{ level: 'ok', message: '2 of 2 shards made' }]);
   expect(bad(found)).toEqual([
     {
