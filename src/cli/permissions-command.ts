@@ -10,12 +10,11 @@ import {
   SESSION_ROLES,
 } from '../nats/role-permissions.js';
 import { addLayoutOptions, type LayoutOptions, withLayout } from './backup-command.js';
-import { type Cli, cliOf, examples, note, out, withNats } from './command-context.js';
+import { type Cli, cliOf, examples, note, out } from './command-context.js';
 
 interface PermissionsOptions extends LayoutOptions {
   readonly role: AccessRole;
   readonly session?: readonly string[];
-  readonly sessionPrefix?: string;
   readonly inboxPrefix?: string;
   readonly account?: string;
   readonly json?: boolean;
@@ -37,8 +36,7 @@ export function permissionsCommand(program: Command): void {
     .description(
       'Prints a permissions block for a user in the configuration of nats-server.\n\n' +
         'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.\n' +
-        'NATS wildcards stand for whole tokens: no permission can say "all sessions that begin with team-".\n' +
-        '--session-prefix therefore asks the server for its sessions, and names each. Print again for new sessions.\n\n' +
+        'NATS wildcards stand for whole tokens: no permission can say "all sessions that begin with team-".\n\n' +
         'NATS does not check the reply subject of a request. So in one account, a user who may read a stream can redirect a\n' +
         'reply to JetStream and delete any stream. Give untrusted users a separate account: --account prints, with their\n' +
         'permissions, the exports and imports of both accounts.',
@@ -49,10 +47,6 @@ export function permissionsCommand(program: Command): void {
         .makeOptionMandatory(),
     )
     .option('-s, --session <name...>', 'publisher and reader: only these sessions, which need not exist yet')
-    .option(
-      '--session-prefix <text>',
-      'the same for all sessions that now exist on this server and begin with this text',
-    )
     .option('--account <name>', 'account of the streams, if the users are in another one')
     .option('--inbox-prefix <prefix>', 'prefix of its reply subjects (default: _INBOX_<role>)')
     .option('--json', 'print it as JSON');
@@ -69,7 +63,7 @@ export function permissionsCommand(program: Command): void {
     .action(async (options: PermissionsOptions, command: Command) => {
       const { role, inboxPrefix = `_INBOX_${role}` } = options;
       for (const part of inboxPrefix.split('.')) token(part, '--inbox-prefix');
-      const sessions = await sessionsOf(options, command);
+      const sessions = sessionsOf(options);
       const layout = layoutOf(options, cliOf(command));
       const permissions = permissionsOf(role, { inboxPrefix, layout, ...(sessions && { sessions }) });
       const sharing = sharingOf(options, permissions);
@@ -77,7 +71,7 @@ export function permissionsCommand(program: Command): void {
       if (options.json) return out(JSON.stringify(printed));
       note(`-- ${role}: set THROUGHLINE_INBOX_PREFIX=${inboxPrefix} where it runs`);
       if (sharing !== undefined) out(shared(options.account ?? '', sharing));
-      out(block(permissions));
+      out(block('permissions', inServerWords(permissions).permissions));
     });
 }
 
@@ -99,38 +93,26 @@ function sharingOf(
 }
 
 function shared(account: string, { exports, imports }: AccountSharing): string {
-  const list = (name: string, entries: readonly object[]) => [
-    `${name} [`,
-    ...entries.map((entry) => `  ${JSON.stringify(entry)}`),
-    ']',
-  ];
   return [
     `# in the account ${account}, which has JetStream`,
-    ...list('exports', exports),
+    block('exports', exports),
     '# in the account of these users, which has no JetStream',
-    ...list('imports', imports),
+    block('imports', imports),
     '# of these users',
   ].join('\n');
 }
 
-async function sessionsOf(options: PermissionsOptions, command: Command): Promise<Token[] | undefined> {
-  const { role, session, sessionPrefix } = options;
-  if (session === undefined && sessionPrefix === undefined) return undefined;
-  if (!SESSION_ROLES.has(role)) {
-    throw new ThroughlineError(
-      'usage',
-      `a ${role} works for all sessions: leave out --session and --session-prefix, or give each team an account`,
-    );
-  }
-  const named = (session ?? []).map((name) => token(name, '--session'));
-  if (sessionPrefix === undefined) return named;
-  const prefix = token(sessionPrefix, '--session-prefix');
-  const there = await withNats(cliOf(command), (nats) => nats.log.sessions());
-  const all = [...new Set([...named, ...there.filter((name) => name.startsWith(prefix))])];
-  if (all.length > 0) return all;
+/** A block of the server's configuration, which takes JSON. */
+function block(name: string, content: object): string {
+  return `${name} ${JSON.stringify(content, undefined, 2)}`;
+}
+
+function sessionsOf({ role, session }: PermissionsOptions): Token[] | undefined {
+  if (session === undefined || SESSION_ROLES.has(role))
+    return session?.map((name) => token(name, '--session'));
   throw new ThroughlineError(
-    'not_found',
-    `no session begins with ${prefix} yet, and NATS has no wildcard for a part of a token: name sessions with --session`,
+    'usage',
+    `a ${role} works for all sessions: leave out --session, or give each team an account`,
   );
 }
 
@@ -143,28 +125,4 @@ function inServerWords({ publish, subscribe, allowResponses }: Permissions) {
       ...(allowResponses && { allow_responses: { max: 1, expires: '1m' } }),
     },
   };
-}
-
-/** A block of the server's configuration. */
-function block(permissions: Permissions): string {
-  const { publish, subscribe, allow_responses } = inServerWords(permissions).permissions;
-  const list = (name: string, subjects: readonly string[]) => [
-    `    ${name}: [`,
-    ...subjects.map((subject) => `      ${JSON.stringify(subject)}`),
-    '    ]',
-  ];
-  return [
-    'permissions {',
-    ...[
-      '  publish {',
-      ...list('allow', publish.allow),
-      ...(publish.deny ? list('deny', publish.deny) : []),
-      '  }',
-    ],
-    ...['  subscribe {', ...list('allow', subscribe.allow), '  }'],
-    ...(allow_responses
-      ? [`  allow_responses { max: ${allow_responses.max}, expires: "${allow_responses.expires}" }`]
-      : []),
-    '}',
-  ].join('\n');
 }

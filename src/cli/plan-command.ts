@@ -16,7 +16,7 @@ import { addFields, shapeOf } from './request-command.js';
 import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { planLines, problemLine } from './show-plan.js';
 import { shownStatus } from './status-command.js';
-import { versionOf, WATCH, watchSession } from './watching.js';
+import { WATCH, watchText } from './watching.js';
 
 interface FollowOptions {
   readonly session?: string;
@@ -93,18 +93,20 @@ function addFollow(plan: Command): void {
             : await withFix(asTyped(error, tasks), tasks, `${again} ${shellWord(tasks)} --push`);
         });
       };
-      const version = await versionOf(tasks);
+      let version = await versionOf(tasks);
       const reply = await init();
       if (!json) {
         for (const each of reply.problems) note(`-- ${problemLine(each)}`);
       }
       if (options.watch) {
-        const show = async () =>
-          shownStatus(cli, await withClient(cli, (client) => client.runStatus(session)), json);
-        // A file that the service reads itself is read again with each status.
-        const changed = async () => void (options.push && (await init()));
-        const watched = { path: resolve(tasks), version, changed };
-        return watchSession(cli, { session, show, file: watched, redraws: !json });
+        const show = async () => {
+          const now = await versionOf(tasks);
+          // A file that the service reads itself is read again with each status.
+          if (now !== version && options.push) await init();
+          version = now;
+          return shownStatus(cli, await withClient(cli, (client) => client.runStatus(session)), json);
+        };
+        return watchText(cli, show, !json);
       }
       out(shownStatus(cli, reply, json), coloured(cli));
     });
@@ -171,7 +173,7 @@ function addShow(plan: Command): void {
         requireEvents(session, reply.sequence);
         return json ? JSON.stringify(reply) : planLines(reply).join('\n');
       };
-      if (watch) return watchSession(cli, { session, show: shown, redraws: !json });
+      if (watch) return watchText(cli, shown, !json);
       out(await shown());
     });
 }
@@ -218,6 +220,12 @@ async function asked(found: readonly string[]): Promise<string | undefined> {
       if (chosen !== undefined) return chosen;
     }
   });
+}
+
+/** Another one after each change of a file. */
+async function versionOf(path: string): Promise<string> {
+  const { mtimeMs, size, ino } = await stat(path).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }));
+  return `${mtimeMs} ${size} ${ino}`;
 }
 
 export async function isHere(path: string): Promise<boolean> {

@@ -23,7 +23,7 @@ import {
   TIMELINE_HEADINGS,
   timelineCells,
 } from './show-reply.js';
-import { WATCH, watchSession } from './watching.js';
+import { WATCH, watchText } from './watching.js';
 
 interface StatusOptions {
   readonly session?: string;
@@ -77,7 +77,7 @@ export function statusCommand(program: Command): void {
           const { text, remark } = await show();
           return [text, remark ?? ''].filter((each) => each !== '').join('\n');
         };
-        return watchSession(cli, { session, show: joined, redraws: !json });
+        return watchText(cli, joined, !json);
       }
       const { text, remark } = await show();
       if (text !== '') out(text, coloured(cli));

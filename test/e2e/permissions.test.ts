@@ -237,38 +237,7 @@ describe('the whole system under the users of its roles', () => {
 describe('throughline admin permissions', () => {
   const print = (...args: string[]) => as('reader', 'admin', 'permissions', ...args);
 
-  it('permissions names the existing sessions of a prefix, and those given by name', async () => {
-    const { stdout } = await print(
-      '--role',
-      'reader',
-      '--session-prefix',
-      'de',
-      '--session',
-      'later',
-      '--json',
-    );
-    const printed: { permissions: { publish: { allow: string[] } } } = JSON.parse(stdout);
-    const { allow } = printed.permissions.publish;
-    expect(allow.filter((subject) => subject.startsWith('tool.session-show'))).toEqual([
-      'tool.session-show.later',
-      'tool.session-show.demo',
-    ]);
-    expect(allow.filter((subject) => subject.startsWith('$'))).toEqual([]);
-  });
-
   it.each([
-    [
-      'a prefix that no session has',
-      ['--role', 'reader', '--session-prefix', 'none'],
-      3,
-      'no wildcard for a part',
-    ],
-    [
-      'a prefix with a wildcard',
-      ['--role', 'reader', '--session-prefix', 'team-*'],
-      2,
-      '--session-prefix is "team-*"',
-    ],
     ['a session with a wildcard', ['--role', 'publisher', '--session', '*'], 2, '--session is "*"'],
     ['a worker of some sessions', ['--role', 'worker', '--session', 'demo'], 2, 'works for all sessions'],
     ['no role', [], 2, '--role'],
