@@ -2,14 +2,12 @@ import { Argument, type Command, Option } from 'commander';
 import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
 import { messageOf, ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
-import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { TraceAppended } from '../contracts/replies/trace-reply.js';
 import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { LATE, withinDeadline } from '../shared/backoff.js';
 import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
@@ -73,16 +71,12 @@ export function publishCommand(program: Command): void {
       }
       const id = options.id === undefined ? {} : { messageId: options.id };
       const published = await publishing(cli, options.timeout, async (client, tries): Promise<Stored> => {
-        const isClosed = asksWhetherClosed(client, session);
         const settings = { ...id, ...tries };
-        const stored: Stored =
-          options.wait === true
-            ? await client.publishText(session, role, body, { ...settings, wait: true })
-            : await client.publishText(session, role, body, settings);
-        const closed = stored.duplicate === true ? undefined : await isClosed();
-        return { ...stored, ...(closed !== undefined && { session: closed }) };
+        return options.wait === true
+          ? await client.publishText(session, role, body, { ...settings, wait: true })
+          : await client.publishText(session, role, body, settings);
       });
-      const { result, session: closed } = published;
+      const { result } = published;
       const before =
         published.duplicate === true
           ? storedBefore(published, { id: options.id, role, body }, cli)
@@ -92,7 +86,6 @@ export function publishCommand(program: Command): void {
       if (options.json) out(JSON.stringify(published));
       else if (before?.isOther !== true)
         out(result === undefined ? String(published.sequence) : resultText(result));
-      if (closed !== undefined && result === undefined) note(`-- ${closedText(closed)}`);
       if (result?.status !== 'rejected' || before?.isOther === true) return;
       note(
         `-- "throughline result ls --session ${session}" lists it; "throughline result fix" corrects it and sends it again`,
@@ -102,7 +95,7 @@ export function publishCommand(program: Command): void {
   addPublishTrace(publish);
 }
 
-type Stored = Published & { readonly result?: DispatchResult; readonly session?: ClosedSession };
+type Stored = Published & { readonly result?: DispatchResult };
 
 /** Describes a result stored before under the same id; `isOther` is true if it clearly differs. */
 function storedBefore(
@@ -158,40 +151,6 @@ function withWayOut(fault: unknown): unknown {
   if (!(fault instanceof ThroughlineError) || id === undefined) return fault;
   const message = `${messageOf(fault.cause)}; try again with --id ${id}, and it counts once`;
   return new ThroughlineError(fault.code, message, { cause: fault });
-}
-
-/** A session that takes no results. */
-interface ClosedSession {
-  readonly name: Token;
-  readonly state: 'archived';
-}
-
-/** Longest wait for the answer, once the result is stored, in milliseconds. */
-const PATIENCE_MS = 500;
-
-/**
- * Begins to ask whether a session takes results; what it gives waits for the answer. `undefined` for one that takes them,
- * and where that cannot be told: by a user who may not ask, without a service, or not in time.
- */
-function asksWhetherClosed(
-  { tools }: ThroughlineClient,
-  name: Token,
-): () => Promise<ClosedSession | undefined> {
-  const asked = tools
-    .sessionShow({ session: name })
-    .then(({ session }): ClosedSession | undefined =>
-      session.archived === undefined ? undefined : { name, state: 'archived' },
-    )
-    .catch(() => undefined);
-  return async () => {
-    const answer = await withinDeadline(PATIENCE_MS, asked);
-    return answer === LATE ? undefined : answer;
-  };
-}
-
-/** Says what becomes of a result that was stored for it, and what to do. */
-function closedText({ name }: ClosedSession): string {
-  return `session ${name} is archived, so this result will be rejected. Let it take results again with "throughline session reopen ${name}", then "throughline result retry" sends this one again`;
 }
 
 interface TraceOptions {

@@ -15,7 +15,7 @@ import { dollars, duration, wholeNumber } from './option-parsers.js';
 import { Interrupted } from './output.js';
 import { usualPlan } from './plan-command.js';
 import { projectOption } from './session-argument.js';
-import { nextCommands, summaryLines, workProgress } from './show-work.js';
+import { eventLine, nextCommands, summaryLines } from './show-work.js';
 
 /** In milliseconds. */
 const NOTIFY_TIMEOUT = 10_000;
@@ -159,13 +159,16 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   );
   const commands = { ...place, folder };
   const interrupt = interruption();
-  const progress = workProgress(json);
+  const tell = (event: RunPlanEvent) => {
+    const line = json ? JSON.stringify(event) : eventLine(event);
+    if (line !== undefined) (json ? out : note)(line);
+  };
   const notified: Promise<void>[] = [];
   const notify = ({ type: _, ...asked }: QuestionEvent) => {
     if (options.notify !== undefined)
       notified.push(
         runNotifier(options.notify, asked, place.env, NOTIFY_TIMEOUT).then((fault) => {
-          if (fault !== undefined) progress.tell({ type: 'note', message: `warning: --notify ${fault}` });
+          if (fault !== undefined) tell({ type: 'note', message: `warning: --notify ${fault}` });
         }),
       );
   };
@@ -194,20 +197,18 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
       ...(workspaces !== undefined && { workspaces }),
       signal: interrupt.signal,
       onEvent: (event) => {
-        progress.tell(event);
+        tell(event);
         if (event.type === 'question') notify(event);
       },
     };
     const summary = await withClient(cli, (client) => runPlan({ ...given, client }));
     await Promise.all(notified);
-    progress.end();
     if (!json) out(summaryLines(summary).join('\n'));
     if (!json) for (const line of nextCommands(summary, projectHint(cli, options))) note(line);
     if (interrupt.code() !== undefined && summary.outcome === 'stopped')
       throw new Interrupted(interrupt.code() ?? 130);
     return summary;
   } finally {
-    progress.end();
     interrupt.release();
     folder.release();
   }

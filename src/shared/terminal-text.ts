@@ -26,27 +26,6 @@ export function visibleInColour(text: string): string {
     .join('');
 }
 
-/** Characters two columns wide. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
-/** Combining marks. */
-const MARK = /\p{M}/u;
-
-/** Cuts a line to a number of columns, ending in `...`. */
-export function clippedToColumns(line: string, columns: number): string {
-  const signs = [...line];
-  let width = 0;
-  let fitting = 0;
-  for (const [index, sign] of signs.entries()) {
-    width += WIDE.test(sign) ? 2 : MARK.test(sign) ? 0 : 1;
-    if (width <= columns - CUT.length) fitting = index + 1;
-    if (width > columns) return signs.slice(0, fitting).join('') + CUT;
-  }
-  return line;
-}
-
-const CUT = '...';
-
 /** Escapes each code unit, as JSON does. */
 function escaped(sign: string): string {
   return sign
