@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -153,11 +153,11 @@ function notSame(session: Token): ThroughlineError {
   );
 }
 
-/** Source of a session file. It is read more than once, so input from a pipe is buffered in `bytes`. */
+/** A session file, which is read more than once. */
 export interface SessionSource {
   /** Name in messages. */
   readonly name: string;
-  readonly bytes?: Buffer;
+  readonly bytes: Buffer;
 }
 
 /**
@@ -166,16 +166,12 @@ export interface SessionSource {
  */
 export async function sessionSource(path: string): Promise<SessionSource> {
   // A socket, which another program may give for standard input, cannot be opened by its path.
-  if (path === '-' || path === '/dev/stdin') {
+  if (path === '-' || path === '/dev/stdin')
     return { name: path === '-' ? 'standard input' : path, bytes: await buffer(process.stdin) };
-  }
   try {
-    await using file = await open(path);
-    const stat = await file.stat();
-    if (stat.isDirectory()) throw new ThroughlineError('usage', `${path} is a folder, not a file`);
-    return stat.isFile() ? { name: path } : { name: path, bytes: await file.readFile() };
+    return { name: path, bytes: await readFile(path) };
   } catch (cause) {
-    throw unreadable(path, cause);
+    throw new ThroughlineError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -195,7 +191,7 @@ const TOLD_EVERY = 1000;
 /**
  * Reads the whole file, and looks whether it is sound.
  *
- * @throws ThroughlineError `schema_invalid` that names line and field, `usage` where it cannot be read
+ * @throws ThroughlineError `schema_invalid` that names line and field
  */
 export async function checkedSessionFile(
   source: SessionSource,
@@ -272,17 +268,8 @@ function isEnd(json: unknown): boolean {
   return isObject(json) && 'sha256' in json;
 }
 
-async function* linesOf({ name, bytes }: SessionSource): AsyncGenerator<string> {
-  if (bytes !== undefined) {
-    yield* createInterface({ input: Readable.from(parts(bytes)), crlfDelay: Number.POSITIVE_INFINITY });
-    return;
-  }
-  try {
-    await using file = await open(name);
-    yield* file.readLines({ autoClose: false });
-  } catch (cause) {
-    throw unreadable(name, cause);
-  }
+function linesOf({ bytes }: SessionSource): AsyncIterable<string> {
+  return createInterface({ input: Readable.from(parts(bytes)), crlfDelay: Number.POSITIVE_INFINITY });
 }
 
 /** Small enough for a string each. */
@@ -290,11 +277,6 @@ const PART_BYTES = 64 * 1024;
 
 function* parts(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
-}
-
-function unreadable(path: string, cause: unknown): ThroughlineError {
-  if (cause instanceof ThroughlineError) return cause;
-  return new ThroughlineError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
 }
 
 function parsed(place: string, text: string): unknown {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { stateDirOf } from '../config/config.js';
 import {
@@ -127,8 +126,6 @@ export function upCommand(program: Command): void {
         if (own !== undefined) shutdown.add('the NATS server', () => own.stop());
         const token = own && tokenOf(own.server.storeDir);
         const url = given ?? (own && serverUrl({ host: HOST, port: own.server.port }, token)) ?? cli.url;
-        if (own !== undefined && options.auth === true && token !== undefined)
-          writeNatsContext(cli.config.env, own.server.url, token);
         const { connection } = await serve(url, { ...cli, ...watched, shutdown }).catch((fault: unknown) => {
           throw given === undefined ? fault : withWayOut(fault, nats === undefined);
         });
@@ -294,9 +291,6 @@ async function offerToStopOrphan(storeDir: string, yes: boolean): Promise<void> 
   note(`-- ${what}; it has been stopped`);
 }
 
-/** The context of the `nats` command line that `up --auth` writes. */
-const CONTEXT = 'throughline';
-
 /**
  * Returns the token that the server on a store asks for. Makes one with `auth`, and removes it where `auth` is false; without
  * either, a server keeps the protection that it had.
@@ -318,22 +312,6 @@ function keptToken(store: string, file: string): string {
 /** Configuration of nats-server that makes it ask for a token. */
 export function tokenConfig(token: string | undefined): string | undefined {
   return token === undefined ? undefined : `authorization { token: ${JSON.stringify(token)} }`;
-}
-
-/** Writes the context by which `nats --context throughline` connects to a server that asks for a token. */
-export function writeNatsContext(
-  env: Readonly<Record<string, string | undefined>>,
-  url: string,
-  token: string,
-): void {
-  const { XDG_CONFIG_HOME: xdg } = env;
-  const folder = join(xdg && isAbsolute(xdg) ? xdg : join(homedir(), '.config'), 'nats', 'context');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const context = { description: 'throughline up --auth', url, token };
-  writePrivateFile(join(folder, `${CONTEXT}.json`), `${JSON.stringify(context, undefined, 2)}\n`);
-  note(
-    `-- the server asks for a token, which throughline finds; for the nats command: nats --context ${CONTEXT}`,
-  );
 }
 
 /** Beside the time that `up` gives itself: its server may take as long again. */

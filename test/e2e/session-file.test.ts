@@ -188,7 +188,7 @@ describe('session import', () => {
       stderr: expect.stringContaining('/dev/stdin line 1: is not JSON'),
     });
     expect(await as('session', 'import', folder)).toMatchObject({
-      stderr: expect.stringContaining('is a folder, not a file'),
+      stderr: expect.stringContaining('cannot be read: EISDIR'),
     });
   });
 

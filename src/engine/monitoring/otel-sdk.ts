@@ -1,8 +1,6 @@
-import { DiagLogLevel, diag } from '@opentelemetry/api';
 import type { NodeSDK } from '@opentelemetry/sdk-node';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';
-import { clipText, oneLine } from '../../shared/text.js';
 import type { Logger } from '../ports/clients.js';
 
 type Library = Pick<typeof import('@opentelemetry/sdk-node'), 'NodeSDK' | 'resources'>;
@@ -19,8 +17,6 @@ const PACKAGE = '@opentelemetry/sdk-node';
 const SERVICE_NAME = 'throughline';
 /** Deadline of the last flush: an unreachable collector must not block the exit. */
 const LAST_SPANS_MS = 2000;
-const SAID_EVERY_MS = 60_000;
-const MAX_WHY = 300;
 
 /**
  * Starts the OpenTelemetry SDK that is installed beside Throughline. Its own variables set exporter, sampling and service
@@ -35,8 +31,6 @@ export async function startOtelSdk({
   load = installed,
 }: OtelSdkOptions): Promise<() => Promise<void>> {
   const library = await loadOtelSdk(load);
-  // With `OTEL_LOG_LEVEL` the SDK logs by itself.
-  if (!env.OTEL_LOG_LEVEL) sayWhatFails(logger);
   const sdk = new library.NodeSDK(settings(library, env));
   sdk.start();
   return () => stopped(sdk, logger);
@@ -52,24 +46,6 @@ export function loadOtelSdk(load: () => Promise<Library> = installed): Promise<L
       { cause },
     );
   });
-}
-
-/** Warns that spans are not sent: immediately, then once a minute while it lasts. */
-function sayWhatFails(logger: Logger): void {
-  let next = Number.NEGATIVE_INFINITY;
-  const warn = (why: string) => {
-    const now = performance.now();
-    if (now < next) return;
-    next = now + SAID_EVERY_MS;
-    const fields = { code: 'unavailable', why: clipText(oneLine(why), MAX_WHY) };
-    logger.warn(
-      fields,
-      'spans are not sent: does the collector that OTEL_EXPORTER_OTLP_ENDPOINT names answer?',
-    );
-  };
-  const ignore = () => {};
-  const log = { error: warn, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
-  diag.setLogger(log, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
 }
 
 function installed(): Promise<Library> {
