@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { applyEdits, modify } from 'jsonc-parser';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
@@ -75,27 +76,20 @@ export function fieldChange(pair: string, before: readonly FieldChange[] = []): 
  * @throws ThroughlineError `usage` where a path leads into something that is neither an object nor a list
  */
 export function withFields(json: unknown, changes: readonly FieldChange[]): unknown {
-  return changes.reduce<unknown>((changed, { path, value }) => changedAt(changed, path, value, []), json);
-}
-
-function changedAt(at: unknown, path: readonly string[], value: unknown, passed: readonly string[]): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined) return value;
-  const here = [...passed, key];
-  if (Array.isArray(at)) {
-    const index = Number(key);
-    if (!/^\d+$/.test(key) || index > at.length)
-      throw unusable(here, `${passed.join('.')} has ${at.length} items, numbered from 0`);
-    const changed = changedAt(at[index], rest, value, here);
-    return changed === null ? at.toSpliced(index, 1) : at.toSpliced(index, 1, changed);
+  let text = JSON.stringify(json);
+  for (const { path, value } of changes) {
+    const segments = path.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+    try {
+      text = applyEdits(text, modify(text, segments, value ?? undefined, {}));
+    } catch (cause) {
+      throw new ThroughlineError(
+        'usage',
+        `--set ${path.join('.')}: the result has no such place: name a field of an object, or an item of a list by its number from 0`,
+        { cause },
+      );
+    }
   }
-  if (at !== undefined && (typeof at !== 'object' || at === null))
-    throw unusable(here, `${passed.join('.')} is neither an object nor a list`);
-  const fields = new Map<string, unknown>(Object.entries(at ?? {}));
-  const changed = changedAt(fields.get(key), rest, value, here);
-  if (changed === null) fields.delete(key);
-  else fields.set(key, changed);
-  return Object.fromEntries(fields);
+  return JSON.parse(text);
 }
 
 /** A number stays text: ids look like numbers, and are none. */
@@ -106,8 +100,4 @@ function settableOf(raw: string): unknown {
   } catch {
     return raw;
   }
-}
-
-function unusable(path: readonly string[], why: string): ThroughlineError {
-  return new ThroughlineError('usage', `--set ${path.join('.')}: ${why}`);
 }

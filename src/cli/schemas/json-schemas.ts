@@ -5,7 +5,6 @@ import { learningEvent } from '../../contracts/learning-events.js';
 import { LEARNING_REQUESTS } from '../../contracts/learning-requests.js';
 import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
 import { REPLIES } from '../../contracts/replies/replies.js';
-import { outcome } from '../../contracts/replies/session-reply.js';
 import {
   LEARNING_REQUEST_SUBJECTS,
   RUN_INIT_SUBJECT,
@@ -29,8 +28,6 @@ import {
   traceGetRequest,
   tracePinRequest,
 } from '../../contracts/trace-entry.js';
-import { sessionSnapshot } from '../../memory/session/session-snapshot.js';
-import type { LedgerCounters } from '../../memory/session/session-state-json.js';
 import { isObject } from '../../shared/text.js';
 
 /** The JSON Schemas of what travels and of what is stored, by name: draft 2020-12, made from the schemas of the code. */
@@ -119,33 +116,6 @@ function eventOf(
   return first === undefined ? z.never() : z.discriminatedUnion('type', [first, ...others]);
 }
 
-/** Snapshot schema of the writer; services read fewer fields. */
-const writtenSnapshot = sessionSnapshot.extend({
-  view: z
-    .record(z.string(), z.unknown().describe('Any JSON value.'))
-    .describe(
-      'The session in words: goal, counts, questions, findings and newest facts. Written for people.',
-    ),
-  state: sessionSnapshot.shape.state.extend({
-    counts: sessionSnapshot.shape.state.shape.settled.shape.counts.describe(
-      'All results by role, and those that were rejected. Written for people; settled has what is read back.',
-    ),
-    ledgers: z
-      .array(
-        z.object({
-          task: z.string().describe('The task.'),
-          dispatches: z.int(),
-          approval_loops: z.int(),
-          required_fixes: z.int(),
-          blockers: z.int(),
-          stalled: z.boolean(),
-          last_outcome: outcome,
-        } satisfies Readonly<Record<keyof LedgerCounters, z.ZodType>>),
-      )
-      .describe('What each task has come to, in numbers. Written for people; settled has what is read back.'),
-  }),
-});
-
 const SCHEMAS: Readonly<Record<string, Described>> = {
   ...Object.fromEntries(
     Object.entries(RESULTS).map(([role, schema]) => [
@@ -171,7 +141,6 @@ const SCHEMAS: Readonly<Record<string, Described>> = {
     about: 'One event of the learnings of a project, on learning.<project>.<type>.',
     schema: eventOf('project', learningEvent.options),
   },
-  'session.snapshot': { about: 'The snapshot of a session.', schema: writtenSnapshot },
 };
 
 /** Every schema with what it describes, in the order of their names. */
@@ -196,7 +165,6 @@ export function jsonSchema(name: string): object | undefined {
     target: 'draft-2020-12',
     override: ({ jsonSchema: part }) => forOtherLanguages(part),
   });
-  if (schema === writtenSnapshot) describeFields(made);
   const { $schema, $ref, $defs = {}, ...whole } = made;
   // The name of the whole is that of the file.
   const own = $ref?.replace('#/$defs/', '') ?? '';
@@ -252,25 +220,4 @@ function sentence(text: string): string {
 /** `tool.task-add.reply` as a name of a type: `ToolTaskAddReply`. */
 function inPascalCase(name: string): string {
   return name.split(/[.-]/).map(sentence).join('');
-}
-
-/** Descriptions of the outer fields of a snapshot: its state is for services, and may change. */
-const SNAPSHOT_FIELDS = {
-  after_sequence: 'Sequence of the newest event that it holds.',
-  created_at: 'When it was made, ISO 8601 in UTC.',
-  v: 'Version of the snapshot.',
-  session: 'The session.',
-  last_event: 'Sequence of the newest event that counted, where that is not after_sequence.',
-  last_command: 'Sequence of the newest command that counted, where that is not last_event.',
-  checkpoint: 'Sequence of the newest checkpoint, at which everything before it stands.',
-  archived: 'Since when the session takes no results, and why.',
-  idle_since: 'When it had moved last, where a rule of retention archived it.',
-  state: 'The state of the session.',
-};
-
-function describeFields({ properties = {} }: z.core.JSONSchema.BaseSchema): void {
-  for (const [field, description] of Object.entries(SNAPSHOT_FIELDS)) {
-    const of = properties[field];
-    if (isObject(of)) Object.assign(of, { description });
-  }
 }
