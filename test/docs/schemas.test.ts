@@ -109,7 +109,7 @@ describe('the JSON Schemas', () => {
   it('the reference lists every schema', async () => {
     const page = `## JSON Schemas
 
-The package contains a JSON Schema (draft 2020-12) of each result, request, reply and event, and of a session snapshot, in
+The package contains a JSON Schema (draft 2020-12) of each result, request, reply and event, in
 \`schemas/\`. They are generated from the schemas of the code.
 
 \`\`\`sh
