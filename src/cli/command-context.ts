@@ -7,7 +7,7 @@ import { noSuchSession, ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/clients.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
-import type { Made, NatsPorts } from '../nats/open-nats.js';
+import type { NatsPorts } from '../nats/open-nats.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { nearestName } from '../shared/nearest-name.js';
 import type { Cli } from './cli-context.js';
@@ -46,17 +46,10 @@ export function coloured({ config }: Cli): boolean {
   return process.stdout.isTTY === true && TERM !== 'dumb';
 }
 
-/**
- * Connects with all ports, and always closes again. Only a command that writes makes streams and bucket: reading needs
- * no right to that.
- */
-export async function withNats<T>(
-  cli: Cli,
-  work: (nats: NatsPorts) => Promise<T>,
-  makes: readonly Made[] = [],
-): Promise<T> {
+/** Connects with all ports, and always closes again. Makes no streams and buckets: reading needs no right to that. */
+export async function withNats<T>(cli: Cli, work: (nats: NatsPorts) => Promise<T>): Promise<T> {
   const { openPorts } = await import('./open-ports.js');
-  const nats = await openPorts(cli, makes);
+  const nats = await openPorts(cli);
   try {
     return await work(nats);
   } finally {

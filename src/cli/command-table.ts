@@ -244,13 +244,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./remove-commands.js')).projectCommand,
   },
   {
-    name: 'admin snapshot',
-    group: 'admin',
-    takes: '[options] [session]',
-    summary: 'write the snapshot of a session now',
-    load: async () => (await import('./snapshot-command.js')).snapshotCommand,
-  },
-  {
     name: 'admin nats-server',
     group: 'admin',
     takes: '[options]',

@@ -1,16 +1,13 @@
 import { silentLogger } from '../engine/ports/clients.js';
 import { connectNats, type NatsConnection } from '../nats/connection/connect-nats.js';
-import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
+import { type NatsPorts, openNats } from '../nats/open-nats.js';
 import { natsOptions } from '../services/common/service-context.js';
 import { type Cli, started } from './cli-context.js';
 
-/**
- * Connects with all ports, and makes the streams and buckets named. What the connection reports is said once, by the request
- * that fails.
- */
-export function openPorts(cli: Cli, makes: readonly Made[]): Promise<NatsPorts> {
+/** Connects with all ports. What the connection reports is said once, by the request that fails. */
+export function openPorts(cli: Cli): Promise<NatsPorts> {
   return started(cli, (url) =>
-    openNats({ ...natsOptions(url, 'throughline cli', cli.config, silentLogger), makes }),
+    openNats({ ...natsOptions(url, 'throughline cli', cli.config, silentLogger), makes: [] }),
   );
 }
 

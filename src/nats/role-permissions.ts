@@ -57,7 +57,7 @@ import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 /**
  * Roles and their least privileges as NATS users. `publisher`: runs agents; `worker`: the services `extractor`, `tools`,
  * `learnings` and `keeper`; `compiler`: `prompt-compiler` alone; `reader`: only reads; `operator`: a person who also retries,
- * reviews and writes snapshots; `backup`: only copies all streams.
+ * reviews; `backup`: only copies all streams.
  */
 export const ACCESS_ROLES = ['publisher', 'worker', 'compiler', 'reader', 'operator', 'backup'] as const;
 export type AccessRole = (typeof ACCESS_ROLES)[number];
@@ -125,7 +125,6 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
       ...reading(undefined),
       ...['learning.*', 'proposal.*'],
       `$JS.API.STREAM.MSG.DELETE.${REJECTED_STREAM}`,
-      ...writingTo(SNAPSHOT_BUCKET),
       ...PROBING,
     ],
     deny: RAW,

@@ -9,7 +9,7 @@ import { INDEX_BUCKET, token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
 import { cleanEnv, startUp, type Up } from '../support/cli.js';
 import { natsCli } from '../support/nats-cli.js';
-import { openPorts, soon } from '../support/system.js';
+import { openPorts, soon, writeSnapshot } from '../support/system.js';
 
 /** The cheat sheet of docs/reference/subjects-and-streams.md, run as it stands there: by the real command line, against a running `up`. */
 
@@ -131,7 +131,7 @@ describe.skipIf('missing' in found)(
       up = await startUp({ THROUGHLINE_TUNING: 'snapshotEvery=1' });
       await feedRecordedSession(up.url);
       // A snapshot, as `up` itself writes one after a hundred events.
-      expect((await up.cli(['admin', 'snapshot', '-s', SESSION])).code).toBe(0);
+      await writeSnapshot(up.url, SESSION);
       await using client = await connectThroughline({ url: up.url });
       await client.learnings.propose({ content: LEARNING });
       await client.compile({ session: SESSION, taskId: '1', taskPrompt: 'x' });

@@ -194,9 +194,8 @@ describe('the whole system under the users of its roles', () => {
     await connection.close();
   });
 
-  it('an operator retries what was rejected, and writes a snapshot', async () => {
+  it('an operator retries what was rejected', async () => {
     expect(await as('operator', 'result', 'retry', '--all')).toMatchObject({ code: 0, stderr: '' });
-    expect(await as('operator', 'admin', 'snapshot', '-s', 'demo')).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('a dispatch stream that was deleted is made again, and goes on after what sessions have seen', async () => {
@@ -287,11 +286,6 @@ describe('what a role has no need of is refused', () => {
         stderr: expect.stringMatching(/^throughline: .*\(permission_denied\)\n$/),
       });
     }
-  });
-
-  it('a reader cannot write a snapshot', async () => {
-    const { code, stderr } = await as('reader', 'admin', 'snapshot', '-s', 'mine');
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('permission_denied') });
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { createProgram } from '../../src/cli/program.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { cli, startUp, type Up } from '../support/cli.js';
-import { newSession } from '../support/system.js';
+import { newSession, writeSnapshot } from '../support/system.js';
 
 let up: Up;
 let folder: string;
@@ -118,7 +118,7 @@ describe('the reading commands', () => {
   });
 
   it('snapshot show counts the dispatches of every role', async () => {
-    await up.cli(['admin', 'snapshot', session]);
+    await writeSnapshot(up.url, session);
     const counts = ROLES.map((role) => `0 ${role}`).join(', ');
     expect(await run('session', 'show', '--snapshot', session)).toContain(
       `results         ${counts}, 0 rejected\n`,
@@ -158,7 +158,6 @@ describe('the reading commands', () => {
     ['log'],
     ['log --trace=1'],
     ['prompt ls'],
-    ['admin snapshot'],
   ])(
     '%s takes the session as an argument, and says in the same words that it does not exist',
     async (words) => {

@@ -122,6 +122,16 @@ export function openPorts(system: Pick<System, 'url' | 'config'>): Promise<NatsP
   return openNats(natsOptions(system.url, 'throughline test', system.config, silentLogger));
 }
 
+/** Writes the snapshot of a session, as services do after a hundred events or a minute without any. */
+export async function writeSnapshot(url: string, session: string): Promise<void> {
+  const config = loadConfig({});
+  const ports = await openPorts({ url, config });
+  const { reader, writer } = sessionReader(ports, config, silentLogger);
+  await writer.write((await reader.load(token(session, 'session'))).folded);
+  await writer.stop();
+  await ports.close();
+}
+
 /**
  * Waits until every dispatch has been dealt with: none left to deliver, and none in anybody's hands.
  *

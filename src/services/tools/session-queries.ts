@@ -161,7 +161,7 @@ export function createSessionQueries(options: SessionQueriesOptions) {
         if (sequence === 0) throw noSuchSession(session);
         throw new ThroughlineError(
           'not_found',
-          `session ${session} has no snapshot yet: "throughline admin snapshot ${session}" writes one`,
+          `session ${session} has no snapshot yet: services write one after a hundred events, or a minute without any`,
         );
       }
       const decoded = decodeSnapshot(session, stored.text);
