@@ -93,10 +93,11 @@ async function followOne(
 const LOOK_EVERY_MS = 30_000;
 /** Sessions that are read at a time. */
 const AT_ONCE = 8;
-/** Sessions in a page of a list. */
+/** Sessions, and entries of a timeline, in a page of a list. */
 const PAGE = 200;
+const MOST_READ = 500;
 
-/** Follows each session that moves, from where it was at the start. */
+/** Follows each session that moves, and shows what has happened since the start. */
 async function followAll(
   { tools }: ThroughlineClient,
   connection: NatsConnection,
@@ -104,8 +105,9 @@ async function followAll(
   show: Show,
 ): Promise<{ readonly look: () => Promise<void>; readonly stop: () => void }> {
   const turns = new Semaphore(AT_ONCE);
-  const reached = new Map<string, number>();
-  const followers = new Map<Token, TailFollower<WatchedEvent>>();
+  const list = (request: Parameters<typeof tools.timelineList>[0]) =>
+    turns.run(() => tools.timelineList(request));
+  const followers = new Map<Token, Promise<TailFollower<WatchedEvent> | undefined>>();
   /** Sessions of other projects, until the next look. */
   const others = new Set<Token>();
   let said = '';
@@ -113,65 +115,69 @@ async function followAll(
     const text = messageOf(error);
     if (text !== said) note(`-- ${text}`);
     said = text;
-    const follower = followers.get(session);
-    if (follower === undefined || passes(error)) return;
-    follower.close();
-    reached.set(session, follower.at);
+    if (passes(error)) return;
+    void followers.get(session)?.then((follower) => follower?.close());
     followers.delete(session);
   };
-  const follow = (session: Token, after: number) => {
-    const list = (request: Parameters<typeof tools.timelineList>[0]) =>
-      turns.run(() => tools.timelineList(request));
-    const follower = tailTimeline(session, after, list, {
+  /** When the newest event of all sessions came, as of the start and of the last look. */
+  let [began, seen] = ['', ''];
+  const follow = async (session: Token) => {
+    if (project !== undefined) {
+      const { total } = await tools.sessionList({ names: [session], project, limit: 1 });
+      if (total === 0) {
+        others.add(session);
+        return undefined;
+      }
+    }
+    const entries: TimelineEntry[] = [];
+    let page = await list({ session, limit: MOST_READ });
+    const { sequence } = page;
+    for (;;) {
+      const fresh = page.entries.filter(({ at }) => at > began);
+      entries.push(...fresh);
+      if (page.next === undefined || fresh.length < page.entries.length) break;
+      page = await list({ session, limit: MOST_READ, cursor: page.next });
+    }
+    for (const entry of entries.reverse()) if (entry.kind !== 'prompt') show(session, entry);
+    return tailTimeline(session, sequence, list, {
       failed: (error) => failed(session, error),
-      async tell(entries) {
-        for (const entry of entries) show(session, entry);
+      async tell(more) {
+        for (const entry of more) show(session, entry);
       },
     });
+  };
+  const heard = (session: Token) => {
+    if (others.has(session)) return;
+    const follower = followers.get(session) ?? follow(session);
     followers.set(session, follower);
-    return follower;
+    follower.then(
+      (found) => (found === undefined ? followers.delete(session) : found.poke()),
+      (error: unknown) => {
+        followers.delete(session);
+        failed(session, error);
+      },
+    );
   };
-  const moved = async (session: Token) => {
-    const known = followers.get(session);
-    if (known !== undefined) return known.poke();
-    if (project !== undefined && !reached.has(session)) {
-      if (others.has(session)) return;
-      const { total } = await tools.sessionList({ names: [session], project, limit: 1 });
-      if (total === 0) return void others.add(session);
-    }
-    (followers.get(session) ?? follow(session, reached.get(session) ?? 0)).poke();
-  };
-  const heard = (session: Token) => void moved(session).catch((error: unknown) => failed(session, error));
-  /** Lists sessions, the newest first, until a page has none that has moved. */
-  const list = async (onMoved: (session: Token, sequence: number) => void) => {
+  /** Hears of the sessions that have moved since the last look; they are listed the newest first. */
+  const catchUp = async () => {
+    let newest = seen;
     for (let cursor: string | undefined; ; ) {
-      let isNew = false;
       const page = await tools.sessionList({
         ...{ archived: true, limit: PAGE },
         ...(project === undefined ? { brief: true } : { project }),
         ...(cursor !== undefined && { cursor }),
       });
-      for (const { session: name, sequence } of page.sessions) {
-        const session = token(name, 'session');
-        if (sequence <= (followers.get(session)?.at ?? reached.get(name) ?? 0)) continue;
-        isNew = true;
-        onMoved(session, sequence);
+      for (const { session, at } of page.sessions) {
+        if (at > newest) newest = at;
+        if (at >= seen && began !== '') heard(token(session, 'session'));
       }
       cursor = page.next;
-      if (cursor === undefined || (!isNew && project === undefined)) return;
+      const isSeen = began === '' || page.sessions.some(({ at }) => at < seen);
+      if (cursor === undefined || (isSeen && project === undefined)) break;
     }
+    seen = newest;
   };
-  /** Sessions that were announced before the list was read. */
-  let early: Set<Token> | undefined = new Set();
-  const subscriptions = Object.values(PUBLISHED_EVENTS).map((subjects) =>
-    subscribeResiliently(connection, subjects, ({ subject }) => {
-      const session = publishedEvent(subject)?.session;
-      if (session === undefined) return;
-      if (early === undefined) heard(session);
-      else early.add(session);
-    }),
-  );
-  await list((session, sequence) => reached.set(session, sequence)).catch((error: unknown) => {
+  await catchUp().catch((error: unknown) => {
     throw codeOf(error) === 'permission_denied'
       ? new ThroughlineError(
           'permission_denied',
@@ -179,14 +185,18 @@ async function followAll(
         )
       : error;
   });
-  const waiting = early;
-  early = undefined;
-  for (const session of waiting) heard(session);
+  began = seen === '' ? '0' : seen;
+  const subscriptions = Object.values(PUBLISHED_EVENTS).map((subjects) =>
+    subscribeResiliently(connection, subjects, ({ subject }) => {
+      const session = publishedEvent(subject)?.session;
+      if (session !== undefined) heard(session);
+    }),
+  );
   // One look at a time.
   const looked = batched(async () => {
-    others.clear();
     said = '';
-    await list(heard).catch((error: unknown) => note(`-- ${messageOf(error)}`));
+    others.clear();
+    await catchUp().catch((error: unknown) => note(`-- ${messageOf(error)}`));
   });
   const look = () => looked(undefined);
   const looking = setInterval(() => void look(), LOOK_EVERY_MS);
@@ -195,7 +205,7 @@ async function followAll(
     stop() {
       clearInterval(looking);
       if (!connection.isClosed()) for (const subscription of subscriptions) subscription.close();
-      for (const follower of followers.values()) follower.close();
+      for (const follower of followers.values()) void follower.then((found) => found?.close());
     },
   };
 }

@@ -153,7 +153,7 @@ describe('the whole system under the users of its roles', () => {
   it('a reader sees everything that the doctor looks at', async () => {
     const { stdout } = await as('reader', 'doctor');
     expect(stdout).toMatch(/^ok {4}sessions: /m);
-    expect(stdout).toMatch(/^ok {4}projects: 1 project,/m);
+    expect(stdout).toMatch(/^ok {4}projects: 1 project$/m);
     expect(stdout).not.toContain('permission_denied');
   });
 
