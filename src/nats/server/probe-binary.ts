@@ -2,7 +2,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { runCommand } from './server-child.js';
 import type { Environment } from './server-search.js';
-import { formatServerVersion, parseServerVersion } from './server-version.js';
+import { parseServerVersion } from './server-version.js';
 
 type BinaryProbe = { readonly version: string } | { readonly reason: string };
 
@@ -12,7 +12,7 @@ export async function probeBinary(path: string, env: Environment): Promise<Binar
   if (!result.ok) return { reason: result.reason };
   const version = parseServerVersion(result.stdout);
   if (version === undefined) return { reason: 'its --version names no version' };
-  return { version: formatServerVersion(version) };
+  return { version };
 }
 
 /** Returns the platform's file name of an executable. */

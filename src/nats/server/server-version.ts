@@ -4,42 +4,18 @@ import { systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { NATS_SERVER_PIN } from './server-pin.js';
 import type { Environment } from './server-search.js';
 
-/** `prerelease` is the part behind the dash, as in `RC.1`. */
-export interface ServerVersion {
-  readonly major: number;
-  readonly minor: number;
-  readonly patch: number;
-  readonly prerelease: string | undefined;
+const VERSION = /(?:^|[\sv:])(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)/;
+
+/** Returns the first version in `text`: `2.15.0-RC.1` of `nats-server: v2.15.0-RC.1`. */
+export function parseServerVersion(text: string): string | undefined {
+  return VERSION.exec(text)?.[1];
 }
 
-const VERSION = /(?:^|[\sv:])(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?/;
-
-/** Parses the first version in `text`: `2.15.0-RC.1`, `v2.9.10`, or all of `nats-server: v2.15.0`. */
-export function parseServerVersion(text: string): ServerVersion | undefined {
-  const match = VERSION.exec(text);
-  if (match === null) return undefined;
-  const [, major, minor, patch, prerelease] = match;
-  return { major: Number(major), minor: Number(minor), patch: Number(patch), prerelease };
-}
-
-export function formatServerVersion(version: ServerVersion): string {
-  const core = `${version.major}.${version.minor}.${version.patch}`;
-  return version.prerelease === undefined ? core : `${core}-${version.prerelease}`;
-}
-
-/** Returns a negative number if `a` is older than `b`, 0 if equal, positive if newer. A prerelease precedes its release. */
-export function compareServerVersions(a: ServerVersion, b: ServerVersion): number {
-  const core = a.major - b.major || a.minor - b.minor || a.patch - b.patch;
-  if (core !== 0 || a.prerelease === b.prerelease) return core;
-  if (a.prerelease === undefined) return 1;
-  if (b.prerelease === undefined) return -1;
-  return a.prerelease.localeCompare(b.prerelease, 'en', { numeric: true });
-}
-
+/** Returns true from the oldest supported release on; a prerelease of that one is too old. */
 export function isSupportedServer(version: string): boolean {
-  const found = parseServerVersion(version);
-  const needed = parseServerVersion(NATS_SERVER_PIN.minimum);
-  return found !== undefined && needed !== undefined && compareServerVersions(found, needed) >= 0;
+  const [core = '', prerelease] = parseServerVersion(version)?.split(/-(.*)/s) ?? [];
+  const order = core.localeCompare(NATS_SERVER_PIN.minimum, 'en', { numeric: true });
+  return core !== '' && (order > 0 || (order === 0 && prerelease === undefined));
 }
 
 /**

@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { NATS_SERVER_PIN } from '../../../src/nats/server/server-pin.js';
 import {
-  compareServerVersions,
-  formatServerVersion,
   isSupportedServer,
   parseServerVersion,
   requireSupportedServer,
-  type ServerVersion,
 } from '../../../src/nats/server/server-version.js';
-
-function version(text: string): ServerVersion {
-  const parsed = parseServerVersion(text);
-  if (parsed === undefined) throw new Error(`no version in ${text}`);
-  return parsed;
-}
 
 describe('parseServerVersion', () => {
   it.each([
@@ -22,7 +13,7 @@ describe('parseServerVersion', () => {
     ['v2.9.10', '2.9.10'],
     ['nats-server: v2.10.7-beta', '2.10.7-beta'],
   ])('the version parser reads %j as %s', (text, expected) => {
-    expect(formatServerVersion(version(text))).toBe(expected);
+    expect(parseServerVersion(text)).toBe(expected);
   });
 
   it.each(['', 'nats-server', 'v2.15', 'version two'])(
@@ -33,22 +24,12 @@ describe('parseServerVersion', () => {
   );
 });
 
-describe('compareServerVersions', () => {
-  it('versions are ordered by number, not by text, and a prerelease comes before its release', () => {
-    const shuffled = ['2.12.0', '2.9.10', '2.15.0', '2.15.0-RC.10', '2.15.0-RC.2', '10.0.0', '2.12.1'];
-    const sorted = shuffled.map(version).toSorted(compareServerVersions).map(formatServerVersion);
-    expect(sorted).toEqual(['2.9.10', '2.12.0', '2.12.1', '2.15.0-RC.2', '2.15.0-RC.10', '2.15.0', '10.0.0']);
-  });
-
-  it('a version is equal to itself', () => {
-    expect(compareServerVersions(version('2.15.0-RC.1'), version('v2.15.0-RC.1'))).toBe(0);
-  });
-});
-
 describe('requireSupportedServer', () => {
   it('the version check accepts the minimum and the pinned version', () => {
     requireSupportedServer(NATS_SERVER_PIN.minimum, 'nats://x');
     requireSupportedServer(NATS_SERVER_PIN.version, 'nats://x');
+    for (const newer of ['2.12.1', '2.100.0', '10.0.0', '2.13.0-RC.1'])
+      requireSupportedServer(newer, 'nats://x');
     expect(isSupportedServer('2.12.0-RC.1')).toBe(false);
   });
 
