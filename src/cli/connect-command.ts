@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
@@ -38,7 +38,6 @@ import {
 import { readRegularFile } from '../engine/files/user-state.js';
 import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, coloured, examples, note, out } from './command-context.js';
-import { placeOf } from './connect-place.js';
 import { serverProblem } from './inspector-options.js';
 import { agreed, canAsk } from './output.js';
 
@@ -163,6 +162,11 @@ function newRecord(
     if (other.session === session && other.folder !== known?.folder)
       note(`-- ${other.folder} uses this session, too`);
   return settings;
+}
+
+/** The place that connecting works on: this folder, or what belongs to the user. */
+function placeOf(cli: Cli, scope: Scope): Where {
+  return { scope, project: process.cwd(), home: homedir(), env: cli.config.env, exists: existsSync };
 }
 
 function requirePlainFile(file: string): void {

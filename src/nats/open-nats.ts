@@ -16,8 +16,7 @@ import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
 import { highestKnown } from './jetstream/dispatch-numbers.js';
 import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/installed-layout.js';
-import { raiseDispatches } from './jetstream/raise-dispatches.js';
-import { type RepairedStreams, repairStreams } from './jetstream/repair-streams.js';
+import { type RepairedStreams, raiseDispatches, repairStreams } from './jetstream/repair-streams.js';
 import { ServerClock } from './jetstream/server-clock.js';
 import {
   ensureDispatchStream,

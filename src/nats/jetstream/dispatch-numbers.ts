@@ -19,11 +19,11 @@ import {
 } from '../../contracts/names.js';
 import { newestNamed, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import { ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { LIFECYCLE_PREFIX, LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
 import { eventsOf } from '../stores/nats-event-log.js';
 import { snapshotIn, unpackedText } from '../stores/nats-snapshot-store.js';
 import { readLast, readStream, type StreamMessage } from './direct-get.js';
 import { newestMessage, newestOf } from './newest-page.js';
-import { raisedTo } from './raised-record.js';
 
 export interface SeenDispatch {
   readonly sequence: number;
@@ -234,4 +234,26 @@ async function firstAfter({ connection, timeoutMs }: NumbersPorts, at: string): 
   const since = new Date(Date.parse(at) + 2).toISOString();
   const [first] = await readStream(connection, DISPATCH_STREAM, '>', { since, limit: 1 }, timeoutMs);
   return first?.sequence;
+}
+
+/** Key of the record in the bucket `session_lifecycle` with the raised dispatch number. */
+export const RAISED_KEY = 'raised';
+const raised = z.object({ v: z.literal(1), dispatches: z.int().positive() });
+
+export function raisedIn(data: Uint8Array): number {
+  return raised.safeParse(jsonOf(data)).data?.dispatches ?? 0;
+}
+
+/** Returns how far the numbers were raised for imported sessions; 0 if never, or if the user may not read it. */
+async function raisedTo(connection: NatsConnection, timeoutMs: number): Promise<number> {
+  try {
+    const last = await readLast(connection, LIFECYCLE_STREAM, LIFECYCLE_PREFIX + RAISED_KEY, timeoutMs);
+    return last === undefined ? 0 : raisedIn(last.data);
+  } catch (error) {
+    // There is no bucket yet.
+    if (isNoResponders(error)) return 0;
+    const fault = toThroughlineError(error, 'reading lifecycle records');
+    if (fault.code === 'permission_denied') return 0;
+    throw fault;
+  }
 }

@@ -37,7 +37,6 @@ import {
 } from '../../contracts/names.js';
 import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { API, apiCode, ifExists, takenByAnother } from '../connection/nats-errors.js';
-import { snapshotSequence } from '../stores/snapshot-sequence.js';
 import { newestOf } from './newest-page.js';
 
 /**
@@ -238,6 +237,11 @@ async function highestSnapshot(
 }
 
 const READ_AT_ONCE = 16;
+
+/** Extracts the sequence from the beginning of a snapshot's text; 0 for any other text. */
+export function snapshotSequence(text: string): number {
+  return Number(/^\{"after_sequence":(\d+),/.exec(text)?.[1] ?? 0);
+}
 
 function snapshotAt(message: StoredMsg): number | undefined {
   return snapshotSequence(message.string()) || undefined;

@@ -7,8 +7,7 @@ import type { Token } from '../../contracts/names.js';
 import type { ReplacingSnapshotStore, SaveOutcome, StoredSnapshot } from '../../engine/ports/session-log.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readLast, readStream, type StreamMessage } from '../jetstream/direct-get.js';
-import type { TopologyOptions } from '../jetstream/topology.js';
-import { snapshotSequence } from './snapshot-sequence.js';
+import { snapshotSequence, type TopologyOptions } from '../jetstream/topology.js';
 
 /** Size of subject and headers in a message of the largest size. */
 const ENVELOPE_BYTES = 4096;
