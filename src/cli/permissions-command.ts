@@ -71,7 +71,8 @@ export function permissionsCommand(program: Command): void {
       if (options.json) return out(JSON.stringify(printed));
       note(`-- ${role}: set THROUGHLINE_INBOX_PREFIX=${inboxPrefix} where it runs`);
       if (sharing !== undefined) out(shared(options.account ?? '', sharing));
-      out(block('permissions', inServerWords(permissions).permissions));
+      // The server reads JSON.
+      out(`permissions ${JSON.stringify(inServerWords(permissions).permissions, undefined, 2)}`);
     });
 }
 
@@ -92,19 +93,20 @@ function sharingOf(
   return sharingFor(permissions, token(account, '--account'));
 }
 
+/** An entry a line, because the lists of several users are put together. */
 function shared(account: string, { exports, imports }: AccountSharing): string {
+  const list = (name: string, entries: readonly object[]) => [
+    `${name} [`,
+    ...entries.map((entry) => `  ${JSON.stringify(entry)}`),
+    ']',
+  ];
   return [
     `# in the account ${account}, which has JetStream`,
-    block('exports', exports),
+    ...list('exports', exports),
     '# in the account of these users, which has no JetStream',
-    block('imports', imports),
+    ...list('imports', imports),
     '# of these users',
   ].join('\n');
-}
-
-/** A block of the server's configuration, which takes JSON. */
-function block(name: string, content: object): string {
-  return `${name} ${JSON.stringify(content, undefined, 2)}`;
 }
 
 function sessionsOf({ role, session }: PermissionsOptions): Token[] | undefined {
