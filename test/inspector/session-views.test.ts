@@ -67,14 +67,14 @@ describe('the prompt of a session', () => {
     expect(await page.locator('.legend').textContent()).toMatch(/of 300 tokens/);
   });
 
-  it('two prompts stand beside each other, with the changed words marked', async () => {
+  it('two prompts are compared line by line, with the changed words marked', async () => {
     await goTo(page, origin, '/s/memory/diff?a=seq:10&b=seq:30&task=5.1');
     await page.locator('.diff-table').waitFor();
     expect(await page.locator('.diff-added').count()).toBeGreaterThan(0);
     expect(await page.locator('.diff-table').textContent()).toContain('sequence 10');
     await page.getByRole('button', { name: 'Swap' }).click();
     await page.waitForURL(/a=seq%3A30&b=seq%3A10/);
-    await page.getByRole('columnheader', { name: 'sequence 30' }).waitFor();
+    await page.getByRole('columnheader', { name: /^sequence 30 .*→ sequence 10/ }).waitFor();
   });
 });
 

@@ -48,18 +48,12 @@ export function Progress(props: { readonly label: string; readonly done: number;
           {props.done}/{props.total}
         </span>
       </span>
-      <Share part={props.done} whole={props.total} />
-    </span>
-  );
-}
-
-/** A filled bar. It is hidden from screen readers, so figures must stand beside it. */
-export function Share(props: { readonly part: number; readonly whole: number; readonly tone?: string }) {
-  const { part, whole, tone } = props;
-  const share = whole <= 0 ? 0 : Math.min(1, part / whole);
-  return (
-    <span class="share" aria-hidden="true">
-      <span class={`share-part ${tone ?? ''}`} style={{ width: `${(share * 100).toFixed(2)}%` }} />
+      <span class="share" aria-hidden="true">
+        <span
+          class="share-part"
+          style={{ width: `${(Math.min(1, props.done / Math.max(1, props.total)) * 100).toFixed(2)}%` }}
+        />
+      </span>
     </span>
   );
 }

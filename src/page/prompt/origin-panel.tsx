@@ -24,14 +24,13 @@ export function OriginPanel(props: {
       <p>
         <strong>{sectionName(row.section)}</strong> <span class="quiet figure">line {row.number}</span>
       </p>
-      {row.fact === undefined ? (
-        <p class="quiet small">{sectionAbout(row.section)}</p>
-      ) : (
+      {row.fact !== undefined ? (
         <FactOrigin fact={row.fact} reply={reply} />
+      ) : sectionAbout(row.section) === undefined ? null : (
+        <p class="quiet small">{sectionAbout(row.section)}</p>
       )}
       {row.learning === undefined ? null : <p>{row.learning.content}</p>}
       {row.file === undefined ? null : <FileOrigin path={row.file} reply={reply} />}
-      {row.section === 'ledger' ? <LedgerFields text={row.text} /> : null}
       <dl class="pairs">
         {row.task === undefined ? null : <Pair name="Task">{row.task}</Pair>}
         {row.dispatch === undefined ? null : <Pair name="Result">{String(row.dispatch)}</Pair>}
@@ -113,33 +112,4 @@ function FileOrigin({ path, reply }: { readonly path: string; readonly reply: Co
       )}
     </>
   );
-}
-
-/** Shows the ledger, which is one line of JSON, with a line for each field. */
-function LedgerFields({ text }: { readonly text: string }) {
-  const fields = jsonFields(text);
-  if (fields.length === 0) return null;
-  return (
-    <dl class="pairs pairs-long">
-      {fields.map(([name, value]) => (
-        <Pair key={name} name={name.replaceAll('_', ' ')}>
-          {asLine(value)}
-        </Pair>
-      ))}
-    </dl>
-  );
-}
-
-function jsonFields(text: string): [string, unknown][] {
-  if (!text.startsWith('{')) return [];
-  try {
-    return Object.entries(JSON.parse(text) as object);
-  } catch {
-    return [];
-  }
-}
-
-function asLine(value: unknown): string {
-  if (Array.isArray(value)) return value.map(asLine).join(' · ');
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
