@@ -133,6 +133,46 @@ describe('every view', () => {
     expect(found).toEqual([]);
   });
 
+  it('on a phone a finger hits every control, and no explanation covers the prompt', async () => {
+    const phone = await opened.newPage({ viewport: { width: 390, height: 844 } });
+    const small: string[] = [];
+    for (const view of ['/', '/s/memory', '/s/memory/timeline', '/activity', ...VIEWS]) {
+      await goTo(phone, origin, view);
+      const found = await phone.evaluate<string[]>(`
+        [...document.querySelectorAll('a, button, select, input, summary')]
+          .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.matches('.skip-link'))
+          // A row that belongs to its link is hit as a whole.
+          .map((each) => [each.textContent || each.ariaLabel || each.tagName, each.matches('.row-link') ? each.closest('li, tr') : each])
+          .filter(([, box]) => box.getBoundingClientRect().height < 31.5)
+          .map(([name, box]) => name.slice(0, 40) + ' ' + box.getBoundingClientRect().height)`);
+      small.push(...found.map((each) => `${view}: ${each}`));
+    }
+    await goTo(phone, origin, '/s/memory/prompt');
+    const origins = phone.getByRole('region', { name: 'Origin of the line' });
+    expect(await origins.isVisible()).toBe(false);
+    await phone.locator('.prompt-line-linked').first().focus();
+    expect((await origins.boundingBox())?.height).toBeLessThan(844 * 0.35);
+    await phone.context().close();
+    expect(small).toEqual([]);
+  });
+
+  it('on a phone a row of the timeline shows two lines of text, and the files fit', async () => {
+    const phone = await opened.newPage({ viewport: { width: 390, height: 844 } });
+    await goTo(phone, origin, '/s/memory/timeline?kind=result');
+    const box = await phone.locator('.row-what').first().boundingBox();
+    expect(box?.width).toBeGreaterThan(300);
+    expect(box?.height).toBeGreaterThan(36);
+    await goTo(phone, origin, '/s/memory/facts?tab=files');
+    const paths = await phone
+      .locator('.file-path')
+      .evaluateAll(
+        (all: { scrollWidth: number; clientWidth: number }[]) =>
+          all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length,
+      );
+    expect(paths).toBe(0);
+    await phone.context().close();
+  });
+
   it('no view is wider than a phone', async () => {
     const phone = await opened.newPage({ viewport: { width: 360, height: 740 } });
     const wide: string[] = [];

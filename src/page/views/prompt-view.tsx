@@ -118,7 +118,9 @@ function CompiledView(props: {
   const said = sections.reduce((sum, { tokens }) => sum + tokens, 0);
   const indexOf = (section: string | undefined) =>
     sections.findIndex(({ name }) => name === section || (section === 'ledger' && LEDGER.has(name)));
-  const line = pointed ?? pinned;
+  // A line that was chosen stays until Escape, so that a person can act on it.
+  const line = pinned ?? pointed;
+  useKeys([{ keys: ['Escape'], does: 'let go of the line', run: () => setPinned(undefined) }]);
   const parts = [
     ...sections.map(({ name, tokens }) => ({ name: sectionName(name), value: tokens })),
     { name: 'Frame', value: Math.max(0, budget.used - said) },
@@ -145,16 +147,7 @@ function CompiledView(props: {
           <CardHead title={`Compiled at sequence ${reply.sequence}`}>
             <CopyButton text={reply.prompt} label="Copy prompt" />
           </CardHead>
-          <PromptText
-            rows={rows}
-            indexOf={indexOf}
-            shown={line}
-            onShow={setPointed}
-            onPin={(pin) => {
-              setPinned(pin);
-              setPointed(undefined);
-            }}
-          />
+          <PromptText rows={rows} indexOf={indexOf} shown={line} onShow={setPointed} onPin={setPinned} />
         </div>
         <div class="prompt-origin">
           <OriginPanel

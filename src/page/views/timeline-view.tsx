@@ -21,7 +21,7 @@ import { type TimelineStore, useTimeline } from '../timeline/timeline-store.js';
 import { asAskError } from '../use-ask.js';
 
 /** Height of a row in pixels: on one line, or on two on a narrow screen. */
-const [ROW, NARROW_ROW] = [36, 60];
+const [ROW, NARROW_ROW] = [36, 80];
 /** The same width as in timeline.css. */
 const NARROW = matchMedia('(max-width: 760px)');
 const narrow = signal(NARROW.matches);
@@ -137,6 +137,9 @@ function Entries(props: {
             : store.more
               ? `${counted(store.count, 'entry', 'entries')} loaded; scroll for older ones`
               : `${counted(store.count, 'entry', 'entries')} in all`}
+          {store.sessions === undefined || store.sessions.read >= store.sessions.total
+            ? ''
+            : ` of the ${figure(store.sessions.read)} sessions with the newest events, of ${figure(store.sessions.total)}`}
         </p>
       </div>
       {open && entry !== undefined ? (
