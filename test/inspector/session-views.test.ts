@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { fillInspector } from '../../scripts/demo-inspector.mjs';
+import { token } from '../../src/contracts/names.js';
 import { seriousFindings } from '../support/accessibility.js';
 import { inspectorOfFile } from '../support/browser.js';
+import { implementer, recorded } from '../support/builders.js';
+import { workWhile } from '../support/frames.js';
 import { allDealtWith } from '../support/system.js';
 import { goTo } from './looks.js';
 
@@ -103,6 +106,49 @@ describe('the facts of a session', () => {
     await page.keyboard.press('Enter');
     const file = page.getByRole('region', { name: 'The file' });
     expect(await file.textContent()).toMatch(/Changes together with[\s\S]*\.ts/);
+  });
+});
+
+describe('a session with more facts than it keeps', () => {
+  it('its prompt is visible within a second of the click, and its list of facts says what is gone', async () => {
+    for (let result = 1; result <= 45; result += 1) {
+      const facts = Array.from({ length: 50 }, (_, n) => ({
+        subject: `module ${result}-${n}`,
+        relation: 'keeps',
+        object: `what the parser of case ${n} has found in round ${result}`,
+        tags: ['decision' as const],
+      }));
+      const body = implementer({ task_id: `${result}`, summary: `Round ${result}`, facts });
+      await system.ports.log.append(token('full', 'session'), recorded(result, body));
+    }
+    const times: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      await goTo(page, origin, '/s/full');
+      const began = performance.now();
+      await page.getByRole('link', { name: 'Prompt', exact: true }).click();
+      await page.locator('.prompt-line').first().waitFor();
+      times.push(Math.round(performance.now() - began));
+    }
+    const considered = page.getByRole('region', { name: 'Facts and files that were considered' });
+    await considered.waitFor();
+    console.log(`from the click to the prompt of 2,000 facts: ${times.join(', ')} ms`);
+    expect(Math.min(...times)).toBeLessThan(1_000);
+    expect(await considered.locator('tbody tr').count()).toBeLessThanOrEqual(100);
+    await goTo(page, origin, '/s/full/facts');
+    await page.getByText('it keeps its 2,000 newest').waitFor();
+    const scrolled = await workWhile(
+      page,
+      `(async () => {
+        let frames = 0;
+        for (; document.querySelectorAll('.fact-row').length < 1000; frames++) {
+          scrollTo(0, document.body.scrollHeight);
+          await new Promise((done) => requestAnimationFrame(done));
+        }
+        return frames;
+      })()`,
+    );
+    console.log('milliseconds for a frame of the list of facts', scrolled);
+    expect(scrolled.task).toBeLessThan(1000 / 30);
   });
 });
 

@@ -14,7 +14,7 @@ export function ConsideredTable(props: { readonly session: string; readonly cons
   const { session, considered } = props;
   const [only, setOnly] = useState<'all' | 'in' | 'out'>('all');
   const fits = ({ shown }: { readonly shown: boolean }) => only === 'all' || shown === (only === 'in');
-  // A session has up to 2,048 facts: rows are made as a person scrolls.
+  // A session has up to 2,000 facts: rows are made as a person scrolls.
   const [most, setMost] = useState(STEP);
   const facts = considered.facts.filter(fits).slice(0, most);
   const files = considered.files.filter(fits).slice(0, most - facts.length);
