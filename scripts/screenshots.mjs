@@ -96,8 +96,9 @@ async function pictures(url) {
   });
   await page.goto(url);
   for (const [name, [address, prepare]] of Object.entries(VIEWS)) {
-    // The prompt's parts and the line that is pointed at are to be seen at once.
-    if (width >= 640) await page.setViewportSize({ width, height: name === 'prompt' ? 960 : 760 });
+    // What is needed and the sessions are to be seen at once, and so are a prompt's parts and the line that is pointed at.
+    const height = ['sessions', 'prompt'].includes(name) ? 960 : 760;
+    if (width >= 640) await page.setViewportSize({ width, height });
     await page.goto(new URL(address, url).href);
     await page.locator('main h1').waitFor();
     await page.waitForLoadState('load');

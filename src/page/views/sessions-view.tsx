@@ -70,7 +70,8 @@ export function SessionsView({ params }: GlobalViewProps) {
       <div class="tools">
         <div class="field-wide">
           <FilterField
-            label="Words of name, title, goal, question, reason or agent; Enter opens the first"
+            label="Words; Enter opens the first"
+            placeholder="of a name, title, goal, question, reason or agent"
             value={text}
             onFilter={(value) => {
               setOpens(undefined);
