@@ -117,6 +117,7 @@ describe('the view of the sessions', () => {
       'descending',
     );
     await go('/');
+    await inList('recorded').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('quince grafted');
     await page.keyboard.press('Enter');
