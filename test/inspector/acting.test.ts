@@ -134,7 +134,7 @@ describe('a person', () => {
     for (const content of ['Run the linter', 'Write the changelog', 'Sign the commits'])
       await client.learnings.propose({ project: 'shop', content });
     await goTo(page, origin, '/learnings');
-    expect(await page.getByLabel('Project').inputValue()).toBe('shop');
+    await expect.poll(() => page.getByLabel('Project').inputValue()).toBe('shop');
     await page.getByRole('button', { name: 'Mark all' }).press('Enter');
     await page.getByRole('button', { name: 'Accept 3' }).press('Enter');
     await page.getByText('3 not sent').waitFor();
