@@ -82,6 +82,8 @@ export function connectCommand(program: Command): void {
           `which client? Name one of ${CONNECT_NAMES.join(', ')}, or "ls" to see them all`,
         );
       }
+      if (client === 'agents-md' && options.user === true)
+        throw new ThroughlineError('usage', 'agents-md is for one project: leave out --user');
       if (client === undefined) await connectProject(cli, options);
       else if (options.remove === true) await disconnect(cli, client, options);
       else await connectTo(cli, client, options);
@@ -93,7 +95,7 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   const { title, program, confirm } = CONNECT_CLIENTS[client];
   const scope = options.user === true ? 'user' : 'project';
   const { env } = cli.config;
-  if (installedProgram(program, env) === undefined) {
+  if (program !== undefined && installedProgram(program, env) === undefined) {
     note(`-- ${title} is not installed here: "${program}" is not on your PATH. This takes effect once it is`);
   }
   if (installedProgram('throughline', env) === undefined) {
@@ -271,7 +273,7 @@ function diffLines(
 interface ConnectedClient {
   readonly client: ConnectClientName;
   readonly title: string;
-  /** Reported by the client itself; `null` if it is not installed. */
+  /** Reported by the client itself; `null` if it is not installed, `-` for a file that several clients read. */
   readonly version: string | null;
   readonly project: EntryState | 'unreadable';
   readonly user: EntryState | 'unreadable';
@@ -310,7 +312,7 @@ async function connectedClient(
   common: readonly string[],
 ): Promise<ConnectedClient> {
   const { title, program, problem } = CONNECT_CLIENTS[client];
-  const path = installedProgram(program, cli.config.env);
+  const path = program && installedProgram(program, cli.config.env);
   const problems: string[] = [];
   const stateIn = (scope: Scope): EntryState | 'unreadable' => {
     try {
@@ -334,10 +336,10 @@ async function connectedClient(
     if (own !== undefined) problems.push(own);
   }
   const isConnected = states.project === 'connected' || states.user === 'connected';
-  if (isConnected && path === undefined)
+  if (isConnected && program !== undefined && path === undefined)
     problems.push(`${title} is connected and not installed here: "${program}" is not on your PATH`);
   if (isConnected) problems.push(...common);
-  const version = path === undefined ? null : await versionOf(path);
+  const version = path === undefined ? (program === undefined ? '-' : null) : await versionOf(path);
   return { client, title, version, ...states, works: isConnected && problems.length === 0, problems };
 }
 

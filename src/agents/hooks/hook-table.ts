@@ -47,6 +47,8 @@ interface PayloadFields {
   readonly event: string;
   /** Names the conversation. */
   readonly conversation: string;
+  /** The conversation that an agent was started in, in a client where an agent's events name the agent as their conversation. */
+  readonly parent?: string;
   /** Names the turn: the same from a prompt to the next one. */
   readonly turn: string;
   readonly directory: string;
@@ -59,6 +61,8 @@ interface PayloadFields {
   readonly response: string;
   readonly error: string;
   readonly message: string;
+  /** Path of the transcript, where no event has the last message. */
+  readonly transcript?: string;
   /** True, or a count above 0, in an agent that was sent back. */
   readonly again: string;
 }
@@ -88,6 +92,8 @@ export interface HookClient {
   readonly maxAnswer: number;
   /** Encodes an answer with exactly the keys that the client knows. */
   readonly write: Readonly<Record<AnswerKind, (value: unknown, event: string) => object>>;
+  /** Field of a payload that comes from another client, which reads the configuration of this one as well. */
+  readonly foreign?: string;
   /** It never says that a command has failed. */
   readonly hidesFailures?: true;
   /** Limitations of the client. */
@@ -138,6 +144,7 @@ export const HOOK_CLIENTS = {
       Task: { prompt: 'prompt', agentName: 'subagent_type' },
     },
     readers: ['Explore', 'Plan'],
+    foreign: 'timestamp',
     contextTokens: 8000,
     maxContext: 40_000,
     maxAnswer: 49_000,
@@ -207,6 +214,39 @@ export const HOOK_CLIENTS = {
       'send a sub-agent back: its result is taken from what it returns to the main agent',
       'say that there was a compaction: its event for one comes before every request, so it is not taken',
       'keep apart what a sub-agent does: its tools are in the trace as those of the main agent',
+    ],
+  },
+  copilot: {
+    title: 'Copilot CLI',
+    checked: '1.0.102, run',
+    // In these names its payloads have the fields of Claude Code; in its own ones, none that names the event.
+    events: [
+      { name: 'SessionStart', moment: 'session-start', answer: 'context' },
+      { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
+      { name: 'PreToolUse', moment: 'before-agent', answer: 'input', matcher: 'Agent|Task' },
+      { name: 'PostToolUse', moment: 'after-tool', answer: 'context' },
+      { name: 'PostToolUseFailure', moment: 'after-tool', failed: true },
+      { name: 'SubagentStop', moment: 'agent-stop', answer: 'again' },
+      { name: 'Stop', moment: 'stop', answer: 'again' },
+      { name: 'PreCompact', moment: 'before-compaction' },
+      { name: 'SessionEnd', moment: 'session-end' },
+    ],
+    fields: { ...FIELDS, response: 'tool_result', parent: 'parent_agent_id', transcript: 'transcript_path' },
+    agentTools: { Agent: { prompt: 'prompt', agentName: 'agent_type' } },
+    readers: ['explore', 'research', 'rubber-duck', 'code-review', 'security-review'],
+    // Context with a tool is cut at 10 KB.
+    contextTokens: 2000,
+    maxContext: 9000,
+    maxAnswer: 49_000,
+    write: {
+      context: (value) => ({ additionalContext: value }),
+      input: (value) => ({ modifiedArgs: value }),
+      again: block,
+    },
+    cannot: [
+      'give its last message to a hook: it is read from the transcript',
+      'say when a compaction is over: the history of the conversation is not given again',
+      'start the MCP server of a plugin in the project: `throughline connect copilot` can',
     ],
   },
   cursor: {
