@@ -84,12 +84,16 @@ export function connectCommand(program: Command): void {
       }
       if (client === 'agents-md' && options.user === true)
         throw new ThroughlineError('usage', 'agents-md is for one project: leave out --user');
-      if (client === undefined) await connectProject(cli, options);
+      // For a user whose clients are connected with `--user`, and a project that was cloned.
+      if (client === undefined) await connected(cli, undefined, options, 'project');
       else if (options.remove === true) await disconnect(cli, client, options);
       else await connectTo(cli, client, options);
     });
   addConnectList(connect);
 }
+
+const NOT_ON_PATH =
+  '"throughline" is not on your PATH, so hooks cannot start it: run "npm link" or "npm install --global"';
 
 async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOptions): Promise<void> {
   const { title, program, confirm } = CONNECT_CLIENTS[client];
@@ -98,11 +102,7 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   if (program !== undefined && installedProgram(program, env) === undefined) {
     note(`-- ${title} is not installed here: "${program}" is not on your PATH. This takes effect once it is`);
   }
-  if (installedProgram('throughline', env) === undefined) {
-    note(
-      '-- "throughline" is not on your PATH, so hooks cannot start it: run "npm link" or "npm install --global"',
-    );
-  }
+  if (installedProgram('throughline', env) === undefined) note(`-- ${NOT_ON_PATH}`);
   const { changes, isDone } = await connected(cli, client, options, scope);
   if (!isDone) return;
   for (const { path, backup, record } of changes)
@@ -112,11 +112,6 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
   const server = options.dryRun === true ? undefined : await serverProblem(cli);
   if (server !== undefined) note(`-- ${server}`);
-}
-
-/** Connects the folder alone: for a user whose clients are connected with `--user`, and a project that was cloned. */
-async function connectProject(cli: Cli, options: ConnectOptions): Promise<void> {
-  await connected(cli, undefined, options, 'project');
 }
 
 /** Writes what connects a client and the folder, and records the folder for this user. */
@@ -347,11 +342,7 @@ async function connectedClient(
 async function commonProblems(cli: Cli): Promise<string[]> {
   const server = await serverProblem(cli);
   return [
-    ...(installedProgram('throughline', cli.config.env) === undefined
-      ? [
-          '"throughline" is not on your PATH, so hooks cannot start it: run "npm link" or "npm install --global"',
-        ]
-      : []),
+    ...(installedProgram('throughline', cli.config.env) === undefined ? [NOT_ON_PATH] : []),
     ...(server === undefined ? [] : [server]),
   ];
 }
