@@ -31,7 +31,9 @@ export async function story({ first, second, folder, services, isPackaged = fals
   git('remote', 'add', 'origin', `https://host.example/${owner}/${repository}.git`);
   const servers = join(folder, 'servers');
   writeFileSync(servers, '');
-  const shim = `#!/bin/sh\n[ "$1" = mcp ] && pwd >> "${servers}"\nexec "${process.execPath}" "${BIN}" "$@"\n`;
+  // On a busy machine a hook may take its time here; how long it takes is measured elsewhere.
+  const cases = `mcp) pwd >> "${servers}" ;; hook) set -- "$@" --within 8000 ;;`;
+  const shim = `#!/bin/sh\ncase "$1" in ${cases} esac\nexec "${process.execPath}" "${BIN}" "$@"\n`;
   writeFileSync(join(bin, 'throughline'), shim, { mode: 0o755 });
   const endpoint = await startEndpoint();
   try {
