@@ -64,7 +64,7 @@ function packageOf(path: string): string {
 
 describe('the package', () => {
   it('the package holds what it needs and nothing else', () => {
-    expect(files).toContain('dist/cli/bin.js');
+    expect(files).toContain('dist/cli/bin.cjs');
     expect(files).toContain('dist/index.d.ts');
     expect(files).toContain('dist/inspector/index.html');
     expect(files.filter((path) => path.startsWith('dist/page/'))).toEqual([]);
