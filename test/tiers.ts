@@ -23,7 +23,7 @@ const UNIT_AMONG_SYSTEM = [
     'command-logger given-options own-server program progress-line read-session-file session-lines',
   ),
   ...within('cli', 'set-fields show-learning show-reply whole-program'),
-  ...within('sdk', 'learning-methods tool-methods'),
+  ...within('sdk', 'camel-case learning-methods tool-methods'),
   ...within('docker', 'compose'),
   ...within('nats/server', 'binary-cache server-pin server-version'),
   ...within('nats/backup', 'lifecycle-look own-config restore-refusal stream-files'),

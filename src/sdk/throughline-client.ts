@@ -35,6 +35,7 @@ import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import { hookSpan } from '../engine/monitoring/message-spans.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
 import { HookEngine, PreCompactHook } from '../memory/traces/hook-engine.js';
+import { type CamelCase, type CamelCased, camelCase, camelCased } from './camel-case.js';
 import {
   checkRole,
   type Published,
@@ -266,7 +267,10 @@ function loadChecks() {
   return import('../contracts/replies/replies.js');
 }
 
-/** A session, by `client.session`: its methods are those of the client, without the session. */
+/**
+ * A session, by `client.session`: its methods are those of the client, without the session. Replies have the names of
+ * their fields in camelCase; those of `client.tools` are as on the wire.
+ */
 export class Session {
   readonly id: string;
   /** The tools of `client.tools` that are about one session: `tools.taskAdd({ content })`. */
@@ -276,7 +280,9 @@ export class Session {
   constructor(client: ThroughlineClient, id: string) {
     this.id = id;
     this.#client = client;
-    this.tools = createTools((name, input) => client.requestTool(name, { ...input, session: id }));
+    this.tools = createTools(async (name, input) =>
+      camelCased(await client.requestTool(name, { ...input, session: id })),
+    );
   }
 
   /**
@@ -299,10 +305,10 @@ export class Session {
   /** Requests the next prompt. The reply has the kind of the request. */
   async compile<Request extends WithoutSession<CompileRequestInput>>(
     request: Request,
-  ): Promise<CompileReplyTo<Request>> {
+  ): Promise<CamelCased<CompileReplyTo<Request>>> {
     const reply = await this.#client.compile<CompileRequestInput>({ ...request, session: this.id });
     // The kind is unknown here.
-    return reply as CompileReplyTo<Request>;
+    return camelCased(reply as CompileReplyTo<Request>);
   }
 
   /** Yields what happens in the session, as `client.watch` does. */
@@ -311,8 +317,8 @@ export class Session {
   }
 
   /** Returns the progress of the run, and the next action of each task. */
-  runStatus(): Promise<RunStatusReply> {
-    return this.#client.runStatus(this.id);
+  async runStatus(): Promise<CamelCased<RunStatusReply>> {
+    return camelCased(await this.#client.runStatus(this.id));
   }
 }
 
@@ -326,10 +332,6 @@ function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }
   const message = `${stored}, but what became of it is not known: ${error.message}`;
   return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, ...of } });
 }
-
-type CamelCase<Name extends string> = Name extends `${infer Head}${'-' | '_'}${infer Tail}`
-  ? `${Head}${Capitalize<CamelCase<Tail>>}`
-  : Name;
 
 /** A result of a role, for `session.publish`: the fields of the contract, in camelCase. */
 export type Result<R extends Role> = {
@@ -349,7 +351,7 @@ export type Tools = {
 export type BoundTools = {
   readonly [Name in Exclude<ToolName, WideTool> as CamelCase<Name>]: (
     ...given: Given<WithoutSession<ToolInput<Name>>>
-  ) => Promise<ToolReply<Name>>;
+  ) => Promise<CamelCased<ToolReply<Name>>>;
 };
 
 type WithoutSession<Input> = Input extends unknown ? Omit<Input, 'session'> : never;
@@ -357,15 +359,12 @@ type WithoutSession<Input> = Input extends unknown ? Omit<Input, 'session'> : ne
 /** Optional if no field is required. */
 type Given<Input> = object extends Input ? [input?: Input] : [input: Input];
 
-/** The methods of both: the session is in the input, or `request` adds it. */
-export function createTools(
+/** The methods of either: the session is in the input, or `request` adds it. */
+function createTools<Of extends Tools | BoundTools>(
   request: (name: ToolName, input: object) => Promise<unknown>,
-): Tools & BoundTools {
-  const methods = TOOL_NAMES.map((name) => [
-    name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
-    (input: object = {}) => request(name, input),
-  ]);
-  return Object.fromEntries(methods) as Tools & BoundTools;
+): Of {
+  const methods = TOOL_NAMES.map((name) => [camelCase(name), (input: object = {}) => request(name, input)]);
+  return Object.fromEntries(methods) as Of;
 }
 
 /**

@@ -35,7 +35,7 @@ it('the command for the next page has the arguments and the server of this one, 
   let found = '';
   const program = new Command('throughline').option('--nats <url>');
   program
-    .command('timeline')
+    .command('log')
     .argument('[session]')
     .option('--kind <kind...>')
     .option('--page <cursor>')

@@ -50,10 +50,10 @@ END_DISPATCH_RESULT`;
     // #endregion
 
     // #region tools
-    const { task } = await client.tools.taskAdd({ session, content: 'Write the printer', priority: 1 });
-    await client.tools.taskStatus({ session, id: task.id, status: 'in_progress' });
-    const found = await client.tools.factFind({ session, text: 'parser' });
-    console.log(task.id, found.facts.length);
+    const { task } = await demo.tools.taskAdd({ content: 'Write the printer', priority: 1 });
+    await demo.tools.taskStatus({ id: task.id, status: 'in_progress' });
+    const found = await demo.tools.factFind({ text: 'parser' });
+    console.log(task.id, task.createdAt, found.facts.length);
     // #endregion
 
     // #region learnings

@@ -59,6 +59,8 @@ export class LateGuard {
   /** Sessions with logs so long that the fold forgets, or soon will. */
   readonly #long = new LRUCache<Token, LongSession>({ max: MAX_LONG });
   readonly #looked = new LRUCache<Token, CountedLog>({ max: MAX_LOOKED });
+  /** Dispatches whose events are being appended. */
+  readonly #appending = new Map<number, Promise<Counts>>();
   #asked = Number.NEGATIVE_INFINITY;
   #isAsking = false;
 
@@ -79,9 +81,22 @@ export class LateGuard {
   record(session: Token, event: DispatchEvent, again: () => DispatchEvent, isNew: boolean): Promise<Counts> {
     const { type, data } = event;
     const { sequence: dispatch } = data.dispatch;
-    if (!isNew || dispatch <= (this.#looked.peek(session)?.floor ?? 0)) {
-      return this.#recordLate(session, type, dispatch, again);
-    }
+    const late = () => this.#recordLate(session, type, dispatch, again);
+    // Delivered again during its append, on a busy machine: the log does not show that event yet.
+    const before = this.#appending.get(dispatch);
+    const counts = before?.then(late, late) ?? (isNew ? this.#recordNew(session, event, late) : late());
+    this.#appending.set(dispatch, counts);
+    const end = () => {
+      if (this.#appending.get(dispatch) === counts) this.#appending.delete(dispatch);
+    };
+    counts.then(end, end);
+    return counts;
+  }
+
+  #recordNew(session: Token, event: DispatchEvent, late: () => Promise<Counts>): Promise<Counts> {
+    const { type, data } = event;
+    const { sequence: dispatch } = data.dispatch;
+    if (dispatch <= (this.#looked.peek(session)?.floor ?? 0)) return late();
     return this.#ports.log.append(session, event, TOGETHER).then((appended) => {
       const sequence = sequenceOf(appended);
       const { surely } = this.#memory;
@@ -91,7 +106,7 @@ export class LateGuard {
       // The fold forgets nothing of so short a log.
       const isSure = sequence <= surely || this.#isSure(long, dispatch, sequence);
       this.#reached(long, sequence);
-      return isSure ? type : this.#recordLate(session, type, dispatch, again);
+      return isSure ? type : late();
     });
   }
 

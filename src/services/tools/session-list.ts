@@ -11,6 +11,7 @@ import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
 import { withinDeadline } from '../../shared/backoff.js';
+import { dropOldest } from '../../shared/collections.js';
 import { spanMs } from '../../shared/text.js';
 import type { Row, SessionTable } from '../common/session-table.js';
 
@@ -39,6 +40,10 @@ const AT_ONCE = 4;
 const LONGEST_MS = 1500;
 /** Folding may move a session to another page. */
 const MOST_ROUNDS = 3;
+/** Pages that one pass over all sessions selects: who pages through very many then waits for few passes. */
+const PAGES_AHEAD = 20;
+/** Lists whose next pages are kept, the newest last. */
+const MOST_KEPT = 8;
 /** A session is active until it has been idle for this long. */
 const ACTIVE_MS = 86_400_000;
 
@@ -48,6 +53,8 @@ export class SessionList {
   readonly #options: SessionListOptions;
   readonly #folding = new Map<Token, Promise<void>>();
   readonly #turns = new Semaphore(AT_ONCE);
+  /** The pages after a cursor, by the request for the first of them. */
+  readonly #kept = new Map<string, Ahead>();
 
   constructor(options: SessionListOptions) {
     this.#options = options;
@@ -73,22 +80,52 @@ export class SessionList {
     return {
       sessions: page.rows.map((row) => this.#listed(row, asked.brief)),
       total: page.total,
-      ...(next && { next: cursorOf('sessions', next.rank, next.at, next.session, next.asOf) }),
+      ...(next && { next: cursorAt(next) }),
     };
   }
 
-  #page(asked: Asked, begin: PagePlace | undefined): SessionPage {
+  #page(asked: Asked, begin: PagePlace | undefined): Page {
     const { table, lifecycle, now } = this.#options;
     const fits = filterOf(asked, now());
     const leaving = new Set(lifecycle.unfinished());
-    const page = new SessionPage(asked.limit, begin, now());
-    for (const row of table.rows()) {
+    const isListed = (row: Row) => {
       const archived = lifecycle.archived(row.session);
-      if (archived?.importing !== undefined) continue;
-      if (fits(row, archived !== undefined) && !leaving.has(row.session))
-        page.offer(row, asked.brief ? 2 : (row.known?.rank ?? 2));
+      if (archived?.importing !== undefined || leaving.has(row.session)) return false;
+      return fits(row, archived !== undefined);
+    };
+    const key = JSON.stringify(asked);
+    let ahead = this.#kept.get(key);
+    if (ahead === undefined) {
+      const selection = new SessionSelection(asked.limit * PAGES_AHEAD, begin, now());
+      for (const row of table.rows())
+        if (isListed(row)) selection.offer(row, asked.brief ? 2 : (row.known?.rank ?? 2));
+      ahead = selection.selected();
     }
-    return page;
+    return this.#firstOf(ahead, asked, isListed);
+  }
+
+  /** A session that has left or moved since the selection is left out: one that moved comes at the end of the list. */
+  #firstOf(ahead: Ahead, asked: Asked, isListed: (row: Row) => boolean): Page {
+    const { table } = this.#options;
+    const rows: Row[] = [];
+    let last: PagePlace | undefined;
+    let taken = 0;
+    for (const { row, place } of ahead.best) {
+      if (rows.length === asked.limit) break;
+      taken += 1;
+      last = place;
+      const comesLater = row.at !== place.at && place.rank !== MOVED_SINCE;
+      if (!comesLater && table.get(row.session) === row && isListed(row)) rows.push(row);
+    }
+    const best = ahead.best.slice(taken);
+    const next = last !== undefined && (best.length > 0 || ahead.isMore) ? last : undefined;
+    // The last page comes from a pass of its own, which finds what has moved since.
+    if (next !== undefined && best.length > asked.limit) {
+      const { cursor: _, ...same } = asked;
+      this.#kept.set(JSON.stringify({ ...same, cursor: cursorAt(next) }), { ...ahead, best, isMore: true });
+      dropOldest(this.#kept, MOST_KEPT);
+    }
+    return { rows, total: ahead.total, next };
   }
 
   async #fold(rows: readonly Row[], end: number): Promise<void> {
@@ -144,6 +181,10 @@ function newestOf(stale: ReadonlySet<Row>, names: readonly string[] | undefined)
   });
 }
 
+function cursorAt({ rank, at, session, asOf }: PagePlace): string {
+  return cursorOf('sessions', rank, at, session, asOf);
+}
+
 function placeIn(cursor: string): PagePlace {
   const values = [z.literal('sessions'), z.int(), z.number(), z.string(), z.number()] as const;
   const [, rank, at, session, asOf] = readCursor(cursor, values);
@@ -190,17 +231,31 @@ interface PagePlace {
 
 const MOVED_SINCE = 3;
 
+interface Page {
+  readonly rows: readonly Row[];
+  readonly total: number;
+  /** Place of the last entry, if more follow. */
+  readonly next: PagePlace | undefined;
+}
+
+/** Sessions that come next in a list. */
+interface Ahead {
+  readonly best: readonly { readonly row: Row; readonly place: PagePlace }[];
+  readonly total: number;
+  readonly isMore: boolean;
+}
+
 /**
- * Selects a page in one pass: stalled sessions first, then those that wait, then the others, newest first.
+ * Selects the next sessions in one pass: stalled sessions first, then those that wait, then the others, newest first.
  *
  * Sessions move while someone pages. One that moved since the first page comes after all others, by name: it may appear twice,
  * but is never skipped.
  */
-class SessionPage {
+class SessionSelection {
   readonly #limit: number;
   readonly #begin: PagePlace | undefined;
   readonly #best: { readonly row: Row; readonly place: PagePlace }[] = [];
-  total = 0;
+  #total = 0;
   #after = 0;
   #asOf: number;
 
@@ -212,7 +267,7 @@ class SessionPage {
   }
 
   offer(row: Row, rank: number): void {
-    this.total += 1;
+    this.#total += 1;
     const { session, at } = row;
     // On the first page nothing has moved since, whatever other clocks say.
     if (this.#begin === undefined) this.#asOf = Math.max(this.#asOf, at);
@@ -233,14 +288,9 @@ class SessionPage {
     if (this.#best.length > this.#limit) this.#best.pop();
   }
 
-  get rows(): Row[] {
-    return this.#best.map(({ row }) => row);
-  }
-
-  /** Cursor of the next page, if there is one. */
-  get next(): PagePlace | undefined {
-    const last = this.#best.at(-1)?.place;
-    return last && this.#after > this.#best.length ? { ...last, asOf: this.#asOf } : undefined;
+  selected(): Ahead {
+    const best = this.#best.map(({ row, place }) => ({ row, place: { ...place, asOf: this.#asOf } }));
+    return { best, total: this.#total, isMore: this.#after > best.length };
   }
 }
 

@@ -113,11 +113,11 @@ describe('an answer', () => {
     expect(promptOf(played, '3', 'Write the changelog')).not.toContain('Use 9464');
   });
 
-  it('an answer opens the task of the board that the question blocked', () => {
+  it.each(['TAS-1', '1'])('an answer to %s opens the task of the board that the question blocked', (task) => {
     const played = withTasks('Serve metrics');
     played.foldWhole(recorded(LATER, implementer({ ...BLOCKED, task_id: 'TAS-1' })));
     expect(played.when('task-next', {})).toMatchObject({ reply: { task: null } });
-    played.after('blocker-answer', { ...ANSWER, task: 'TAS-1' });
+    played.after('blocker-answer', { ...ANSWER, task });
     expect(played.when('task-next', {})).toMatchObject({
       reply: { task: { id: 'TAS-1', status: 'remaining' } },
     });

@@ -67,6 +67,23 @@ const once = (count: number) => new Map(Array.from({ length: count }, (_, index)
 const sorted = (counts: Map<number, number>) => new Map([...counts].sort(([one], [other]) => one - other));
 
 describe('dispatches of a session', () => {
+  it('a dispatch that comes again during its append is stored once', async () => {
+    const world = new World();
+    let send = () => {};
+    const sent = new Promise<void>((resolve) => {
+      send = resolve;
+    });
+    const append: LateGuardPorts['log']['append'] = (session, event, options) =>
+      sent.then(() => world.log.append(session, event, options));
+    const read: LateGuardPorts['log']['read'] = (session, range) => world.log.read(session, range);
+    const guard = new LateGuard({ log: { append, read }, source: { newest: async () => 1 } });
+    const all = [record(guard, 1), record(guard, 1, false), record(guard, 1, false)];
+    await Promise.race([...all, new Promise(setImmediate)]);
+    send();
+    expect(await Promise.all(all)).toEqual(Array(3).fill('fact.recorded'));
+    expect(await dispatchesIn(world)).toEqual([1]);
+  });
+
   it('dispatches of a session count once each, however late and often they come, whatever is cut off on the way', async () => {
     const turn = fc.record({
       publish: fc.nat(12),

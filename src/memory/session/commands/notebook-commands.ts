@@ -92,9 +92,13 @@ export function listMessages(_state: SessionState, { all }: ToolArguments<'inbox
  */
 export function answerBlocker(
   state: SessionState,
-  { task, answer: text, question, by }: ToolArguments<'blocker-answer'>,
+  { task: given, answer: text, question, by }: ToolArguments<'blocker-answer'>,
 ): Decision {
-  const ledger = ledgersOf(state).get(task);
+  const ledgers = ledgersOf(state);
+  // A task of a plan may be named 2: the number of a board task counts only without a result of that name.
+  const onTheBoard = ledgers.has(given) ? undefined : resolveId(state.board.tasks, given, 'task', 'TAS');
+  const task = onTheBoard !== undefined && 'found' in onTheBoard ? onTheBoard.found.id : given;
+  const ledger = ledgers.get(task);
   const asked = askedBy(ledger);
   const isMeant = (each: string) => question === undefined || questionKey(each) === questionKey(question);
   const answered = question === undefined ? [] : (ledger?.answers ?? []).map((each) => each.question);
