@@ -12,7 +12,7 @@ import { connectThroughline } from '../dist/index.js';
 import { fillInspector, fillStalled } from './demo-inspector.mjs';
 import { countOrExit, optionsOrExit } from './options.mjs';
 
-const BIN = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
+const BIN = fileURLToPath(new URL('../dist/cli/bin.cjs', import.meta.url));
 const IMAGES = fileURLToPath(new URL('../docs/images', import.meta.url));
 const SESSION = 'memory';
 const LARGEST = 200_000;

@@ -64,7 +64,7 @@ function packageOf(path: string): string {
 
 describe('the package', () => {
   it('the package holds what it needs and nothing else', () => {
-    expect(files).toContain('dist/cli/bin.js');
+    expect(files).toContain('dist/cli/bin.cjs');
     expect(files).toContain('dist/index.d.ts');
     expect(files).toContain('dist/inspector/index.html');
     expect(files.filter((path) => path.startsWith('dist/page/'))).toEqual([]);
@@ -204,7 +204,7 @@ describe('the package', () => {
   });
 
   it('the command line loads no package and few files to print its version or a prompt', async () => {
-    const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.js');
+    const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.cjs');
     const version = await loadedBy(bin, '--version');
     expect(new Set(version.map(packageOf))).toEqual(new Set(['throughline']));
     expect(version.length).toBeLessThanOrEqual(4);
@@ -245,7 +245,7 @@ describe('the package', () => {
 
   it('the package brings the inspector, with its page', async () => {
     await using system = await startSystem();
-    const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.js');
+    const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.cjs');
     const args = ['admin', 'serve', '--nats', system.url, '--only', 'inspector', '--inspector-port', '0'];
     await using serving = await startNode([bin, ...args], {}, project);
     const [, url = ''] = await soon(() => {
