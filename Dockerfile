@@ -15,6 +15,6 @@ ENV NODE_ENV=production
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules/ node_modules/
 COPY --from=build /app/dist/ dist/
-RUN ln -s /app/dist/cli/bin.js /usr/local/bin/throughline
+RUN ln -s /app/dist/cli/bin.cjs /usr/local/bin/throughline
 USER node
 CMD ["throughline", "admin", "serve"]

@@ -1,4 +1,4 @@
 // The compiler writes plain files: without this, a linked package would lose the command with each build.
 import { chmod } from 'node:fs/promises';
 
-await chmod(new URL('../dist/cli/bin.js', import.meta.url), 0o755);
+await chmod(new URL('../dist/cli/bin.cjs', import.meta.url), 0o755);

@@ -11,7 +11,7 @@ import { optionsOrExit } from './options.mjs';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const BIN = join(ROOT, 'dist/cli/bin.js');
+const BIN = join(ROOT, 'dist/cli/bin.cjs');
 const LARGEST = 60_000;
 const SECONDS = 20;
 /** Seconds at which each scene begins, and between two of its lines. */

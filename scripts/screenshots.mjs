@@ -12,7 +12,7 @@ import { connectThroughline } from '../dist/index.js';
 import { fillInspector, fillStalled } from './demo-inspector.mjs';
 import { countOrExit, optionsOrExit } from './options.mjs';
 
-const BIN = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
+const BIN = fileURLToPath(new URL('../dist/cli/bin.cjs', import.meta.url));
 const IMAGES = fileURLToPath(new URL('../docs/images', import.meta.url));
 const SESSION = 'memory';
 const LARGEST = 200_000;
@@ -96,8 +96,9 @@ async function pictures(url) {
   });
   await page.goto(url);
   for (const [name, [address, prepare]] of Object.entries(VIEWS)) {
-    // The prompt's parts and the line that is pointed at are to be seen at once.
-    if (width >= 640) await page.setViewportSize({ width, height: name === 'prompt' ? 960 : 760 });
+    // What is needed and the sessions are to be seen at once, and so are a prompt's parts and the line that is pointed at.
+    const height = ['sessions', 'prompt'].includes(name) ? 960 : 760;
+    if (width >= 640) await page.setViewportSize({ width, height });
     await page.goto(new URL(address, url).href);
     await page.locator('main h1').waitFor();
     await page.waitForLoadState('load');

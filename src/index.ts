@@ -60,6 +60,7 @@ export type { InboxMessage, Note } from './memory/session/notebook.js';
 export type { PlanTaskView, PlanView } from './memory/session/plan-view.js';
 export type { BoardCounts, TaskCounts } from './memory/session/task-counts.js';
 export type { NatsAccess } from './nats/connection/nats-access.js';
+export type { CamelCased } from './sdk/camel-case.js';
 export type { Published, PublishedBy, PublishOptions } from './sdk/persistent-publish.js';
 export type {
   BoundTools,

@@ -14,7 +14,7 @@ import { findNatsServer } from '../../dist/nats/server/find-server.js';
 import { startNatsServer } from '../../dist/nats/server/server-process.js';
 import { natsOptions } from '../../dist/services/common/service-context.js';
 
-export const throughlineBin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+export const throughlineBin = fileURLToPath(new URL('../../dist/cli/bin.cjs', import.meta.url));
 
 /** The configuration with nothing set. */
 export const config = loadConfig({ XDG_CACHE_HOME: process.env.XDG_CACHE_HOME });

@@ -81,25 +81,27 @@ export function connectCommand(program: Command): void {
           `which client? Name one of ${CONNECT_NAMES.join(', ')}, or "ls" to see them all`,
         );
       }
-      if (client === undefined) await connectProject(cli, options);
+      if (client === 'agents-md' && options.user === true)
+        throw new ThroughlineError('usage', 'agents-md is for one project: leave out --user');
+      // For a user whose clients are connected with `--user`, and a project that was cloned.
+      if (client === undefined) await connected(cli, undefined, options, 'project');
       else if (options.remove === true) await disconnect(cli, client, options);
       else await connectTo(cli, client, options);
     });
   addConnectList(connect);
 }
 
+const NOT_ON_PATH =
+  '"throughline" is not on your PATH, so hooks cannot start it: run "npm link" or "npm install --global"';
+
 async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOptions): Promise<void> {
   const { title, program, confirm } = CONNECT_CLIENTS[client];
   const scope = options.user === true ? 'user' : 'project';
   const { env } = cli.config;
-  if (installedProgram(program, env) === undefined) {
+  if (program !== undefined && installedProgram(program, env) === undefined) {
     note(`-- ${title} is not installed here: "${program}" is not on your PATH. This takes effect once it is`);
   }
-  if (installedProgram('throughline', env) === undefined) {
-    note(
-      '-- "throughline" is not on your PATH, so hooks cannot start it: run "npm link" or "npm install --global"',
-    );
-  }
+  if (installedProgram('throughline', env) === undefined) note(`-- ${NOT_ON_PATH}`);
   const { changes, isDone } = await connected(cli, client, options, scope);
   if (!isDone) return;
   for (const { path, backup, record } of changes)
@@ -109,11 +111,6 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
   const server = options.dryRun === true ? undefined : await serverProblem(cli);
   if (server !== undefined) note(`-- ${server}`);
-}
-
-/** Connects the folder alone: for a user whose clients are connected with `--user`, and a project that was cloned. */
-async function connectProject(cli: Cli, options: ConnectOptions): Promise<void> {
-  await connected(cli, undefined, options, 'project');
 }
 
 /** Writes what connects a client and the folder, and records the folder for this user. */
@@ -275,7 +272,7 @@ function diffLines(
 interface ConnectedClient {
   readonly client: ConnectClientName;
   readonly title: string;
-  /** Reported by the client itself; `null` if it is not installed. */
+  /** Reported by the client itself; `null` if it is not installed, `-` for a file that several clients read. */
   readonly version: string | null;
   readonly project: EntryState | 'unreadable';
   readonly user: EntryState | 'unreadable';
@@ -314,7 +311,7 @@ async function connectedClient(
   common: readonly string[],
 ): Promise<ConnectedClient> {
   const { title, program, problem } = CONNECT_CLIENTS[client];
-  const path = installedProgram(program, cli.config.env);
+  const path = program && installedProgram(program, cli.config.env);
   const problems: string[] = [];
   const stateIn = (scope: Scope): EntryState | 'unreadable' => {
     try {
@@ -338,10 +335,10 @@ async function connectedClient(
     if (own !== undefined) problems.push(own);
   }
   const isConnected = states.project === 'connected' || states.user === 'connected';
-  if (isConnected && path === undefined)
+  if (isConnected && program !== undefined && path === undefined)
     problems.push(`${title} is connected and not installed here: "${program}" is not on your PATH`);
   if (isConnected) problems.push(...common);
-  const version = path === undefined ? null : await versionOf(path);
+  const version = path === undefined ? (program === undefined ? '-' : null) : await versionOf(path);
   return { client, title, version, ...states, works: isConnected && problems.length === 0, problems };
 }
 
@@ -349,11 +346,7 @@ async function connectedClient(
 async function commonProblems(cli: Cli): Promise<string[]> {
   const server = await serverProblem(cli);
   return [
-    ...(installedProgram('throughline', cli.config.env) === undefined
-      ? [
-          '"throughline" is not on your PATH, so hooks cannot start it: run "npm link" or "npm install --global"',
-        ]
-      : []),
+    ...(installedProgram('throughline', cli.config.env) === undefined ? [NOT_ON_PATH] : []),
     ...(server === undefined ? [] : [server]),
   ];
 }

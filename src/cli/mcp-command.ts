@@ -78,7 +78,8 @@ function memoryOf(
     const { sequence } = await client.runStatus(session);
     if (sequence === 0) await openOwnSession({ ...found, session }, client);
   };
-  const { CLAUDE_CODE_SESSION_ID: conversation } = cli.config.env;
+  const { CLAUDE_CODE_SESSION_ID, COPILOT_AGENT_SESSION_ID } = cli.config.env;
+  const conversation = CLAUDE_CODE_SESSION_ID || COPILOT_AGENT_SESSION_ID;
   const claims = new Map<string, string>();
   const memory = { ...found, session, client, claims, ...(conversation && { conversation }) };
   const close = async () => {

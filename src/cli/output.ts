@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { visible, visibleInColour } from '../shared/terminal-text.js';
 import { shellWord } from '../shared/text.js';
@@ -80,6 +79,8 @@ export async function agreed(question: string): Promise<boolean> {
 export async function atTerminal<T>(
   talk: (ask: (question: string) => Promise<string>) => Promise<T>,
 ): Promise<T> {
+  // Loaded here: hooks start without it.
+  const { createInterface } = await import('node:readline/promises');
   // Not as a terminal: Ctrl-C stays a signal, by which the whole command ends.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   const ended = new AbortController();

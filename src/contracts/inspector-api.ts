@@ -42,6 +42,8 @@ export interface LiveEvents {
 export interface ActivityReply {
   readonly entries: readonly (TimelineEntry & { readonly session: string })[];
   readonly more: boolean;
+  /** Sessions whose timelines were candidates, those with the newest events, and how many match in all. */
+  readonly sessions: { readonly read: number; readonly total: number };
 }
 
 /**

@@ -226,7 +226,9 @@ export const TOOLS = {
     {
       text: text(200)
         .optional()
-        .describe('Only sessions whose name, title, project or goal contains these words.'),
+        .describe(
+          'Only sessions with these words in name, title, project, goal, agents, questions or reasons.',
+        ),
       status: z
         .enum(['open', 'completed', 'archived'])
         .optional()

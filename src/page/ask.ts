@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import type { InspectorMe } from '../contracts/inspector-api.js';
 import type { LearningInput } from '../contracts/learning-requests.js';
 import type { ReplySubject, ReplyTo } from '../contracts/replies/replies.js';
 import type { LearningRequest, ToolName } from '../contracts/request-names.js';
@@ -56,6 +57,14 @@ export function ask<Subject extends ReplySubject>(
  */
 export function fetchOwn<Reply>(path: `/api/${string}`): Promise<Reply> {
   return request<Reply>(path, {});
+}
+
+/** Permissions of this browser; undefined, and nothing allowed, until the server has answered. */
+export const me = signal<InspectorMe | undefined>(undefined);
+
+/** Loads `me`. Fails silently: the next request of a view reports the reason. */
+export async function loadMe(): Promise<void> {
+  me.value = await fetchOwn<InspectorMe>('/api/me').catch(() => me.value);
 }
 
 async function request<Reply>(path: string, init: RequestInit): Promise<Reply> {

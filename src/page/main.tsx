@@ -3,14 +3,12 @@ import './styles/shell.css';
 import './styles/parts.css';
 import { render } from 'preact';
 import { App } from './app.js';
+import { loadMe } from './ask.js';
 import { followKeys } from './keys.js';
 import { followLive } from './live.js';
 import { followLeaving } from './review/decisions.js';
 import { followAddress } from './route.js';
-import { followTheme, followWidth, loadMe } from './theme.js';
 
-followTheme();
-followWidth();
 followAddress();
 followKeys();
 followLive();

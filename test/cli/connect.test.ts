@@ -75,20 +75,21 @@ const SETTINGS = `{
 `;
 
 describe.each(CONNECT_NAMES)('connecting %s', (client) => {
-  it.each([[[]], [['--user']]])(
+  it.each(client === 'agents-md' ? [[[]]] : [[[]], [['--user']]])(
     `${client} is connected once, and taken out without a trace, with options %j`,
     async (scope) => {
       await using at = await place('throughline', 'claude', 'codex', 'gemini', 'cursor', 'opencode');
       const before = await at.files();
       const first = await at.connect(client, '--yes', ...scope);
       expect(first).toMatchObject({ code: 0 });
-      expect(first.stdout).toContain(client === 'opencode' ? '+++ ' : `throughline hook ${client}`);
+      const isText = client === 'opencode' || client === 'agents-md';
+      expect(first.stdout).toContain(isText ? '+++ ' : `throughline hook ${client}`);
       const connected = await at.files();
       const second = await at.connect(client, '--yes', ...scope);
       expect(second).toMatchObject({ code: 0, stdout: '' });
       expect(second.stderr).toContain('connected already');
       expect(await at.files()).toEqual(connected);
-      expect(Object.values(connected).join('')).toContain('mcp');
+      expect(Object.values(connected).join('')).toMatch(/mcp/i);
 
       expect(await at.connect(client, '--remove', '--yes', ...scope)).toMatchObject({ code: 0 });
       expect(await at.files()).toEqual(before);
@@ -482,7 +483,7 @@ describe('connecting in a repository that was cloned', () => {
     for (const option of [[], ['--remove']]) {
       const { code, stderr } = await at.connect('codex', '--yes', ...option);
       expect(code).toBe(2);
-      expect(stderr).toContain('did not write the lines between');
+      expect(stderr).toContain('did not write the text between');
     }
     expect(await at.read('.codex/config.toml')).toBe(mine);
     expect(await at.read('.codex/config.toml.before-throughline')).toBe('model = "evil"\n');
@@ -499,11 +500,33 @@ describe('connecting in a repository that was cloned', () => {
     const connected = await at.read('.codex/config.toml');
     const changed = connected.replace('args = ["mcp"]', 'args = ["mcp", "--session", "mine"]');
     await at.write('.codex/config.toml', changed);
-    expect((await at.connect('codex', '--remove', '--yes')).stderr).toContain('did not write the lines');
+    expect((await at.connect('codex', '--remove', '--yes')).stderr).toContain('did not write the text');
     expect(await at.read('.codex/config.toml')).toBe(changed);
     await at.write('.codex/config.toml', connected);
     expect((await at.connect('codex', '--remove', '--yes')).code).toBe(0);
     expect(await readdir(at.project)).toEqual([]);
+  });
+
+  it('AGENTS.md gets the text of the skill between marks, beside what the user has written', async () => {
+    await using at = await place('throughline');
+    await at.write('AGENTS.md', '# Rules\n');
+    const { stderr } = await at.connect('agents-md', '--yes');
+    expect(stderr).toContain('throughline mcp');
+    expect(stderr).not.toContain('not installed');
+    const text = await at.read('AGENTS.md');
+    expect(text).toMatch(
+      /^# Rules\n\n<!-- >>> throughline[^\n]*-->\n## The memory[\s\S]*`report`[\s\S]*<!-- <<< throughline -->\n$/,
+    );
+    const list = JSON.parse((await at.connect('ls', '--json')).stdout);
+    expect(list).toContainEqual(
+      expect.objectContaining({ client: 'agents-md', version: '-', project: 'connected', user: 'absent' }),
+    );
+    expect(await at.connect('agents-md', '--user', '--yes')).toMatchObject({ code: 2 });
+    await at.write('AGENTS.md', text.replace('`report` once', '`report` twice'));
+    expect((await at.connect('agents-md', '--remove', '--yes')).stderr).toContain('did not write the text');
+    await at.write('AGENTS.md', text);
+    expect((await at.connect('agents-md', '--remove', '--yes')).code).toBe(0);
+    expect(await at.read('AGENTS.md')).toBe('# Rules\n');
   });
 
   it('a file that only begins like ours is neither changed nor removed', async () => {

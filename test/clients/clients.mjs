@@ -45,6 +45,7 @@ const opencodeConfig = (url) => ({
  * `subAgent`: the name of that agent; `returned`: how it ends its work; `cannot`: checks that do not hold, each with why.
  * `work`: its command for `throughline work`.
  * `recordings`: where the client keeps what was said, with the names of our tools.
+ * `plugin`: its commands that check and install our package from the root of this repository.
  */
 export const CLIENTS = {
   claude: {
@@ -71,6 +72,12 @@ export const CLIENTS = {
     subAgent: 'general-purpose',
     returned: (message) => ({ say: message }),
     recordings: /^home\/\.(claude(\/|\.json)|cache\/claude)/,
+    plugin: (root) => [
+      ['plugin', 'validate', '--strict', root],
+      ['plugin', 'validate', '--strict', join(root, 'plugins/claude-code')],
+      ['plugin', 'marketplace', 'add', root],
+      ['plugin', 'install', 'throughline@throughline'],
+    ],
     cannot: {},
   },
   codex: {
@@ -99,6 +106,10 @@ export const CLIENTS = {
     ],
     subAgent: 'worker',
     returned: (message) => ({ say: message }),
+    plugin: (root) => [
+      ['plugin', 'marketplace', 'add', root],
+      ['plugin', 'add', 'throughline@throughline'],
+    ],
     recordings: /^home\/\.codex\/(sessions|log|shell_snapshots|[a-z_0-9]+\.sqlite)/,
     cannot: {
       'a command that failed is a failure in the trace': 'its hook gets what the command wrote, and no code',
@@ -126,9 +137,42 @@ export const CLIENTS = {
     wait: [],
     subAgent: 'generalist',
     returned: (message) => ({ call: 'complete_task', input: { result: { response: message } } }),
+    plugin: (root) => [
+      ['extensions', 'validate', join(root, 'plugins/gemini')],
+      ['extensions', 'install', '--consent', join(root, 'plugins/gemini')],
+    ],
     // Which hooks it found in which folder, too.
     recordings: /^home\/\.gemini\/((tmp|history)\/|trusted_hooks\.json$)/,
     cannot: { 'the sub-agent was sent back once': 'it has no event for the end of a sub-agent' },
+  },
+  copilot: {
+    package: '@github/copilot@1.0.102',
+    files: () => ({}),
+    args: (prompt) => ['--allow-all-tools', '-p', prompt],
+    work: 'copilot --allow-all-tools -p "$(cat {prompt_file})"',
+    env: (url) => ({
+      ...{ COPILOT_PROVIDER_BASE_URL: `${url}/v1`, COPILOT_MODEL: 'scripted', COPILOT_OFFLINE: 'true' },
+      // It trusts the folder, too.
+      COPILOT_ALLOW_ALL: 'true',
+    }),
+    tools: {
+      write: (file, _name, text) => ({ call: 'create', input: { path: file, file_text: `${text}\n` } }),
+      shell: (command) => ({ call: 'bash', input: { command, description: 'Runs it' } }),
+      report: (input) => ({ call: 'throughline-report', input }),
+      agent: (prompt) => ({
+        call: 'task',
+        input: { agent_type: 'general-purpose', name: 'tests', description: 'Tests', prompt, mode: 'sync' },
+      }),
+    },
+    wait: [],
+    subAgent: 'general-purpose',
+    returned: (message) => ({ say: message }),
+    plugin: (root) => [
+      ['plugin', 'marketplace', 'add', root],
+      ['plugin', 'install', 'throughline@throughline'],
+    ],
+    recordings: /^home\/(\.copilot\/(session-state|session-store|logs)|\.cache)/,
+    cannot: {},
   },
   opencode: {
     package: 'opencode-ai@1.18',

@@ -58,6 +58,17 @@ try {
     console.log(`${fault === undefined ? 'ok   ' : 'FAIL '} a turn in ${name}, the next session in ${next}:`);
     console.log((fault ?? told).replace(/^/gm, '      '));
   }
+  for (const name of chosen.filter((each) => CLIENTS[each].plugin !== undefined)) {
+    const client = CLIENTS[name];
+    const self = { name, client, program: join(await installed(name, client.package), '.bin', name) };
+    const folder = join(root, `packaged-${name}`);
+    const { fault } = await story({ first: self, second: self, folder, services, isPackaged: true });
+    if (fault !== undefined) failed += 1;
+    console.log(
+      `${fault === undefined ? 'ok   ' : 'FAIL '} the package for ${name}, installed by its own command`,
+    );
+    if (fault !== undefined) console.log(fault.replace(/^/gm, '      '));
+  }
   if (chosen.includes('claude')) {
     // Without the program itself, which is not needed for its types.
     const sdk = join(await installed('claude-sdk', CLAUDE_SDK, '--omit=optional'), '..');

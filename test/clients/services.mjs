@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { run } from './processes.mjs';
 
 /** The built command line. */
-export const BIN = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+export const BIN = fileURLToPath(new URL('../../dist/cli/bin.cjs', import.meta.url));
 
 /** `throughline up` on a free port of loopback: where it is, a command line that asks it, and its end. It reads plans below a folder. */
 export async function startThroughline(store, plans) {

@@ -1,7 +1,8 @@
 // An everyday turn in one client, without any wording of ours, and the start of the next session in another client.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { startEndpoint } from './endpoint.mjs';
 import { run, until } from './processes.mjs';
 import { BIN } from './services.mjs';
@@ -12,16 +13,28 @@ I decided to use node:test, no jest.
 
 Open question: should generated files end with a semicolon?`;
 
-/** Plays it in a folder: what the second client is given, and the fault or none. */
-export async function story({ first, second, folder, services }) {
+const NEXT = 'What is left to do?';
+
+/** The root of this repository, where clients find our packages. */
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * Plays it in a folder: what the second client is given, and the fault or none. The clients are connected for their user, or with
+ * `isPackaged` install our package with their own commands.
+ */
+export async function story({ first, second, folder, services, isPackaged = false }) {
   const [home, project, bin] = ['home', 'shop', 'bin'].map((each) => join(folder, each));
   for (const each of [folder, home, project, bin]) mkdirSync(each);
   const git = (...args) => execFileSync('git', args, { cwd: project, stdio: 'ignore' });
   git('init', '--initial-branch', 'main');
-  git('remote', 'add', 'origin', `https://host.example/${first.name}/${second.name}.git`);
-  writeFileSync(join(bin, 'throughline'), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`, {
-    mode: 0o755,
-  });
+  const [owner, repository] = [isPackaged ? 'packaged' : first.name, second.name];
+  git('remote', 'add', 'origin', `https://host.example/${owner}/${repository}.git`);
+  const servers = join(folder, 'servers');
+  writeFileSync(servers, '');
+  // On a busy machine a hook may take its time here; how long it takes is measured elsewhere.
+  const cases = `mcp) pwd >> "${servers}" ;; hook) set -- "$@" --within 8000 ;;`;
+  const shim = `#!/bin/sh\ncase "$1" in ${cases} esac\nexec "${process.execPath}" "${BIN}" "$@"\n`;
+  writeFileSync(join(bin, 'throughline'), shim, { mode: 0o755 });
   const endpoint = await startEndpoint();
   try {
     for (const { client } of [first, second]) {
@@ -33,11 +46,13 @@ export async function story({ first, second, folder, services }) {
     const turn = async ({ name, client, program }, prompt) => {
       const path = [bin, dirname(program), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
       const env = { HOME: home, PATH: path, NATS_URL: services.url, ...client.env(endpoint.url) };
-      const connected = await run(process.execPath, [BIN, 'connect', name, '--user', '--yes'], {
-        env,
-        cwd: project,
-      });
-      if (connected.code !== 0) throw new Error(connected.output);
+      const steps = isPackaged
+        ? client.plugin(ROOT).map((args) => [program, args])
+        : [[process.execPath, [BIN, 'connect', name, '--user', '--yes']]];
+      for (const [command, args] of prompt === NEXT && isPackaged ? [] : steps) {
+        const { code, output } = await run(command, args, { env, cwd: project, input: 'y\n' });
+        if (code !== 0) throw new Error(`${args.join(' ')}: ${output}`);
+      }
       return run(program, client.args(prompt), { env, cwd: project, timeout: 120_000 });
     };
     const { tools } = first.client;
@@ -48,12 +63,12 @@ export async function story({ first, second, folder, services }) {
     ]);
     endpoint.scripts.set('What is left to do', [{ say: 'See above.' }]);
     const done = await turn(first, 'Make the package private');
-    const session = `${first.name}-${second.name}`;
+    const session = `${owner}-${repository}`;
     await until(
       (facts) => facts.length > 0,
       () => services.ask('facts', session, '--relation', 'summary').catch(() => []),
     );
-    const next = await turn(second, 'What is left to do?');
+    const next = await turn(second, NEXT);
     const body =
       endpoint.requests.find((each) => each.tools.length > 0 && each.body.includes('What is left'))?.body ??
       '';
@@ -61,8 +76,15 @@ export async function story({ first, second, folder, services }) {
     const knows = ['The package is private now', 'package.json', 'node:test, no jest'].every((text) =>
       told?.includes(text),
     );
-    const fault = [told ?? 'it is told nothing', done.output.slice(-800), next.output.slice(-800)].join('\n');
-    return { told, ...(!knows && { fault }) };
+    const elsewhere = readFileSync(servers, 'utf8')
+      .split('\n')
+      .filter((place) => place !== '' && place !== project);
+    const texts = [
+      told ?? 'it is told nothing',
+      ...elsewhere.map((place) => `the MCP server ran in ${place}`),
+    ];
+    const fault = [...texts, done.output.slice(-800), next.output.slice(-800)].join('\n');
+    return { told, ...((!knows || elsewhere.length > 0) && { fault }) };
   } finally {
     endpoint.close();
   }

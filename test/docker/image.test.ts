@@ -57,10 +57,10 @@ describe('the image', () => {
       withFileTypes: true,
     });
     const files = names.filter((entry) => entry.isFile()).map(({ name }) => name);
-    expect(files).toContain('bin.js');
+    expect(files).toContain('bin.cjs');
     // The page of the inspector, the completions and the demo are more than scripts.
     const others = files
-      .filter((name) => !name.endsWith('.js'))
+      .filter((name) => !/\.c?js$/.test(name))
       .map((name) => name.replace(/-[\w-]+\.css$/, '.css'));
     const completions = ['completion.bash', 'completion.fish', 'completion.zsh'];
     expect(others.sort()).toEqual([

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { HOOK_CLIENTS, type HookClient, MOMENTS } from '../../src/agents/hooks/hook-table.js';
+import { HOOK_CLIENTS, type HookClient, MAX_ANSWER, MOMENTS } from '../../src/agents/hooks/hook-table.js';
 import { RESOURCES } from '../../src/agents/mcp/mcp-server.js';
 import { type ListedSchema, listedSchema, MCP_TOOLS } from '../../src/agents/mcp/mcp-tools.js';
 import { endingWith, ROOT } from './pages.js';
@@ -59,7 +59,7 @@ describe('the page of clients', () => {
       });
       return `### ${client.title}: \`throughline hook ${name}\`
 
-Checked against ${client.checked}. At most ${client.contextTokens} tokens of context and ${client.maxAnswer} characters in one answer.
+Checked against ${client.checked}. At most ${client.contextTokens} tokens of context and ${MAX_ANSWER} characters in one answer.
 
 | event | moment | answer |
 |---|---|---|
@@ -100,8 +100,8 @@ ${clients.join('\n')}
 ## MCP tools
 
 Generated from [src/agents/mcp](../../src/agents/mcp/mcp-tools.ts). All definitions together have less than 1,300 tokens, identical in every
-session. A field with \`?\` is optional. \`report\` and \`explain\` also answer with \`structuredContent\`, which some
-clients show instead of the text. An error is a text with a stable code and the next step. Claude Code loads \`context\` and \`report\` from
+session. A field with \`?\` is optional. \`report\` also answers with \`structuredContent\`, which some clients show
+instead of the text. An error is a text with a stable code and the next step. Claude Code loads \`context\` and \`report\` from
 the start and finds the others by a search.
 
 ${tools.join('\n')}

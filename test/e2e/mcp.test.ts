@@ -64,9 +64,9 @@ describe('throughline mcp', () => {
       task_id: 'TAS-1',
       assessment: 'approved',
     });
-    expect(await agent.call('explain', { fact: 'empty input' })).toMatchObject({
-      data: { facts: [{ dispatch: review.data?.dispatch, closed_by: approved.data?.dispatch }] },
-    });
+    const { text: why } = await agent.call('explain', { fact: 'empty input' });
+    expect(why).toContain(`said by dispatch ${review.data?.dispatch}`);
+    expect(why).toContain(`closed by dispatch ${approved.data?.dispatch}`);
 
     expect(await agent.call('note', { action: 'decision', content: 'We use biome' })).toMatchObject({
       text: 'NOT-1 decision: We use biome',

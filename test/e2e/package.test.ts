@@ -64,7 +64,7 @@ function packageOf(path: string): string {
 
 describe('the package', () => {
   it('the package holds what it needs and nothing else', () => {
-    expect(files).toContain('dist/cli/bin.js');
+    expect(files).toContain('dist/cli/bin.cjs');
     expect(files).toContain('dist/index.d.ts');
     expect(files).toContain('dist/inspector/index.html');
     expect(files.filter((path) => path.startsWith('dist/page/'))).toEqual([]);
@@ -204,7 +204,7 @@ describe('the package', () => {
   });
 
   it('the command line loads no package and few files to print its version or a prompt', async () => {
-    const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.js');
+    const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.cjs');
     const version = await loadedBy(bin, '--version');
     expect(new Set(version.map(packageOf))).toEqual(new Set(['throughline']));
     expect(version.length).toBeLessThanOrEqual(4);
@@ -245,7 +245,7 @@ describe('the package', () => {
 
   it('the package brings the inspector, with its page', async () => {
     await using system = await startSystem();
-    const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.js');
+    const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.cjs');
     const args = ['admin', 'serve', '--nats', system.url, '--only', 'inspector', '--inspector-port', '0'];
     await using serving = await startNode([bin, ...args], {}, project);
     const [, url = ''] = await soon(() => {
@@ -335,7 +335,7 @@ describe('the package', () => {
 /** Every exported type, as a consumer writes it. */
 const CONSUMER = `
 import {
-  type BoardCounts, type BudgetReport, type ClientOptions, type ClientTransport, type CompiledFact, type CompileReply,
+  type BoardCounts, type BudgetReport, type CamelCased, type ClientOptions, type ClientTransport, type CompiledFact, type CompileReply,
   type CompileReplyTo, type CompileRequest, type ConnectOptions, connectThroughline, type Considered,
   type ConsideredFact, type ConsideredFile, createThroughlineClient, type DispatchReply,
   ERROR_CODES, type ErrorCode, type IterationReply, type Learning,
@@ -367,7 +367,7 @@ await client.publishText('s', role, 'text');
 
 const dispatch: DispatchReply = await client.compile({ session: 's', taskId: '2', taskPrompt: 'x', after: published.sequence });
 export const hashes: readonly string[] = [dispatch.stablePrefixHash, dispatch.messages?.[0]?.content ?? '', dispatch.ledger.mode];
-const same: DispatchReply = await session.compile({ taskId: '2', taskPrompt: 'x' });
+const same: CamelCased<DispatchReply> = await session.compile({ taskId: '2', taskPrompt: 'x' });
 export const compiled: string = same.prompt;
 const asMessages = await client.compile({ session: 's', taskId: '2', taskPrompt: 'x', include: ['messages', 'facts'] });
 export const content: string = asMessages.messages.map((each) => each.content).join() + asMessages.facts.length;
@@ -397,8 +397,8 @@ export const next: readonly string[] = status.tasks.map((each) => each.next_acti
 const added: ToolReply<'task-add'> = await client.tools.taskAdd({ session: 's', content: 'x' });
 export const task: TaskView | null = added.task;
 export const events: AsyncIterable<WatchedEvent> = session.watch({ after: added.sequence });
-export const again: TaskView = (await session.tools.taskAdd({ content: 'x' })).task;
-export const tasks: readonly TaskView[] = (await session.tools.taskList()).tasks;
+export const again: CamelCased<TaskView> = (await session.tools.taskAdd({ content: 'x' })).task;
+export const tasks: readonly string[] = (await session.tools.taskList()).tasks.flatMap((each) => each.dependsOn);
 const overview: SessionOverview = (await client.tools.sessionShow({ session: 's' })).session;
 const board: BoardCounts = overview.board;
 export const counts: number = board.ready + (overview.plan?.total ?? 0) + overview.facts + overview.dispatches.rejected;

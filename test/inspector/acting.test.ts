@@ -78,6 +78,19 @@ describe('a person', () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
+  it('a fact is corrected on the line of the prompt that says it', async () => {
+    const session = await asking('line');
+    await goTo(page, origin, `/s/${session}/prompt?task=2`);
+    const line = page.locator('.prompt-line-linked', { hasText: 'postgres' }).first();
+    await line.focus();
+    const origins = page.getByRole('region', { name: 'Origin of the line' });
+    await origins.getByRole('button', { name: 'Correct or retract' }).press('Enter');
+    await origins.getByLabel('What it should say').fill('sqlite');
+    await page.keyboard.press('Enter');
+    await page.locator('.prompt-line', { hasText: 'sqlite' }).first().waitFor();
+    expect(await promptOf(session, '2')).not.toContain('postgres');
+  });
+
   it('tasks, notes and messages are added and settled on the page of a session', async () => {
     const session = await asking('board');
     await goTo(page, origin, `/s/${session}`);
@@ -121,7 +134,7 @@ describe('a person', () => {
     for (const content of ['Run the linter', 'Write the changelog', 'Sign the commits'])
       await client.learnings.propose({ project: 'shop', content });
     await goTo(page, origin, '/learnings');
-    expect(await page.getByLabel('Project').inputValue()).toBe('shop');
+    await expect.poll(() => page.getByLabel('Project').inputValue()).toBe('shop');
     await page.getByRole('button', { name: 'Mark all' }).press('Enter');
     await page.getByRole('button', { name: 'Accept 3' }).press('Enter');
     await page.getByText('3 not sent').waitFor();

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { fillInspector } from '../../scripts/demo-inspector.mjs';
+import { token } from '../../src/contracts/names.js';
 import { seriousFindings } from '../support/accessibility.js';
 import { inspectorOfFile } from '../support/browser.js';
+import { implementer, recorded } from '../support/builders.js';
+import { workWhile } from '../support/frames.js';
 import { allDealtWith } from '../support/system.js';
 import { goTo } from './looks.js';
 
@@ -67,14 +70,14 @@ describe('the prompt of a session', () => {
     expect(await page.locator('.legend').textContent()).toMatch(/of 300 tokens/);
   });
 
-  it('two prompts stand beside each other, with the changed words marked', async () => {
+  it('two prompts are compared line by line, with the changed words marked', async () => {
     await goTo(page, origin, '/s/memory/diff?a=seq:10&b=seq:30&task=5.1');
     await page.locator('.diff-table').waitFor();
     expect(await page.locator('.diff-added').count()).toBeGreaterThan(0);
     expect(await page.locator('.diff-table').textContent()).toContain('sequence 10');
     await page.getByRole('button', { name: 'Swap' }).click();
     await page.waitForURL(/a=seq%3A30&b=seq%3A10/);
-    await page.getByRole('columnheader', { name: 'sequence 30' }).waitFor();
+    await page.getByRole('columnheader', { name: /^sequence 30 .*→ sequence 10/ }).waitFor();
   });
 });
 
@@ -106,6 +109,50 @@ describe('the facts of a session', () => {
   });
 });
 
+describe('a session with more facts than it keeps', () => {
+  it('its prompt is visible soon after the click, and its list of facts says what is gone', async () => {
+    for (let result = 1; result <= 45; result += 1) {
+      const facts = Array.from({ length: 50 }, (_, n) => ({
+        subject: `module ${result}-${n}`,
+        relation: 'keeps',
+        object: `what the parser of case ${n} has found in round ${result}`,
+        tags: ['decision' as const],
+      }));
+      const body = implementer({ task_id: `${result}`, summary: `Round ${result}`, facts });
+      await system.ports.log.append(token('full', 'session'), recorded(result, body));
+    }
+    const times: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      await goTo(page, origin, '/s/full');
+      const began = performance.now();
+      await page.getByRole('link', { name: 'Prompt', exact: true }).click();
+      await page.locator('.prompt-line').first().waitFor();
+      times.push(Math.round(performance.now() - began));
+    }
+    const considered = page.getByRole('region', { name: 'Facts and files that were considered' });
+    await considered.waitFor();
+    console.log(`from the click to the prompt of 2,000 facts: ${times.join(', ')} ms`);
+    // Less than one on an idle machine.
+    expect(Math.min(...times)).toBeLessThan(2_000);
+    expect(await considered.locator('tbody tr').count()).toBeLessThanOrEqual(100);
+    await goTo(page, origin, '/s/full/facts');
+    await page.getByText('it keeps its 2,000 newest').waitFor();
+    const scrolled = await workWhile(
+      page,
+      `(async () => {
+        let frames = 0;
+        for (; document.querySelectorAll('.fact-row').length < 1000; frames++) {
+          scrollTo(0, document.body.scrollHeight);
+          await new Promise((done) => requestAnimationFrame(done));
+        }
+        return frames;
+      })()`,
+    );
+    console.log('milliseconds for a frame of the list of facts', scrolled);
+    expect(scrolled.task).toBeLessThan(1000 / 30);
+  });
+});
+
 describe('the health', () => {
   it('the health shows what waits, what the doctor finds, the server and every service', async () => {
     await goTo(page, origin, '/health');
@@ -131,6 +178,46 @@ describe('every view', () => {
     }
     await other.context().close();
     expect(found).toEqual([]);
+  });
+
+  it('on a phone a finger hits every control, and no explanation covers the prompt', async () => {
+    const phone = await opened.newPage({ viewport: { width: 390, height: 844 } });
+    const small: string[] = [];
+    for (const view of ['/', '/s/memory', '/s/memory/timeline', '/activity', ...VIEWS]) {
+      await goTo(phone, origin, view);
+      const found = await phone.evaluate<string[]>(`
+        [...document.querySelectorAll('a, button, select, input, summary')]
+          .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.matches('.skip-link'))
+          // A row that belongs to its link is hit as a whole.
+          .map((each) => [each.textContent || each.ariaLabel || each.tagName, each.matches('.row-link') ? each.closest('li, tr') : each])
+          .filter(([, box]) => box.getBoundingClientRect().height < 31.5)
+          .map(([name, box]) => name.slice(0, 40) + ' ' + box.getBoundingClientRect().height)`);
+      small.push(...found.map((each) => `${view}: ${each}`));
+    }
+    await goTo(phone, origin, '/s/memory/prompt');
+    const origins = phone.getByRole('region', { name: 'Origin of the line' });
+    expect(await origins.isVisible()).toBe(false);
+    await phone.locator('.prompt-line-linked').first().focus();
+    expect((await origins.boundingBox())?.height).toBeLessThan(844 * 0.35);
+    await phone.context().close();
+    expect(small).toEqual([]);
+  });
+
+  it('on a phone a row of the timeline shows two lines of text, and the files fit', async () => {
+    const phone = await opened.newPage({ viewport: { width: 390, height: 844 } });
+    await goTo(phone, origin, '/s/memory/timeline?kind=result');
+    const box = await phone.locator('.row-what').first().boundingBox();
+    expect(box?.width).toBeGreaterThan(300);
+    expect(box?.height).toBeGreaterThan(36);
+    await goTo(phone, origin, '/s/memory/facts?tab=files');
+    const paths = await phone
+      .locator('.file-path')
+      .evaluateAll(
+        (all: { scrollWidth: number; clientWidth: number }[]) =>
+          all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length,
+      );
+    expect(paths).toBe(0);
+    await phone.context().close();
   });
 
   it('no view is wider than a phone', async () => {

@@ -27,7 +27,9 @@ const go = (path: string) => page.goto(origin + path);
 /** Milliseconds of the main thread for a frame at 60 Hz. */
 const FRAME_MS = 1000 / 60;
 const rows = () => page.getByRole('option');
-const inList = (name: string) => page.locator('.session-list').getByRole('link', { name });
+const list = page.getByRole('region', { name: 'Sessions', exact: true });
+const inList = (name: string) => list.getByRole('link', { name });
+const words = page.getByLabel(/Enter opens the first/);
 const publish = (session: string, task_id: string, summary: string) =>
   publishWire(client, 'implementer', session, { task_id, status: 'completed', summary });
 
@@ -46,12 +48,12 @@ describe('the view of the sessions', () => {
   it('the sessions stand in the list with their progress, and what fits the filter stays after a reload', async () => {
     await go('/');
     await inList('recorded').waitFor();
-    await page.getByLabel('Name, title, project or goal').fill('recor');
+    await words.fill('recor');
     await page.waitForURL(`${origin}/?text=recor`);
     await inList('long').waitFor({ state: 'detached' });
     await page.reload();
     await inList('recorded').waitFor();
-    expect(await page.getByLabel('Name, title, project or goal').inputValue()).toBe('recor');
+    expect(await words.inputValue()).toBe('recor');
     expect(await inList('long').count()).toBe(0);
   });
 
@@ -81,6 +83,54 @@ describe('the view of the sessions', () => {
     await inList('kept').waitFor();
     await page.getByLabel('Show').selectOption('Quiet for a week');
     await page.getByText('No session fits').waitFor();
+  });
+
+  it('the list is sorted by keyboard, shows one project, and Enter opens the first that fits the words', async () => {
+    for (const [session, project, done] of [
+      ['apples', 'orchard', 0],
+      ['pears', 'orchard', 2],
+      ['plums', 'garden', 1],
+    ] as const) {
+      await client.tools.sessionOpen({ session, project });
+      for (let n = 0; n < 3; n += 1) {
+        const { task } = await client.tools.taskAdd({ session, content: `Task ${n}` });
+        if (n < done) await client.tools.taskStatus({ session, id: task.id, status: 'completed' });
+      }
+    }
+    await publishWire(client, 'implementer', 'pears', {
+      task_id: '9',
+      status: 'blocked',
+      questions: [{ text: 'May the quince be grafted?' }],
+    });
+    await allDealtWith(system.ports);
+    await go('/');
+    await page.getByLabel('Project').fill('orchard');
+    await page.keyboard.press('Enter');
+    await inList('plums').waitFor({ state: 'detached' });
+    const names = () => list.locator('.row-link').allTextContents();
+    await list.getByRole('button', { name: 'Session' }).press('Enter');
+    await expect.poll(names).toEqual(['apples', 'pears']);
+    await list.getByRole('button', { name: 'Progress' }).press('Enter');
+    await list.getByRole('button', { name: 'Progress' }).press('Enter');
+    await expect.poll(names).toEqual(['pears', 'apples']);
+    expect(await list.getByRole('columnheader', { name: 'Progress' }).getAttribute('aria-sort')).toBe(
+      'descending',
+    );
+    await go('/');
+    await inList('recorded').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('quince grafted');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${origin}/s/pears`);
+  });
+
+  it('a screen of 900 px shows twenty sessions, a line each', async () => {
+    await go('/');
+    await inList('recorded').waitFor();
+    const heights = await list
+      .locator('tbody tr')
+      .evaluateAll((rows: { clientHeight: number }[]) => rows.map(({ clientHeight }) => clientHeight));
+    expect(Math.max(...heights) * 20).toBeLessThanOrEqual(720);
   });
 
   it('rows are reached and opened by keyboard', async () => {
@@ -378,17 +428,13 @@ describe('the page', () => {
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main');
   });
 
-  it('the theme is the one that was chosen, also after a reload', async () => {
+  it('the colours are those of the system', async () => {
     await page.emulateMedia({ colorScheme: 'light' });
     await go('/');
     const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
     const light = await ground();
-    await page.getByRole('button', { name: 'Theme: system' }).click();
-    await page.getByRole('button', { name: 'Theme: light' }).click();
+    await page.emulateMedia({ colorScheme: 'dark' });
     expect(await ground()).not.toBe(light);
-    await page.reload();
-    await page.getByRole('button', { name: 'Theme: dark' }).click();
-    expect(await ground()).toBe(light);
     await page.emulateMedia({ colorScheme: null });
   });
 

@@ -4,7 +4,6 @@ import {
   durationText,
   figureText,
   newestOf,
-  numberLines,
   plotData,
 } from '../../src/page/health/health-points.js';
 
@@ -34,12 +33,5 @@ describe('figures of the health', () => {
     ]);
     expect([0, 999, 1234, 5_000_000_000].map(bytesText)).toEqual(['0 bytes', '999 bytes', '1.2 kB', '5 GB']);
     expect([5, 120, 5400, 400_000].map(durationText)).toEqual(['5 s', '2 min', '1 h 30 min', '4 d 15 h']);
-  });
-
-  it('the figures of a service are lines, also those within others', () => {
-    expect(numberLines({ sessionsInMemory: 1200, snapshots: { written: 3 } })).toEqual([
-      ['sessions in memory', '1,200'],
-      ['snapshots: written', '3'],
-    ]);
   });
 });

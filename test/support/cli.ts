@@ -10,7 +10,7 @@ import { freePort } from '../../src/nats/server/server-process.js';
 import { canRunHere, runHere } from './cli-in-process.js';
 
 /** The built command line, as users run it. */
-export const BIN = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+export const BIN = fileURLToPath(new URL('../../dist/cli/bin.cjs', import.meta.url));
 
 export interface CliResult {
   readonly code: number | null;

@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { cleanEnv } from './cli.js';
 import { soon } from './system.js';
 
-const BIN = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+const BIN = fileURLToPath(new URL('../../dist/cli/bin.cjs', import.meta.url));
 
 /** A command on a terminal of its own, made by `script` of util-linux; elsewhere that program takes other options. */
 export const PTY_MISSING = process.platform === 'linux' ? undefined : 'script of util-linux is not there';

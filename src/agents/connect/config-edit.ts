@@ -3,7 +3,7 @@ import { parse, stripComments } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { ConfigFile } from './client-table.js';
 import { hasAll, hasAny, withEntries, withoutEntries } from './json-entries.js';
-import { hasAnyBlock, hasBlock, linesOfBlock, withBlock, withoutServer } from './toml-block.js';
+import { hasAnyBlock, hasBlock, linesOfBlock, withBlock, withoutServer } from './marked-block.js';
 
 export type EntryState = 'connected' | 'outdated' | 'absent';
 
@@ -17,7 +17,7 @@ export function entryState(file: ConfigFile, text: string | undefined): EntrySta
     case 'json':
       if (!hasAny(text, file.entries, path)) return 'absent';
       return hasAll(text, file.entries, path) ? 'connected' : 'outdated';
-    case 'toml':
+    case 'block':
       if (!hasAnyBlock(text)) return 'absent';
       return hasBlock(text, file.block) ? 'connected' : 'outdated';
     case 'own':
@@ -27,12 +27,12 @@ export function entryState(file: ConfigFile, text: string | undefined): EntrySta
 }
 
 /**
- * Returns the lines that only we write, for a hash that detects foreign ones: the block in TOML, or a file of our own. Entries in
+ * Returns the lines that only we write, for a hash that detects foreign ones: a marked block, or a file of our own. Entries in
  * JSON are recognised by the program that they run.
  */
 export function ownLines(file: ConfigFile, text: string | undefined): string | undefined {
   if (text === undefined || file.kind === 'json') return undefined;
-  if (file.kind === 'toml') return linesOfBlock(text);
+  if (file.kind === 'block') return linesOfBlock(text);
   return text.startsWith(OWN) ? text : undefined;
 }
 
@@ -50,7 +50,7 @@ export function connectedText(file: ConfigFile, text: string | undefined): strin
         file.entries,
         file.path,
       );
-    case 'toml':
+    case 'block':
       return withBlock(text ?? '', file.block, file.path);
     case 'own':
       if (isBlank || entryState(file, text) !== 'absent') return file.text;
@@ -80,7 +80,7 @@ export function disconnectedText(
       const isEmpty = isDeepStrictEqual(parse(rest, [], { allowTrailingComma: true }), file.empty);
       return before === undefined && isEmpty && stripComments(rest) === rest ? undefined : rest;
     }
-    case 'toml': {
+    case 'block': {
       const rest = withoutServer(text, file.block, file.path);
       return before === undefined && rest.trim() === '' ? undefined : rest;
     }

@@ -84,8 +84,8 @@ export function clientState(client: ConnectClientName, where: Where, read: ReadT
   const states = CONNECT_CLIENTS[client]
     .files(where)
     .map((file: ConfigFile) => entryState(file, read(file.path)));
-  if (states.every((state) => state === 'connected')) return 'connected';
-  return states.every((state) => state === 'absent') ? 'absent' : 'outdated';
+  if (states.every((state) => state === 'absent')) return 'absent';
+  return states.every((state) => state === 'connected') ? 'connected' : 'outdated';
 }
 
 function projectChange(where: Where, read: ReadText, given: ProjectFields, plan?: string): FileChange {
@@ -157,10 +157,10 @@ function recordedHash(file: ConfigFile | undefined, text: string | undefined): s
 function requireOurs(file: ConfigFile, text: string | undefined, recorded: string | undefined): void {
   const lines = ownLines(file, text);
   if (lines === undefined || entryState(file, text) !== 'outdated' || recorded === hashOf(lines)) return;
-  const what = file.kind === 'toml' ? 'the lines between "# >>> throughline" and "# <<< throughline"' : 'it';
+  const what = file.kind === 'block' ? 'the text between ">>> throughline" and "<<< throughline"' : 'it';
   throw new ThroughlineError(
     'config_invalid',
-    `${file.path}: "throughline connect" did not write ${what} as ${file.kind === 'toml' ? 'they stand' : 'it stands'} there: remove ${file.kind === 'toml' ? 'them' : 'it'} by hand, then run this again`,
+    `${file.path}: "throughline connect" did not write ${what} as it stands there: remove it by hand, then run this again`,
   );
 }
 

@@ -89,7 +89,7 @@ function put(path: string, text: string | undefined, place: Place): void {
 function removeEmptyFolders(folder: string): void {
   for (
     let at = folder;
-    /^(plugin|\.(opencode|claude|codex|gemini|cursor))$/.test(basename(at));
+    /^(plugin|hooks|\.(opencode|claude|codex|gemini|copilot|github|cursor))$/.test(basename(at));
     at = dirname(at)
   ) {
     try {

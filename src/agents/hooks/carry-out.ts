@@ -15,7 +15,7 @@ import {
   roleOfAgent,
   withoutPrivate,
 } from './hook-call.js';
-import { plainRole, resultId, saidByAgent, taskIn, withResultId } from './hook-results.js';
+import { lastSaid, plainRole, resultId, saidByAgent, taskIn, withResultId } from './hook-results.js';
 import type { Waiting } from './hook-state.js';
 import type { HookClient } from './hook-table.js';
 import { intentOf, requestEntry, toolEntry } from './hook-trace.js';
@@ -75,8 +75,10 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
       return undefined;
     case 'text':
     case 'agent-stop':
-    case 'stop':
       return stopped(call, tools);
+    case 'stop':
+      // Copilot CLI ends a sub-agent with both events.
+      return call.agent === '' ? stopped(call, tools) : undefined;
     case 'before-compaction': {
       const client = await tools.connect();
       await flush(tools, client);
@@ -337,7 +339,7 @@ function dispatchOf({ session, project }: AgentSession, taskId: string, taskProm
 async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
   const { state, at, name } = tools;
   const key = agentKey(call, tools);
-  const message = call.message ?? state.recall(key) ?? '';
+  const message = call.message ?? (await lastSaid(call.transcript, tools.leftMs)) ?? state.recall(key) ?? '';
   const block = lastResult(message);
   const role = owedRole(call, tools);
   const isOver = call.event.moment !== 'text';

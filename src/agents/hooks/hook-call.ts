@@ -25,6 +25,8 @@ export interface HookCall {
   readonly response: unknown;
   readonly error: string;
   readonly message: string | undefined;
+  /** Path of the transcript that has the last message; empty where the message is known. */
+  readonly transcript: string;
   /** The agent was sent back already, by this hook or another. */
   readonly again: boolean;
 }
@@ -42,17 +44,19 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
     return { unused: `the input is not JSON (${text.length} characters)` };
   }
   if (!isObject(payload)) return { unused: 'the input is not a JSON object' };
-  const { fields } = client;
+  const { fields, foreign } = client;
   const name = textOf(payload[fields.event]);
   const event = client.events.find((each) => each.name === name);
   if (event === undefined)
     return { unused: `event ${JSON.stringify(name.slice(0, 80))} is not one that is taken` };
-  const field = (key: keyof typeof fields) => textOf(payload[fields[key]]);
+  if (foreign !== undefined && foreign in payload)
+    return { unused: 'it is from Copilot CLI, which has hooks of its own: "throughline connect copilot"' };
+  const field = (key: keyof typeof fields) => textOf(payload[fields[key] ?? '']);
   const said = payload[event.message ?? fields.message];
   const again = payload[fields.again];
   return {
     event,
-    conversation: field('conversation'),
+    conversation: field('parent') || field('conversation'),
     turn: field('turn'),
     directory: field('directory') || textOf(firstOf(payload.workspace_roots)),
     agent: field('agent'),
@@ -64,6 +68,7 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
     response: payload[fields.response],
     error: withoutPrivate(field('error')),
     message: typeof said === 'string' ? withoutPrivate(said) : undefined,
+    transcript: field('transcript'),
     again: again === true || (typeof again === 'number' && again > 0),
   };
 }

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { kindOf, ROLES, type Role, verdictsOf } from '../../contracts/kinds.js';
 import { BEGIN, type ResultText } from '../../contracts/reading/last-result.js';
 import { isObject } from '../../shared/text.js';
+import { withoutPrivate } from './hook-call.js';
 
 const MAX_TASK_ID = 128;
 
@@ -96,5 +99,50 @@ function innerText(text: string): string {
     return texts.find((each): each is string => typeof each === 'string' && each.includes(BEGIN)) ?? text;
   } catch {
     return text;
+  }
+}
+
+/** Bytes of a transcript that are read from its end. */
+const TAIL_BYTES = 256 * 1024;
+/** The rest of a hook's time is for the server. */
+const PUBLISH_MS = 120;
+const POLL_MS = 20;
+
+/**
+ * Returns the last message of the main agent in a transcript of Copilot CLI, which is written about the time of the event: it is
+ * there once the transcript ends with the hook that is running.
+ *
+ * @param path empty for none
+ */
+export async function lastSaid(path: string, leftMs: () => number): Promise<string | undefined> {
+  for (; path !== ''; await sleep(POLL_MS)) {
+    const tail = tailOf(path);
+    // The turn counts without its last message.
+    if (tail === undefined) return undefined;
+    const events = tail
+      .split('\n')
+      .filter((line) => /"assistant\.message"|"agentStop"/.test(line))
+      .map((line) => objectIn(line)?.value)
+      .filter((event) => event?.agentId === undefined);
+    const data = events.findLast((event) => event?.type === 'assistant.message')?.data;
+    const isWritten = events.at(-1)?.type === 'hook.start';
+    if (isWritten || leftMs() < PUBLISH_MS)
+      return isObject(data) && typeof data.content === 'string' ? withoutPrivate(data.content) : undefined;
+  }
+  return undefined;
+}
+
+function tailOf(path: string): string | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    const { size } = fstatSync(file);
+    const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    readSync(file, bytes, 0, bytes.length, size - bytes.length);
+    return bytes.toString('utf8');
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }

@@ -47,6 +47,8 @@ interface PayloadFields {
   readonly event: string;
   /** Names the conversation. */
   readonly conversation: string;
+  /** The conversation that an agent was started in, in a client where an agent's events name the agent as their conversation. */
+  readonly parent?: string;
   /** Names the turn: the same from a prompt to the next one. */
   readonly turn: string;
   readonly directory: string;
@@ -59,6 +61,8 @@ interface PayloadFields {
   readonly response: string;
   readonly error: string;
   readonly message: string;
+  /** Path of the transcript, where no event has the last message. */
+  readonly transcript?: string;
   /** True, or a count above 0, in an agent that was sent back. */
   readonly again: string;
 }
@@ -84,10 +88,10 @@ export interface HookClient {
   /** Most tokens of the context of one answer, and most characters; a longer one is not given. */
   readonly contextTokens: number;
   readonly maxContext: number;
-  /** Most characters of one answer; a longer one is not given. */
-  readonly maxAnswer: number;
   /** Encodes an answer with exactly the keys that the client knows. */
   readonly write: Readonly<Record<AnswerKind, (value: unknown, event: string) => object>>;
+  /** Field of a payload that comes from another client, which reads the configuration of this one as well. */
+  readonly foreign?: string;
   /** It never says that a command has failed. */
   readonly hidesFailures?: true;
   /** Limitations of the client. */
@@ -117,30 +121,36 @@ const specific = (hookEventName: string, more: object) => ({
 const additionalContext = (value: unknown, event: string) => specific(event, { additionalContext: value });
 const block = (reason: unknown) => ({ decision: 'block', reason });
 
+const CLAUDE_EVENTS = [
+  { name: 'SessionStart', moment: 'session-start', answer: 'context' },
+  { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
+  { name: 'PreToolUse', moment: 'before-agent', answer: 'input', matcher: 'Agent|Task' },
+  { name: 'PostToolUse', moment: 'after-tool', answer: 'context', async: true },
+  { name: 'PostToolUseFailure', moment: 'after-tool', failed: true, async: true },
+  { name: 'SubagentStop', moment: 'agent-stop', answer: 'again' },
+  { name: 'Stop', moment: 'stop', answer: 'again' },
+  { name: 'PreCompact', moment: 'before-compaction' },
+  { name: 'SessionEnd', moment: 'session-end' },
+] as const satisfies readonly HookEvent[];
+/** Limits of a client that takes long answers. */
+const WIDE = { contextTokens: 8000, maxContext: 40_000 };
+const NARROW = { contextTokens: 2000, maxContext: 9000 };
+/** Most characters of an answer that is not context; a longer one is not given. */
+export const MAX_ANSWER = 49_000;
+
 export const HOOK_CLIENTS = {
   claude: {
     title: 'Claude Code',
     checked: '2.1.332, run, and hook types of `@anthropic-ai/claude-agent-sdk` 0.3.330',
-    events: [
-      { name: 'SessionStart', moment: 'session-start', answer: 'context' },
-      { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
-      { name: 'PreToolUse', moment: 'before-agent', answer: 'input', matcher: 'Agent|Task' },
-      { name: 'PostToolUse', moment: 'after-tool', answer: 'context', async: true },
-      { name: 'PostToolUseFailure', moment: 'after-tool', failed: true, async: true },
-      { name: 'SubagentStop', moment: 'agent-stop', answer: 'again' },
-      { name: 'Stop', moment: 'stop', answer: 'again' },
-      { name: 'PreCompact', moment: 'before-compaction' },
-      { name: 'SessionEnd', moment: 'session-end' },
-    ],
+    events: CLAUDE_EVENTS,
     fields: FIELDS,
     agentTools: {
       Agent: { prompt: 'prompt', agentName: 'subagent_type' },
       Task: { prompt: 'prompt', agentName: 'subagent_type' },
     },
     readers: ['Explore', 'Plan'],
-    contextTokens: 8000,
-    maxContext: 40_000,
-    maxAnswer: 49_000,
+    foreign: 'timestamp',
+    ...WIDE,
     write: {
       context: additionalContext,
       input: (value, event) => specific(event, { updatedInput: value }),
@@ -166,9 +176,7 @@ export const HOOK_CLIENTS = {
     readers: ['explorer'],
     hidesFailures: true,
     // It keeps about 2500 tokens of a context; more goes into a file.
-    contextTokens: 2000,
-    maxContext: 9000,
-    maxAnswer: 49_000,
+    ...NARROW,
     write: {
       context: additionalContext,
       // It takes another input only from a hook that allows the call.
@@ -195,9 +203,7 @@ export const HOOK_CLIENTS = {
     fields: { ...FIELDS, message: 'prompt_response' },
     agentTools: { invoke_agent: { prompt: 'prompt', agentName: 'agent_name', returns: true } },
     readers: ['codebase_investigator'],
-    contextTokens: 8000,
-    maxContext: 40_000,
-    maxAnswer: 49_000,
+    ...WIDE,
     write: {
       context: additionalContext,
       input: (value, event) => specific(event, { tool_input: value }),
@@ -207,6 +213,27 @@ export const HOOK_CLIENTS = {
       'send a sub-agent back: its result is taken from what it returns to the main agent',
       'say that there was a compaction: its event for one comes before every request, so it is not taken',
       'keep apart what a sub-agent does: its tools are in the trace as those of the main agent',
+    ],
+  },
+  copilot: {
+    title: 'Copilot CLI',
+    checked: '1.0.102, run',
+    // In these names its payloads have the fields of Claude Code; in its own ones, none that names the event.
+    events: CLAUDE_EVENTS,
+    fields: { ...FIELDS, response: 'tool_result', parent: 'parent_agent_id', transcript: 'transcript_path' },
+    agentTools: { Agent: { prompt: 'prompt', agentName: 'agent_type' } },
+    readers: ['explore', 'research', 'rubber-duck', 'code-review', 'security-review'],
+    // Context with a tool is cut at 10 KB.
+    ...NARROW,
+    write: {
+      context: (value) => ({ additionalContext: value }),
+      input: (value) => ({ modifiedArgs: value }),
+      again: block,
+    },
+    cannot: [
+      'give its last message to a hook: it is read from the transcript',
+      'say when a compaction is over: the history of the conversation is not given again',
+      'start the MCP server of a plugin in the project: `throughline connect copilot` can',
     ],
   },
   cursor: {
@@ -236,9 +263,7 @@ export const HOOK_CLIENTS = {
     },
     agentTools: { Task: { prompt: 'prompt', agentName: 'subagent_type' } },
     readers: ['explore'],
-    contextTokens: 8000,
-    maxContext: 40_000,
-    maxAnswer: 49_000,
+    ...WIDE,
     write: {
       context: (value) => ({ additional_context: value }),
       input: (value) => ({ permission: 'allow', updated_input: value }),
@@ -263,9 +288,7 @@ export const HOOK_CLIENTS = {
     fields: { ...FIELDS, turn: 'message_id' },
     agentTools: { task: { prompt: 'prompt', agentName: 'subagent_type' } },
     readers: ['explore', 'plan'],
-    contextTokens: 8000,
-    maxContext: 40_000,
-    maxAnswer: 49_000,
+    ...WIDE,
     write: {
       context: (context) => ({ context }),
       input: (input) => ({ input }),

@@ -114,7 +114,7 @@ function commandOf(input: HookCall['input']): string | undefined {
   return undefined;
 }
 
-const EXIT_CODE = /^Exit Code: ([1-9]\d*)$/m;
+const EXIT_CODE = /^(?:Exit Code: |<shellId: .* exit code )([1-9]\d*)>?$/m;
 
 /** Returns the error message, empty for a failure without one; `undefined` for a success. */
 function faultOf({ event, error, response, input }: HookCall): string | undefined {
@@ -126,8 +126,8 @@ function faultOf({ event, error, response, input }: HookCall): string | undefine
   if (isObject(said)) return typeof said.message === 'string' ? said.message : '';
   const { exit_code: code = response.exitCode, is_error: isError = response.isError, success } = response;
   if (typeof code === 'number' && code !== 0) return `exit code ${code}`;
-  // Gemini CLI has it only in what the model reads.
-  const { llmContent: read } = response;
+  // Gemini CLI and Copilot CLI have it only in what the model reads.
+  const { llmContent: read = response.text_result_for_llm } = response;
   const line = typeof read === 'string' && commandOf(input) !== undefined ? EXIT_CODE.exec(read) : null;
   if (line !== null) return `exit code ${line[1]}`;
   return isError === true || success === false ? '' : undefined;

@@ -7,7 +7,7 @@ import { agentSession } from '../agent-session.js';
 import { carryOut, type HookAnswer } from './carry-out.js';
 import { type HookCall, readCall } from './hook-call.js';
 import { countInjected, hookState } from './hook-state.js';
-import type { HookClient } from './hook-table.js';
+import { type HookClient, MAX_ANSWER } from './hook-table.js';
 import { PASSING } from './send-waiting.js';
 
 interface HookPlace {
@@ -88,13 +88,13 @@ const ASK_TO_CONNECT =
 /** The answer as the client reads it; empty where the client would cut it, or move it into a file. */
 function written(
   { event }: HookCall,
-  { write, maxAnswer, maxContext }: HookClient,
+  { write, maxContext }: HookClient,
   answer: HookAnswer,
   log: (line: string) => void,
 ): string {
   if (answer === undefined || answer === '' || event.answer === undefined) return '';
   const text = JSON.stringify(write[event.answer](answer, event.name));
-  const most = event.answer === 'context' ? maxContext : maxAnswer;
+  const most = event.answer === 'context' ? maxContext : MAX_ANSWER;
   if (text.length <= most) return text;
   log(`the answer has ${text.length} characters, the client takes ${most}: it is left out`);
   return '';

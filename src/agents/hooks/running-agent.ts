@@ -47,8 +47,8 @@ export function noteTask(call: HookCall, tools: HookTools, task: string | undefi
 }
 
 /** The MCP tool by which an agent returns a result, as each client names it; and the one that it asks about a task. */
-export const REPORT_TOOL = /throughline(?:__|[_.])report$/;
-const CONTEXT_TOOL = /throughline(?:__|[_.])context$/;
+export const REPORT_TOOL = /throughline(?:__|[_.-])report$/;
+const CONTEXT_TOOL = /throughline(?:__|[_.-])context$/;
 
 /** Remembers the task of a prompt, or of a call of our tools. */
 export function noteWork(call: HookCall, tools: HookTools): void {

@@ -20,28 +20,19 @@ export const explainTool: McpTool<'explain'> = async (memory, input) => {
   const notes = notesFor(input.fact, named.length === 0 ? all : [], MOST_NOTES);
   for (const { id, type, content } of named) notes.push(`${id} ${type}: ${quoted(content)}`);
   if (found.facts.length + notes.length === 0) {
-    return {
-      text: `No fact or note holds ${JSON.stringify(input.fact)}: recall finds facts by what they are about.`,
-      data: { facts: [] },
-    };
+    return `No fact or note holds ${JSON.stringify(input.fact)}: recall finds facts by what they are about.`;
   }
   const asked = input.task !== undefined || input.prompt !== undefined;
   const considered = asked ? await consideredFor(memory, input) : undefined;
-  const told = found.facts.map((fact) => {
-    const why = considered && inPrompt(fact, considered.get(fact.id), input);
-    return { fact, ...(why !== undefined && { why }) };
-  });
+  const told = found.facts.map((fact) =>
+    lineOf(fact, considered && inPrompt(fact, considered.get(fact.id), input)),
+  );
   const more =
     found.total > told.length
       ? [`${counted(found.total - told.length, 'more fact')} fit: say more of it.`]
       : [];
   const hint = asked ? [] : ['With task, it says why the prompt of that task shows the fact or does not.'];
-  return {
-    text: [...told.map(({ fact, why }) => lineOf(fact, why)), ...more, ...noteLines(notes), ...hint].join(
-      '\n',
-    ),
-    data: { facts: told.map(({ fact, why }) => dataOf(fact, why)) },
-  };
+  return [...told, ...more, ...noteLines(notes), ...hint].join('\n');
 };
 
 function noteLines(notes: readonly string[]): string[] {
@@ -83,16 +74,4 @@ function lineOf(fact: FoundFact, why: string | undefined): string {
   const closed = closed_by === undefined ? 'valid' : `closed by dispatch ${closed_by} at ${closed_at}`;
   const from = `said by dispatch ${dispatch} (${role}, task ${quoted(task)}) at ${at}; ${closed}`;
   return `- ${said(fact)} [${id}]: ${from}${why === undefined ? '' : `; prompt: ${why}`}`;
-}
-
-function dataOf(fact: FoundFact, why: string | undefined) {
-  const { id, task, dispatch, closed_by } = fact;
-  return {
-    id,
-    text: said(fact),
-    task,
-    dispatch,
-    ...(closed_by !== undefined && { closed_by }),
-    ...(why !== undefined && { prompt: why }),
-  };
 }

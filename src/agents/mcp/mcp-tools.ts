@@ -183,18 +183,6 @@ export const MCP_TOOLS = {
       task: taskId.optional().register(HINTS, { description: 'of the prompt' }),
       prompt: prompt.optional(),
     },
-    {
-      facts: z.array(
-        z.object({
-          id: z.string(),
-          text: z.string(),
-          task: z.string(),
-          dispatch: z.int(),
-          closed_by: z.int().optional(),
-          prompt: z.string().optional(),
-        }),
-      ),
-    },
   ),
 } as const;
 

@@ -40,10 +40,10 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
       const { priority, dependsOn } = input;
       const content = needed(input, 'content', 'what is to be done');
       const { task } = await client.tools.taskAdd({ session, content, priority, dependsOn });
-      return answerOf(task);
+      return lineOf(task);
     }
     case 'status':
-      return answerOf(await changed(client, session, input));
+      return lineOf(await changed(client, session, input));
     case 'list':
       return boardAndPlan(memory);
   }
@@ -101,10 +101,6 @@ async function followedPlan(
   } catch (error) {
     return { status, fault: `The plan ${plan} is not followed: ${messageOf(error)}.` };
   }
-}
-
-function answerOf(task: TaskView): string {
-  return lineOf(task);
 }
 
 /** Returns a claimed or released task, with what the agent left that gave it back. */
@@ -187,13 +183,8 @@ function lineOf({ id, status, priority, content, unresolved, claimed_by, reason 
   return `${id} [P${priority}] ${status}: ${oneLine(content)}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
 }
 
-/** Returns the tasks whose first result is newest. */
-function newest(results: RunStatusReply['tasks']): RunStatusReply['tasks'] {
-  return results.slice(-MOST);
-}
-
 function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: Plan): string[] {
-  const needs = newest(results).map((each) => {
+  const needs = results.slice(-MOST).map((each) => {
     const stalled = each.replan_hint === undefined ? '' : `; stalled: ${oneLine(each.replan_hint)}`;
     return `${oneLine(each.task)}: ${each.last_outcome}, next ${each.next_action}${stalled}`;
   });

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { systemCode } from '../../contracts/errors.js';
 
@@ -76,6 +75,8 @@ function startOf(pid: number): string | undefined {
   }
   if (process.platform === 'win32') return undefined;
   try {
+    // Loaded here: hooks start without it.
+    const { execFileSync } = process.getBuiltinModule('node:child_process');
     return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
       encoding: 'utf8',
       env: { LC_ALL: 'C' },

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { AskError } from '../ask.js';
-import { me } from '../theme.js';
+import { AskError, me } from '../ask.js';
 import { asAskError } from '../use-ask.js';
 import { Button } from './fields.js';
 import { ErrorBox } from './states.js';

@@ -12,6 +12,8 @@ export function FilterField(props: {
   readonly value: string;
   readonly placeholder?: string;
   readonly onFilter: (value: string) => void;
+  /** Called with the filter at Enter. */
+  readonly onEnter?: (value: string) => void;
 }) {
   const [text, setText] = useState(props.value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -45,7 +47,9 @@ export function FilterField(props: {
           timer.current = setTimeout(() => send(value.trim()), TYPING_MS);
         }}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') send(event.currentTarget.value.trim());
+          if (event.key !== 'Enter') return;
+          send(event.currentTarget.value.trim());
+          props.onEnter?.(event.currentTarget.value.trim());
         }}
       />
     </label>

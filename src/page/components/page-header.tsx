@@ -1,9 +1,7 @@
 import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { bound, type KeyBinding } from '../keys.js';
-import { connection } from '../live.js';
 import { type GlobalViewName, route, type SessionViewName, sessionHref, viewHref } from '../route.js';
-import { nextTheme, theme } from '../theme.js';
 import { Button } from './fields.js';
 
 const GLOBAL: readonly (readonly [view: GlobalViewName, label: string])[] = [
@@ -27,7 +25,7 @@ export function PageHeader(props: { readonly onHelp: () => void; readonly onFind
   return (
     <header class="header">
       <div class="header-row">
-        <a class="brand" href={viewHref('sessions')}>
+        <a class="brand" href={viewHref('sessions')} aria-label="Throughline">
           <Mark />
           <span class="brand-name">Throughline</span>
         </a>
@@ -51,16 +49,6 @@ export function PageHeader(props: { readonly onHelp: () => void; readonly onFind
             title="Find (Ctrl+K)"
           >
             ⌕
-          </button>
-          <Connection />
-          <button
-            type="button"
-            class="icon-button"
-            onClick={nextTheme}
-            aria-label={`Theme: ${theme.value}`}
-            title={`Theme: ${theme.value}`}
-          >
-            {{ system: '◐', light: '☀', dark: '☾' }[theme.value]}
           </button>
           <button
             type="button"
@@ -100,21 +88,6 @@ function NavLink(props: {
     <a class="nav-link" href={props.href} aria-current={props.current ? 'page' : undefined}>
       {props.children}
     </a>
-  );
-}
-
-function Connection() {
-  const [tone, text] = {
-    connecting: ['quiet', 'Connecting'],
-    live: ['good', 'Live'],
-    'no-server': ['bad', 'Offline'],
-    'no-nats': ['bad', 'No NATS'],
-  }[connection.value] as [string, string];
-  return (
-    <span class={`connection connection-${tone}`}>
-      <span class="dot" aria-hidden="true" />
-      {text}
-    </span>
   );
 }
 

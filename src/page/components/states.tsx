@@ -147,10 +147,7 @@ export function Panel(props: {
   readonly children: ComponentChildren;
 }) {
   const panel = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (matchMedia('(max-width: 980px)').matches) panel.current?.scrollIntoView({ block: 'start' });
-    else panel.current?.closest('.split-detail')?.scrollTo(0, 0);
-  }, [props.opened]);
+  useEffect(() => panel.current?.closest('.split-detail')?.scrollTo(0, 0), [props.opened]);
   return (
     <section ref={panel} class={`card panel ${props.class ?? ''}`} aria-label={props.label}>
       <div class="card-head">

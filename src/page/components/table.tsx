@@ -14,21 +14,31 @@ interface Column {
 export function Table(props: {
   readonly label: string;
   readonly columns: readonly Column[];
+  /** Makes the named columns sortable. */
+  readonly sort?: { readonly by: string; readonly isDown: boolean; readonly onSort: (name: string) => void };
   readonly children: ComponentChildren;
 }) {
+  const { sort } = props;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section class="table-scroll" aria-label={props.label} tabIndex={0}>
       <table class="table">
         <thead>
           <tr>
-            {props.columns.map((column) => (
+            {props.columns.map(({ name, number, wide }) => (
               <th
-                key={column.name}
+                key={name}
                 scope="col"
-                class={`${column.number ? 'number' : ''} ${column.wide ? 'only-wide' : ''}`}
+                class={`${number ? 'number' : ''} ${wide ? 'only-wide' : ''}`}
+                aria-sort={sort?.by === name ? (sort.isDown ? 'descending' : 'ascending') : undefined}
               >
-                {column.name}
+                {sort === undefined ? (
+                  name
+                ) : (
+                  <button type="button" class="sort" onClick={() => sort.onSort(name)}>
+                    {name} {sort.by === name ? (sort.isDown ? '↓' : '↑') : ''}
+                  </button>
+                )}
               </th>
             ))}
           </tr>
@@ -36,31 +46,6 @@ export function Table(props: {
         <tbody>{props.children}</tbody>
       </table>
     </section>
-  );
-}
-
-export function Progress(props: { readonly label: string; readonly done: number; readonly total: number }) {
-  return (
-    <span class="progress">
-      <span class="progress-label">
-        {props.label}{' '}
-        <span class="figure">
-          {props.done}/{props.total}
-        </span>
-      </span>
-      <Share part={props.done} whole={props.total} />
-    </span>
-  );
-}
-
-/** A filled bar. It is hidden from screen readers, so figures must stand beside it. */
-export function Share(props: { readonly part: number; readonly whole: number; readonly tone?: string }) {
-  const { part, whole, tone } = props;
-  const share = whole <= 0 ? 0 : Math.min(1, part / whole);
-  return (
-    <span class="share" aria-hidden="true">
-      <span class={`share-part ${tone ?? ''}`} style={{ width: `${(share * 100).toFixed(2)}%` }} />
-    </span>
   );
 }
 

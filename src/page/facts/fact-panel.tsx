@@ -64,7 +64,9 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
         </ButtonLink>
         <ButtonLink href={sessionHref(session, 'prompt', { task: fact.task })}>Prompt of the task</ButtonLink>
       </p>
-      {fact.closed_at === undefined && mayAct() ? <Correct session={session} fact={fact} /> : null}
+      {fact.closed_at === undefined && mayAct() ? (
+        <CorrectFact session={session} fact={fact} onDone={(id) => setParams({ id: id ?? fact.id })} />
+      ) : null}
       <h3>What closed it</h3>
       {fact.retracted !== undefined ? (
         <p>
@@ -124,8 +126,17 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
   );
 }
 
-/** Replaces what a wrong fact says, or withdraws it. Later prompts do not show it either way. */
-function Correct({ session, fact }: { readonly session: string; readonly fact: FoundFact }) {
+/**
+ * Replaces what a wrong fact says, or withdraws it. Later prompts do not show it either way.
+ *
+ * @param props.onDone called with the id of the corrected fact, or undefined for a retracted one
+ */
+export function CorrectFact(props: {
+  readonly session: string;
+  readonly fact: { readonly id: string; readonly object: string };
+  readonly onDone: (id?: string) => void;
+}) {
+  const { session, fact, onDone } = props;
   const of = { session, id: fact.id };
   return (
     <>
@@ -134,17 +145,14 @@ function Correct({ session, fact }: { readonly session: string; readonly fact: F
         label="What it should say"
         verb="Correct"
         text={fact.object}
-        onSend={async (text) => {
-          const reply = await ask('tool.fact-correct', { ...of, text });
-          setParams({ id: reply.fact.id });
-        }}
+        onSend={async (text) => onDone((await ask('tool.fact-correct', { ...of, text })).fact.id)}
       >
         <Actions
           actions={[
             {
               verb: 'Retract',
               confirm: 'Retract: no prompt shows it again',
-              run: () => ask('tool.fact-retract', of),
+              run: () => ask('tool.fact-retract', of).then(() => onDone()),
             },
           ]}
         />

@@ -57,22 +57,3 @@ export function durationText(seconds: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
-
-/** Flattens the figures of a service into names and values. */
-export function numberLines(
-  numbers: Readonly<Record<string, unknown>>,
-  before = '',
-): [name: string, value: string][] {
-  return Object.entries(numbers).flatMap(([name, value]): [string, string][] => {
-    const whole = `${before}${words(name)}`;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return numberLines(value as Record<string, unknown>, `${whole}: `);
-    }
-    return [[whole, typeof value === 'number' ? value.toLocaleString('en') : String(value)]];
-  });
-}
-
-/** Returns `sessionsInMemory` as `sessions in memory`. */
-function words(name: string): string {
-  return name.replace(/([a-z])([A-Z])/g, (_, one: string, other: string) => `${one} ${other.toLowerCase()}`);
-}

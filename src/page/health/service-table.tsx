@@ -1,9 +1,9 @@
 import type { ServerFacts, ServiceHealth } from '../../contracts/replies/health-reply.js';
 import { Ago, Pair, Tag } from '../components/fields.js';
 import { Empty } from '../components/states.js';
-import { Share, Table } from '../components/table.js';
+import { Table } from '../components/table.js';
 import { figure } from '../words.js';
-import { bytesText, durationText, figureText, numberLines } from './health-points.js';
+import { bytesText, durationText } from './health-points.js';
 
 export function ServiceTable({ services }: { readonly services: readonly ServiceHealth[] }) {
   return (
@@ -20,7 +20,6 @@ export function ServiceTable({ services }: { readonly services: readonly Service
             { name: 'Requests', number: true },
             { name: 'Refused', number: true },
             { name: 'Up', wide: true },
-            { name: 'Figures' },
           ]}
         >
           {services.map((service) => (
@@ -34,7 +33,6 @@ export function ServiceTable({ services }: { readonly services: readonly Service
 
 function ServiceRow({ service }: { readonly service: ServiceHealth }) {
   const { connected, warnings = 0, errors = 0, lastIncident, uptimeSeconds } = service;
-  const figures = numberLines(service.numbers);
   return (
     <tr>
       <td>
@@ -59,44 +57,27 @@ function ServiceRow({ service }: { readonly service: ServiceHealth }) {
       <td class="number">{figure(service.requests)}</td>
       <td class="number">{figure(service.errorReplies)}</td>
       <td class="only-wide">{uptimeSeconds === undefined ? '' : durationText(uptimeSeconds)}</td>
-      <td>
-        {figures.length === 0 ? null : (
-          <details>
-            <summary>{figures.length} figures</summary>
-            <dl class="pairs">
-              {figures.map(([name, value]) => (
-                <Pair key={name} name={name}>
-                  {value}
-                </Pair>
-              ))}
-            </dl>
-          </details>
-        )}
-      </td>
     </tr>
   );
 }
 
-/** Usage of the account beside the limits of the server. */
+/** Usage of the account, and the limits of the server. */
 export function ServerLimits({ server }: { readonly server: ServerFacts }) {
   const { storage, memory, streams, consumers } = server;
   return (
     <section aria-labelledby="server-title">
       <h2 id="server-title">Server and account</h2>
-      <div class="card server">
-        <div class="server-limits">
-          <Limit name="JetStream on disk" used={storage} unit="bytes" />
-          <Limit name="JetStream in memory" used={memory} unit="bytes" />
-          <Limit name="Streams" used={streams} unit="" />
-          <Limit name="Consumers" used={consumers} unit="" />
-        </div>
-        <dl class="pairs">
-          <Pair name="nats-server">{server.version}</Pair>
-          <Pair name="Name">{server.name}</Pair>
-          {server.cluster === undefined ? null : <Pair name="Cluster">{server.cluster}</Pair>}
-          <Pair name="Largest message">{bytesText(server.maxPayload)}</Pair>
-        </dl>
-      </div>
+      <dl class="card card-body pairs pairs-wide">
+        <Pair name="nats-server">
+          {server.version}, {server.name}
+          {server.cluster === undefined ? '' : `, cluster ${server.cluster}`}
+        </Pair>
+        <Limit name="JetStream on disk" used={storage} text={bytesText} />
+        <Limit name="JetStream in memory" used={memory} text={bytesText} />
+        <Limit name="Streams" used={streams} text={figure} />
+        <Limit name="Consumers" used={consumers} text={figure} />
+        <Pair name="Largest message">{bytesText(server.maxPayload)}</Pair>
+      </dl>
     </section>
   );
 }
@@ -104,22 +85,15 @@ export function ServerLimits({ server }: { readonly server: ServerFacts }) {
 function Limit(props: {
   readonly name: string;
   readonly used: ServerFacts['storage'];
-  readonly unit: string;
+  readonly text: (value: number) => string;
 }) {
   if (props.used === undefined) return null;
   const { used, limit } = props.used;
-  const tone =
-    limit === undefined || used < 0.8 * limit ? '' : used < 0.95 * limit ? 'share-warn' : 'share-bad';
+  const isNear = limit !== undefined && used > 0.8 * limit;
   return (
-    <div class="progress">
-      <p class="progress-label">
-        <span>{props.name}</span>
-        <span class="figure">
-          {figureText(used, props.unit)}{' '}
-          {limit === undefined ? '(no limit)' : `of ${figureText(limit, props.unit)}`}
-        </span>
-      </p>
-      {limit === undefined ? null : <Share part={used} whole={limit} tone={tone} />}
-    </div>
+    <Pair name={props.name}>
+      {props.text(used)} {limit === undefined ? '(no limit)' : `of ${props.text(limit)}`}{' '}
+      {isNear ? <Tag tone="warn">{Math.round((used / limit) * 100)} % used</Tag> : null}
+    </Pair>
   );
 }

@@ -2,18 +2,24 @@ import { useState } from 'preact/hooks';
 import type { Considered, ConsideredFact } from '../../contracts/replies/compile-reply.js';
 import { whyLeft, whyShown } from '../../shared/why-shown.js';
 import { Tag, Toggle } from '../components/fields.js';
+import { MoreButton } from '../components/states.js';
 import { Table } from '../components/table.js';
 import { sessionHref } from '../route.js';
 import { spaced } from '../words.js';
+
+const STEP = 50;
 
 /** The facts and files that were candidates for a prompt, with the reason why each is in or out. */
 export function ConsideredTable(props: { readonly session: string; readonly considered: Considered }) {
   const { session, considered } = props;
   const [only, setOnly] = useState<'all' | 'in' | 'out'>('all');
   const fits = ({ shown }: { readonly shown: boolean }) => only === 'all' || shown === (only === 'in');
-  const facts = considered.facts.filter(fits);
-  const files = considered.files.filter(fits);
+  // A session has up to 2,000 facts: rows are made as a person scrolls.
+  const [most, setMost] = useState(STEP);
+  const facts = considered.facts.filter(fits).slice(0, most);
+  const files = considered.files.filter(fits).slice(0, most - facts.length);
   const all = [...considered.facts, ...considered.files];
+  const [shown, fitting] = [facts.length + files.length, all.filter(fits).length];
   const count = (shown: boolean) => all.filter((each) => each.shown === shown).length;
   return (
     <section class="block" aria-labelledby="considered-title">
@@ -31,42 +37,49 @@ export function ConsideredTable(props: { readonly session: string; readonly cons
       {all.length === 0 ? (
         <p class="quiet">No fact or file of this session was considered for this prompt.</p>
       ) : (
-        <Table
-          label="Facts and files that were considered"
-          columns={[
-            { name: '' },
-            { name: 'Fact or file' },
-            { name: 'Kind', wide: true },
-            { name: 'Score', number: true },
-            { name: 'Why' },
-          ]}
-        >
-          {facts.map((fact) => (
-            <tr key={`${fact.id} ${fact.dispatch}`}>
-              <InOut shown={fact.shown} />
-              <td>
-                <a href={sessionHref(session, 'facts', { id: fact.id })}>{factWords(fact)}</a>{' '}
-                <span class="quiet">task {fact.taskId}</span>
-              </td>
-              <td class="only-wide">{fact.kind}</td>
-              <td class="number">{fact.score.toFixed(2)}</td>
-              <td>{fact.shown ? whyShown(fact) : whyLeft(fact)}</td>
-            </tr>
-          ))}
-          {files.map((file) => (
-            <tr key={file.path}>
-              <InOut shown={file.shown} />
-              <td>
-                <a href={sessionHref(session, 'facts', { tab: 'files', file: file.path })} class="mono">
-                  {file.path}
-                </a>
-              </td>
-              <td class="only-wide">file</td>
-              <td class="number">{file.score.toFixed(2)}</td>
-              <td>{file.shown ? reasonsOf(file.reasons) : whyLeft(file)}</td>
-            </tr>
-          ))}
-        </Table>
+        <>
+          <Table
+            label="Facts and files that were considered"
+            columns={[
+              { name: '' },
+              { name: 'Fact or file' },
+              { name: 'Kind', wide: true },
+              { name: 'Score', number: true },
+              { name: 'Why' },
+            ]}
+          >
+            {facts.map((fact) => (
+              <tr key={`${fact.id} ${fact.dispatch}`}>
+                <InOut shown={fact.shown} />
+                <td>
+                  <a href={sessionHref(session, 'facts', { id: fact.id })}>{factWords(fact)}</a>{' '}
+                  <span class="quiet">task {fact.taskId}</span>
+                </td>
+                <td class="only-wide">{fact.kind}</td>
+                <td class="number">{fact.score.toFixed(2)}</td>
+                <td>{fact.shown ? whyShown(fact) : whyLeft(fact)}</td>
+              </tr>
+            ))}
+            {files.map((file) => (
+              <tr key={file.path}>
+                <InOut shown={file.shown} />
+                <td>
+                  <a href={sessionHref(session, 'facts', { tab: 'files', file: file.path })} class="mono">
+                    {file.path}
+                  </a>
+                </td>
+                <td class="only-wide">file</td>
+                <td class="number">{file.score.toFixed(2)}</td>
+                <td>{file.shown ? reasonsOf(file.reasons) : whyLeft(file)}</td>
+              </tr>
+            ))}
+          </Table>
+          <MoreButton
+            pages={{ loadingMore: false, ...(shown < fitting && { more: () => setMost(most + STEP) }) }}
+            shown={shown}
+            total={fitting}
+          />
+        </>
       )}
     </section>
   );

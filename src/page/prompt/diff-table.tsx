@@ -1,55 +1,35 @@
 import { diffArrays, diffWordsWithSpace } from 'diff';
 import { useMemo, useState } from 'preact/hooks';
-import { narrow } from '../theme.js';
+import { Button } from '../components/fields.js';
+import { counted } from '../words.js';
 
-/** A diff side by side, or unified on a narrow screen. Long equal stretches are folded. */
-export function DiffTable(props: {
-  readonly rows: readonly DiffRow[];
-  readonly left: string;
-  readonly right: string;
-}) {
-  const stretches = useMemo(() => foldedRows(props.rows), [props.rows]);
+/** A unified diff. Long equal stretches are folded. */
+export function DiffTable({ lines, title }: { readonly lines: readonly DiffLine[]; readonly title: string }) {
+  const stretches = useMemo(() => foldedLines(lines), [lines]);
   const [open, setOpen] = useState<ReadonlySet<DiffStretch>>(new Set());
-  const unified = narrow.value;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section class="card diff" aria-label="Both prompts, line by line" tabIndex={0}>
-      <table class={unified ? 'diff-table diff-unified' : 'diff-table'}>
-        <colgroup>
-          <col class="diff-col" />
-          <col />
-          {unified ? null : <col class="diff-col" />}
-          {unified ? null : <col />}
-        </colgroup>
+      <table class="diff-table">
         <thead>
           <tr>
-            {(unified ? [`${props.left} → ${props.right}`] : [props.left, props.right]).map(
-              (title, index) => (
-                <th key={index} scope="col" colSpan={2}>
-                  {title}
-                </th>
-              ),
-            )}
+            <th scope="col" colSpan={2}>
+              {title}
+            </th>
           </tr>
         </thead>
         {stretches.map((stretch, index) => (
           <tbody key={index}>
             {stretch.folded && !open.has(stretch) ? (
               <tr class="diff-fold">
-                <td colSpan={unified ? 2 : 4}>
-                  <button
-                    type="button"
-                    class="link-button"
-                    onClick={() => setOpen(new Set([...open, stretch]))}
-                  >
-                    {stretch.rows.length} equal {stretch.rows.length === 1 ? 'line' : 'lines'}
-                  </button>
+                <td colSpan={2}>
+                  <Button small onClick={() => setOpen(new Set([...open, stretch]))}>
+                    {counted(stretch.lines.length, 'equal line')}
+                  </Button>
                 </td>
               </tr>
             ) : (
-              stretch.rows.map((row) =>
-                unified ? <Unified key={keyOf(row)} row={row} /> : <Beside key={keyOf(row)} row={row} />,
-              )
+              stretch.lines.map((line) => <Line key={`${line.kind} ${line.number}`} line={line} />)
             )}
           </tbody>
         ))}
@@ -58,88 +38,40 @@ export function DiffTable(props: {
   );
 }
 
-function Beside({ row }: { readonly row: DiffRow }) {
+function Line({ line: { kind, number, pieces } }: { readonly line: DiffLine }) {
+  const Mark = kind === 'added' ? 'ins' : 'del';
   return (
-    <tr>
-      <Side side={row.left} row={row} sign="removed" />
-      <Side side={row.right} row={row} sign="added" />
+    <tr class={`diff-${kind}`}>
+      <td class="diff-number">
+        {number}
+        <span class="diff-sign">{{ same: '', added: '+', removed: '−' }[kind]}</span>
+      </td>
+      <td class="diff-words">
+        {pieces.map(({ text, changed }, index) =>
+          changed ? <Mark key={index}>{text}</Mark> : <span key={index}>{text}</span>,
+        )}
+      </td>
     </tr>
   );
 }
 
-function Unified({ row }: { readonly row: DiffRow }) {
-  return (
-    <>
-      {row.left === undefined || row.kind === 'same' ? null : (
-        <tr>
-          <Side side={row.left} row={row} sign="removed" />
-        </tr>
-      )}
-      {row.right === undefined ? null : (
-        <tr>
-          <Side side={row.right} row={row} sign="added" />
-        </tr>
-      )}
-    </>
-  );
-}
-
-function Side(props: {
-  readonly side: DiffSide | undefined;
-  readonly row: DiffRow;
-  readonly sign: 'added' | 'removed';
-}) {
-  const { side, row, sign } = props;
-  if (side === undefined) return <td class="diff-none" colSpan={2} />;
-  const changed = row.kind !== 'same';
-  return (
-    <>
-      <td class={`diff-number ${changed ? `diff-${sign}` : ''}`}>
-        {side.number}
-        {changed ? <span class="diff-sign">{sign === 'added' ? '+' : '−'}</span> : null}
-      </td>
-      <td class={`diff-words ${changed ? `diff-${sign}` : ''}`}>
-        {side.pieces.map(({ text, changed: marked }, index) =>
-          marked && row.kind === 'changed' ? (
-            sign === 'added' ? (
-              <ins key={index}>{text}</ins>
-            ) : (
-              <del key={index}>{text}</del>
-            )
-          ) : (
-            <span key={index}>{text}</span>
-          ),
-        )}
-      </td>
-    </>
-  );
-}
-
-function keyOf({ left, right }: DiffRow): string {
-  return `${left?.number ?? ''}:${right?.number ?? ''}`;
-}
-
 interface DiffPiece {
   readonly text: string;
+  /** True for words that the other version of a changed line does not have. */
   readonly changed: boolean;
 }
 
-export interface DiffSide {
-  /** 1 for the first line of its text. */
+/** A line of both texts, or of one. A changed line is a removed one, followed by an added one. */
+export interface DiffLine {
+  readonly kind: 'same' | 'removed' | 'added';
+  /** 1 for the first line of its text: the old one for a removed line, else the new one. */
   readonly number: number;
   readonly pieces: readonly DiffPiece[];
 }
 
-/** A line of each text if they belong together, or a line of one. */
-interface DiffRow {
-  readonly kind: 'same' | 'changed' | 'removed' | 'added';
-  readonly left?: DiffSide;
-  readonly right?: DiffSide;
-}
-
 interface DiffStretch {
   readonly folded: boolean;
-  readonly rows: readonly DiffRow[];
+  readonly lines: readonly DiffLine[];
 }
 
 /** Smallest share of equal characters of two lines that are shown as one changed line. */
@@ -148,48 +80,36 @@ const ALIKE = 0.3;
 const LONGEST_LINE = 20_000;
 
 /** Compares two texts line by line, and changed lines word by word. */
-export function diffRows(left: string, right: string): DiffRow[] {
-  const rows: DiffRow[] = [];
-  const next = { left: 1, right: 1 };
-  const changes = diffArrays(left.split('\n'), right.split('\n'));
-  for (let at = 0; at < changes.length; at += 1) {
-    const { value = [], added, removed } = changes[at] ?? {};
-    const following = changes[at + 1];
-    if (removed && following?.added) {
-      rows.push(...pairs(value, following.value, next));
-      at += 1;
-    } else if (removed) {
-      for (const text of value) rows.push({ kind: 'removed', left: side(next.left++, text, true) });
-    } else if (added) {
-      for (const text of value) rows.push({ kind: 'added', right: side(next.right++, text, true) });
+export function diffLines(before: string, after: string): DiffLine[] {
+  const lines: DiffLine[] = [];
+  let [old, fresh] = [0, 0];
+  const remove = (pieces: readonly DiffPiece[]) => lines.push({ kind: 'removed', number: ++old, pieces });
+  const add = (pieces: readonly DiffPiece[]) => lines.push({ kind: 'added', number: ++fresh, pieces });
+  let gone: string[] = [];
+  for (const { value, added, removed } of diffArrays(before.split('\n'), after.split('\n'))) {
+    if (removed) gone = value;
+    else if (added) {
+      for (let at = 0; at < Math.max(gone.length, value.length); at += 1) {
+        const [left, right] = [gone[at], value[at]];
+        const words = left !== undefined && right !== undefined ? wordPieces(left, right) : undefined;
+        if (left !== undefined) remove(words?.removed ?? whole(left));
+        if (right !== undefined) add(words?.added ?? whole(right));
+      }
+      gone = [];
     } else {
-      for (const text of value)
-        rows.push({ kind: 'same', left: side(next.left++, text), right: side(next.right++, text) });
+      for (const text of gone.splice(0)) remove(whole(text));
+      for (const text of value) {
+        old += 1;
+        lines.push({ kind: 'same', number: ++fresh, pieces: whole(text) });
+      }
     }
   }
-  return rows;
+  for (const text of gone) remove(whole(text));
+  return lines;
 }
 
-/** Pairs removed with added lines if they are similar. */
-function pairs(
-  before: readonly string[],
-  after: readonly string[],
-  next: { left: number; right: number },
-): DiffRow[] {
-  const rows: DiffRow[] = [];
-  const most = Math.max(before.length, after.length);
-  for (let at = 0; at < most; at += 1) {
-    const [old, fresh] = [before[at], after[at]];
-    const words = old !== undefined && fresh !== undefined ? wordPieces(old, fresh) : undefined;
-    if (words !== undefined) {
-      const left = { number: next.left++, pieces: words.left };
-      rows.push({ kind: 'changed', left, right: { number: next.right++, pieces: words.right } });
-      continue;
-    }
-    if (old !== undefined) rows.push({ kind: 'removed', left: side(next.left++, old, true) });
-    if (fresh !== undefined) rows.push({ kind: 'added', right: side(next.right++, fresh, true) });
-  }
-  return rows;
+function whole(text: string): DiffPiece[] {
+  return [{ text, changed: false }];
 }
 
 /** Returns undefined for lines that have too little in common. */
@@ -201,43 +121,32 @@ function wordPieces(left: string, right: string) {
     0,
   );
   if (same < ALIKE * Math.max(left.length, right.length)) return undefined;
-  const pieces = (gone: 'added' | 'removed') =>
+  const pieces = (other: 'added' | 'removed') =>
     words
-      .filter((word) => !word[gone])
+      .filter((word) => !word[other])
       .map(({ value, added, removed }) => ({ text: value, changed: added || removed }));
-  return { left: pieces('added'), right: pieces('removed') };
-}
-
-function side(number: number, text: string, changed = false): DiffSide {
-  return { number, pieces: [{ text, changed }] };
+  return { removed: pieces('added'), added: pieces('removed') };
 }
 
 /**
- * Folds equal rows.
+ * Folds equal lines.
  *
- * @param around equal rows that stay before and after a change
+ * @param around equal lines that stay before and after a change
  */
-export function foldedRows(rows: readonly DiffRow[], around = 3): DiffStretch[] {
+export function foldedLines(lines: readonly DiffLine[], around = 3): DiffStretch[] {
   const stretches: DiffStretch[] = [];
   let at = 0;
-  while (at < rows.length) {
-    const same = rows[at]?.kind === 'same';
+  while (at < lines.length) {
+    const same = lines[at]?.kind === 'same';
     let end = at;
-    while (end < rows.length && (rows[end]?.kind === 'same') === same) end += 1;
+    while (end < lines.length && (lines[end]?.kind === 'same') === same) end += 1;
     const head = at === 0 ? 0 : around;
-    const tail = end === rows.length ? 0 : around;
+    const tail = end === lines.length ? 0 : around;
     const hidden = end - at - head - tail;
     const cuts = same && hidden >= 3 ? [at, at + head, end - tail, end] : [at, end];
     for (const [index, from] of cuts.slice(0, -1).entries())
-      stretches.push({ folded: index === 1, rows: rows.slice(from, cuts[index + 1]) });
+      stretches.push({ folded: index === 1, lines: lines.slice(from, cuts[index + 1]) });
     at = end;
   }
-  return stretches.filter((stretch) => stretch.rows.length > 0);
-}
-
-/** Counts the lines that are only in one text; a changed line counts for both. */
-export function diffCounts(rows: readonly DiffRow[]): { readonly removed: number; readonly added: number } {
-  const count = (kind: DiffRow['kind']) => rows.filter((row) => row.kind === kind).length;
-  const changed = count('changed');
-  return { removed: count('removed') + changed, added: count('added') + changed };
+  return stretches.filter((stretch) => stretch.lines.length > 0);
 }

@@ -1,6 +1,9 @@
+import { useState } from 'preact/hooks';
 import type { CompiledFact, CompileReply } from '../../contracts/replies/compile-reply.js';
 import { whyShown } from '../../shared/why-shown.js';
-import { ButtonLink, Pair, Tag } from '../components/fields.js';
+import { mayAct } from '../components/act.js';
+import { Button, ButtonLink, Pair, Tag } from '../components/fields.js';
+import { CorrectFact } from '../facts/fact-panel.js';
 import { sessionHref, viewHref } from '../route.js';
 import { type PromptRow, sectionAbout, sectionName } from './prompt-text.js';
 
@@ -14,7 +17,7 @@ export function OriginPanel(props: {
   const { session, row, reply } = props;
   if (row === undefined) {
     return (
-      <section class="card card-body origin" aria-label="Origin of the line">
+      <section class="card card-body origin origin-empty" aria-label="Origin of the line">
         <p class="quiet">Point at a line, or move to it with the arrow keys, to see its origin.</p>
       </section>
     );
@@ -24,14 +27,13 @@ export function OriginPanel(props: {
       <p>
         <strong>{sectionName(row.section)}</strong> <span class="quiet figure">line {row.number}</span>
       </p>
-      {row.fact === undefined ? (
+      {row.fact !== undefined ? (
+        <FactOrigin key={row.fact.id} session={session} fact={row.fact} reply={reply} />
+      ) : sectionAbout(row.section) === undefined ? null : (
         <p class="quiet small">{sectionAbout(row.section)}</p>
-      ) : (
-        <FactOrigin fact={row.fact} reply={reply} />
       )}
       {row.learning === undefined ? null : <p>{row.learning.content}</p>}
       {row.file === undefined ? null : <FileOrigin path={row.file} reply={reply} />}
-      {row.section === 'ledger' ? <LedgerFields text={row.text} /> : null}
       <dl class="pairs">
         {row.task === undefined ? null : <Pair name="Task">{row.task}</Pair>}
         {row.dispatch === undefined ? null : <Pair name="Result">{String(row.dispatch)}</Pair>}
@@ -73,8 +75,14 @@ export function OriginPanel(props: {
   );
 }
 
-function FactOrigin({ fact, reply }: { readonly fact: CompiledFact; readonly reply: CompileReply }) {
+function FactOrigin(props: {
+  readonly session: string;
+  readonly fact: CompiledFact;
+  readonly reply: CompileReply;
+}) {
+  const { fact, reply } = props;
   const considered = reply.considered?.facts.find(({ id }) => id === fact.id);
+  const [state, setState] = useState<'shown' | 'open' | 'corrected' | 'retracted'>('shown');
   return (
     <>
       <p>
@@ -92,6 +100,23 @@ function FactOrigin({ fact, reply }: { readonly fact: CompiledFact; readonly rep
       </p>
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
       {considered === undefined ? null : <p class="quiet">Shown for {whyShown(considered)}.</p>}
+      {state === 'open' ? (
+        <CorrectFact
+          session={props.session}
+          fact={fact}
+          onDone={(id) => setState(id === undefined ? 'retracted' : 'corrected')}
+        />
+      ) : state !== 'shown' ? (
+        <p role="status">
+          <Tag tone="good">{state}</Tag> Later prompts do not say this.
+        </p>
+      ) : mayAct() ? (
+        <p>
+          <Button small onClick={() => setState('open')}>
+            Correct or retract
+          </Button>
+        </p>
+      ) : null}
     </>
   );
 }
@@ -113,33 +138,4 @@ function FileOrigin({ path, reply }: { readonly path: string; readonly reply: Co
       )}
     </>
   );
-}
-
-/** Shows the ledger, which is one line of JSON, with a line for each field. */
-function LedgerFields({ text }: { readonly text: string }) {
-  const fields = jsonFields(text);
-  if (fields.length === 0) return null;
-  return (
-    <dl class="pairs pairs-long">
-      {fields.map(([name, value]) => (
-        <Pair key={name} name={name.replaceAll('_', ' ')}>
-          {asLine(value)}
-        </Pair>
-      ))}
-    </dl>
-  );
-}
-
-function jsonFields(text: string): [string, unknown][] {
-  if (!text.startsWith('{')) return [];
-  try {
-    return Object.entries(JSON.parse(text) as object);
-  } catch {
-    return [];
-  }
-}
-
-function asLine(value: unknown): string {
-  if (Array.isArray(value)) return value.map(asLine).join(' · ');
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { CompiledFact, CompiledLearning, CompileReply } from '../../contracts/replies/compile-reply.js';
 import { hue } from '../components/table.js';
+import { spaced } from '../words.js';
 
 /** A compiled prompt line by line; reports the line under the pointer and the focused one. */
 export function PromptText(props: {
@@ -108,65 +109,45 @@ export function promptRows(
   return rows;
 }
 
-/** Name and description of each section of a prompt. */
-const SECTIONS: Readonly<Record<string, readonly [name: string, about: string]>> = {
+/** Sections whose name is not their key in words, or that need an explanation. */
+const SECTIONS: Readonly<Record<string, readonly [name: string, about?: string]>> = {
   prefix: ['Stable prefix', 'The same bytes for a role at every call, so that a provider can cache it.'],
-  head: ['Head', 'The purpose of the prompt.'],
   unreadable: ['Unreadable result', 'Why the last result of the task could not be read.'],
   answers: ['Questions', 'Questions of this task, with their answers. Never left out.'],
   said: ['Said', 'Unread messages, decisions and obstacles that fit the task.'],
   ledger: ['So far', 'The outcome of the results and reviews of this task.'],
   required_fixes: ['Required fixes', 'The fixes that a review requires. Never left out.'],
   blockers: ['Blockers', 'The reasons why the task cannot continue. Never left out.'],
-  places: ['Places of fixes', 'File and suggested fix of each required fix.'],
+  places: ['Places of fixes'],
   replan: ['Replan', 'The attempts so far, because the task makes no progress.'],
-  guide: ['Guide', 'The first step, depending on the state of the task.'],
   history: ['Compacted history', 'A summary of the trace of the active intent.'],
   compacted: ['Compacted history', 'A summary of the trace of the active intent.'],
   recent: ['Recent steps', 'The newest steps of the trace of the active intent.'],
   notes: ['Session context', 'Facts of the session that matter for the task.'],
   findings: ['Open findings', 'Findings of reviews of other tasks that no result has closed.'],
-  files: [
-    'Likely files',
-    'Files that the task will likely touch, by past results and the words of the task.',
-  ],
+  files: ['Likely files', 'Files that the task will likely touch, by past results and its words.'],
   perhaps: ['Perhaps', 'Files that the task may touch, less likely than those above.'],
   work: ['Related work', 'Results of tasks that touched files which this task will likely touch.'],
-  decisions: ['Decisions and conventions', 'Decisions and conventions of this session.'],
+  decisions: ['Decisions and conventions'],
   tests: ['Failing tests', 'Tests that failed in their last run.'],
   requirements: ['Left to do by other tasks', 'Requirements and blockers of other tasks.'],
   facts: ['Also known', 'Other facts in words.'],
   rest: ['Less related', 'Fills the rest of the budget: facts that fit the task a little, then the newest.'],
-  learnings: ['Learnings', 'Accepted learnings of the project.'],
   left_out: ['Left out', 'Counts of items that did not fit, and the commands that show them.'],
-  task: ['Task prompt', 'The task of the agent.'],
-  goal: ['Goal', 'The goal of the session.'],
-  plan: ['Plan', 'The progress of the plan.'],
-  inbox: ['Inbox', 'Unread messages.'],
-  spec: ['Specification', 'The specification of the session.'],
-  tasks: ['Board', 'The tasks of the board.'],
-  state: ['Session state', 'The state of the session.'],
-  agent_notes: ['Notes of agents', 'Notes of earlier agents.'],
-  proposals: ['Proposals', 'Learnings that are pending review.'],
-  project: ['Project', 'The project whose learnings the session uses.'],
-  roles: ['Results by role', 'The number of results of each role.'],
-  last: ['Last work', 'The newest results.'],
-  decided: ['Decided', 'Decisions of the newest results and of people.'],
-  open: ['Open', 'Open points and questions.'],
-  noted: ['Notes', 'Notes of earlier agents.'],
-  next: ['Next', 'The next task of the plan.'],
-  unread: ['Unread', 'Unread messages.'],
-  ready: ['Ready tasks', 'Board tasks that can begin.'],
-  waiting: ['Waiting tasks', 'Board tasks that depend on unfinished ones.'],
-  in_progress: ['Tasks in progress', 'Board tasks in progress.'],
-  blocked: ['Blocked tasks', 'Board tasks that are blocked.'],
-  completed: ['Completed tasks', 'Board tasks that are completed.'],
+  task: ['Task prompt'],
+  tasks: ['Board'],
+  state: ['Session state'],
+  agent_notes: ['Notes of earlier agents'],
+  roles: ['Results by role'],
+  last: ['Last work'],
+  noted: ['Notes of earlier agents'],
 };
 
-export function sectionName(section: string | undefined): string {
-  return section === undefined ? 'Template' : (SECTIONS[section]?.[0] ?? section);
+export function sectionName(section = 'template'): string {
+  return SECTIONS[section]?.[0] ?? `${section.charAt(0).toUpperCase()}${spaced(section.slice(1))}`;
 }
 
-export function sectionAbout(section: string | undefined): string {
-  return section === undefined ? 'Text of the template.' : (SECTIONS[section]?.[1] ?? '');
+/** Returns undefined for a section whose name says it all. */
+export function sectionAbout(section = ''): string | undefined {
+  return SECTIONS[section]?.[1];
 }

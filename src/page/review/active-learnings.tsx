@@ -31,7 +31,7 @@ export function ActiveLearnings(props: {
             </Empty>
           ) : (
             <>
-              <p class="quiet review-note">Found by {METHOD_WORDS[method]}, the most relevant first.</p>
+              <p class="quiet block-end">Found by {METHOD_WORDS[method]}, the most relevant first.</p>
               <List
                 learnings={results.map(({ learning }) => learning)}
                 id={props.id}

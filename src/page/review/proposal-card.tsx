@@ -36,7 +36,7 @@ export function ProposalCard(props: {
           ))}
         </p>
         {similar === null ? null : (
-          <div class="near">
+          <div class="evidence">
             <p>
               <Tag tone="warn">
                 {similar.similarity >= 1

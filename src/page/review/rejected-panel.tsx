@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { ToolReply } from '../../contracts/replies/replies.js';
-import { ask } from '../ask.js';
-import { useWork } from '../components/act.js';
+import { ask, me } from '../ask.js';
+import { Actions, useWork } from '../components/act.js';
 import { Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
 import { AskedView, ErrorBox, Panel } from '../components/states.js';
 import { bytesText } from '../health/health-points.js';
 import { sessionHref, setParams, viewHref } from '../route.js';
-import { me } from '../theme.js';
 import { useAsk } from '../use-ask.js';
 import { ROLE_NAMES } from '../words.js';
 import { useClosed } from './rejected-groups.js';
@@ -54,7 +53,6 @@ function Result(props: {
   const editable = may && encoding === 'utf8' && truncated !== true;
   const [text, setText] = useState(body);
   const [role, setRole] = useState<string>(rejected.meant ?? rejected.role ?? ROLE_NAMES[0]);
-  const [sure, setSure] = useState(false);
   const { busy, error, carryOut } = useWork();
   const takes = useClosed([rejected]).closed.length === 0;
   const retry = () =>
@@ -67,23 +65,22 @@ function Result(props: {
       });
       props.onSent({ dispatch: sent.dispatch, session: rejected.session });
     });
-  const remove = () =>
-    carryOut(async () => {
-      await ask('tool.rejected-remove', { id: rejected.id });
-      props.onGone();
-    });
+  const remove = async () => {
+    await ask('tool.rejected-remove', { id: rejected.id });
+    props.onGone();
+  };
   return (
     <>
       <p>
         <Tag tone="bad">{rejected.code}</Tag> {rejected.reason}
       </p>
       {rejected.fix === undefined ? null : (
-        <p class="fix">
+        <p class="evidence">
           <strong>Fix:</strong> {rejected.fix}
         </p>
       )}
       {rejected.meant === undefined ? null : (
-        <p class="fix">
+        <p class="evidence">
           It looks like the result of a <strong>{rejected.meant}</strong>, but was published for{' '}
           {rejected.role === undefined ? 'no known role' : `the ${rejected.role}`}.
         </p>
@@ -144,18 +141,7 @@ function Result(props: {
             </span>
           )}
           {text === body ? null : <Button onClick={() => setText(body)}>Discard changes</Button>}
-          {sure ? (
-            <>
-              <Button tone="bad" disabled={busy} onClick={() => void remove()}>
-                Remove for good
-              </Button>
-              <Button onClick={() => setSure(false)}>Keep it</Button>
-            </>
-          ) : (
-            <Button disabled={busy} onClick={() => setSure(true)}>
-              Remove
-            </Button>
-          )}
+          <Actions actions={[{ verb: 'Remove', confirm: 'Remove for good', run: remove }]} />
         </div>
       ) : null}
     </>

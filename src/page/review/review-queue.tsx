@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProposalView } from '../../contracts/replies/learning-reply.js';
-import { ask } from '../ask.js';
+import { ask, me } from '../ask.js';
 import { Actions } from '../components/act.js';
 import { Button, Tag } from '../components/fields.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { type KeyBinding, useKeys } from '../keys.js';
-import { me } from '../theme.js';
 import { asAskError, usePages } from '../use-ask.js';
 import {
   acceptVerdict,
@@ -113,13 +112,13 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
           ) : (
             <>
               {rulesPaused === true ? (
-                <p class="review-note">
+                <p class="block-end">
                   <Tag tone="warn">paused</Tag> Too many proposals are pending: rules propose nothing new
                   until you decide on some.
                 </p>
               ) : null}
               {may ? (
-                <p class="actions review-note">
+                <p class="actions block-end">
                   <Button
                     small
                     onClick={() => setMarked(new Set(some.length > 0 ? [] : open.map(({ id }) => id)))}
@@ -136,7 +135,7 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
                   )}
                 </p>
               ) : null}
-              <div class="review">
+              <div class="split">
                 <ol class="card rows review-list" aria-label="Proposals">
                   {open.map((proposal, index) => (
                     <ProposalRow

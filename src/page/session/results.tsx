@@ -1,7 +1,5 @@
-import type { ComponentChildren } from 'preact';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
 import { Ago, Outcome, Tag } from '../components/fields.js';
-import { Progress } from '../components/table.js';
 import { sessionHref, viewHref } from '../route.js';
 import { counted, figure, nextText } from '../words.js';
 import { Row } from './board-tasks.js';
@@ -38,69 +36,27 @@ export function ledgerTexts({ dispatches, rounds, findings, blockers, next_actio
   ].filter((part) => part !== '');
 }
 
-/** The figures of a session, each with a link to the items. */
-export function SessionFiguresStrip({ session }: { readonly session: ReplyTo<'run.status'>['session'] }) {
-  const { name, board, plan, dispatches } = session;
-  const results = (dispatches.implementer ?? 0) + (dispatches.reviewer ?? 0) + (dispatches.observer ?? 0);
-  const rejected = dispatches.rejected ?? 0;
-  const open = board.total - board.cancelled;
+/** The figures of a session in one line, each with a link to the items. */
+export function SessionFiguresLine({ session }: { readonly session: ReplyTo<'run.status'>['session'] }) {
+  const { name, dispatches } = session;
+  const { implementer = 0, reviewer = 0, observer = 0, rejected = 0 } = dispatches;
   return (
-    <ul class="figures card">
-      <Figure name="results" href={sessionHref(name, 'timeline', { kind: 'result' })} value={results}>
-        {dispatches.implementer ?? 0} of implementers, {dispatches.reviewer ?? 0} of reviewers
-      </Figure>
-      <Figure
-        name="rejected"
-        href={viewHref('rejected', { session: name })}
-        value={rejected}
-        tone={rejected > 0 ? 'bad' : ''}
-      />
-      <Figure name="facts" href={sessionHref(name, 'facts')} value={session.facts} />
-      <Figure name="events" href={sessionHref(name, 'timeline')} value={session.sequence}>
-        {session.last_event_at === null ? null : (
-          <>
-            newest <Ago at={session.last_event_at} />
-            {session.started_at === null ? null : (
-              <>
-                , began <Ago at={session.started_at} />
-              </>
-            )}
-          </>
-        )}
-      </Figure>
-      {open === 0 ? null : (
-        <li class="figure-bar">
-          <Progress label="Board" done={board.completed} total={open} />
-          <span class="quiet">
-            {board.ready} ready, {board.waiting} waiting
-          </span>
-        </li>
-      )}
-      {plan === null ? null : (
-        <li class="figure-bar">
-          <Progress label="Plan" done={plan.completed} total={plan.total} />
-          <span class="quiet">{plan.inProgress} in progress</span>
-        </li>
-      )}
-    </ul>
-  );
-}
-
-function Figure(props: {
-  /** A plural that ends in s, or a word without one. */
-  readonly name: string;
-  readonly value: number;
-  readonly href: string;
-  readonly tone?: string;
-  readonly children?: ComponentChildren;
-}) {
-  return (
-    <li class="figure-cell">
-      <a href={props.href}>
-        <span class={`figure-value ${props.tone ?? ''}`}>{figure(props.value)}</span>{' '}
-        {props.value === 1 ? props.name.replace(/s$/, '') : props.name}
+    <p class="remarks figure block-end">
+      <a href={sessionHref(name, 'timeline', { kind: 'result' })}>
+        {counted(implementer + reviewer + observer, 'result')}
       </a>
-      <span class="quiet">{props.children}</span>
-    </li>
+      {rejected === 0 ? null : (
+        <a class="bad" href={viewHref('rejected', { session: name })}>
+          {figure(rejected)} rejected
+        </a>
+      )}
+      <a href={sessionHref(name, 'facts')}>{counted(session.facts, 'fact')}</a>
+      <a href={sessionHref(name, 'timeline')}>{counted(session.sequence, 'event')}</a>
+      {session.last_event_at === null || session.started_at === null ? null : (
+        <span class="quiet">
+          newest <Ago at={session.last_event_at} />, began <Ago at={session.started_at} />
+        </span>
+      )}
+    </p>
   );
 }

@@ -17,7 +17,7 @@ export function EntryDetails(props: {
     <aside class="details" aria-label="Details of the entry">
       <div class="card-head">
         <h2>
-          <span class="details-kind">{entry.kind}</span>
+          {entry.kind}
           {entry.task === undefined ? null : <span class="mono"> {entry.task}</span>}
         </h2>
         <Button small onClick={props.onClose}>

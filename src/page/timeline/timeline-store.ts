@@ -12,7 +12,8 @@ interface PageAsked {
   readonly after?: number;
 }
 
-type PageReply = Pick<TimelineListed, 'sequence' | 'next'> & { readonly entries: readonly AnyEntry[] };
+type PageReply = Pick<TimelineListed, 'sequence' | 'next'> &
+  Pick<Partial<ActivityReply>, 'sessions'> & { readonly entries: readonly AnyEntry[] };
 
 interface TimelineStoreOptions {
   /** Loads a page: older than a cursor, newer than a sequence, or the newest one. */
@@ -51,6 +52,8 @@ export class TimelineStore {
   /** True once the first page is loaded. */
   ready = false;
   error: unknown;
+  /** Sessions that the timeline of all sessions reads; undefined for that of one session. */
+  sessions: ActivityReply['sessions'] | undefined;
   /** Set by the view while the first row is visible: the list then restarts at once when the top is full. */
   atTop = true;
 
@@ -77,10 +80,11 @@ export class TimelineStore {
     if (this.#restarting) return;
     this.#restarting = true;
     await this.#guarded(async () => {
-      const { entries, next, sequence } = await this.#options.ask({ limit: this.#limits.page });
+      const { entries, next, sequence, sessions } = await this.#options.ask({ limit: this.#limits.page });
       this.#entries = [...entries];
       this.#keys = new Set(entries.map(({ key }) => key));
       this.#next = next;
+      this.sessions = sessions;
       this.#newest = sequence;
       this.added = 0;
       this.missed = 0;
@@ -220,6 +224,7 @@ async function ofAll(filter: TimelineFilter, { cursor, after }: PageAsked): Prom
   const last = entries.at(-1);
   return {
     entries,
+    sessions: reply.sessions,
     sequence: Date.parse(entries[0]?.at ?? new Date(0).toISOString()),
     ...(reply.more && last !== undefined && { next: last.at }),
   };

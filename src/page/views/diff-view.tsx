@@ -1,12 +1,10 @@
 import '../styles/prompt.css';
 import { useMemo, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
-import type { AskError } from '../ask.js';
 import { Button, publishCommand, Tag, TypedField } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { CardHead, Empty, ErrorBox, Loading } from '../components/states.js';
-import { factWords } from '../prompt/considered-table.js';
-import { DiffTable, diffCounts, diffRows } from '../prompt/diff-table.js';
+import { Empty, ErrorBox, Loading } from '../components/states.js';
+import { type DiffLine, DiffTable, diffLines } from '../prompt/diff-table.js';
 import {
   type PromptAsked,
   type PromptChoice,
@@ -18,7 +16,7 @@ import {
   usePrompt,
   useSessionPrompts,
 } from '../prompt/use-prompt.js';
-import { type SessionViewProps, sessionHref, setParams } from '../route.js';
+import { type SessionViewProps, setParams } from '../route.js';
 import { counted, figure } from '../words.js';
 
 /** Compares two stored prompts, or the prompts of one task as of two sequences. */
@@ -34,8 +32,18 @@ export function DiffView({ session, params }: SessionViewProps) {
     <>
       <PageHead title="Prompt diff" of={session} />
       {known.error === undefined ? null : <ErrorBox error={known.error} />}
-      <SideError label="Before" choice={first} error={left.asked.error} />
-      <SideError label="After" choice={second} error={right.asked.error} />
+      {[['Before', first, left.asked.error] as const, ['After', second, right.asked.error] as const].map(
+        ([label, choice, fault]) =>
+          fault === undefined ? null : (
+            <section key={label} aria-label={label}>
+              <p class="quiet">
+                {label}: {choice?.id === undefined ? 'this prompt' : `the prompt ${choice.id}`} cannot be
+                shown, so there is nothing to compare.
+              </p>
+              <ErrorBox error={fault} />
+            </section>
+          ),
+      )}
       {known.newest === 0 ? (
         <Empty title="This session has no events yet" command={publishCommand(session)}>
           There is nothing to compare before the first result.
@@ -45,7 +53,6 @@ export function DiffView({ session, params }: SessionViewProps) {
           <div class="tools">
             <SideField
               label="Before"
-              value={a}
               known={known}
               choice={first}
               onChoose={(value) => setParams({ a: value, b: b ?? nameOf(second) })}
@@ -53,44 +60,23 @@ export function DiffView({ session, params }: SessionViewProps) {
             <Button onClick={() => setParams({ a: nameOf(second), b: nameOf(first) })}>Swap</Button>
             <SideField
               label="After"
-              value={b}
               known={known}
               choice={second}
               onChoose={(value) => setParams({ a: a ?? nameOf(first), b: value })}
             />
           </div>
-          {left.asked.reply === undefined || right.asked.reply === undefined ? (
-            loading && error === undefined ? (
-              <Loading what="both prompts" />
-            ) : null
-          ) : (
+          {left.asked.reply !== undefined && right.asked.reply !== undefined ? (
             <Compared
-              session={session}
               left={left.asked.reply}
               right={right.asked.reply}
-              titles={[sideTitle(left), sideTitle(right)]}
+              title={`${sideTitle(left)} → ${sideTitle(right)}`}
             />
-          )}
+          ) : loading && error === undefined ? (
+            <Loading what="both prompts" />
+          ) : null}
         </>
       )}
     </>
-  );
-}
-
-function SideError(props: {
-  readonly label: string;
-  readonly choice: PromptChoice | undefined;
-  readonly error: AskError | undefined;
-}) {
-  if (props.error === undefined) return null;
-  return (
-    <section aria-label={props.label}>
-      <p class="quiet diff-summary">
-        {props.label}: {props.choice?.id === undefined ? 'this prompt' : `the prompt ${props.choice.id}`}{' '}
-        cannot be shown, so there is nothing to compare.
-      </p>
-      <ErrorBox error={props.error} />
-    </section>
   );
 }
 
@@ -100,21 +86,19 @@ function sideTitle({ asked, request }: PromptAsked): string {
 }
 
 function Compared(props: {
-  readonly titles: readonly [left: string, right: string];
-  readonly session: string;
+  readonly title: string;
   readonly left: CompileReply;
   readonly right: CompileReply;
 }) {
-  const { session, left, right, titles } = props;
-  const rows = useMemo(() => diffRows(left.prompt, right.prompt), [left.prompt, right.prompt]);
-  const { removed, added } = diffCounts(rows);
-  const [gone, come] = [factsBeside(left, right), factsBeside(right, left)];
+  const { left, right } = props;
+  const lines = useMemo(() => diffLines(left.prompt, right.prompt), [left.prompt, right.prompt]);
+  const count = (which: DiffLine['kind']) => lines.filter(({ kind }) => kind === which).length;
   const tokens = right.budget.used - left.budget.used;
   return (
     <>
-      <p class="tags diff-summary">
-        <Tag tone="bad">− {counted(removed, 'line')}</Tag>
-        <Tag tone="good">+ {counted(added, 'line')}</Tag>
+      <p class="tags block-end">
+        <Tag tone="bad">− {counted(count('removed'), 'line')}</Tag>
+        <Tag tone="good">+ {counted(count('added'), 'line')}</Tag>
         <Tag>
           {figure(left.budget.used)} → {figure(right.budget.used)} tokens ({tokens < 0 ? '−' : '+'}
           {figure(Math.abs(tokens))})
@@ -124,51 +108,16 @@ function Compared(props: {
             {left.stablePrefixHash === right.stablePrefixHash ? 'same prefix' : 'different prefix'}
           </Tag>
         ) : null}
+        {left.prompt === right.prompt ? 'Both prompts are the same, byte for byte.' : ''}
       </p>
-      {removed + added === 0 ? (
-        <p class="quiet diff-summary">Both prompts are the same, byte for byte.</p>
-      ) : null}
-      <DiffTable rows={rows} left={titles[0]} right={titles[1]} />
-      {gone.length + come.length === 0 ? null : (
-        <div class="diff-facts">
-          <FactList title="Facts only before" session={session} facts={gone} />
-          <FactList title="Facts only after" session={session} facts={come} />
-        </div>
-      )}
+      <DiffTable lines={lines} title={props.title} />
     </>
   );
-}
-
-function FactList(props: {
-  readonly title: string;
-  readonly session: string;
-  readonly facts: ReturnType<typeof factsBeside>;
-}) {
-  return (
-    <section class="card" aria-label={props.title}>
-      <CardHead title={props.title}>{props.facts.length}</CardHead>
-      <ul class="rows plain-list">
-        {props.facts.map((fact) => (
-          <li key={`${fact.id} ${fact.taskId}`}>
-            <a href={sessionHref(props.session, 'facts', { id: fact.id })}>{factWords(fact)}</a>{' '}
-            <span class="quiet">task {fact.taskId}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-/** Returns the facts that only the first prompt shows. */
-function factsBeside(one: CompileReply, other: CompileReply) {
-  const known = new Set(other.facts?.map(({ id }) => id));
-  return (one.facts ?? []).filter(({ id }) => !known.has(id));
 }
 
 /** Chooses one side: a stored prompt, or a sequence. */
 function SideField(props: {
   readonly label: string;
-  readonly value: string | undefined;
   readonly known: SessionPrompts;
   readonly choice: PromptChoice | undefined;
   readonly onChoose: (value: string) => void;

@@ -119,6 +119,12 @@ function FactSearch({ session, params }: SessionViewProps) {
               <NoFacts session={session} filtered={filtered || is === 'closed'} />
             ) : (
               <>
+                {keeps === undefined ? null : (
+                  <p class="quiet block-end">
+                    This session is full: it keeps its {figure(keeps)} newest and most useful facts, and older
+                    ones are gone.
+                  </p>
+                )}
                 <ul class="card rows facts" aria-label="Facts">
                   {facts.map((fact) => (
                     <FactRow
@@ -131,12 +137,6 @@ function FactSearch({ session, params }: SessionViewProps) {
                   ))}
                 </ul>
                 <MoreButton pages={found} shown={facts.length} total={total} />
-                {keeps === undefined ? null : (
-                  <p class="quiet">
-                    This session is full: it keeps its {figure(keeps)} newest and most useful facts, and older
-                    ones are gone.
-                  </p>
-                )}
               </>
             )
           }

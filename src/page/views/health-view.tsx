@@ -127,9 +127,7 @@ function Figure(props: {
   return (
     <div class="card figure-card">
       <dt class="quiet">{props.name}</dt>
-      <dd class={`figure-value figure ${at === undefined ? '' : 'figure-time'}`}>
-        {href === undefined ? text : <a href={href}>{text}</a>}
-      </dd>
+      <dd class="figure-value figure">{href === undefined ? text : <a href={href}>{text}</a>}</dd>
       {props.remark === undefined ? null : <dd class="quiet">{props.remark}</dd>}
     </div>
   );

@@ -1,3 +1,4 @@
+import '../styles/facts.css';
 import '../styles/review.css';
 import { FilterField, SelectField, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';

@@ -118,7 +118,9 @@ function CompiledView(props: {
   const said = sections.reduce((sum, { tokens }) => sum + tokens, 0);
   const indexOf = (section: string | undefined) =>
     sections.findIndex(({ name }) => name === section || (section === 'ledger' && LEDGER.has(name)));
-  const line = pointed ?? pinned;
+  // A line that was chosen stays until Escape, so that a person can act on it.
+  const line = pinned ?? pointed;
+  useKeys([{ keys: ['Escape'], does: 'let go of the line', run: () => setPinned(undefined) }]);
   const parts = [
     ...sections.map(({ name, tokens }) => ({ name: sectionName(name), value: tokens })),
     { name: 'Frame', value: Math.max(0, budget.used - said) },
@@ -137,9 +139,6 @@ function CompiledView(props: {
           <Tag>
             {reply.factsShown} of {counted(reply.factsTotal, 'fact')}
           </Tag>
-          {othersText(reply) === undefined ? null : <span class="quiet">{othersText(reply)}</span>}
-          {reply.kind === 'dispatch' ? <Hash name="prefix" value={reply.stablePrefixHash} /> : null}
-          {reply.kind === 'dispatch' ? <Hash name="prompt" value={reply.fullPromptHash} /> : null}
         </p>
         <StackedBar label="Tokens by section" parts={parts} room={budget.room} unit="tokens" />
       </div>
@@ -148,16 +147,7 @@ function CompiledView(props: {
           <CardHead title={`Compiled at sequence ${reply.sequence}`}>
             <CopyButton text={reply.prompt} label="Copy prompt" />
           </CardHead>
-          <PromptText
-            rows={rows}
-            indexOf={indexOf}
-            shown={line}
-            onShow={setPointed}
-            onPin={(pin) => {
-              setPinned(pin);
-              setPointed(undefined);
-            }}
-          />
+          <PromptText rows={rows} indexOf={indexOf} shown={line} onShow={setPointed} onPin={setPinned} />
         </div>
         <div class="prompt-origin">
           <OriginPanel
@@ -175,24 +165,8 @@ function CompiledView(props: {
   );
 }
 
-/** Returns why a prompt below its budget does not show all facts. */
-function othersText({ kind, budget, factsShown, factsTotal, considered }: CompileReply): string | undefined {
-  if (kind !== 'dispatch' || budget.dropped > 0 || factsShown >= factsTotal) return undefined;
-  return considered?.facts.some(({ shown }) => !shown) === true
-    ? 'the others are less relevant, or not at all'
-    : 'the others are in the ledger, or not relevant';
-}
-
 /** Sections whose items are in the one line of the ledger. */
 const LEDGER = new Set(['required_fixes', 'blockers', 'places', 'ledger']);
-
-function Hash({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <span class="hash-short small" title={`SHA-256 of the ${name}: ${value}`}>
-      <span class="quiet">{name}</span> <code>{value.slice(0, 12)}</code>
-    </span>
-  );
-}
 
 /** Returns the choice of the address, or the newest stored prompt, the first task, or a session start. */
 function chosen(choice: PromptChoice, { prompts, tasks, ready }: SessionPrompts): PromptChoice | undefined {

@@ -1,6 +1,5 @@
 import '../styles/review.css';
 import '../styles/facts.css';
-import '../styles/health.css';
 import type { RejectedShown } from '../../contracts/replies/rejected-reply.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';

@@ -8,7 +8,7 @@ import { PageHead } from '../components/page-header.js';
 import { AskedView, CardHead, Empty } from '../components/states.js';
 import { navigate, type SessionViewProps, sessionHref, viewHref } from '../route.js';
 import { BoardRow, Column, ordered, PlanNote, PlanRow, Row } from '../session/board-tasks.js';
-import { ResultRow, SessionFiguresStrip } from '../session/results.js';
+import { ResultRow, SessionFiguresLine } from '../session/results.js';
 import { Stalled } from '../session/stalled.js';
 import { useAsk } from '../use-ask.js';
 import { counted, type Tone } from '../words.js';
@@ -36,7 +36,7 @@ export function SessionView({ session }: SessionViewProps) {
         ) : (
           <>
             <Head session={session} view={view} />
-            <SessionFiguresStrip session={view} />
+            <SessionFiguresLine session={view} />
             <Working session={session} working={reply.working} />
             <Stalled session={session} status={reply} lists={lists} />
             <Columns session={session} status={reply} lists={lists} />

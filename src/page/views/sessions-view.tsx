@@ -2,15 +2,15 @@ import '../styles/sessions.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
 import { type AskBody, ask } from '../ask.js';
-import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
+import { Ago, Button, FilterField, SelectField, Tag, TypedField } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
-import { Progress } from '../components/table.js';
+import { Table } from '../components/table.js';
 import { isFigures, onLive, throttled } from '../live.js';
-import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
+import { type GlobalViewProps, navigate, sessionHref, setParams } from '../route.js';
 import { NeedsYou } from '../session/needs-you.js';
 import { AGAIN_MS, usePages } from '../use-ask.js';
-import { counted, figure } from '../words.js';
+import { counted } from '../words.js';
 
 const SHOWN = [
   { value: '', label: 'All but archived' },
@@ -25,17 +25,43 @@ type Shown = (typeof SHOWN)[number]['value'];
 /** Largest page that the service returns. */
 const LIMIT = 200;
 
-/** Lists what needs a person, then the sessions, the newest first. */
+/** What each column is sorted by. */
+const COLUMNS: Readonly<Record<string, (listed: SessionListed) => string | number>> = {
+  Session: ({ session }) => session,
+  Project: (each) => (each.brief ? '' : (each.project ?? '')),
+  Progress: (each) => (each.brief ? -1 : doneOf(each).share),
+  Results: (each) => (each.brief ? -1 : each.results),
+  'Works now': (each) => (each.brief ? '' : (each.working[0]?.agent ?? '')),
+  'Last event': ({ at }) => at,
+};
+const NEWEST_FIRST = '-Last event';
+
+/** Lists what needs a person, then the sessions. */
 export function SessionsView({ params }: GlobalViewProps) {
   const text = params.get('text') ?? '';
+  const project = params.get('project') ?? '';
   const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
-  const { asked, sessions, total } = useSessions({
+  const sort = params.get('sort') ?? NEWEST_FIRST;
+  const [by, isDown] = sort.startsWith('-') ? [sort.slice(1), true] : [sort, false];
+  const { asked, sessions, total, projects } = useSessions({
     limit: LIMIT,
     text: text || undefined,
+    project: project || undefined,
     ...(shown === 'stalled' ? { stalled: true } : {}),
     ...(shown === 'quiet' ? { olderThan: '7d', status: 'open' } : {}),
     ...(shown === 'open' || shown === 'completed' || shown === 'archived' ? { status: shown } : {}),
   });
+  const keyOf = COLUMNS[by] ?? (({ at }: SessionListed) => at);
+  const sorted = sessions.toSorted((a, b) => {
+    const [one, other] = isDown ? [keyOf(b), keyOf(a)] : [keyOf(a), keyOf(b)];
+    return one < other ? -1 : one > other ? 1 : b.at.localeCompare(a.at);
+  });
+  // Enter opens the first session once the reply for the typed text is there.
+  const [opens, setOpens] = useState<string>();
+  const first = asked.reply === undefined ? undefined : sorted[0]?.session;
+  useEffect(() => {
+    if (opens === text && first !== undefined) navigate(sessionHref(first));
+  }, [opens, text, first]);
   return (
     <>
       <PageHead title="Sessions">
@@ -44,11 +70,22 @@ export function SessionsView({ params }: GlobalViewProps) {
       <div class="tools">
         <div class="field-wide">
           <FilterField
-            label="Name, title, project or goal"
+            label="Words; Enter opens the first"
+            placeholder="of a name, title, goal, question, reason or agent"
             value={text}
-            onFilter={(value) => setParams({ text: value })}
+            onFilter={(value) => {
+              setOpens(undefined);
+              setParams({ text: value });
+            }}
+            onEnter={setOpens}
           />
         </div>
+        <TypedField
+          label="Project"
+          value={project}
+          list={projects}
+          onType={(value) => setParams({ project: value })}
+        />
         <SelectField<Shown>
           label="Show"
           value={shown}
@@ -59,15 +96,23 @@ export function SessionsView({ params }: GlobalViewProps) {
       <AskedView asked={asked} what="sessions">
         {() =>
           sessions.length === 0 ? (
-            <NoSessions filtered={text !== '' || shown !== ''} />
+            <NoSessions filtered={[text, project, shown].some((each) => each !== '')} />
           ) : (
             <>
               <NeedsYou sessions={sessions} />
-              <ul class="card rows session-list">
-                {sessions.map((each) => (
+              <Table
+                label="Sessions"
+                columns={Object.keys(COLUMNS).map((name) => ({ name, wide: WIDE.has(name) }))}
+                sort={{
+                  by,
+                  isDown,
+                  onSort: (name) => setParams({ sort: by === name && !isDown ? `-${name}` : name }),
+                }}
+              >
+                {sorted.map((each) => (
                   <SessionRow key={each.session} listed={each} />
                 ))}
-              </ul>
+              </Table>
               {total > sessions.length ? (
                 <MoreButton pages={asked} shown={sessions.length} total={total} />
               ) : null}
@@ -79,57 +124,57 @@ export function SessionsView({ params }: GlobalViewProps) {
   );
 }
 
+/** Columns that a phone does not show. */
+const WIDE = new Set(['Project', 'Results', 'Works now']);
+
+/** Returns the tasks of the plan that are done, or those of the board. */
+function doneOf({ plan, board }: SessionFigures) {
+  const { done, total } = plan ?? { done: board.done, total: board.open + board.done };
+  return { done, total, share: total === 0 ? -1 : done / total };
+}
+
 function SessionRow({ listed }: { readonly listed: SessionListed }) {
+  const figures = listed.brief ? undefined : listed;
+  const { done, total, share } = figures === undefined ? { done: 0, total: 0, share: -1 } : doneOf(figures);
+  const [claim, ...others] = figures?.working ?? [];
   return (
-    <li class="session-row">
-      <div class="session-main">
-        <div class="session-name">
+    <tr class="session-row">
+      <td class="session-name">
+        <div>
           <a class="one-line row-link" data-row href={sessionHref(listed.session)}>
             {listed.session}
           </a>
-          {listed.brief ? null : (
-            <>
-              {listed.status === 'completed' ? <Tag>completed</Tag> : null}
-              {listed.archived === undefined ? null : <Tag>archived</Tag>}
-              {listed.project === undefined ? null : <span class="quiet one-line">{listed.project}</span>}
-              <span class="quiet one-line session-goal">{listed.title ?? listed.goal}</span>
-            </>
-          )}
+          {figures?.status === 'completed' ? <Tag>completed</Tag> : null}
+          {figures?.archived === undefined ? null : <Tag>archived</Tag>}
+          <span class="quiet one-line">{figures?.title ?? figures?.goal}</span>
         </div>
-      </div>
-      {listed.brief ? <div class="session-work" /> : <Figures listed={listed} />}
-      <div class="session-age quiet">
-        <Ago at={listed.at} />
-      </div>
-    </li>
-  );
-}
-
-function Figures({ listed }: { readonly listed: SessionFigures }) {
-  const { board, plan, results, rejected, working } = listed;
-  const [claim, ...others] = working;
-  const tasks = board.open + board.done;
-  return (
-    <>
-      <div class="session-work">
-        {plan !== undefined ? (
-          <Progress label="Plan" done={plan.done} total={plan.total} />
-        ) : tasks > 0 ? (
-          <Progress label="Board" done={board.done} total={tasks} />
-        ) : null}
-      </div>
-      <div class="session-figures quiet figure">
-        {claim === undefined ? (
-          counted(results, 'result')
-        ) : (
-          <span class="one-line" title={`${claim.agent} since ${claim.since}`}>
-            {claim.task} {claim.agent} <Ago at={claim.seen} />
+      </td>
+      <td class="only-wide quiet">{figures?.project}</td>
+      <td class="figure quiet">
+        {share < 0 ? null : (
+          <span class="progress">
+            {done}/{total}
+            <span class="share" aria-hidden="true">
+              <span class="share-part" style={{ width: `${(Math.min(1, share) * 100).toFixed(1)}%` }} />
+            </span>
+          </span>
+        )}
+      </td>
+      <td class="only-wide figure quiet">
+        {figures?.results} {figures?.rejected ? <span class="bad">{figures.rejected} rejected</span> : null}
+      </td>
+      <td class="only-wide quiet">
+        {claim === undefined ? null : (
+          <span title={`${claim.agent} since ${claim.since}`}>
+            {claim.agent}: {claim.task} <Ago at={claim.seen} />
             {others.length === 0 ? '' : ` + ${others.length}`}
           </span>
         )}
-        {rejected === 0 ? null : <span class="bad"> {figure(rejected)} rejected</span>}
-      </div>
-    </>
+      </td>
+      <td class="quiet">
+        <Ago at={listed.at} />
+      </td>
+    </tr>
   );
 }
 
@@ -143,12 +188,12 @@ function NoSessions({ filtered }: { readonly filtered: boolean }) {
   }
   return (
     <Empty title="No session fits">
-      <Button onClick={() => setParams({ text: '', show: '' })}>Show all sessions</Button>
+      <Button onClick={() => setParams({ text: '', project: '', show: '' })}>Show all sessions</Button>
     </Empty>
   );
 }
 
-/** Follows the list of sessions, the newest first: those with events are asked for by name, at most every two seconds. */
+/** Follows the list of sessions: those with events are asked for by name, at most every two seconds. */
 function useSessions(filter: AskBody<'tool.session-list'>) {
   const asked = usePages('tool.session-list', filter, 'event:lost');
   const first = asked.reply;
@@ -192,8 +237,16 @@ function useSessions(filter: AskBody<'tool.session-list'>) {
     if (row === undefined) rows.delete(name);
     else rows.set(name, row);
   }
-  const sessions = [...rows.values()].sort((a, b) => b.at.localeCompare(a.at));
-  return { asked, sessions, total: asked.more === undefined ? sessions.length : (first?.total ?? 0) };
+  const sessions = [...rows.values()];
+  // Stays complete while one project is shown.
+  const projects = useRef(new Set<string>()).current;
+  for (const each of sessions) if (!each.brief && each.project !== undefined) projects.add(each.project);
+  return {
+    asked,
+    sessions,
+    projects: [...projects].sort(),
+    total: asked.more === undefined ? sessions.length : (first?.total ?? 0),
+  };
 }
 
 interface Changes {

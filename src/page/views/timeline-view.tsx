@@ -1,5 +1,6 @@
 import { counted, figure } from '../words.js';
 import '../styles/timeline.css';
+import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, FilterField, publishCommand, SelectField, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
@@ -7,7 +8,6 @@ import { Empty, ErrorBox, Loading } from '../components/states.js';
 import { WindowedList } from '../components/table.js';
 import { useKeys } from '../keys.js';
 import { setParams } from '../route.js';
-import { narrow } from '../theme.js';
 import { EntryDetails } from '../timeline/entry-details.js';
 import {
   filterOf,
@@ -20,8 +20,12 @@ import {
 import { type TimelineStore, useTimeline } from '../timeline/timeline-store.js';
 import { asAskError } from '../use-ask.js';
 
-const ROW = 36;
-const NARROW_ROW = 60;
+/** Height of a row in pixels: on one line, or on two on a narrow screen. */
+const [ROW, NARROW_ROW] = [36, 80];
+/** The same width as in timeline.css. */
+const NARROW = matchMedia('(max-width: 760px)');
+const narrow = signal(NARROW.matches);
+NARROW.addEventListener('change', ({ matches }) => (narrow.value = matches));
 
 /** The timeline of a session, or of all sessions. */
 export function TimelineView(props: { readonly session?: string; readonly params: URLSearchParams }) {
@@ -133,6 +137,9 @@ function Entries(props: {
             : store.more
               ? `${counted(store.count, 'entry', 'entries')} loaded; scroll for older ones`
               : `${counted(store.count, 'entry', 'entries')} in all`}
+          {store.sessions === undefined || store.sessions.read >= store.sessions.total
+            ? ''
+            : ` of the ${figure(store.sessions.read)} sessions with the newest events, of ${figure(store.sessions.total)}`}
         </p>
       </div>
       {open && entry !== undefined ? (

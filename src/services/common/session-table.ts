@@ -13,7 +13,7 @@ import {
 import type { Unwatch } from '../../engine/ports/session-log.js';
 import { Backoff } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
-import { needRank } from '../../shared/person-needed.js';
+import { needRank, needsText } from '../../shared/person-needed.js';
 
 /**
  * Known data of a session: from the index, from folds in this process, and from hints. Fields for filtering and
@@ -35,8 +35,8 @@ export interface Row {
 interface KnownFigures {
   readonly status: Figures['status'];
   readonly project: string | undefined;
-  readonly title: string | undefined;
-  readonly goal: string | undefined;
+  /** What a list is searched for, in lower case: name, title, project, goal, needs and agents. */
+  readonly said: string;
   /** See `needRank`. */
   readonly rank: number;
   readonly isStalled: boolean;
@@ -203,9 +203,11 @@ function movedAt(row: KeptRow, at: number): void {
 }
 
 function knownOf(figures: Figures): KnownFigures {
-  const { status, project, title, goal } = figures;
-  const isStalled = figures.stalled.length > 0;
-  return { status, project, title, goal, rank: needRank(figures), isStalled, text: JSON.stringify(figures) };
+  const { session, status, project, title, goal, working, stalled } = figures;
+  const agents = working.map(({ task, agent }) => `${task} ${agent}`);
+  const said = [session, title, project, goal, ...needsText(figures), ...agents].join('\n').toLowerCase();
+  const text = JSON.stringify(figures);
+  return { status, project, said, rank: needRank(figures), isStalled: stalled.length > 0, text };
 }
 
 /**

@@ -36,7 +36,7 @@ export async function activity(
     limit: PAGE,
   };
   // A list by name alone is sorted by time; the filter by project needs the figures.
-  const { sessions } = await ask<ToolReply<'session-list'>>(toolSubject('session-list'), {
+  const { sessions, total } = await ask<ToolReply<'session-list'>>(toolSubject('session-list'), {
     limit: MAX_SESSIONS,
     archived: true,
     ...(project === undefined ? { brief: true } : { project }),
@@ -67,5 +67,9 @@ export async function activity(
     const read = await Promise.all(next.map(({ session }) => (isToken(session) ? ofSession(session) : [])));
     entries = [...entries, ...read.flat()].sort((a, b) => b.at.localeCompare(a.at)).slice(0, PAGE + 1);
   }
-  return { entries: entries.slice(0, PAGE), more: entries.length > PAGE };
+  return {
+    entries: entries.slice(0, PAGE),
+    more: entries.length > PAGE,
+    sessions: { read: newest.length, total },
+  };
 }

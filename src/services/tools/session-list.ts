@@ -211,10 +211,7 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
     // Sessions without a project belong to the default project.
     if (wantedProject !== undefined && projectOf(known.project) !== wantedProject) return false;
     if (stalled && !known.isStalled) return false;
-    if (words.length === 0) return true;
-    const { title = '', goal = '' } = known;
-    const said = `${session} ${title} ${known.project ?? ''} ${goal}`.toLowerCase();
-    return words.every((word) => said.includes(word));
+    return words.every((word) => known.said.includes(word));
   };
 }
 

@@ -14,7 +14,7 @@ const where = {
 };
 const FILES: readonly ConfigFile[] = CONNECT_NAMES.flatMap((name) => CONNECT_CLIENTS[name].files(where));
 const jsonFile = fc.constantFrom(...FILES.filter(({ kind }) => kind === 'json'));
-const [tomlFile] = FILES.filter(({ kind }) => kind === 'toml');
+const [tomlFile] = FILES.filter(({ path }) => path.endsWith('.toml'));
 
 const word = fc.stringMatching(/^[a-z]{1,6}$/);
 const hook = fc.record({ type: fc.constant('command'), command: word });
@@ -135,6 +135,28 @@ describe('connecting, in a hostile file', () => {
     const hooks = Array(10_000).fill({ hooks: [{ type: 'command', command: 'throughline hook claude' }] });
     expect(() => connectedText(file, JSON.stringify({ hooks: { Stop: hooks } }))).toThrow(
       'hooks has 10000 entries that run throughline: remove them by hand',
+    );
+  });
+});
+
+describe('connecting, in a file of Markdown', () => {
+  const line = fc.oneof(word, fc.constantFrom('', '# Rules', '<!-- mine -->', '```', '- `a`'));
+
+  it('taking out what was connected gives the bytes of before, and what was written behind it stays', () => {
+    const [file] = FILES.filter(({ path }) => path.endsWith('.md'));
+    if (file === undefined) throw new Error('no client has Markdown');
+    fc.assert(
+      fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), (lines, eol) => {
+        const before = lines.join(eol);
+        const connected = connectedText(file, before);
+        expect(entryState(file, connected)).toBe('connected');
+        expect(connectedText(file, connected)).toBe(connected);
+        const isBlank = before.trim() === '';
+        expect(disconnectedText(file, connected, undefined) ?? '').toBe(isBlank ? '' : before);
+        const later = `${eol}# Later${eol}`;
+        if (!isBlank) expect(disconnectedText(file, connected + later, undefined)).toBe(`${before}${later}`);
+      }),
+      RUNS,
     );
   });
 });

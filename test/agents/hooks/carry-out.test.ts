@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BATCH } from '../../../src/agents/hooks/carry-out.js';
@@ -165,6 +165,46 @@ describe('an agent that stops', () => {
     ))
       await place.run('cursor', payload);
     expect(place.published).toEqual([expect.stringContaining('"task_id":"2.1"')]);
+  });
+
+  it('the last message of Copilot CLI is read from its transcript, once the client has written it', async () => {
+    const place = hookPlace();
+    const transcript_path = join(place.stateDir, 'events.jsonl');
+    const line = (type: string, data: object, more: object = {}) =>
+      `${JSON.stringify({ type, data, ...more })}\n`;
+    const isRunning = line('hook.start', { hookType: 'agentStop' });
+    const said = (content: string, more?: object) => line('assistant.message', { content }, more);
+    writeFileSync(
+      transcript_path,
+      said('An earlier answer') + isRunning + line('hook.end', { hookType: 'agentStop' }),
+    );
+    const stopping = { ...base, hook_event_name: 'Stop', stop_reason: 'end_turn', transcript_path };
+    const ended = place.run('copilot', stopping);
+    appendFileSync(transcript_path, said(RESULT) + said('of a sub-agent', { agentId: 'a1' }));
+    appendFileSync(transcript_path, isRunning);
+    await ended;
+    expect(place.published).toEqual([expect.stringContaining('"task_id":"1"')]);
+    await place.run('copilot', { ...stopping, transcript_path: join(place.stateDir, 'missing') });
+    expect(place.lines).toEqual([]);
+  });
+
+  it('a sub-agent of Copilot CLI belongs to the conversation that started it, and its second stop event is not taken', async () => {
+    const place = hookPlace();
+    const agent = { agent_id: 'a1', agent_type: 'implementer', parent_agent_id: 's1' };
+    const own = { ...base, ...agent, session_id: 'a1' };
+    await place.run('copilot', { ...tool('npm test'), ...own });
+    expect(await place.run('copilot', { ...own, hook_event_name: 'Stop' })).toBe('');
+    expect(place.asked).toEqual([]);
+    await place.run('copilot', stop(RESULT, agent));
+    expect(JSON.stringify(place.asked)).toContain('"intent_id":"copilot-s1"');
+    expect(place.published).toHaveLength(1);
+  });
+
+  it('Copilot CLI runs the hooks of Claude Code too: they leave its events to its own', async () => {
+    const place = hookPlace();
+    for (const payload of payloadsOf('copilot')) expect(await place.run('claude', payload)).toBe('');
+    expect(place.asked).toEqual([]);
+    expect(place.lines[0]).toContain('throughline connect copilot');
   });
 
   it('the reason that comes back as a prompt neither allows another round nor counts as a request', async () => {
@@ -342,7 +382,7 @@ describe('an agent at work', () => {
 
 describe('payloads recorded from real clients', () => {
   /** What hooks send for all payloads of a client, in their order. */
-  async function sentBy(name: 'codex' | 'gemini') {
+  async function sentBy(name: 'codex' | 'gemini' | 'copilot') {
     const place = hookPlace();
     for (const payload of payloadsOf(name)) await place.run(name, payload);
     expect(place.lines).toEqual([]);
@@ -354,7 +394,7 @@ describe('payloads recorded from real clients', () => {
       .filter(({ state }) => state === 'REQUEST')
       .map(({ payload }) => payload);
 
-  it.each(['codex', 'gemini'] as const)(
+  it.each(['codex', 'gemini', 'copilot'] as const)(
     'only what a person asked is a request in the trace of %s, without the context of hooks',
     async (name) => {
       const requests = requestsIn(await sentBy(name));
@@ -383,20 +423,23 @@ describe('payloads recorded from real clients', () => {
     });
   });
 
-  it('a command of Gemini CLI is a failure by its exit code, which stands in what the model reads', async () => {
-    const { asked } = await sentBy('gemini');
-    const entries = asked.flatMap(
-      ({ body }) => (body as { entries?: Record<string, object>[] }).entries ?? [],
-    );
-    const results = entries.flatMap(({ payload, result }) =>
-      payload && 'command' in payload ? [[payload.command, result]] : [],
-    );
-    // Within a millisecond the order in which they are kept is left open.
-    expect(Object.fromEntries(results)).toEqual({
-      'npm test': { status: 'SUCCESS' },
-      'cat missing.txt': { status: 'FAILURE', error_message: 'exit code 1' },
-    });
-  });
+  it.each(['gemini', 'copilot'] as const)(
+    'a command of %s is a failure by its exit code, which stands in what the model reads',
+    async (name) => {
+      const { asked } = await sentBy(name);
+      const entries = asked.flatMap(
+        ({ body }) => (body as { entries?: Record<string, object>[] }).entries ?? [],
+      );
+      const results = entries.flatMap(({ payload, result }) =>
+        payload && 'command' in payload ? [[payload.command, result]] : [],
+      );
+      // Within a millisecond the order in which they are kept is left open.
+      expect(Object.fromEntries(results)).toEqual({
+        'npm test': { status: 'SUCCESS' },
+        'cat missing.txt': { status: 'FAILURE', error_message: 'exit code 1' },
+      });
+    },
+  );
 
   it('a sub-agent of Gemini CLI that returns no result leaves a trace entry alone', async () => {
     const place = hookPlace();
@@ -475,6 +518,10 @@ describe('a turn without a result', () => {
     expect(turns(place)).toEqual([]);
     expect(place.published).toHaveLength(1);
     const started = hookPlace({ env: { THROUGHLINE_RESULT_ID: 'run-1' } });
+    // Its prompt holds what the session knows: the start repeats nothing, and tells the server nothing.
+    for (const source of ['startup', 'resume', 'clear'])
+      expect(await started.run('claude', { ...base, hook_event_name: 'SessionStart', source })).toBe('');
+    expect(started.asked).toEqual([]);
     await started.run('claude', edit('package.json'));
     await started.run('claude', mainStop('It is private now.'));
     expect(started.published).toEqual([]);

@@ -90,7 +90,7 @@ describe('the tools of the MCP server', () => {
     for (const { name, _meta } of tools)
       if (!always.includes(name)) expect(_meta).toHaveProperty('anthropic/searchHint', expect.any(String));
     const structured = tools.filter((tool) => 'outputSchema' in tool).map(({ name }) => name);
-    expect(structured).toEqual(['report', 'explain']);
+    expect(structured).toEqual(['report']);
   });
 
   it('both protocols list the same tools', async () => {

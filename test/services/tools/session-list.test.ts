@@ -10,7 +10,7 @@ import { MemorySessionIndex } from '../../doubles/memory-session-index.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
-import { recorded, reviewer } from '../../support/builders.js';
+import { implementer, recorded, reviewer } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
 function opened(name: string, at: string): [Token, SessionEvent] {
@@ -112,6 +112,13 @@ describe('the list of sessions', () => {
     expect(names(await list({ text: 'the parsers' }))).toEqual(['parser']);
     expect((await list({ project: 'shop' })).total).toBe(2);
     expect((await list({ status: 'completed' })).total).toBe(0);
+  });
+
+  it('sessions are found by words of what they wait for', async () => {
+    const asks = recorded(1, implementer({ status: 'blocked', questions: [{ text: 'Which Port?' }] }));
+    const { list } = await listOf(opened('parser', at(1)), [token('lexer', 'session'), asks]);
+    expect(names(await list({ text: 'which port' }))).toEqual(['lexer']);
+    expect(names(await list({ text: 'waiting' }))).toEqual([]);
   });
 
   it('a session that names no project is found by the default one, and a project by each spelling of its name', async () => {

@@ -4,15 +4,18 @@ import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { isObject } from '../../shared/text.js';
 
 /*
- * Our tables in a TOML file are one block of text at its end, between two marker lines. Each edit is verified: everything outside
- * the block must parse to the same values as before.
+ * Our lines in a TOML or Markdown file are one block of text at its end, between two marker lines. Each edit of TOML is verified:
+ * everything outside the block must parse to the same values as before.
  */
-const BEGIN_MARK = '# >>> throughline';
+const BEGIN_MARK = '>>> throughline';
 const BEGIN = `${BEGIN_MARK}: written by "throughline connect"; --remove takes it out`;
-const END = '# <<< throughline';
+const END = '<<< throughline';
 
-export interface TomlBlock {
-  readonly tables: string;
+export interface MarkdownBlock {
+  readonly text: string;
+}
+
+export interface TomlBlock extends MarkdownBlock {
   /** Recognises the header of a table of ours. */
   readonly isOurs: (header: string) => boolean;
   /** Lines that depend on where it was written. */
@@ -24,26 +27,27 @@ export interface TomlBlock {
  *
  * @throws ThroughlineError `config_invalid` for a text that is not TOML, or has our tables in another form
  */
-export function withBlock(text: string, block: TomlBlock, name: string): string {
-  if (blockIn(text)?.inside.trim().split(/\r?\n/).join('\n') === block.tables.trim()) return text;
+export function withBlock(text: string, block: TomlBlock | MarkdownBlock, name: string): string {
+  if (blockIn(text)?.inside.trim().split(/\r?\n/).join('\n') === block.text.trim()) return text;
   const rest = withoutBlock(text, block, name);
   const eol = eolOf(text);
-  const lines = [BEGIN, ...block.tables.trimEnd().split('\n'), END].join(eol);
+  const isToml = 'isOurs' in block;
+  const mark = (line: string) => (isToml ? `# ${line}` : `<!-- ${line} -->`);
+  const lines = [mark(BEGIN), ...block.text.trimEnd().split('\n'), mark(END)].join(eol);
   const result = `${rest}${rest === '' ? '' : eol}${lines}${eol}`;
-  const [before, after] = [tableOf(rest, name), tableOf(result, name, ADDED)];
-  if (!holds(after, before)) throw changed(name);
+  if (isToml && !holds(tableOf(result, name, ADDED), tableOf(rest, name))) throw changed(name);
   return result;
 }
 
 /** Returns true if the text has the current block, wherever it was written. */
-export function hasBlock(text: string, { tables, varies }: TomlBlock): boolean {
+export function hasBlock(text: string, block: TomlBlock | MarkdownBlock): boolean {
   const fixed = (lines: string) =>
     lines
       .trim()
       .split(/\r?\n/)
-      .filter((line) => !varies.test(line));
+      .filter((line) => !('varies' in block && block.varies.test(line)));
   const found = blockIn(text);
-  return found !== undefined && isDeepStrictEqual(fixed(found.inside), fixed(tables));
+  return found !== undefined && isDeepStrictEqual(fixed(found.inside), fixed(block.text));
 }
 
 export function hasAnyBlock(text: string): boolean {
@@ -56,11 +60,12 @@ export function linesOfBlock(text: string): string | undefined {
 }
 
 /** Returns the text without the block. Keeps tables that the user wrote into it. */
-function withoutBlock(text: string, { isOurs }: TomlBlock, name: string): string {
-  tableOf(text, name);
+function withoutBlock(text: string, block: TomlBlock | MarkdownBlock, name: string): string {
   const found = blockIn(text);
+  if (!('isOurs' in block)) return found === undefined ? text : found.before + found.after;
+  tableOf(text, name);
   if (found === undefined) return text;
-  const foreign = tablesIn(found.inside).filter(({ header }) => !isOurs(header));
+  const foreign = tablesIn(found.inside).filter(({ header }) => !block.isOurs(header));
   const kept = foreign.map(({ lines }) => lines).join('');
   const result = found.before + kept + found.after;
   // The rest must be TOML, without new values.
@@ -69,13 +74,14 @@ function withoutBlock(text: string, { isOurs }: TomlBlock, name: string): string
 }
 
 /**
- * Returns the text without the block, for disconnecting.
+ * Returns the text without the block, to disconnect.
  *
  * @throws ThroughlineError `config_invalid` also for subtables of our server that the user added: without the server they define
  * one that cannot start, and Codex rejects the whole file
  */
-export function withoutServer(text: string, block: TomlBlock, name: string): string {
+export function withoutServer(text: string, block: TomlBlock | MarkdownBlock, name: string): string {
   const rest = withoutBlock(text, block, name);
+  if (!('isOurs' in block)) return rest;
   const { mcp_servers: servers } = tableOf(rest, name);
   const left = isObject(servers) ? servers.throughline : undefined;
   if (!isObject(left) || left.command !== undefined || left.url !== undefined) return rest;
@@ -89,8 +95,8 @@ export function withoutServer(text: string, block: TomlBlock, name: string): str
 /** Splits the text into the part before the block and its line break, the block, and the part after it. */
 function blockIn(text: string): { before: string; inside: string; after: string } | undefined {
   const lines = linesOf(text);
-  const begin = lines.findIndex((line) => line.startsWith(BEGIN_MARK));
-  const end = lines.findIndex((line, at) => at > begin && line.startsWith(END));
+  const begin = lines.findIndex((line) => isMark(line, BEGIN_MARK));
+  const end = lines.findIndex((line, at) => at > begin && isMark(line, END));
   if (begin === -1 || end === -1) return undefined;
   const before = lines.slice(0, begin).join('');
   const parted = before.endsWith('\r\n') ? 2 : before.endsWith('\n') ? 1 : 0;
@@ -99,6 +105,10 @@ function blockIn(text: string): { before: string; inside: string; after: string 
     inside: lines.slice(begin + 1, end).join(''),
     after: lines.slice(end + 1).join(''),
   };
+}
+
+function isMark(line: string, mark: string): boolean {
+  return line.startsWith(`# ${mark}`) || line.startsWith(`<!-- ${mark}`);
 }
 
 /** Splits a text into tables: each header with its lines. Our tables have no multi-line strings. */
@@ -145,7 +155,7 @@ function hasInOrder(whole: readonly unknown[], part: readonly unknown[]): boolea
 function changed(name: string): ThroughlineError {
   return new ThroughlineError(
     'config_invalid',
-    `${name}: the edit would change what is not ours, so nothing was written: edit the lines between "# >>> throughline" and "${END}" by hand`,
+    `${name}: the edit would change what is not ours, so nothing was written: edit the lines between "# ${BEGIN_MARK}" and "# ${END}" by hand`,
   );
 }
 
