@@ -13,6 +13,7 @@ export type {
   Check,
   CheckAnswer,
   CheckCall,
+  GivenAnswer,
   KeptAnswers,
   RunIdentity,
   RunPlanEvent,

@@ -19,6 +19,8 @@ import { eventLine, nextCommands, summaryLines } from './show-work.js';
 
 /** In milliseconds. */
 const NOTIFY_TIMEOUT = 10_000;
+/** Begins the name of an agent that speaks the Agent Client Protocol. */
+const ACP = 'acp:';
 
 type QuestionEvent = Extract<RunPlanEvent, { type: 'question' }>;
 
@@ -36,6 +38,7 @@ interface WorkOptions {
   readonly maxTokens?: number;
   readonly maxCost?: number;
   readonly onStall: 'ask' | 'skip';
+  readonly onPermission: 'ask' | 'allow' | 'reject';
   readonly notify?: string;
   readonly hooks?: string;
   readonly again?: boolean;
@@ -55,7 +58,8 @@ export function workCommand(program: Command): void {
         'is done, a person is needed, or a limit is reached. After an interruption, start it again: it continues at the next\n' +
         'step.\n\n' +
         'An agent is a shell command. It reads its prompt on standard input, or from the file at {prompt_file} in the command,\n' +
-        'and ends its answer with a result block. Exit codes: 0 done, 1 failed, 3 a person is needed, 4 a limit.',
+        'and ends its answer with a result block. After "acp:" the command speaks the Agent Client Protocol instead, as\n' +
+        '"acp:gemini --acp" does. Exit codes: 0 done, 1 failed, 3 a person is needed, 4 a limit.',
     )
     .option('--plan <file>', 'the plan (default: with --session its own, else the one at a usual place)')
     .option('-s, --session <name>', 'session (default: the one that agents in this folder use)')
@@ -88,6 +92,11 @@ export function workCommand(program: Command): void {
     .addOption(
       new Option('--on-stall <what>', 'a task that needs a person: end the run, or go on with others')
         .choices(['ask', 'skip'])
+        .default('ask'),
+    )
+    .addOption(
+      new Option('--on-permission <what>', 'an acp: agent wants to use a tool: ask you, or decide for all')
+        .choices(['ask', 'allow', 'reject'])
         .default('ask'),
     )
     .option(
@@ -158,6 +167,14 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
     options.logs === undefined ? state : namedFolder(options.logs, '--logs'),
   );
   const commands = { ...place, folder };
+  const agentOf = async (command: string) =>
+    command.startsWith(ACP)
+      ? (await import('../work/acp-agent.js')).acpAgent(
+          command.slice(ACP.length).trim(),
+          commands,
+          options.onPermission,
+        )
+      : commandAgent(command, commands);
   const interrupt = interruption();
   const tell = (event: RunPlanEvent) => {
     const line = json ? JSON.stringify(event) : eventLine(event);
@@ -184,8 +201,8 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
       ...{ session, isGuessed },
       ...(plan !== undefined && { plan }),
       ...(project !== undefined && { project }),
-      implementer: commandAgent(options.implementer, commands),
-      ...(options.reviewer !== undefined && { reviewer: commandAgent(options.reviewer, commands) }),
+      implementer: await agentOf(options.implementer),
+      ...(options.reviewer !== undefined && { reviewer: await agentOf(options.reviewer) }),
       ...(options.check !== undefined && { check: commandCheck(options.check, commands) }),
       ...(options.maxFacts !== undefined && { maxFacts: options.maxFacts }),
       ...(hooks !== undefined && { hooks }),

@@ -6,7 +6,7 @@ import { repairsInWords } from '../contracts/reading/repairs.js';
 import { redactedEnd } from '../memory/redaction/redacted.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { isObject, shellWord } from '../shared/text.js';
-import { type GroupEnd, runGroup } from './process-group.js';
+import { type GroupEnd, type GroupInput, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';
 import type { Agent, AgentAnswer, AgentRole, Check, CheckCall } from './run-types.js';
 
@@ -78,7 +78,7 @@ export async function runNotifier(
 export async function logged(
   command: string,
   { name, session, directory, signal }: Pick<CheckCall, 'name' | 'session' | 'directory' | 'signal'>,
-  input: string,
+  input: GroupInput,
   { folder, env }: CommandPlace,
   more: Readonly<Record<string, string>> = {},
 ): Promise<GroupEnd> {
@@ -110,11 +110,11 @@ export async function faultOf({ code, signal, stderr, fault }: GroupEnd): Promis
   return said === '' ? how : `${how}: ${said}`;
 }
 
-function wasNotStarted({ code, stdout, fault }: GroupEnd): boolean {
+export function wasNotStarted({ code, stdout, fault }: GroupEnd): boolean {
   return fault !== undefined || (NOT_STARTED.has(code) && stdout.trim() === '');
 }
 
-async function notStarted(what: string, command: string, end: GroupEnd): Promise<ThroughlineError> {
+export async function notStarted(what: string, command: string, end: GroupEnd): Promise<ThroughlineError> {
   return new ThroughlineError(
     'config_invalid',
     `--${what} ${JSON.stringify(command)} cannot be started: ${end.fault ?? (await lastWords(end.stderr))}`,

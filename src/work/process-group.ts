@@ -1,18 +1,22 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../contracts/errors.js';
 import { type ProcessIdentity, signalRecorded } from '../nats/server/process-identity.js';
 import { killAtExit } from '../nats/server/server-child.js';
 import { withinDeadline } from '../shared/backoff.js';
 
+/** Text for the standard input of a command, or a function that talks with the command over its standard streams. */
+export type GroupInput = string | ((stdin: Writable, stdout: Readable) => void);
+
 interface GroupCommand {
   readonly command: string;
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
   /** Standard input. Default: empty. */
-  readonly input?: string;
+  readonly input?: GroupInput;
   /** Ends the call with SIGTERM, and with SIGKILL after `graceMs`, even if the shell itself has already ended. */
   readonly signal: AbortSignal;
   readonly graceMs?: number;
@@ -103,7 +107,8 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     child.stderr?.on('data', reading(stderr));
     // A command may end without reading its input.
     child.stdin?.on('error', () => {});
-    child.stdin?.end(input);
+    if (typeof input === 'string') child.stdin?.end(input);
+    else if (child.stdin !== null && child.stdout !== null) input(child.stdin, child.stdout);
     if (pid !== undefined) options.onStart?.(mark, pid);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });

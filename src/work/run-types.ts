@@ -23,6 +23,13 @@ export interface AgentCall {
   readonly directory: string;
   /** Aborted at the timeout of the call, or when the run ends. */
   readonly signal: AbortSignal;
+  /** Returns what people answered to the questions of the newest result of the task. */
+  answers(): Promise<readonly GivenAnswer[]>;
+}
+
+export interface GivenAnswer {
+  readonly question: string;
+  readonly answer: string;
 }
 
 export interface AgentAnswer {

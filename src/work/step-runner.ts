@@ -12,6 +12,7 @@ import type {
   AgentCall,
   AgentRole,
   Check,
+  GivenAnswer,
   KeptAnswers,
   RunPlanEvent,
 } from './run-types.js';
@@ -101,7 +102,7 @@ async function agentTurn(
     const name = names[attempt - 1] ?? first;
     const call = {
       ...{ session, task: task.id, role, round, attempt, resultId, name, directory },
-      ...{ prompt, messages },
+      ...{ prompt, messages, answers: () => answersTo(task.id, tools) },
     };
     const { answer, ms, isLate } = await answered(call, replans && attempt === 1, tools);
     const read = readAnswer(answer.text, role, task.id, resultId);
@@ -127,6 +128,12 @@ async function agentTurn(
     role === 'implementer' ? { status: 'failed', summary } : { assessment: 'blocked', summary };
   await publishOwn(task, role, round, own, tools);
   await forget(names, tools);
+}
+
+async function answersTo(task: string, { ask, session }: StepTools): Promise<readonly GivenAnswer[]> {
+  const { entries } = await ask(({ tools }) => tools.ledgerShow({ session, task }));
+  const answers: unknown = entries['ledger.task.answers'];
+  return Array.isArray(answers) ? answers : [];
 }
 
 /** Removes published answers, because a later session may have the same name. */

@@ -199,6 +199,7 @@ const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['@opentelemetry/sdk-node', 'engine/monitoring'],
   ['@secretlint/secretlint-rule-preset-recommend', 'memory/redaction'],
   ['@modelcontextprotocol/server', 'agents'],
+  ['@agentclientprotocol/sdk', 'work'],
   ['preact', 'page'],
   ['@preact/signals', 'page'],
   ['hono', 'services'],

@@ -17,6 +17,7 @@ const root = await mkdtemp(join(tmpdir(), 'throughline-work-'));
 afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
 const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: root } });
 const AGENT = fileURLToPath(new URL('../support/scripted-agent.mjs', import.meta.url));
+const ACP_AGENT = fileURLToPath(new URL('../support/scripted-acp-agent.mjs', import.meta.url));
 const PLAN = '# Parser\n\n- [ ] T001 Write the lexer\n- [ ] T002 Write the parser (depends on T001)\n';
 
 interface Project {
@@ -189,6 +190,94 @@ describe('throughline work', () => {
   ])('refuses %j', async (more, said) => {
     const { work } = await project();
     expect(await work(...more)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) });
+  });
+});
+
+describe('throughline work with an agent of the Agent Client Protocol', () => {
+  /** A plan of one task, and its implementer. */
+  async function acpProject(script: Readonly<Record<string, readonly string[] | boolean>> = {}) {
+    const made = await project(script as Record<string, string[]>, PLAN.split('\n').slice(0, 3).join('\n'));
+    const agent = ['--implementer', `acp:${process.execPath} ${ACP_AGENT} ${made.folder}`];
+    const written = (name: string) => readFile(join(made.folder, name), 'utf8').catch(() => '');
+    return { ...made, agent, written, args: [...made.args, ...agent], work: work(made, agent) };
+  }
+  const work =
+    ({ work }: Project, agent: readonly string[]) =>
+    (...more: string[]) =>
+      work(...agent, ...more);
+
+  it('works in the folder, sends an answer without a result back once, and counts tokens and cost', async () => {
+    const { folder, work, written, calls } = await acpProject({ 'T001 implementer': ['none', 'completed'] });
+    const { code, stdout, stderr } = await work();
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(await calls()).toEqual(['T001 implementer', 'T001 implementer', 'T001 reviewer']);
+    expect(await written('cwd')).toBe(folder);
+    expect(stderr).toContain('the last message has no result block');
+    expect(stdout).toMatch(/T001 {2}approved {2}1 round, 0 findings, 4,000 tokens, \$0\.50/);
+  });
+
+  it.each([
+    ['crash', 'ended with code 1: the model said: out of credit'],
+    ['limit', 'stopped by max_tokens; the last message has no result block'],
+  ])('says why a call had no result after "%s"', async (turn, said) => {
+    const { work } = await acpProject({ 'T001 implementer': [turn] });
+    const { code, stderr } = await work();
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining(said) });
+  });
+
+  it('ends with code 2 where the program opens no session, and says why', async () => {
+    const { work } = await acpProject({ signedOut: true });
+    const { code, stderr } = await work();
+    expect({ code, stderr }).toMatchObject({ code: 2 });
+    expect(stderr).toMatch(
+      /--implementer "acp:.*" opens no session .*: ended with code 1: sign in first; run/,
+    );
+  });
+
+  it('asks a person for permission, and uses the answer for the rest of the task', async () => {
+    const turn = 'permit|rm -rf build|npm test|npm publish';
+    const { session, work, written, env, folder } = await acpProject({
+      'T001 implementer': [turn, turn, turn, turn],
+      'T001 reviewer': ['needs_changes'],
+    });
+    const answer = (text: string) => cli(['answer', 'T001', text, '-s', session], { env, cwd: folder });
+    const first = await work();
+    expect(first).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(
+        'T001 asks: May the implementer do this: Shell, rm -rf build? (allow | allow all | reject)',
+      ),
+    });
+    expect((await answer('reject')).code).toBe(0);
+    expect((await work()).stderr).toContain('May the implementer do this: Shell, npm test?');
+    expect((await answer('allow all')).code).toBe(0);
+    const last = await work();
+    expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
+    const decided = 'rm -rf build: reject\nnpm test: allow\nnpm publish: allow\n';
+    expect(await written('permissions')).toBe(
+      `rm -rf build: cancelled\nrm -rf build: reject\nnpm test: cancelled\n${decided}${decided}`,
+    );
+  });
+
+  it.each(['allow', 'reject'])('decides by --on-permission %s', async (choice) => {
+    const { work, written } = await acpProject({ 'T001 implementer': ['permit|npm test'] });
+    expect((await work('--on-permission', choice)).code).toBe(0);
+    expect(await written('permissions')).toBe(`npm test: ${choice}\n`);
+  });
+
+  it('cancels the turn at the timeout and at Ctrl-C', async () => {
+    const { work, written, args, env, folder, calls } = await acpProject({
+      'T001 implementer': ['wait', 'wait', 'completed'],
+    });
+    const late = await work('--timeout', '3s', '--max-rounds', '1');
+    expect(late).toMatchObject({ code: 4, stderr: expect.stringContaining('timed out after 3 s') });
+    expect(await written('cancelled')).toBe('1');
+    const child = started(args, env, folder);
+    await soon(async () => expect(await calls()).toHaveLength(2));
+    child.kill('SIGINT');
+    expect(await child.ended).toBe(130);
+    expect(await written('cancelled')).toBe('11');
+    expect((await work()).code).toBe(0);
   });
 });
 

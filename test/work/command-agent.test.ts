@@ -15,6 +15,7 @@ describe.skipIf(TMPFS_MISSING !== undefined)('a call whose log cannot be written
     ...{ session: 'demo', task: '1', round: 1, name: '1-1-implementer', directory: root, prompt: 'Do it' },
     ...{ role: 'implementer' as const, attempt: 1 as const, messages: [], resultId: 'r' },
     signal: new AbortController().signal,
+    answers: async () => [],
   };
   const said = (name: string) =>
     expect.stringMatching(`/${name}.log cannot be written \\(ENOSPC.+: free some disk space`);
