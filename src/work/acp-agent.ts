@@ -33,6 +33,7 @@ const MAX_ASKED = 300;
 const CHOICES = ['allow', 'allow all', 'reject'];
 /** Answers that a call repeats in its result, below the limit of questions. */
 const MOST_REPEATED = 9;
+/** Options for a decision, the preferred one first: a client remembers `always` beyond the task. */
 const KINDS: Readonly<Record<'allow' | 'reject', readonly PermissionOptionKind[]>> = {
   allow: ['allow_once', 'allow_always'],
   reject: ['reject_once', 'reject_always'],
@@ -170,7 +171,8 @@ class Turn {
     const choice = this.#permissions === 'ask' ? this.#answered(question) : this.#permissions;
     if (choice === undefined) this.#question ??= question;
     if (this.#question !== undefined) this.#stop();
-    const option = request.options.find(({ kind }) => choice !== undefined && KINDS[choice].includes(kind));
+    const kinds = choice === undefined ? [] : KINDS[choice];
+    const option = kinds.flatMap((kind) => request.options.filter((each) => each.kind === kind))[0];
     return this.#question !== undefined || option === undefined || this.#call.signal.aborted
       ? { outcome: { outcome: 'cancelled' } }
       : { outcome: { outcome: 'selected', optionId: option.optionId } };
@@ -210,12 +212,11 @@ const opening = (role: string) => `May the ${role} do this: `;
 /** Returns the question about a request: the same for the same request. A long one ends with its hash. */
 async function questionOf({ toolCall }: RequestPermissionRequest, role: string): Promise<string> {
   const { title, kind, rawInput, locations } = toolCall;
-  const first = title ?? kind ?? 'use a tool';
-  const command = isObject(rawInput) && typeof rawInput.command === 'string' ? [rawInput.command] : [];
-  const more = [...command, ...(locations ?? []).map(({ path }) => path)].filter(
-    (each) => !first.includes(each),
-  );
-  const asked = oneLine(await redacted([first, ...new Set(more)].join(', ')));
+  // A model writes some titles: where there is a command, it alone is the request.
+  const command = isObject(rawInput) && typeof rawInput.command === 'string' ? rawInput.command : undefined;
+  const first = command ?? title ?? kind ?? 'use a tool';
+  const paths = (locations ?? []).map(({ path }) => path).filter((each) => !first.includes(each));
+  const asked = oneLine(await redacted([first, ...new Set(paths)].join(', ')));
   if (asked.length <= MAX_ASKED) return `${opening(role)}${asked}?`;
   const hash = createHash('sha256').update(asked).digest('hex').slice(0, 12);
   return `${opening(role)}${asked.slice(0, MAX_ASKED)}… (${hash})?`;

@@ -106,7 +106,8 @@ function readGemini({ contents, tools = [] }) {
 function writeGemini({ say, call, input }) {
   const part = call === undefined ? { text: say } : { functionCall: { name: call, args: input } };
   const candidates = [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }];
-  return [`data: ${JSON.stringify({ candidates })}\r\n\r\n`];
+  const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
+  return [`data: ${JSON.stringify({ candidates, usageMetadata })}\r\n\r\n`];
 }
 
 function readChat({ messages, tools = [] }) {
@@ -161,6 +162,7 @@ function writeChat({ say, call, input }) {
   const chunk = (delta, finish_reason) => ({
     ...{ id: 'c1', object: 'chat.completion.chunk', created: 0, model: 'scripted' },
     choices: [{ index: 0, delta, finish_reason }],
+    ...(finish_reason !== null && { usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }),
   });
   const tool = { name: call, arguments: JSON.stringify(input) };
   const delta =

@@ -245,24 +245,24 @@ describe('throughline work with an agent of the Agent Client Protocol', () => {
     expect(first).toMatchObject({
       code: 3,
       stderr: expect.stringContaining(
-        'T001 asks: May the implementer do this: Shell, rm -rf build? (allow | allow all | reject)',
+        'T001 asks: May the implementer do this: rm -rf build? (allow | allow all | reject)',
       ),
     });
     expect((await answer('reject')).code).toBe(0);
-    expect((await work()).stderr).toContain('May the implementer do this: Shell, npm test?');
+    expect((await work()).stderr).toContain('May the implementer do this: npm test?');
     expect((await answer('allow all')).code).toBe(0);
     const last = await work();
     expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
-    const decided = 'rm -rf build: reject\nnpm test: allow\nnpm publish: allow\n';
+    const decided = 'rm -rf build: reject_once\nnpm test: allow_once\nnpm publish: allow_once\n';
     expect(await written('permissions')).toBe(
-      `rm -rf build: cancelled\nrm -rf build: reject\nnpm test: cancelled\n${decided}${decided}`,
+      `rm -rf build: cancelled\nrm -rf build: reject_once\nnpm test: cancelled\n${decided}${decided}`,
     );
   });
 
   it.each(['allow', 'reject'])('decides by --on-permission %s', async (choice) => {
     const { work, written } = await acpProject({ 'T001 implementer': ['permit|npm test'] });
     expect((await work('--on-permission', choice)).code).toBe(0);
-    expect(await written('permissions')).toBe(`npm test: ${choice}\n`);
+    expect(await written('permissions')).toBe(`npm test: ${choice}_once\n`);
   });
 
   it('cancels the turn at the timeout and at Ctrl-C', async () => {

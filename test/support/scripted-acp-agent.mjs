@@ -53,8 +53,8 @@ async function prompted({ params: { sessionId, prompt }, client }) {
   }
   for (const command of what === 'permit' ? args : []) {
     const toolCall = { toolCallId: command, title: 'Shell', rawInput: { command } };
-    const options = ['reject', 'allow'].map((each) => ({
-      ...{ optionId: each, name: each, kind: `${each}_once` },
+    const options = ['allow_always', 'allow_once', 'reject_once'].map((kind) => ({
+      ...{ optionId: kind, name: kind, kind },
     }));
     const { outcome } = await client.request(requestPermission, { sessionId, toolCall, options });
     appendFileSync(join(folder, 'permissions'), `${command}: ${outcome.optionId ?? outcome.outcome}\n`);
