@@ -20,7 +20,7 @@ import { type CommandPlace, faultOf, logged, notStarted, wasNotStarted } from '.
 import type { Agent, AgentAnswer, AgentCall } from './run-types.js';
 
 /** Who decides when an agent asks for permission: a person, or one answer for all. */
-export type Permissions = 'ask' | 'allow' | 'reject';
+export type OnPermission = 'ask' | 'allow' | 'reject';
 
 /** Time that an agent has to end a cancelled turn, before its processes are told to end, in milliseconds. */
 const CANCEL_MS = 5000;
@@ -46,7 +46,7 @@ const KINDS: Readonly<Record<'allow' | 'reject', readonly PermissionOptionKind[]
  *
  * @throws ThroughlineError `config_invalid`, from a call whose command cannot be started or opens no session
  */
-export function acpAgent(command: string, place: CommandPlace, permissions: Permissions): Agent {
+export function acpAgent(command: string, place: CommandPlace, permissions: OnPermission): Agent {
   /** Answers by task: a session shows those of the newest result alone. */
   const known = new Map<string, Map<string, string>>();
   return async (call) => {
@@ -89,7 +89,7 @@ export function acpAgent(command: string, place: CommandPlace, permissions: Perm
 /** One prompt in one session. */
 class Turn {
   readonly #call: AgentCall;
-  readonly #permissions: Permissions;
+  readonly #permissions: OnPermission;
   readonly #answers: ReadonlyMap<string, string>;
   readonly #end: () => void;
   #cancel: (() => void) | undefined;
@@ -103,7 +103,7 @@ class Turn {
 
   constructor(
     call: AgentCall,
-    permissions: Permissions,
+    permissions: OnPermission,
     answers: ReadonlyMap<string, string>,
     end: () => void,
   ) {
