@@ -300,7 +300,7 @@ export function addConnectList(connect: Command): void {
       const problems = new Set(found.flatMap(({ problems }) => problems));
       for (const problem of problems) note(`-- ${problem}`);
       if (found.every(({ project, user }) => project === 'absent' && user === 'absent')) {
-        note('-- nothing is connected: "throughline connect codex" connects Codex in this folder');
+        note('-- nothing is connected: "throughline connect claude" connects Claude Code in this folder');
       }
     });
 }

@@ -3,8 +3,6 @@ import { ThroughlineError } from '../contracts/errors.js';
 import { isToken } from '../contracts/names.js';
 import { COMMANDS, commandAt } from './command-table.js';
 
-/** Errors of a wrong command line. */
-
 /** Most commands that a hint names. */
 const MOST = 4;
 
@@ -200,7 +198,8 @@ function leavesOf(command: Command): readonly string[][] {
   const hidden = COMMANDS.filter(({ group }) => group === 'hidden').map(({ name }) => name);
   return command.commands
     .filter((each) => each.name() !== 'help' && (command.parent !== null || !hidden.includes(each.name())))
-    .flatMap((each) =>
-      each.commands.length === 0 ? [[each.name()]] : leavesOf(each).map((path) => [each.name(), ...path]),
-    );
+    .flatMap((each) => [
+      ...(each.commands.length === 0 || each.options.length > 0 ? [[each.name()]] : []),
+      ...leavesOf(each).map((path) => [each.name(), ...path]),
+    ]);
 }
