@@ -111,23 +111,17 @@ function oneOf(choices: readonly string[]): string {
 }
 
 function hintOf(error: CommanderError, command: Command, word: string, program: Command): string | undefined {
-  switch (error.code) {
-    case 'commander.unknownCommand':
-      return (
-        commandsHint(command, word) ??
-        nearIn(error.message) ??
-        (isTopCommand(command, word) ? undefined : commandsHint(program, word)) ??
-        innerHint(command, word) ??
-        '"throughline help --all" lists every command'
-      );
-    case 'commander.excessArguments':
-      return command.registeredArguments.length === 0 &&
-        command.options.some(({ long }) => long === '--session')
-        ? 'give the name of its session as --session NAME'
-        : undefined;
-    default:
-      return undefined;
-  }
+  if (error.code === 'commander.unknownCommand')
+    return (
+      commandsHint(command, word) ??
+      nearIn(error.message) ??
+      (isTopCommand(command, word) ? undefined : commandsHint(program, word)) ??
+      innerHint(command, word) ??
+      '"throughline help --all" lists every command'
+    );
+  const takesNone = error.code === 'commander.excessArguments' && command.registeredArguments.length === 0;
+  const isOption = takesNone && command.options.some(({ long }) => long === '--session');
+  return isOption ? 'give the name of its session as --session NAME' : undefined;
 }
 
 /** Lists the commands of a group, and the one to use if a session was given in place of a command. */
