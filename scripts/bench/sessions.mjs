@@ -14,6 +14,9 @@ import { median, quantile } from './stats.mjs';
 const QUIET = 10;
 const TIMED = 200;
 const LISTED_WITHIN_MS = 60_000;
+const INDEXED_WITHIN_MS = 900_000;
+/** The list of so many sessions has a goal. */
+const LISTED = { 10000: 0.25, 100000: 2 };
 
 export default {
   name: 'sessions',
@@ -46,6 +49,13 @@ export default {
       atMost: 1.2,
       unit: 'times',
     },
+    ...Object.entries(LISTED).map(([count, atMost]) => ({
+      id: `sessions.list.${count}`,
+      work: `sessions: all pages of the list of ${Number(count).toLocaleString('en')} sessions, known to the keeper`,
+      against: 'an absolute limit',
+      atMost,
+      unit: 's',
+    })),
     // Of a session that was quiet for long, the server may have to look where it was active last.
     {
       id: 'sessions.tail',
@@ -86,6 +96,12 @@ async function run({ quick, progress, shutdown }) {
       'sessions.first': many.first / many.append,
       'sessions.warm': warm.many / warm.few,
       'sessions.tail': many.quietTail / many.busyTail,
+      ...Object.fromEntries(
+        Object.keys(LISTED).map((count) => [
+          `sessions.list.${count}`,
+          rows.find((row) => row.layout === 'sharded' && row.count === Number(count))?.pages,
+        ]),
+      ),
     },
     figures: rows.map(({ layout, count, ...row }) => ({
       name: `${count} sessions, ${layout}`,
@@ -106,7 +122,8 @@ function inWords(row) {
     `then ${row.residentAfter} MB; append ${ms(row.append)}, first of a session ${ms(row.first)}; ` +
     `nothing new ${ms(row.busyTail)}, in a quiet session ${ms(row.quietTail)} (at first ${ms(row.firstTail)}); ` +
     `prompt cold ${ms(row.cold.p50)} (p99 ${ms(row.cold.p99)}), warm ${ms(row.warm.p50)} (p99 ${ms(row.warm.p99)}); ` +
-    `how far all have come ${ms(row.activity)}; session ls ${ms(row.list[0])} at first, then ${ms(row.list[1])}`
+    `how far all have come ${ms(row.activity)}; session ls ${ms(row.list[0])} at first, then ${ms(row.list[1])}, ` +
+    `all pages ${row.pages.toFixed(2)} s`
   );
 }
 
@@ -173,6 +190,8 @@ async function measure(layout, count, { progress, shutdown }) {
   // Last, since a list has sessions folded for a while after its answer.
   const finish = async () => {
     row.list = await listed(after);
+    await startThroughline(['admin', 'serve', '--only', 'keeper'], server.url, reading);
+    row.pages = await allPages(after, { count, say });
     say(inWords(row));
     await end();
   };
@@ -194,6 +213,33 @@ async function listed(ports) {
     if (sessions.every(({ brief }) => !brief)) break;
   }
   return [first, median(await timed(5, list))];
+}
+
+/** Seconds for all pages of the list, once the keeper has written what it knows of each session. */
+async function allPages(ports, { count, say }) {
+  const jsm = await ports.connection.jetstreamManager();
+  const indexed = async () => {
+    const { state } = await jsm.streams.info('KV_session_index').catch(() => ({ state: { messages: 0 } }));
+    return state.messages;
+  };
+  const until = performance.now() + INDEXED_WITHIN_MS;
+  for (let known = await indexed(); known < count; known = await indexed()) {
+    if (performance.now() > until) throw new Error(`the keeper knows ${known} of ${count} sessions`);
+    say(`the keeper knows ${known} sessions`);
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+  }
+  const pages = async () => {
+    let seen = 0;
+    let cursor;
+    do {
+      const page = await asked(ports, 'tool.session-list', { limit: 200, ...(cursor && { cursor }) });
+      seen += page.sessions.length;
+      cursor = page.next;
+    } while (cursor !== undefined);
+    if (seen < count) throw new Error(`the list has ${seen} of ${count} sessions`);
+  };
+  await pages();
+  return median(await timed(3, pages)) / 1000;
 }
 
 /** Warm prompts of two installations in turn, p50: what slows the machine down slows both down. */
