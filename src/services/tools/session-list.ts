@@ -41,7 +41,7 @@ const LONGEST_MS = 1500;
 /** Folding may move a session to another page. */
 const MOST_ROUNDS = 3;
 /** Pages that one pass over all sessions selects: who pages through very many then waits for few passes. */
-const PAGES_AHEAD = 20;
+const PAGES_AHEAD = 50;
 /** Lists whose next pages are kept, the newest last. */
 const MOST_KEPT = 8;
 /** A session is active until it has been idle for this long. */
@@ -107,25 +107,23 @@ export class SessionList {
   /** A session that has left or moved since the selection is left out: one that moved comes at the end of the list. */
   #firstOf(ahead: Ahead, asked: Asked, isListed: (row: Row) => boolean): Page {
     const { table } = this.#options;
+    const { best, total, asOf } = ahead;
     const rows: Row[] = [];
-    let last: PagePlace | undefined;
-    let taken = 0;
-    for (const { row, place } of ahead.best) {
-      if (rows.length === asked.limit) break;
-      taken += 1;
-      last = place;
+    let { from } = ahead;
+    for (; from < best.length && rows.length < asked.limit; from += 1) {
+      const { row, place } = best[from] as Selected;
       const comesLater = row.at !== place.at && place.rank !== MOVED_SINCE;
       if (!comesLater && table.get(row.session) === row && isListed(row)) rows.push(row);
     }
-    const best = ahead.best.slice(taken);
-    const next = last !== undefined && (best.length > 0 || ahead.isMore) ? last : undefined;
+    const last = best[from - 1]?.place;
+    const next = last !== undefined && (from < best.length || ahead.isMore) ? { ...last, asOf } : undefined;
     // The last page comes from a pass of its own, which finds what has moved since.
-    if (next !== undefined && best.length > asked.limit) {
+    if (next !== undefined && best.length - from > asked.limit) {
       const { cursor: _, ...same } = asked;
-      this.#kept.set(JSON.stringify({ ...same, cursor: cursorAt(next) }), { ...ahead, best, isMore: true });
+      this.#kept.set(JSON.stringify({ ...same, cursor: cursorAt(next) }), { ...ahead, from, isMore: true });
       dropOldest(this.#kept, MOST_KEPT);
     }
-    return { rows, total: ahead.total, next };
+    return { rows, total, next };
   }
 
   async #fold(rows: readonly Row[], end: number): Promise<void> {
@@ -235,9 +233,17 @@ interface Page {
   readonly next: PagePlace | undefined;
 }
 
+interface Selected {
+  readonly row: Row;
+  readonly place: Omit<PagePlace, 'asOf'>;
+}
+
 /** Sessions that come next in a list. */
 interface Ahead {
-  readonly best: readonly { readonly row: Row; readonly place: PagePlace }[];
+  readonly best: readonly Selected[];
+  /** Index of the first that no page has had. */
+  readonly from: number;
+  readonly asOf: number;
   readonly total: number;
   readonly isMore: boolean;
 }
@@ -251,7 +257,9 @@ interface Ahead {
 class SessionSelection {
   readonly #limit: number;
   readonly #begin: PagePlace | undefined;
-  readonly #best: { readonly row: Row; readonly place: PagePlace }[] = [];
+  readonly #best: Selected[] = [];
+  /** Place of the last session that is selected, once there are enough. */
+  #last: Selected['place'] | undefined;
   #total = 0;
   #after = 0;
   #asOf: number;
@@ -269,30 +277,31 @@ class SessionSelection {
     // On the first page nothing has moved since, whatever other clocks say.
     if (this.#begin === undefined) this.#asOf = Math.max(this.#asOf, at);
     const isLate = this.#begin !== undefined && at > this.#asOf;
-    const place = { rank: isLate ? MOVED_SINCE : rank, at, session, asOf: this.#asOf };
-    if (this.#begin !== undefined && inOrder(place, this.#begin) <= 0) return;
+    const rankNow = isLate ? MOVED_SINCE : rank;
+    // Without an object: this runs for every session.
+    if (this.#begin !== undefined && inOrder(rankNow, at, session, this.#begin) <= 0) return;
     this.#after += 1;
-    const last = this.#best.at(-1);
-    if (this.#best.length === this.#limit && last !== undefined && inOrder(place, last.place) > 0) return;
-    let [from, to] = [0, this.#best.length];
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      const other = this.#best[middle];
-      if (other !== undefined && inOrder(other.place, place) < 0) from = middle + 1;
-      else to = middle;
-    }
-    this.#best.splice(from, 0, { row, place });
-    if (this.#best.length > this.#limit) this.#best.pop();
+    if (this.#last !== undefined && inOrder(rankNow, at, session, this.#last) > 0) return;
+    this.#best.push({ row, place: { rank: rankNow, at, session } });
+    if (this.#best.length === 2 * this.#limit) this.#cut();
+  }
+
+  #cut(): void {
+    this.#best.sort((a, { place }) => inOrder(a.place.rank, a.place.at, a.place.session, place));
+    if (this.#best.length < this.#limit) return;
+    this.#best.length = this.#limit;
+    this.#last = this.#best.at(-1)?.place;
   }
 
   selected(): Ahead {
-    const best = this.#best.map(({ row, place }) => ({ row, place: { ...place, asOf: this.#asOf } }));
-    return { best, total: this.#total, isMore: this.#after > best.length };
+    this.#cut();
+    const isMore = this.#after > this.#best.length;
+    return { best: this.#best, from: 0, asOf: this.#asOf, total: this.#total, isMore };
   }
 }
 
-function inOrder(one: PagePlace, other: PagePlace): number {
-  const names = one.session === other.session ? 0 : one.session < other.session ? -1 : 1;
-  if (one.rank !== other.rank) return one.rank - other.rank;
-  return one.rank === MOVED_SINCE ? names : other.at - one.at || names;
+function inOrder(rank: number, at: number, session: string, other: Selected['place']): number {
+  if (rank !== other.rank) return rank - other.rank;
+  const names = session === other.session ? 0 : session < other.session ? -1 : 1;
+  return rank === MOVED_SINCE ? names : other.at - at || names;
 }
