@@ -180,9 +180,9 @@ class Turn {
 
   #answered(question: string): 'allow' | 'reject' | undefined {
     const given = this.#answers.get(question);
-    if (given !== undefined) return /^(allow|yes|y|ok)\b/i.test(given.trim()) ? 'allow' : 'reject';
+    if (given !== undefined) return /^(allow( all)?|yes)$/i.test(given.trim()) ? 'allow' : 'reject';
     const isAll = [...this.#answers].some(
-      ([asked, answer]) => asked.startsWith(opening(this.#call.role)) && /^allow all\b/i.test(answer.trim()),
+      ([asked, answer]) => asked.startsWith(opening(this.#call.role)) && /^allow all$/i.test(answer.trim()),
     );
     return isAll ? 'allow' : undefined;
   }
@@ -209,16 +209,17 @@ class Turn {
 
 const opening = (role: string) => `May the ${role} do this: `;
 
-/** Returns the question about a request: the same for the same request. A long one ends with its hash. */
+/** Returns the question about a request: the same for the same request. One that is not shown in full ends with its hash. */
 async function questionOf({ toolCall }: RequestPermissionRequest, role: string): Promise<string> {
   const { title, kind, rawInput, locations } = toolCall;
   // A model writes some titles: where there is a command, it alone is the request.
   const command = isObject(rawInput) && typeof rawInput.command === 'string' ? rawInput.command : undefined;
   const first = command ?? title ?? kind ?? 'use a tool';
   const paths = (locations ?? []).map(({ path }) => path).filter((each) => !first.includes(each));
-  const asked = oneLine(await redacted([first, ...new Set(paths)].join(', ')));
-  if (asked.length <= MAX_ASKED) return `${opening(role)}${asked}?`;
-  const hash = createHash('sha256').update(asked).digest('hex').slice(0, 12);
+  const whole = await redacted([first, ...new Set(paths)].join(', '));
+  const asked = oneLine(whole);
+  if (asked === whole && asked.length <= MAX_ASKED) return `${opening(role)}${asked}?`;
+  const hash = createHash('sha256').update(whole).digest('hex').slice(0, 12);
   return `${opening(role)}${asked.slice(0, MAX_ASKED)}… (${hash})?`;
 }
 

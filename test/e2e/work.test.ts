@@ -235,7 +235,7 @@ describe('throughline work with an agent of the Agent Client Protocol', () => {
   });
 
   it('asks a person for permission, and uses the answer for the rest of the task', async () => {
-    const turn = 'permit|rm -rf build|npm test|npm publish';
+    const turn = 'permit|rm -rf build|npm\ntest|npm publish';
     const { session, work, written, env, folder } = await acpProject({
       'T001 implementer': [turn, turn, turn, turn],
       'T001 reviewer': ['needs_changes'],
@@ -249,13 +249,13 @@ describe('throughline work with an agent of the Agent Client Protocol', () => {
       ),
     });
     expect((await answer('reject')).code).toBe(0);
-    expect((await work()).stderr).toContain('May the implementer do this: npm test?');
+    expect((await work()).stderr).toMatch(/May the implementer do this: npm test… \([0-9a-f]{12}\)\?/);
     expect((await answer('allow all')).code).toBe(0);
     const last = await work();
     expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
-    const decided = 'rm -rf build: reject_once\nnpm test: allow_once\nnpm publish: allow_once\n';
+    const decided = 'rm -rf build: reject_once\nnpm\ntest: allow_once\nnpm publish: allow_once\n';
     expect(await written('permissions')).toBe(
-      `rm -rf build: cancelled\nrm -rf build: reject_once\nnpm test: cancelled\n${decided}${decided}`,
+      `rm -rf build: cancelled\nrm -rf build: reject_once\nnpm\ntest: cancelled\n${decided}${decided}`,
     );
   });
 
