@@ -11,7 +11,6 @@ import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
 import { withinDeadline } from '../../shared/backoff.js';
-import { dropOldest } from '../../shared/collections.js';
 import { spanMs } from '../../shared/text.js';
 import type { Row, SessionTable } from '../common/session-table.js';
 
@@ -40,10 +39,6 @@ const AT_ONCE = 4;
 const LONGEST_MS = 1500;
 /** Folding may move a session to another page. */
 const MOST_ROUNDS = 3;
-/** Pages that one pass over all sessions selects: who pages through very many then waits for few passes. */
-const PAGES_AHEAD = 20;
-/** Lists whose next pages are kept, the newest last. */
-const MOST_KEPT = 8;
 /** A session is active until it has been idle for this long. */
 const ACTIVE_MS = 86_400_000;
 
@@ -53,8 +48,6 @@ export class SessionList {
   readonly #options: SessionListOptions;
   readonly #folding = new Map<Token, Promise<void>>();
   readonly #turns = new Semaphore(AT_ONCE);
-  /** The pages after a cursor, by the request for the first of them. */
-  readonly #kept = new Map<string, Ahead>();
 
   constructor(options: SessionListOptions) {
     this.#options = options;
@@ -93,39 +86,10 @@ export class SessionList {
       if (archived?.importing !== undefined || leaving.has(row.session)) return false;
       return fits(row, archived !== undefined);
     };
-    const key = JSON.stringify(asked);
-    let ahead = this.#kept.get(key);
-    if (ahead === undefined) {
-      const selection = new SessionSelection(asked.limit * PAGES_AHEAD, begin, now());
-      for (const row of table.rows())
-        if (isListed(row)) selection.offer(row, asked.brief ? 2 : (row.known?.rank ?? 2));
-      ahead = selection.selected();
-    }
-    return this.#firstOf(ahead, asked, isListed);
-  }
-
-  /** A session that has left or moved since the selection is left out: one that moved comes at the end of the list. */
-  #firstOf(ahead: Ahead, asked: Asked, isListed: (row: Row) => boolean): Page {
-    const { table } = this.#options;
-    const rows: Row[] = [];
-    let last: PagePlace | undefined;
-    let taken = 0;
-    for (const { row, place } of ahead.best) {
-      if (rows.length === asked.limit) break;
-      taken += 1;
-      last = place;
-      const comesLater = row.at !== place.at && place.rank !== MOVED_SINCE;
-      if (!comesLater && table.get(row.session) === row && isListed(row)) rows.push(row);
-    }
-    const best = ahead.best.slice(taken);
-    const next = last !== undefined && (best.length > 0 || ahead.isMore) ? last : undefined;
-    // The last page comes from a pass of its own, which finds what has moved since.
-    if (next !== undefined && best.length > asked.limit) {
-      const { cursor: _, ...same } = asked;
-      this.#kept.set(JSON.stringify({ ...same, cursor: cursorAt(next) }), { ...ahead, best, isMore: true });
-      dropOldest(this.#kept, MOST_KEPT);
-    }
-    return { rows, total: ahead.total, next };
+    const selection = new SessionSelection(asked.limit, begin, now());
+    for (const row of table.rows())
+      if (isListed(row)) selection.offer(row, asked.brief ? 2 : (row.known?.rank ?? 2));
+    return selection.page();
   }
 
   async #fold(rows: readonly Row[], end: number): Promise<void> {
@@ -235,13 +199,6 @@ interface Page {
   readonly next: PagePlace | undefined;
 }
 
-/** Sessions that come next in a list. */
-interface Ahead {
-  readonly best: readonly { readonly row: Row; readonly place: PagePlace }[];
-  readonly total: number;
-  readonly isMore: boolean;
-}
-
 /**
  * Selects the next sessions in one pass: stalled sessions first, then those that wait, then the others, newest first.
  *
@@ -285,9 +242,14 @@ class SessionSelection {
     if (this.#best.length > this.#limit) this.#best.pop();
   }
 
-  selected(): Ahead {
-    const best = this.#best.map(({ row, place }) => ({ row, place: { ...place, asOf: this.#asOf } }));
-    return { best, total: this.#total, isMore: this.#after > best.length };
+  page(): Page {
+    const last = this.#best.at(-1);
+    const isLast = last === undefined || this.#after === this.#best.length;
+    return {
+      rows: this.#best.map(({ row }) => row),
+      total: this.#total,
+      next: isLast ? undefined : { ...last.place, asOf: this.#asOf },
+    };
   }
 }
 
