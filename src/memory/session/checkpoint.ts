@@ -46,10 +46,7 @@ export function checkpointOf(
  *
  * @throws ThroughlineError `schema_invalid` if it is damaged, or of another version
  */
-export function carriedBy(
-  { data }: Checkpoint,
-  sequence: number,
-): Omit<SessionStateJson, 'counts' | 'ledgers'> {
+export function carriedBy({ data }: Checkpoint, sequence: number): SessionStateJson {
   let text: string;
   try {
     text = gunzipSync(Buffer.from(data.state, 'base64'), { maxOutputLength: MAX_UNPACKED }).toString();

@@ -1,5 +1,5 @@
 import type { VectorJson } from '../../contracts/recorded-fact.js';
-import { type OutcomeName, outcomeName, type TaskLedger } from '../../ledger/task-ledger.js';
+import type { TaskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
 import { factId, type SessionFact } from '../facts/fact-types.js';
 import { fromStored, toStored } from '../facts/fact-vectors.js';
@@ -28,9 +28,6 @@ export interface SessionStateJson {
   readonly limits: SessionLimits;
   readonly last_event_at: string;
   readonly started_at: string;
-  /** Includes the window, for people; a state is restored from the settled part. */
-  readonly counts: DispatchCounts;
-  readonly ledgers: readonly LedgerCounters[];
   readonly settled: { readonly counts: DispatchCounts; readonly ledgers: readonly TaskLedger[] };
   /** Without their ids, which follow from their fields. */
   readonly facts: readonly Omit<SessionFact, 'id'>[];
@@ -56,26 +53,13 @@ export interface SessionStateJson {
   readonly last: { readonly task: number; readonly note: number; readonly message: number };
 }
 
-export interface LedgerCounters {
-  readonly task: string;
-  readonly dispatches: number;
-  readonly approval_loops: number;
-  readonly required_fixes: number;
-  readonly blockers: number;
-  readonly stalled: boolean;
-  readonly last_outcome: OutcomeName;
-}
-
 export function stateToJson(state: SessionState): SessionStateJson {
   const settled = state.dispatches.settled();
-  const current = state.dispatches.current();
   const { board, notebook, history, charter, run } = state;
   return {
     limits: state.limits,
     last_event_at: state.lastEventAt,
     started_at: state.startedAt,
-    counts: current.counts,
-    ledgers: [...current.ledgers.values()].map(ledgerCounters),
     settled: { counts: settled.counts, ledgers: [...settled.ledgers.values()] },
     facts: settled.facts.all().map(({ id: _, ...fact }) => fact),
     rejections: settled.rejections,
@@ -105,7 +89,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
 export function stateFromJson(
   session: string,
   at: Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand' | 'checkpoint'>,
-  json: Omit<SessionStateJson, 'counts' | 'ledgers'>,
+  json: SessionStateJson,
 ): SessionState {
   return {
     session,
@@ -140,18 +124,6 @@ export function stateFromJson(
     ...at,
     lastEventAt: json.last_event_at,
     startedAt: json.started_at,
-  };
-}
-
-function ledgerCounters(ledger: TaskLedger): LedgerCounters {
-  return {
-    task: ledger.task,
-    dispatches: ledger.dispatches,
-    approval_loops: ledger.approvalLoops,
-    required_fixes: ledger.requiredFixes.length,
-    blockers: ledger.blockers.length,
-    stalled: ledger.stalled,
-    last_outcome: outcomeName(ledger.last),
   };
 }
 
