@@ -5,6 +5,7 @@ import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import type { ResultOf } from '../../contracts/results.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type FactGroup, groupOf, isBare } from './fact-groups.js';
+import type { FactIndex } from './fact-index.js';
 
 /** The topic of a fact, for filtering. */
 export type SessionFactTag = FactTag;
@@ -75,59 +76,6 @@ export interface IFactExtractor {
   extractFromReviewer(result: ResultOf<'reviewer'>, origin: DispatchOrigin): SessionFact[];
 }
 
-/** A fact with its search data. */
-export interface IndexedFact {
-  readonly fact: SessionFact;
-  readonly group: FactGroup;
-  /** Order within a dispatch. */
-  readonly slot: number;
-  /** Index position, reused after removal. */
-  readonly place: number;
-  /** Distinct tokens of object and subject, without the task, whose id says nothing. */
-  readonly words: readonly string[];
-  /** Number of words from the object, which come first. */
-  readonly own: number;
-  /** Sorted words with a digit; facts with different ones are different matters. */
-  readonly numbers: string;
-  /** See `isBare`, `isSummary` and `isLasting`. */
-  readonly isBare: boolean;
-  readonly isSummary: boolean;
-  readonly isLasting: boolean;
-  /** True if it only states a file change, or success. */
-  readonly isDull: boolean;
-  /** True if it is about its task as a whole. */
-  readonly isOfTask: boolean;
-  /** Group and severity as a number; lower is more important. */
-  readonly standing: number;
-  /** Object and subject: of two equal ones the newer is enough. */
-  readonly saying: string;
-}
-
-/** Valid facts by words, files and tasks; text and changed files are counted separately. */
-export interface IFactIndex {
-  readonly counts: { readonly said: number; readonly changed: number };
-  /** Greater than any place. */
-  readonly places: number;
-  /** Average number of words per fact, separately for file changes and text. */
-  averageWords(group: FactGroup): number;
-  all(): Iterable<IndexedFact>;
-  /** Dull facts or all others, by age. */
-  byAge(isDull: boolean): { readonly size: number; newestFirst(): Iterable<IndexedFact> };
-  /** Decisions, conventions and facts in words, by age. */
-  readonly lasting: { readonly size: number; newestFirst(): Iterable<IndexedFact> };
-  /** Number of findings. */
-  readonly findings: number;
-  /** Facts whose text has this word. */
-  said(word: string): readonly IndexedFact[];
-  /** Facts of changed files whose path has this word. */
-  changed(word: string): readonly IndexedFact[];
-  /** Words with the same beginning and another ending: `parser` and `parse`. */
-  kin(word: string): readonly string[];
-  /** Facts about a file, or that mention it. */
-  ofFile(path: string): readonly IndexedFact[];
-  ofTask(task: string): readonly IndexedFact[];
-}
-
 /** Stores one session's facts. Synchronous; never throws. */
 export interface ISessionFactStore {
   /**
@@ -147,7 +95,7 @@ export interface ISessionFactStore {
   /** Valid facts with at least one of the tags. */
   getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
   /** The search index of the valid facts. */
-  index(): IFactIndex;
+  index(): FactIndex;
   /** Number of valid facts. */
   count(): number;
   /**
