@@ -64,7 +64,7 @@ export function carriedBy({ data }: Checkpoint, sequence: number): SessionStateJ
 export function carriedIn(
   text: string,
   look?: (schema: typeof carried, json: unknown) => void,
-): CarriedState {
+): SessionStateJson {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -107,10 +107,8 @@ export function restoreCheckpoint(
   }
 }
 
-export type CarriedState = z.output<typeof stateJson>;
-
 /** Moves all event sequences to one; dispatch sequences stay. */
-function movedTo(state: CarriedState, event: number): CarriedState {
+function movedTo(state: SessionStateJson, event: number): SessionStateJson {
   const { counted, recent } = state.window;
   return {
     ...state,

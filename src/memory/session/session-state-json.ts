@@ -1,59 +1,19 @@
-import type { VectorJson } from '../../contracts/recorded-fact.js';
-import type { TaskLedger } from '../../ledger/task-ledger.js';
+import type { z } from 'zod';
 import { ordered } from '../../shared/collections.js';
-import { factId, type SessionFact } from '../facts/fact-types.js';
+import { factId } from '../facts/fact-types.js';
 import { fromStored, toStored } from '../facts/fact-vectors.js';
-import { PastResults, type PastResultsJson } from '../search/past-results.js';
-import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
-import type { BoardResult } from './board-results.js';
-import type { Charter } from './charter.js';
+import { PastResults } from '../search/past-results.js';
+import { tracesFromJson, tracesToJson } from '../traces/session-traces.js';
 import { resultsFromJson, resultsToJson } from './counted-dispatches.js';
-import { DispatchWindow, type DispatchWindowJson } from './dispatch-window.js';
-import type { Iteration } from './iterations.js';
-import type { KnownRejection, NewestRead } from './known-rejections.js';
-import type { Answer, InboxMessage, Note } from './notebook.js';
-import type { Run } from './session-run.js';
-import {
-  type DispatchCounts,
-  type DispatchEntry,
-  dispatchFold,
-  dispatchMemory,
-  type SessionLimits,
-  type SessionState,
-} from './session-state.js';
-import type { PlanClaim, Task } from './task-board.js';
+import { DispatchWindow } from './dispatch-window.js';
+import type { stateJson } from './session-snapshot.js';
+import { dispatchFold, dispatchMemory, type SessionState } from './session-state.js';
 
-/** A state as plain JSON for a snapshot. Equal states have equal bytes. */
-export interface SessionStateJson {
-  readonly limits: SessionLimits;
-  readonly last_event_at: string;
-  readonly started_at: string;
-  readonly settled: { readonly counts: DispatchCounts; readonly ledgers: readonly TaskLedger[] };
-  /** Without their ids, which follow from their fields. */
-  readonly facts: readonly Omit<SessionFact, 'id'>[];
-  readonly rejections: readonly KnownRejection[];
-  readonly reads: readonly NewestRead[];
-  /** By insertion; left out if there are none. */
-  readonly vectors?: readonly (VectorJson & { readonly fact: string })[];
-  readonly past: PastResultsJson;
-  readonly board_results: readonly BoardResult[];
-  readonly window: DispatchWindowJson<DispatchEntry>;
-  readonly charter: Charter;
-  readonly tasks: readonly Task[];
-  readonly plan_claims?: readonly PlanClaim[];
-  readonly notes: readonly Note[];
-  readonly inbox: readonly InboxMessage[];
-  readonly answers: readonly Answer[];
-  readonly iterations: readonly Iteration[];
-  /** Numbers of the newest task, note and message ever added. */
-  readonly traces: TracesJson;
-  /** Concatenated keys of the newest counted results. */
-  readonly results: string;
-  readonly run?: Run;
-  readonly last: { readonly task: number; readonly note: number; readonly message: number };
-}
+/** A state as its snapshot has it. */
+export type SessionStateJson = z.output<typeof stateJson>;
 
-export function stateToJson(state: SessionState): SessionStateJson {
+/** Returns a state as plain JSON for a snapshot. Equal states have equal bytes. */
+export function stateToJson(state: SessionState) {
   const settled = state.dispatches.settled();
   const { board, notebook, history, charter, run } = state;
   return {
