@@ -5,14 +5,8 @@ import { tokens } from '../search/tokens.js';
 import { endOf, fileWords, isNamed, knownAs } from '../search/touched-files.js';
 import { type Candidate, FactHits, type FaintFact, isHeld, type Lead } from './fact-hits.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
-import type {
-  FactRanking,
-  ISessionFactStore,
-  RankedFact,
-  SessionFact,
-  SessionFactTag,
-  WeighedFact,
-} from './fact-types.js';
+import type { ISessionFactStore } from './fact-store.js';
+import type { FactRanking, RankedFact, SessionFact, SessionFactTag, WeighedFact } from './fact-types.js';
 
 /**
  * Selects the facts that a task needs, by shared words, likely files, and similar past results.

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { CountedJson } from './counted-dispatches.js';
-import { SNAPSHOT_VERSION, stateJson } from './session-snapshot.js';
+import { SNAPSHOT_VERSION } from './session-snapshot.js';
 import type { SessionState } from './session-state.js';
-import { type SessionStateJson, stateFromJson, stateToJson } from './session-state-json.js';
+import { type SessionStateJson, stateFromJson, stateJson, stateToJson } from './session-state-json.js';
 
 /**
  * Carries a session's whole state and replaces all events before it, which may be removed. Their sequences are lost:
