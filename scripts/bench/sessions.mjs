@@ -14,6 +14,10 @@ import { median, quantile } from './stats.mjs';
 const QUIET = 10;
 const TIMED = 200;
 const LISTED_WITHIN_MS = 60_000;
+/** Entries of the index that are written at a time. */
+const AT_ONCE = 500;
+/** The list of so many sessions has a goal. */
+const LISTED = { 10000: 0.25, 100000: 2 };
 
 export default {
   name: 'sessions',
@@ -46,6 +50,13 @@ export default {
       atMost: 1.2,
       unit: 'times',
     },
+    ...Object.entries(LISTED).map(([count, atMost]) => ({
+      id: `sessions.list.${count}`,
+      work: `sessions: all pages of the list of ${Number(count).toLocaleString('en')} sessions, as the keeper left them`,
+      against: 'an absolute limit',
+      atMost,
+      unit: 's',
+    })),
     // Of a session that was quiet for long, the server may have to look where it was active last.
     {
       id: 'sessions.tail',
@@ -86,6 +97,12 @@ async function run({ quick, progress, shutdown }) {
       'sessions.first': many.first / many.append,
       'sessions.warm': warm.many / warm.few,
       'sessions.tail': many.quietTail / many.busyTail,
+      ...Object.fromEntries(
+        Object.keys(LISTED).map((count) => [
+          `sessions.list.${count}`,
+          rows.find((row) => row.layout === 'sharded' && row.count === Number(count))?.pages,
+        ]),
+      ),
     },
     figures: rows.map(({ layout, count, ...row }) => ({
       name: `${count} sessions, ${layout}`,
@@ -106,7 +123,8 @@ function inWords(row) {
     `then ${row.residentAfter} MB; append ${ms(row.append)}, first of a session ${ms(row.first)}; ` +
     `nothing new ${ms(row.busyTail)}, in a quiet session ${ms(row.quietTail)} (at first ${ms(row.firstTail)}); ` +
     `prompt cold ${ms(row.cold.p50)} (p99 ${ms(row.cold.p99)}), warm ${ms(row.warm.p50)} (p99 ${ms(row.warm.p99)}); ` +
-    `how far all have come ${ms(row.activity)}; session ls ${ms(row.list[0])} at first, then ${ms(row.list[1])}`
+    `how far all have come ${ms(row.activity)}; session ls ${ms(row.list[0])} at first, then ${ms(row.list[1])}, ` +
+    `all pages ${row.pages.toFixed(2)} s`
   );
 }
 
@@ -173,6 +191,7 @@ async function measure(layout, count, { progress, shutdown }) {
   // Last, since a list has sessions folded for a while after its answer.
   const finish = async () => {
     row.list = await listed(after);
+    row.pages = await allPages(after, { count, session, say });
     say(inWords(row));
     await end();
   };
@@ -194,6 +213,37 @@ async function listed(ports) {
     if (sessions.every(({ brief }) => !brief)) break;
   }
   return [first, median(await timed(5, list))];
+}
+
+/**
+ * Seconds for all pages of the list, with the entries in the index that a keeper writes: it would need minutes to fold all
+ * sessions. All entries have the figures of one session.
+ */
+async function allPages(ports, { count, session, say }) {
+  const { sessions } = await asked(ports, 'tool.session-list', { names: [session(0)] });
+  const { sequence: _, at: __, brief: ___, ...figures } = sessions[0];
+  const active = await ports.log.activity();
+  for (let from = 0; from < active.length; from += AT_ONCE) {
+    const some = active.slice(from, from + AT_ONCE);
+    await Promise.all(
+      some.map(({ session, sequence, at }) =>
+        ports.index.put({ v: 1, sequence, at, figures: { ...figures, session } }),
+      ),
+    );
+    if (from % 10_000 === 0) say(`${from} entries of the index`);
+  }
+  const pages = async () => {
+    let seen = 0;
+    let cursor;
+    do {
+      const page = await asked(ports, 'tool.session-list', { limit: 200, ...(cursor && { cursor }) });
+      seen += page.sessions.length;
+      cursor = page.next;
+    } while (cursor !== undefined);
+    if (seen < count) throw new Error(`the list has ${seen} of ${count} sessions`);
+  };
+  await pages();
+  return median(await timed(3, pages)) / 1000;
 }
 
 /** Warm prompts of two installations in turn, p50: what slows the machine down slows both down. */

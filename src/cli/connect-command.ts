@@ -37,7 +37,7 @@ import {
 } from '../engine/files/connected-projects.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import { counted, oneLine } from '../shared/text.js';
-import { type Cli, cliOf, coloured, examples, note, out } from './command-context.js';
+import { type Cli, cliOf, coloured, examples, note, out, sessionHere } from './command-context.js';
 import { serverProblem } from './inspector-options.js';
 import { agreed, canAsk } from './output.js';
 
@@ -107,7 +107,10 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   for (const { path, backup, record } of changes)
     if (backup === 'make') note(`-- ${shown(path)} is kept as ${record.copy}`);
   const own = scope === 'project' ? changes.map(({ path }) => shown(path)).join(', ') : '';
-  if (own !== '') note(`-- commit ${own}: work trees and clones have the hooks then`);
+  if (own !== '')
+    note(
+      `-- commit ${own}: work trees and clones have the hooks then. In a clone, run "throughline connect" once`,
+    );
   for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
   const server = options.dryRun === true ? undefined : await serverProblem(cli);
   if (server !== undefined) note(`-- ${server}`);
@@ -297,10 +300,9 @@ export function addConnectList(connect: Command): void {
       const found = await Promise.all(CONNECT_NAMES.map((name) => connectedClient(cli, name, common)));
       if (json) return out(JSON.stringify(found));
       for (const each of found) out(line(each));
-      const problems = new Set(found.flatMap(({ problems }) => problems));
-      for (const problem of problems) note(`-- ${problem}`);
+      for (const problem of new Set(found.flatMap(({ problems }) => problems))) note(`-- ${problem}`);
       if (found.every(({ project, user }) => project === 'absent' && user === 'absent')) {
-        note('-- nothing is connected: "throughline connect codex" connects Codex in this folder');
+        note('-- nothing is connected: "throughline connect claude" connects Claude Code in this folder');
       }
     });
 }
@@ -344,11 +346,14 @@ async function connectedClient(
 
 /** Returns the problems that affect every client. */
 async function commonProblems(cli: Cli): Promise<string[]> {
-  const server = await serverProblem(cli);
-  return [
-    ...(installedProgram('throughline', cli.config.env) === undefined ? [NOT_ON_PATH] : []),
-    ...(server === undefined ? [] : [server]),
-  ];
+  const path = installedProgram('throughline', cli.config.env);
+  const problems = [path === undefined ? NOT_ON_PATH : undefined, await serverProblem(cli)];
+  try {
+    sessionHere(cli);
+  } catch (error) {
+    problems.push(messageOf(error));
+  }
+  return problems.filter((each) => each !== undefined);
 }
 
 function line({ title, version, project, user, works }: ConnectedClient): string {

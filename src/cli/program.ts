@@ -165,8 +165,9 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof Interrupted) return error.exitCode;
     if (!(error instanceof CommanderError)) return failed(error, argv);
-    // Help and version end with code 0.
+    // Help and version end with code 0. A program or group that was given no command has shown its help instead.
     if (error.exitCode === 0) return 0;
+    if (error.code === 'commander.help') return 2;
     const { usageFault } = await import('./usage-fault.js');
     return failed(usageFault(error, await createProgram(), operandsOf(argv)), argv);
   }

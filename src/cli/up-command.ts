@@ -321,8 +321,8 @@ export function downCommand(program: Command): void {
   program
     .command('down')
     .description(
-      'Ends the services and the NATS server that "throughline up" has started, wherever it runs. The data stays for\n' +
-        'the next "throughline up". If nothing runs, it says so and exits with 0.',
+      'Ends the services and the NATS server that "throughline up" has started, wherever it runs. The data stays.\n' +
+        'The next command or hook starts it again, unless THROUGHLINE_AUTOSTART is 0. If nothing runs, it exits with 0.',
     )
     .option('--store <dir>', 'the store of that server (default: the one in your state directory)')
     .option('--json', 'print {stopped, url?, store, elsewhere} as JSON')

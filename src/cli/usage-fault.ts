@@ -3,8 +3,6 @@ import { ThroughlineError } from '../contracts/errors.js';
 import { isToken } from '../contracts/names.js';
 import { COMMANDS, commandAt } from './command-table.js';
 
-/** Errors of a wrong command line. */
-
 /** Most commands that a hint names. */
 const MOST = 4;
 
@@ -113,23 +111,17 @@ function oneOf(choices: readonly string[]): string {
 }
 
 function hintOf(error: CommanderError, command: Command, word: string, program: Command): string | undefined {
-  switch (error.code) {
-    case 'commander.unknownCommand':
-      return (
-        commandsHint(command, word) ??
-        nearIn(error.message) ??
-        (isTopCommand(command, word) ? undefined : commandsHint(program, word)) ??
-        innerHint(command, word) ??
-        '"throughline help --all" lists every command'
-      );
-    case 'commander.excessArguments':
-      return command.registeredArguments.length === 0 &&
-        command.options.some(({ long }) => long === '--session')
-        ? 'give the name of its session as --session NAME'
-        : undefined;
-    default:
-      return undefined;
-  }
+  if (error.code === 'commander.unknownCommand')
+    return (
+      commandsHint(command, word) ??
+      nearIn(error.message) ??
+      (isTopCommand(command, word) ? undefined : commandsHint(program, word)) ??
+      innerHint(command, word) ??
+      '"throughline help --all" lists every command'
+    );
+  const takesNone = error.code === 'commander.excessArguments' && command.registeredArguments.length === 0;
+  const isOption = takesNone && command.options.some(({ long }) => long === '--session');
+  return isOption ? 'give the name of its session as --session NAME' : undefined;
 }
 
 /** Lists the commands of a group, and the one to use if a session was given in place of a command. */
@@ -200,7 +192,8 @@ function leavesOf(command: Command): readonly string[][] {
   const hidden = COMMANDS.filter(({ group }) => group === 'hidden').map(({ name }) => name);
   return command.commands
     .filter((each) => each.name() !== 'help' && (command.parent !== null || !hidden.includes(each.name())))
-    .flatMap((each) =>
-      each.commands.length === 0 ? [[each.name()]] : leavesOf(each).map((path) => [each.name(), ...path]),
-    );
+    .flatMap((each) => [
+      ...(each.commands.length === 0 || each.options.length > 0 ? [[each.name()]] : []),
+      ...leavesOf(each).map((path) => [each.name(), ...path]),
+    ]);
 }

@@ -554,6 +554,18 @@ describe('connect ls', () => {
     expect(listed.map((each: { client: string }) => each.client)).toEqual(CONNECT_NAMES);
   });
 
+  it('a clone with the hooks does not work until its .throughline.json is connected', async () => {
+    await using at = await place('throughline', 'claude');
+    await using clone = await place('throughline', 'claude');
+    await at.connect('claude', '--yes');
+    for (const name of ['.claude/settings.json', '.mcp.json', '.throughline.json'])
+      await clone.write(name, await at.read(name));
+    const problem = expect.stringMatching(/\.throughline\.json is not used: you have not connected/);
+    expect((await clone.connect('ls')).stderr).toEqual(problem);
+    await clone.connect('--yes');
+    expect((await clone.connect('ls')).stderr).not.toEqual(problem);
+  });
+
   it('the version of a client from npm is read from its package, since some take seconds to say it', async () => {
     await using at = await place('throughline');
     const folder = join(at.home, 'node_modules', '@google', 'gemini-cli');

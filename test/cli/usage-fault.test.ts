@@ -24,6 +24,7 @@ describe('a command that is not there', () => {
     [['export'], 'did you mean "throughline session export"?'],
     [['add-task'], 'did you mean "throughline task add"?'],
     [['tool', 'add-task'], 'did you mean "throughline tool task-add"?'],
+    [['fact'], /^did you mean "throughline facts", "throughline facts retract", /],
     [['notes'], /^did you mean "throughline note add", "throughline note ls", /],
     [['learning', 'archive'], /^did you mean "throughline session archive"/],
     [['compile'], 'did you mean "throughline prompt"?'],
@@ -79,6 +80,12 @@ describe('a wrong command line', () => {
     expect(stderr).toBe(
       'throughline: there is no command "export" (usage)\n-- did you mean "throughline session export"?\n',
     );
+  });
+
+  it.each([[], ['task']])('%j without a command shows help, and says nothing else', async (...words) => {
+    const { code, stderr, stdout } = await cli(words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^Usage: throughline .*\n {2}\$ throughline [^\n]*\n+$/s);
   });
 
   it('with --json the error is JSON on standard error', async () => {

@@ -11,6 +11,7 @@ import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
 import { withinDeadline } from '../../shared/backoff.js';
+import { dropOldest } from '../../shared/collections.js';
 import { spanMs } from '../../shared/text.js';
 import type { Row, SessionTable } from '../common/session-table.js';
 
@@ -39,6 +40,10 @@ const AT_ONCE = 4;
 const LONGEST_MS = 1500;
 /** Folding may move a session to another page. */
 const MOST_ROUNDS = 3;
+/** Pages that one pass over all sessions selects: who pages through very many then waits for few passes. */
+const PAGES_AHEAD = 50;
+/** Lists whose next pages are kept, the newest last. */
+const MOST_KEPT = 8;
 /** A session is active until it has been idle for this long. */
 const ACTIVE_MS = 86_400_000;
 
@@ -48,6 +53,8 @@ export class SessionList {
   readonly #options: SessionListOptions;
   readonly #folding = new Map<Token, Promise<void>>();
   readonly #turns = new Semaphore(AT_ONCE);
+  /** The pages after a cursor, by the request for the first of them. */
+  readonly #kept = new Map<string, Ahead>();
 
   constructor(options: SessionListOptions) {
     this.#options = options;
@@ -86,10 +93,37 @@ export class SessionList {
       if (archived?.importing !== undefined || leaving.has(row.session)) return false;
       return fits(row, archived !== undefined);
     };
-    const selection = new SessionSelection(asked.limit, begin, now());
-    for (const row of table.rows())
-      if (isListed(row)) selection.offer(row, asked.brief ? 2 : (row.known?.rank ?? 2));
-    return selection.page();
+    const key = JSON.stringify(asked);
+    let ahead = this.#kept.get(key);
+    if (ahead === undefined) {
+      const selection = new SessionSelection(asked.limit * PAGES_AHEAD, begin, now());
+      for (const row of table.rows())
+        if (isListed(row)) selection.offer(row, asked.brief ? 2 : (row.known?.rank ?? 2));
+      ahead = selection.selected();
+    }
+    return this.#firstOf(ahead, asked, isListed);
+  }
+
+  /** A session that has left or moved since the selection is left out: one that moved comes at the end of the list. */
+  #firstOf(ahead: Ahead, asked: Asked, isListed: (row: Row) => boolean): Page {
+    const { table } = this.#options;
+    const { best, total, asOf } = ahead;
+    const rows: Row[] = [];
+    let { from } = ahead;
+    for (; from < best.length && rows.length < asked.limit; from += 1) {
+      const { row, place } = best[from] as Selected;
+      const comesLater = row.at !== place.at && place.rank !== MOVED_SINCE;
+      if (!comesLater && table.get(row.session) === row && isListed(row)) rows.push(row);
+    }
+    const last = best[from - 1]?.place;
+    const next = last !== undefined && (from < best.length || ahead.isMore) ? { ...last, asOf } : undefined;
+    // The last page comes from a pass of its own, which finds what has moved since.
+    if (next !== undefined && best.length - from > asked.limit) {
+      const { cursor: _, ...same } = asked;
+      this.#kept.set(JSON.stringify({ ...same, cursor: cursorAt(next) }), { ...ahead, from, isMore: true });
+      dropOldest(this.#kept, MOST_KEPT);
+    }
+    return { rows, total, next };
   }
 
   async #fold(rows: readonly Row[], end: number): Promise<void> {
@@ -199,6 +233,21 @@ interface Page {
   readonly next: PagePlace | undefined;
 }
 
+interface Selected {
+  readonly row: Row;
+  readonly place: Omit<PagePlace, 'asOf'>;
+}
+
+/** Sessions that come next in a list. */
+interface Ahead {
+  readonly best: readonly Selected[];
+  /** Index of the first that no page has had. */
+  readonly from: number;
+  readonly asOf: number;
+  readonly total: number;
+  readonly isMore: boolean;
+}
+
 /**
  * Selects the next sessions in one pass: stalled sessions first, then those that wait, then the others, newest first.
  *
@@ -208,7 +257,9 @@ interface Page {
 class SessionSelection {
   readonly #limit: number;
   readonly #begin: PagePlace | undefined;
-  readonly #best: { readonly row: Row; readonly place: PagePlace }[] = [];
+  readonly #best: Selected[] = [];
+  /** Place of the last session that is selected, once there are enough. */
+  #last: Selected['place'] | undefined;
   #total = 0;
   #after = 0;
   #asOf: number;
@@ -226,35 +277,31 @@ class SessionSelection {
     // On the first page nothing has moved since, whatever other clocks say.
     if (this.#begin === undefined) this.#asOf = Math.max(this.#asOf, at);
     const isLate = this.#begin !== undefined && at > this.#asOf;
-    const place = { rank: isLate ? MOVED_SINCE : rank, at, session, asOf: this.#asOf };
-    if (this.#begin !== undefined && inOrder(place, this.#begin) <= 0) return;
+    const rankNow = isLate ? MOVED_SINCE : rank;
+    // Without an object: this runs for every session.
+    if (this.#begin !== undefined && inOrder(rankNow, at, session, this.#begin) <= 0) return;
     this.#after += 1;
-    const last = this.#best.at(-1);
-    if (this.#best.length === this.#limit && last !== undefined && inOrder(place, last.place) > 0) return;
-    let [from, to] = [0, this.#best.length];
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      const other = this.#best[middle];
-      if (other !== undefined && inOrder(other.place, place) < 0) from = middle + 1;
-      else to = middle;
-    }
-    this.#best.splice(from, 0, { row, place });
-    if (this.#best.length > this.#limit) this.#best.pop();
+    if (this.#last !== undefined && inOrder(rankNow, at, session, this.#last) > 0) return;
+    this.#best.push({ row, place: { rank: rankNow, at, session } });
+    if (this.#best.length === 2 * this.#limit) this.#cut();
   }
 
-  page(): Page {
-    const last = this.#best.at(-1);
-    const isLast = last === undefined || this.#after === this.#best.length;
-    return {
-      rows: this.#best.map(({ row }) => row),
-      total: this.#total,
-      next: isLast ? undefined : { ...last.place, asOf: this.#asOf },
-    };
+  #cut(): void {
+    this.#best.sort((a, { place }) => inOrder(a.place.rank, a.place.at, a.place.session, place));
+    if (this.#best.length < this.#limit) return;
+    this.#best.length = this.#limit;
+    this.#last = this.#best.at(-1)?.place;
+  }
+
+  selected(): Ahead {
+    this.#cut();
+    const isMore = this.#after > this.#best.length;
+    return { best: this.#best, from: 0, asOf: this.#asOf, total: this.#total, isMore };
   }
 }
 
-function inOrder(one: PagePlace, other: PagePlace): number {
-  const names = one.session === other.session ? 0 : one.session < other.session ? -1 : 1;
-  if (one.rank !== other.rank) return one.rank - other.rank;
-  return one.rank === MOVED_SINCE ? names : other.at - one.at || names;
+function inOrder(rank: number, at: number, session: string, other: Selected['place']): number {
+  if (rank !== other.rank) return rank - other.rank;
+  const names = session === other.session ? 0 : session < other.session ? -1 : 1;
+  return rank === MOVED_SINCE ? names : other.at - at || names;
 }

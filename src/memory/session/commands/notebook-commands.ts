@@ -116,7 +116,7 @@ export function answerBlocker(
     );
     return refuse(
       'not_found',
-      `task ${task} has no open question${what}${open === '' ? '' : `; open: ${open}`}. To tell other tasks, add a note of type decision`,
+      `task ${task} has no open question${what}${open === '' ? '' : `; open: ${open}`}. To tell other tasks, add a note of type decision. A line behind "Open:" is a fact: retract it`,
       { task },
     );
   }
