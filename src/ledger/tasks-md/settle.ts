@@ -1,7 +1,7 @@
 import { addAll, type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
 import { outerId } from './ids.js';
 import { nameTasks } from './name-tasks.js';
-import { headingTask, mergeHeadingBoxes, mergeOverviews, withoutRepeats } from './overviews.js';
+import { headingTask, mergeOverviews, withoutRepeats } from './overviews.js';
 import { dedent, type ParsedTask, type ParsedTasks, type TaskProblem } from './parsed-tasks.js';
 import { settleStatuses } from './status.js';
 
@@ -13,7 +13,7 @@ export function settle(findings: Findings): ParsedTasks {
   );
   for (const { head } of findings.drafts) if (head.phase) named.add(head.id);
   const confirmed = confirmHeadings(findings, named);
-  const found = mergeHeadingBoxes(findings.drafts, confirmed);
+  const found = [...findings.drafts];
   for (const heading of confirmed) if (heading.draft !== undefined) found.push(heading.draft);
   placeMentions(findings.mentions, found, problems);
   addAll(found, plannedTasks(findings, found));

@@ -68,7 +68,7 @@ describe('statuses', () => {
   it('says where each was read', () => {
     expect(parseFixture('headings').tasks.map(({ statusFrom }) => statusFrom)).toEqual([
       'field',
-      'box',
+      'field',
       'box',
       'mark',
       'children',
