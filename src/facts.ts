@@ -13,14 +13,13 @@ export {
   RuleBasedFactExtractor,
 } from './memory/facts/fact-extractor.js';
 export { KeywordFactRetriever } from './memory/facts/fact-retriever.js';
-export { InMemorySessionFactStore } from './memory/facts/fact-store.js';
+export { InMemorySessionFactStore, type ISessionFactStore } from './memory/facts/fact-store.js';
 export type {
   DispatchOrigin,
   FactQuery,
   FactSelection,
   IFactExtractor,
   IFactRetriever,
-  ISessionFactStore,
   RankedFact,
   RecordedFact,
   SessionFact,

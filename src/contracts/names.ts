@@ -141,22 +141,13 @@ interface DispatchAddress {
   readonly role: Role | undefined;
 }
 
-/** A cache: parsed several times per result, and a worker sees few subjects. */
-const addresses = new Map<string, DispatchAddress>();
-const MAX_ADDRESSES = 10_000;
-
 export function parseDispatchSubject(subject: string): DispatchAddress {
-  const known = addresses.get(subject);
-  if (known !== undefined) return known;
   const parts = subject.split('.');
   const [, session, role] = parts;
-  const address = Object.freeze({
+  return {
     session: isToken(session) ? session : undefined,
     role: parts.length === 3 && isRole(role) ? role : undefined,
-  });
-  if (addresses.size >= MAX_ADDRESSES) addresses.clear();
-  addresses.set(subject, address);
-  return address;
+  };
 }
 
 /**

@@ -3,7 +3,6 @@ import { RESULT_KEY_LENGTH } from './accepted-result.js';
 import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
 import { recordedFact, recordedRepair, vectorJson } from './recorded-fact.js';
-import { resultEventJson } from './result-event-json.js';
 import { question, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import {
@@ -184,7 +183,6 @@ export const SESSION_EVENTS: EventFormat<SessionEvent> = {
   kind: 'session',
   parse: (json) => parseEvent(sessionEvent, json),
   isCommand: (type) => !NO_COMMANDS.has(type),
-  json: (event) => (event.type === 'fact.recorded' ? resultEventJson(event) : undefined),
 };
 
 const types = sessionEvent.options.map((option) => option.shape.type.value);

@@ -203,7 +203,6 @@ const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['preact', 'page'],
   ['@preact/signals', 'page'],
   ['hono', 'services'],
-  ['@hono/node-server', 'services'],
 ];
 
 /** The one file that reads the environment. */

@@ -50,7 +50,7 @@ async function results(
 
 describe('run.init', () => {
   it('run.init says which lines of a plan it could not place, and which it placed by a guess', async () => {
-    const tasksText = '- [ ] 1. Write the lexer\n- [?] 2. Ask\n<!--\n- [ ] 3. Write the parser\n-->\n';
+    const tasksText = '- [ ] 1. Write the lexer\n- [?] 2. Ask\n```\n- [ ] 3. Write the parser\n```\n';
     const { problems } = await system.client.initRun({
       session: newSession('plan'),
       spec: 'parser',

@@ -29,30 +29,7 @@ export type Waiting =
       readonly messageId: string;
     };
 
-/**
- * State kept between hooks. `keep`, `markSentBack` and all readers throw file system errors;
- * a failed write of anything else is only logged.
- */
-export interface HookState {
-  /** Keeps something to be sent later; how many things wait then. */
-  keep(waiting: Waiting): number;
-  /** Returns the outbox, oldest first, each item with the name that `forget` needs. */
-  waiting(): { readonly name: string; readonly what: Waiting }[];
-  forget(name: string): void;
-  /** Marks an agent as sent back, or as one that is not to be; false where it was marked before. */
-  markSentBack(key: string): boolean;
-  isSentBack(key: string): boolean;
-  unmark(key: string): void;
-  /** Remembers a text, and gives it back once. */
-  remember(key: string, text: string): void;
-  recall(key: string): string | undefined;
-  /** Returns a remembered text without forgetting it. */
-  peek(key: string): string | undefined;
-  /** Adds to the notes of an agent's turn, and reads them: what `finishedTurn` is made of. */
-  note(key: string, note: TurnNote): void;
-  notes(key: string): TurnNote[];
-  clearNotes(key: string): void;
-}
+export type HookState = ReturnType<typeof hookState>;
 
 /** One thing that happened in a turn, without secrets. */
 export interface TurnNote {
@@ -75,10 +52,13 @@ const MAX_LOG = 1_000_000;
 const MAX_LINE = 1000;
 
 /**
+ * State kept between hooks. `keep`, `markSentBack` and all readers throw file system errors; a failed write of anything
+ * else is only logged.
+ *
  * @param folder where it lies; made with the first thing that is kept
  * @param server the address of the server: what waits for one is never sent to another
  */
-export function hookState(folder: string, server: string, log: (line: string) => void = () => {}): HookState {
+export function hookState(folder: string, server: string, log: (line: string) => void = () => {}) {
   const spool = join(folder, 'hooks', keyOf(server));
   const marks = join(folder, 'hooks', 'sent-back');
   const texts = join(folder, 'hooks', 'said');
@@ -94,7 +74,8 @@ export function hookState(folder: string, server: string, log: (line: string) =>
     }
   };
   return {
-    keep(waiting) {
+    /** Keeps something to be sent later; how many things wait then. */
+    keep(waiting: Waiting): number {
       mkdirSync(spool, { recursive: true, mode: PRIVATE });
       const names = namesIn(spool);
       if (names.length >= MAX_WAITING)
@@ -104,14 +85,16 @@ export function hookState(folder: string, server: string, log: (line: string) =>
       writePrivateFile(join(spool, `${name}.json`), JSON.stringify(waiting));
       return names.length + 1;
     },
+    /** Returns the outbox, oldest first, each item with the name that `forget` needs. */
     waiting() {
       return namesIn(spool).flatMap((name) => {
         const what = readWaiting(join(spool, name));
         return what === undefined ? [] : [{ name, what }];
       });
     },
-    forget: (name) => rmSync(join(spool, name), { force: true }),
-    markSentBack(key) {
+    forget: (name: string) => rmSync(join(spool, name), { force: true }),
+    /** Marks an agent as sent back, or as one that is not to be; false where it was marked before. */
+    markSentBack(key: string): boolean {
       mkdirSync(marks, { recursive: true, mode: PRIVATE });
       try {
         // Not empty: a full disk must refuse it.
@@ -123,28 +106,30 @@ export function hookState(folder: string, server: string, log: (line: string) =>
       }
     },
     isSentBack,
-    unmark(key) {
+    unmark(key: string) {
       if (isSentBack(key)) rmSync(join(marks, keyOf(key)), { force: true });
     },
-    remember: (key, text) =>
+    /** Remembers a text, which `recall` gives back once. */
+    remember: (key: string, text: string) =>
       attempt(log, () => {
         mkdirSync(texts, { recursive: true, mode: PRIVATE });
         writeFileSync(join(texts, keyOf(key)), text, { mode: 0o600 });
       }),
-    recall(key) {
+    recall(key: string) {
       const text = peek(key);
       if (text !== undefined) rmSync(join(texts, keyOf(key)), { force: true });
       return text;
     },
     peek,
-    note: (key, note) =>
+    /** Adds to the notes of an agent's turn: what `finishedTurn` is made of. */
+    note: (key: string, note: TurnNote) =>
       attempt(log, () => {
         mkdirSync(turns, { recursive: true, mode: PRIVATE });
         const file = join(turns, keyOf(key));
         if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < MAX_NOTES)
           appendFileSync(file, `${JSON.stringify(note)}\n`, { mode: 0o600 });
       }),
-    notes(key) {
+    notes(key: string): TurnNote[] {
       try {
         const lines = readFileSync(join(turns, keyOf(key)), 'utf8').split('\n');
         return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as TurnNote);
@@ -153,7 +138,7 @@ export function hookState(folder: string, server: string, log: (line: string) =>
         throw error;
       }
     },
-    clearNotes: (key) => attempt(log, () => rmSync(join(turns, keyOf(key)), { force: true })),
+    clearNotes: (key: string) => attempt(log, () => rmSync(join(turns, keyOf(key)), { force: true })),
   };
 }
 

@@ -1,7 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { createAdaptorServer } from '@hono/node-server';
 import {
   createMcpHandler,
   hostHeaderValidationResponse,
@@ -39,9 +37,7 @@ export async function serveMcpHttp(memory: Memory, port: number, token: string):
     (new URL(request.url).pathname === MCP_PATH
       ? handler.fetch(request)
       : new Response(`not found: use ${MCP_PATH}\n`, { status: 404 }));
-  const server = createServer((incoming, outgoing) => {
-    void exchange(incoming, outgoing, answer).catch(() => outgoing.destroy());
-  });
+  const server = createAdaptorServer({ fetch: answer, overrideGlobalObjects: false });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const why = systemCode(cause) ?? messageOf(cause);
@@ -61,7 +57,7 @@ export async function serveMcpHttp(memory: Memory, port: number, token: string):
     url: `http://${HOST}:${open}${MCP_PATH}`,
     async close() {
       await handler.close();
-      server.closeAllConnections();
+      if ('closeAllConnections' in server) server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
@@ -80,28 +76,4 @@ function unauthorized(request: Request, token: string): Response | undefined {
 
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
-}
-
-/** Passes a request of Node's server to a handler of web requests. */
-async function exchange(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  answer: (request: Request) => Promise<Response>,
-): Promise<void> {
-  const gone = new AbortController();
-  outgoing.once('close', () => gone.abort());
-  const response = await answer(requestOf(incoming, gone.signal));
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  if (response.body === null) outgoing.end();
-  else await pipeline(Readable.fromWeb(response.body), outgoing);
-}
-
-function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
-  const { method = 'GET', url = '/', rawHeaders } = incoming;
-  const headers = new Headers();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
-    headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
-  const body =
-    method === 'GET' || method === 'HEAD' ? {} : { body: Readable.toWeb(incoming), duplex: 'half' as const };
-  return new Request(new URL(url, `http://${HOST}`), { method, headers, signal, ...body });
 }

@@ -5,7 +5,6 @@ import { checkpointOf } from '../../memory/session/checkpoint.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../memory/session/session-snapshot.js';
 import { emptyState, type SessionLimits, type SessionState } from '../../memory/session/session-state.js';
-import { stateToJson } from '../../memory/session/session-state-json.js';
 import type { Logger } from '../ports/clients.js';
 import type { ReadRange, ReadResult, ReplacingSnapshotStore, SessionLog } from '../ports/session-log.js';
 import { eventsOf } from './log-copy.js';
@@ -85,8 +84,9 @@ function knowsMore(kept: SessionState, replayed: SessionState): boolean {
 }
 
 function grown(state: SessionState): number[] {
-  const { counts, last, iterations } = stateToJson(state);
-  return [...Object.values(counts), last.task, last.note, last.message, iterations.length];
+  const { dispatches, board, notebook, history } = state;
+  const numbers = [board.lastNumber, notebook.lastNote, notebook.lastMessage, history.iterations.length];
+  return [...Object.values(dispatches.current().counts), ...numbers];
 }
 
 /** Returns a log that begins with a checkpoint of `kept`, at the sequence of the snapshot. */

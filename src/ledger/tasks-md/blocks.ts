@@ -557,7 +557,7 @@ export function scanTable(
     findings.mentions.push({
       line,
       from: 'table',
-      draft: newDraft(line, 'table', head, { under }, legend),
+      draft: newDraft(line, 'table', head, { under }),
       mark: mark ?? { status: 'pending' },
     });
   }

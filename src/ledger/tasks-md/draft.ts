@@ -1,11 +1,4 @@
-import {
-  dependsInText,
-  type Field,
-  isNothing,
-  splitDependencies,
-  splitList,
-  takeInlineFields,
-} from './fields.js';
+import { dependsInText, type Field, isNothing, splitDependencies, splitList } from './fields.js';
 import type { Head } from './head.js';
 import { BLOCKED, type Legend, type Mark, readStatus } from './marks.js';
 import type { TaskOrigin, TaskProblem, TaskProblemCode } from './parsed-tasks.js';
@@ -73,31 +66,26 @@ export interface Findings {
   readonly problems: TaskProblem[];
 }
 
-/** Makes a draft, taking fields out of its line. */
 export function newDraft(
   line: number,
   origin: TaskOrigin,
-  written: Head,
+  head: Head,
   place: { ordinal?: number | undefined; owner?: Draft | undefined; under?: Heading | undefined },
-  legend: Legend,
 ): Draft {
-  const { text, fields } = takeInlineFields(written.text);
-  const draft: Draft = {
+  return {
     line,
     origin,
-    head: text === written.text ? written : { ...written, text },
+    head,
     ordinal: place.ordinal,
     owner: place.owner,
     under: place.under,
     statuses: [],
     otherwise: [],
     requirements: [],
-    dependsOn: dependsInText(text),
+    dependsOn: dependsInText(head.text),
     details: [],
     prompt: undefined,
   };
-  for (const field of fields) applyField(draft, field, line, legend);
-  return draft;
 }
 
 /** Returns false for an unknown status. */
@@ -149,7 +137,6 @@ const UNPLACED: ReadonlySet<TaskProblemCode> = new Set([
   'mark_without_id',
   'id_without_status',
   'not_a_task',
-  'unclosed_fence',
   'unknown_mark',
   'broken_document',
   'no_tasks',
@@ -187,7 +174,7 @@ export function draftOfEntry(entry: PlanEntry, problems: TaskProblem[]): Draft {
     optional: OPTIONAL.test(text),
     struck: false,
   };
-  const draft = newDraft(line, 'entry', head, { owner, under }, NO_LEGEND);
+  const draft = newDraft(line, 'entry', head, { owner, under });
   addAll(draft.dependsOn, entry.dependsOn ?? []);
   addAll(draft.requirements, entry.requirements ?? []);
   if (entry.prompt !== undefined && entry.prompt.trim() !== '') draft.prompt = entry.prompt.trim();

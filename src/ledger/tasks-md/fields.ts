@@ -43,7 +43,6 @@ const BULLET = /^[-*+](?=\s)/;
 const NAME = /^([*_`]{0,3})([\p{L}][\p{L}\d.() ]{1,30}?)([*_`]{0,3})$/u;
 /** In code units. */
 const MAX_NAME = 68;
-const INLINE_NAME = /(?<=^|\s)_([\p{L}][\p{L} ]{1,23}):/gu;
 const CLOSES = /(?:^|[^_\\])_$/;
 const DEPENDS_IN_TEXT = /\((?:depends on|blocked by|依赖|依存)([^()]+)\)/iu;
 const MAY_DEPEND = /[(（→>＞—–]/;
@@ -97,39 +96,6 @@ export function namesPrompt(line: string): boolean {
 export function closes(line: string): boolean {
   const text = line.trimEnd();
   return text.endsWith('_') && CLOSES.test(text);
-}
-
-/** Takes fields such as `_Requirements: 1, 2_` out of a task's own line. */
-export function takeInlineFields(text: string): { text: string; fields: Field[] } {
-  if (!text.includes('_')) return { text, fields: [] };
-  const fields: Field[] = [];
-  let rest = '';
-  let kept = 0;
-  let from = 0;
-  for (const { 0: opening, 1: name = '', index } of text.matchAll(INLINE_NAME)) {
-    // Inside the previous field, or an unclosed one.
-    if (index < from) continue;
-    const start = index + opening.length;
-    const { at, closes: isClosed } = endOfSpan(text, start);
-    from = at;
-    const key = NAMES.get(name.trim().toLowerCase());
-    if (!isClosed || key === undefined) continue;
-    fields.push({ key, value: text.slice(start, at).trim(), state: 'closed' });
-    // Also removes the blank before it.
-    rest += text.slice(kept, Math.max(kept, index - 1));
-    kept = at + 1;
-  }
-  return { text: (rest + text.slice(kept)).trim(), fields };
-}
-
-/** Finds the underscore that ends a span: before a blank it closes the span, before another underscore it does not. */
-function endOfSpan(text: string, start: number): { at: number; closes: boolean } {
-  for (let at = text.indexOf('_', start); at !== -1; at = text.indexOf('_', at + 1)) {
-    const next = text.charAt(at + 1);
-    if (next.trim() === '') return { at, closes: true };
-    if (next === '_') return { at, closes: false };
-  }
-  return { at: text.length, closes: false };
 }
 
 /** Reads remarks such as `(depends on T012, T013)`. */

@@ -42,15 +42,9 @@ export function opensWithBox(line: string, legend: Legend): boolean {
   return readBox(flat.slice(bullet.length), bullet.trim() !== '', legend) !== undefined;
 }
 
-/** True if a list item begins with a box. */
-export function showsBox(text: string, legend: Legend): boolean {
-  return HAS_BOX.test(text) && readBox(narrow(text.trim()), true, legend) !== undefined;
-}
-
 /** Reads a line without its list marker (`bulleted` if it had one) or its heading hashes. */
 export function readHead(line: string, bulleted: boolean, legend: Legend): Head {
   let raw = line.trim();
-  if (isPlain(raw)) return plainHead(raw);
   let flat = narrow(raw);
   const isNarrow = flat === raw;
   const skip = (length: number): void => {
@@ -147,35 +141,6 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
     text: raw.trim(),
     optional: optional || saysOptional(raw),
     struck,
-  };
-}
-
-/** A fast path: most lines of a task's body are plain words. */
-function isPlain(text: string): boolean {
-  return (
-    PLAIN.test(text) &&
-    PLAIN_END.test(text.slice(-1)) &&
-    !text.includes('BLOCKED') &&
-    !text.includes('ON HOLD')
-  );
-}
-
-const PLAIN = /^[A-Za-z`"'][a-z`" ][^\d()[\]\u0080-\uffff]{22}/;
-const PLAIN_END = /[a-z.,;`]/;
-
-/** Reads a line without any marks. */
-export function plainHead(text: string): Head {
-  return {
-    box: undefined,
-    mark: undefined,
-    stated: undefined,
-    leads: false,
-    id: undefined,
-    certain: false,
-    phase: false,
-    text,
-    optional: text.includes('ptional') && saysOptional(text),
-    struck: false,
   };
 }
 

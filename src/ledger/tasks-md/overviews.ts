@@ -134,32 +134,6 @@ function mergeInto(detail: Draft, overview: Draft): void {
   if (overview.prompt !== undefined) detail.prompt ??= overview.prompt;
 }
 
-/** Merges `## T001: Title` with the `- [x] T001` below it. */
-export function mergeHeadingBoxes(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Draft[] {
-  const merged = new Map<Draft, Draft>();
-  const boxed = new Set<Draft>();
-  const kept = drafts.filter((draft) => {
-    const heading = draft.under?.draft;
-    if (draft.under === undefined || heading === undefined || draft.owner !== undefined) return true;
-    if (draft.head.id === undefined || draft.head.id !== heading.head.id || heading.head.box !== undefined)
-      return true;
-    if (!confirmed.has(draft.under) || boxed.has(heading) || draft.head.box === undefined) return true;
-    boxed.add(heading);
-    merged.set(draft, heading);
-    heading.statuses.push({ from: 'box', line: draft.line, mark: draft.head.box.mark });
-    for (const key of LISTS) {
-      addAll(heading[key], draft[key]);
-    }
-    if (draft.prompt !== undefined) heading.prompt ??= draft.prompt;
-    return false;
-  });
-  for (const draft of kept) {
-    const heading = draft.owner && merged.get(draft.owner);
-    if (heading !== undefined) draft.owner = heading;
-  }
-  return kept;
-}
-
 export function headingTask(from: Heading | undefined, confirmed: ReadonlySet<Heading>): Draft | undefined {
   for (let heading = from; heading !== undefined; heading = heading.outer) {
     if (heading.draft !== undefined && confirmed.has(heading)) return heading.draft;

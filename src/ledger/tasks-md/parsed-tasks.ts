@@ -27,7 +27,7 @@ export interface ParsedTask {
    * (`success-metrics#2`), so that edits elsewhere do not change it. A second task with one id is `T001~2`.
    */
   readonly id: string;
-  /** The task's line without marker, id, labels and inline fields; Markdown stays. */
+  /** The task's line without marker, id and labels; Markdown stays. */
   readonly text: string;
   readonly status: PlanTaskStatus;
   readonly statusFrom: StatusSource;
@@ -68,8 +68,7 @@ export interface ParsedTask {
  * - `no_status`: a task without any status; read as pending.
  * - `mark_without_id`: a line with a status but neither box nor id; NOT a task.
  * - `id_without_status`: a line that begins with an id of no task; NOT a task.
- * - `not_a_task`: checkboxes in a code fence, a comment, a legend or a foreign table; NOT tasks.
- * - `unclosed_fence`: an unclosed code fence that hides checkboxes.
+ * - `not_a_task`: checkboxes in a code fence, a legend or a foreign table; NOT tasks.
  * - `indented_as_code`: code to Markdown because of its indentation; still read as a task.
  * - `unclosed_field`: `_Prompt: …` without its closing underscore.
  * - `misdecoded_text`: UTF-8 in a wrong encoding; repaired if certain.
@@ -89,7 +88,6 @@ export type TaskProblemCode =
   | 'mark_without_id'
   | 'id_without_status'
   | 'not_a_task'
-  | 'unclosed_fence'
   | 'indented_as_code'
   | 'unclosed_field'
   | 'misdecoded_text'

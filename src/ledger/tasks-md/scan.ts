@@ -1,12 +1,11 @@
 import { type Block, type Container, type Lines, readBlocks, scanTable, type Table } from './blocks.js';
 import { applyField, type Draft, type Findings, type Heading, newDraft, problem } from './draft.js';
 import { namesPrompt, readField } from './fields.js';
-import { bulletOf, type Head, opensWithBox, plainHead, readHead } from './head.js';
-import { opensPlan, reportFence, statusOfSection, uncomment } from './headings.js';
+import { bulletOf, type Head, opensWithBox, readHead } from './head.js';
+import { opensPlan, reportFence, statusOfSection, withoutComments } from './headings.js';
 import { outerId } from './ids.js';
 import { DECORATION, type Legend, leadingMark, readStatus } from './marks.js';
 import { followSpan, join, type TaskProblem } from './parsed-tasks.js';
-import { reportUnboxed } from './settle.js';
 import { isLegendHeading } from './status.js';
 
 /** Walks the document once and collects candidate tasks, mentions of tasks, and problems. */
@@ -24,12 +23,6 @@ const ADVICE =
 
 function isContainer(block: Block): block is Container {
   return block.kind === 'item' || block.kind === 'quote' || block.kind === 'root';
-}
-
-/** A fast path for most lines of a long plan: an item in a task's body without a box or a sub-id. */
-function isBody(text: string, owner: Draft | undefined): boolean {
-  if (owner === undefined || /[[［【]/.test(text)) return false;
-  return owner.head.id === undefined || !text.includes(`${owner.head.id}.`);
 }
 
 const OPENS_PLAN_OF_PHASE = /^[\s*_`]*\d/;
@@ -98,9 +91,6 @@ class Scanner {
 
   #enter(container: Container, owner: Draft | undefined): Walk {
     if (container.kind !== 'item') this.#isPlan = false;
-    if (!this.#heading?.isLegend) {
-      reportUnboxed(container.children, this.#taken, this.#legend, this.findings.problems);
-    }
     return { container, owner, at: 0 };
   }
 
@@ -122,7 +112,7 @@ class Scanner {
         return;
       case 'code':
       case 'html': {
-        const shown = block.kind === 'html' ? uncomment(block, this.#legend, this.findings.problems) : block;
+        const shown = block.kind === 'html' ? withoutComments(block) : block;
         const isTasks = shown.lines.some((line) => opensWithBox(line, this.#legend));
         if (isTasks) this.#visitLines(shown, 0, container, owner);
         else if (block.kind === 'code') this.#addDetails(this.#sink(owner), block.start, this.#raw(block));
@@ -130,7 +120,7 @@ class Scanner {
       }
       case 'fence':
         if (block.end <= this.#taken) return;
-        reportFence(block, this.#lines, this.#legend, this.findings.problems);
+        reportFence(block, this.#legend, this.findings.problems);
         this.#addDetails(this.#sink(owner), block.start, this.#raw(block));
         return;
       case 'table': {
@@ -174,7 +164,7 @@ class Scanner {
       isMarked: head.mark !== undefined || head.box !== undefined,
       ...(says !== undefined && { says }),
       ...(outer !== undefined && { outer }),
-      ...(isTask && { draft: newDraft(start, 'heading', head, { under: outer }, this.#legend) }),
+      ...(isTask && { draft: newDraft(start, 'heading', head, { under: outer }) }),
     };
     this.findings.headings.push(this.#heading);
   }
@@ -226,7 +216,7 @@ class Scanner {
     }
     const hasMore = item.children.length > 1;
     const opening = first.lines[0] ?? '';
-    const head = isBody(opening, owner) ? plainHead(opening) : readHead(opening, true, this.#legend);
+    const head = readHead(opening, true, this.#legend);
     if (head.box === undefined) {
       const task = this.#visitItemText(first, head, item, owner);
       return hasMore ? { container: item, owner: task ?? owner, at: 1 } : undefined;
@@ -250,8 +240,7 @@ class Scanner {
     const isNumbered = !inBody && item.ordinal !== undefined && (head.leads || head.mark === undefined);
     const own = head.id ?? (isNumbered ? String(item.ordinal) : undefined);
     const place = { under: this.#heading };
-    const draftOf = (ordinal?: number): Draft =>
-      newDraft(line, 'list', head, { ...place, ordinal }, this.#legend);
+    const draftOf = (ordinal?: number): Draft => newDraft(line, 'list', head, { ...place, ordinal });
     const isOfPhase =
       owner === undefined &&
       sink?.head.phase === true &&
@@ -264,7 +253,7 @@ class Scanner {
       return draft;
     }
     if (owner === undefined && head.mark !== undefined && own !== undefined) {
-      const draft = newDraft(line, 'list', { ...head, id: own }, place, this.#legend);
+      const draft = newDraft(line, 'list', { ...head, id: own }, place);
       this.findings.mentions.push({ line, from: 'list', draft, mark: head.mark });
     } else if (!inBody && head.stated !== undefined) {
       const message = `${head.stated.shown} is a status mark without id or checkbox; add one to make it a task`;
@@ -309,7 +298,7 @@ class Scanner {
         const head = readHead(text, false, this.#legend);
         if (isPlanOf(head, this.#sink(undefined))) {
           this.#endDetails();
-          last = newDraft(line, 'list', head, { under: this.#heading }, this.#legend);
+          last = newDraft(line, 'list', head, { under: this.#heading });
           this.findings.planned.push(last);
           continue;
         }
@@ -346,7 +335,7 @@ class Scanner {
         head.id !== undefined &&
         !(sink !== undefined && /\bstatus$/i.test(head.text))
       ) {
-        const draft = newDraft(line, 'list', head, { under: this.#heading }, this.#legend);
+        const draft = newDraft(line, 'list', head, { under: this.#heading });
         this.findings.mentions.push({ line, from: 'list', draft, mark });
         return true;
       }
@@ -480,7 +469,7 @@ class Scanner {
       return undefined;
     }
     this.#endDetails();
-    const draft = newDraft(line, 'checkbox', head, { ordinal, owner, under: this.#heading }, this.#legend);
+    const draft = newDraft(line, 'checkbox', head, { ordinal, owner, under: this.#heading });
     this.findings.drafts.push(draft);
     return draft;
   }

@@ -27,7 +27,7 @@ const CODE_WORD = /^[A-Z]{4,}(?:[ _-][A-Z]{2,})*$/;
 export function statedAtEnd(text: string): Stated | undefined {
   const last = text.charCodeAt(text.length - 1);
   // A fast path: most texts end with a small letter.
-  if ((last >= 0x61 && last <= 0x7a) || last === 0x2e || last === 0x60) return heldAtEnd(text);
+  if ((last >= 0x61 && last <= 0x7a) || last === 0x2e || last === 0x60) return undefined;
   const end = text.endsWith('**') ? text.length - 2 : text.length;
   const whole = text.slice(0, end);
   const found = inBrackets(whole) ?? afterPicture(whole) ?? shouted(whole);
@@ -113,15 +113,8 @@ function shoutedWord(words: string): Mark | undefined {
 function shouted(text: string): Stated | undefined {
   const found = SHOUTED.exec(text.slice(-30));
   const mark = found === null ? undefined : wholeWord(found[1] ?? '');
-  if (found === null || mark === undefined) return heldAtEnd(text);
+  if (found === null || mark === undefined) return undefined;
   return { mark, shown: found[0].trim(), length: found[0].length, strong: true };
-}
-
-/** For example `Deploy — BLOCKED by the vendor`. */
-function heldAtEnd(text: string): Stated | undefined {
-  const at = Math.max(text.lastIndexOf('BLOCKED'), text.lastIndexOf('ON HOLD'));
-  if (at < 3 || !/\s[-–—]{1,2}\s$/.test(text.slice(at - 4, at))) return undefined;
-  return { mark: { status: 'pending', hold: 'blocked' }, shown: text.slice(at), length: 0, strong: true };
 }
 
 function withoutPicture(text: string): string {

@@ -1,7 +1,8 @@
 import { addTo } from '../../shared/collections.js';
 import { knownAs } from '../search/touched-files.js';
 import type { FactGroup } from './fact-groups.js';
-import type { IFactIndex, IndexedFact, SessionFact, WeighedFact } from './fact-types.js';
+import type { FactIndex, IndexedFact } from './fact-index.js';
+import type { SessionFact, WeighedFact } from './fact-types.js';
 
 const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
   findings: 2,
@@ -98,7 +99,7 @@ class Hit implements Candidate {
 }
 
 export class FactHits {
-  readonly #index: IFactIndex;
+  readonly #index: FactIndex;
   readonly #words: readonly string[];
   readonly #hits: Hit[] = [];
   /** Indexed by the facts' places. */
@@ -111,7 +112,7 @@ export class FactHits {
   readonly #weights: number[] = [];
   readonly #next: number[] = [];
 
-  constructor(index: IFactIndex, words: readonly string[]) {
+  constructor(index: FactIndex, words: readonly string[]) {
     this.#index = index;
     this.#words = words;
     this.#byPlace = new Array(index.places);

@@ -4,7 +4,7 @@ import { oneSpelling } from '../../shared/text.js';
 import { tokens } from '../search/tokens.js';
 import { knownAs } from '../search/touched-files.js';
 import { FACT_GROUPS, type FactGroup, groupOf, isBare, isLasting, isSummary } from './fact-groups.js';
-import type { IFactIndex, IndexedFact, SessionFact } from './fact-types.js';
+import type { SessionFact } from './fact-types.js';
 
 type Postings = Map<string, IndexedFact[]>;
 
@@ -16,14 +16,15 @@ const STEM = 4;
  * Indexes the valid facts of a store by words, files and tasks. Text and changed files are counted separately, so that
  * a folder with many files does not make its name a common word.
  */
-export class FactIndex implements IFactIndex {
-  readonly #facts = new Map<SessionFact, KnownFact>();
+export class FactIndex {
+  readonly #facts = new Map<SessionFact, IndexedFact>();
   readonly #said: Postings = new Map();
   readonly #changed: Postings = new Map();
   readonly #byFile: Postings = new Map();
   readonly #byTask: Postings = new Map();
   readonly #telling = new FactsByAge();
   readonly #dull = new FactsByAge();
+  /** Decisions, conventions and facts in words. */
   readonly lasting = new FactsByAge();
   #findings = 0;
   /** Indexed words by their first characters. */
@@ -36,7 +37,7 @@ export class FactIndex implements IFactIndex {
 
   add(fact: SessionFact): void {
     const place = this.#free.pop() ?? this.#facts.size;
-    const entry = new KnownFact(fact, this.#slots, place);
+    const entry = new IndexedFact(fact, this.#slots, place);
     this.#slots += 1;
     this.#facts.set(fact, entry);
     const postings = this.#postingsOf(entry);
@@ -72,6 +73,7 @@ export class FactIndex implements IFactIndex {
     return this.#facts.values();
   }
 
+  /** Dull facts or all others. */
   byAge(isDull: boolean): FactsByAge {
     return isDull ? this.#dull : this.#telling;
   }
@@ -84,23 +86,28 @@ export class FactIndex implements IFactIndex {
     return this.#findings;
   }
 
+  /** Greater than any place. */
   get places(): number {
     return this.#facts.size + this.#free.length;
   }
 
+  /** Average number of words per fact, separately for file changes and text. */
   averageWords(group: FactGroup): number {
     const { facts, words } = this.#totalOf(group);
     return facts === 0 ? 1 : words / facts;
   }
 
+  /** Facts whose text has this word. */
   said(word: string): readonly IndexedFact[] {
     return this.#said.get(word) ?? NONE;
   }
 
+  /** Facts of changed files whose path has this word. */
   changed(word: string): readonly IndexedFact[] {
     return this.#changed.get(word) ?? NONE;
   }
 
+  /** Facts about a file, or that mention it. */
   ofFile(path: string): readonly IndexedFact[] {
     return this.#byFile.get(path) ?? NONE;
   }
@@ -109,6 +116,7 @@ export class FactIndex implements IFactIndex {
     return this.#byTask.get(task) ?? NONE;
   }
 
+  /** Words with the same beginning and another ending: `parser` and `parse`. */
   kin(word: string): string[] {
     const family = this.#families.get(word.slice(0, STEM));
     return family === undefined ? [] : [...family].filter((other) => areKin(word, other)).sort();
@@ -228,18 +236,27 @@ type Contents = Pick<
 /** Cached: facts are immutable and may be in several stores. */
 const known = new WeakMap<SessionFact, Contents>();
 
-export class KnownFact implements IndexedFact {
+/** A fact with its search data. */
+export class IndexedFact {
   readonly fact: SessionFact;
+  /** Order within a dispatch. */
   readonly slot: number;
+  /** Index position, reused after removal. */
   readonly place: number;
   readonly group: FactGroup;
+  /** Group and severity as a number; lower is more important. */
   readonly standing: number;
+  /** Distinct tokens of object and subject, without the task, whose id says nothing. */
   readonly words: readonly string[];
+  /** Number of words from the object, which come first. */
   readonly own: number;
+  /** Sorted words with a digit; facts with different ones are different matters. */
   readonly numbers: string;
+  /** True if it is about its task as a whole. */
   readonly isOfTask: boolean;
   readonly isBare: boolean;
   readonly isSummary: boolean;
+  /** True if it only states a file change, or success. */
   readonly isDull: boolean;
   readonly isLasting: boolean;
   /** Paths that it is about or mentions. */
@@ -265,7 +282,7 @@ export class KnownFact implements IndexedFact {
     this.paths = contents.paths;
   }
 
-  /** Lazy, since it is rarely needed. */
+  /** Object and subject: of two equal ones the newer is enough. Lazy, since it is rarely needed. */
   get saying(): string {
     if (this.#saying === undefined) {
       const said = oneSpelling(this.fact.object);

@@ -4,16 +4,9 @@ import { BUSY, fileClass } from '../search/file-class.js';
 import { tokens } from '../search/tokens.js';
 import { endOf, fileWords, isNamed, knownAs } from '../search/touched-files.js';
 import { type Candidate, FactHits, type FaintFact, isHeld, type Lead } from './fact-hits.js';
-import type {
-  FactRanking,
-  IFactIndex,
-  IndexedFact,
-  ISessionFactStore,
-  RankedFact,
-  SessionFact,
-  SessionFactTag,
-  WeighedFact,
-} from './fact-types.js';
+import type { FactIndex, IndexedFact } from './fact-index.js';
+import type { ISessionFactStore } from './fact-store.js';
+import type { FactRanking, RankedFact, SessionFact, SessionFactTag, WeighedFact } from './fact-types.js';
 
 /**
  * Selects the facts that a task needs, by shared words, likely files, and similar past results.
@@ -113,7 +106,7 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
  * people first, then the newest. Meaning, where it is known, takes the place of such words and comes after people.
  */
 function lastingFirst(
-  { lasting }: IFactIndex,
+  { lasting }: FactIndex,
   faint: readonly FaintFact[],
   closeness: FactsAsked['closeness'],
 ): IndexedFact[] {
@@ -133,7 +126,7 @@ function lastingFirst(
 }
 
 /** Returns the files whose facts matter, best first: open ones, those that the task names, likely ones. */
-function leadsFrom({ text, open = [], files }: FactsAsked, index: IFactIndex): Lead[] {
+function leadsFrom({ text, open = [], files }: FactsAsked, index: FactIndex): Lead[] {
   const words = fileWords(text.slice(0, MAX_QUERY));
   const found = [...open, ...words].flatMap(
     (path) => endOf(path, (end) => index.ofFile(end).length > 0) ?? [],
@@ -149,7 +142,7 @@ function leadsFrom({ text, open = [], files }: FactsAsked, index: IFactIndex): L
 /** Counts the filler candidates: without tags, all except some of the task's own. */
 function allowedOf(
   { tags, taskId, besideLedger }: FactsAsked,
-  index: IFactIndex,
+  index: FactIndex,
   isAllowed: (entry: IndexedFact) => boolean,
 ): number {
   if (tags !== undefined) {
@@ -163,7 +156,7 @@ function allowedOf(
 }
 
 /** True if the ledger of its task lacks it: decisions, conventions, explicit facts. */
-function isBesideLedger(entry: IndexedFact, index: IFactIndex): boolean {
+function isBesideLedger(entry: IndexedFact, index: FactIndex): boolean {
   const { fact, group, isBare } = entry;
   if (group === 'decisions') return !index.ofTask(fact.sourceTaskId).some((other) => says(other, fact));
   if (group === 'facts') return !isBare;
@@ -187,7 +180,7 @@ const CONSIDERED = 30;
 const COMPARED = 64;
 
 interface Filling {
-  readonly index: IFactIndex;
+  readonly index: FactIndex;
   readonly faint: readonly FaintFact[];
   /** Facts by age, the newest first. */
   readonly newest: readonly Iterable<IndexedFact>[];

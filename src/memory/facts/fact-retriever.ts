@@ -1,5 +1,6 @@
 import { rankFacts } from './fact-ranking.js';
-import type { FactQuery, IFactRetriever, ISessionFactStore, RankedFact, SessionFact } from './fact-types.js';
+import type { ISessionFactStore } from './fact-store.js';
+import type { FactQuery, IFactRetriever, RankedFact, SessionFact } from './fact-types.js';
 
 const NONE: ReadonlyMap<string, number> = new Map();
 

@@ -6,7 +6,6 @@ import { FactIndex } from './fact-index.js';
 import {
   bytesOfFact,
   type DispatchOrigin,
-  type ISessionFactStore,
   MOST_VALUE,
   OPEN_VALUE,
   type SessionFact,
@@ -19,6 +18,36 @@ import {
 export const MAX_FACT_BYTES = 500_000;
 /** Share of the kept facts that may have the highest value; the rest is for new ones. */
 const DEAR_SHARE = 0.75;
+
+/** Stores one session's facts. Synchronous; never throws. */
+export interface ISessionFactStore {
+  /**
+   * Adds facts, in any order of dispatches and any number of times. The newest dispatch wins: it closes older facts
+   * with the same subject and relation. Facts of one dispatch never close each other. `must_fix` and `issue` facts
+   * belong to their task: a review of it closes the older ones, other reviews do not. An approval also closes its own
+   * findings. Blockers are closed by their task's next work result or an approval. Facts from before the session close
+   * only others of that time.
+   */
+  add(facts: readonly SessionFact[]): void;
+  /** Closes the valid facts with this subject and relation, in the name of `by`. */
+  invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void;
+  /** Closes a fact for good, wherever it is stated; `instead` replaces it. */
+  retract(fact: SessionFact, by: Retraction, instead?: SessionFact): void;
+  /** Valid facts, oldest dispatch first. */
+  getValid(): readonly SessionFact[];
+  /** Valid facts with at least one of the tags. */
+  getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
+  /** The search index of the valid facts. */
+  index(): FactIndex;
+  /** Number of valid facts. */
+  count(): number;
+  /**
+   * Drops facts until at most `maxFacts` with at most `maxBytes` of text (500,000 by default) remain: closed ones
+   * first, then file changes, verdicts, summaries, other facts, failing tests, and last findings, conventions and
+   * decisions; oldest first within each. At most three quarters of `maxFacts` are reserved for the last group.
+   */
+  compact(maxFacts: number, maxBytes?: number): void;
+}
 
 /**
  * Facts in memory, without duplicates within a dispatch.

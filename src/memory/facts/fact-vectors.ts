@@ -2,7 +2,7 @@ import type { VectorJson } from '../../contracts/recorded-fact.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import { dropOldest } from '../../shared/collections.js';
 import { clipText } from '../../shared/text.js';
-import type { IFactIndex, IndexedFact } from './fact-types.js';
+import type { FactIndex, IndexedFact } from './fact-index.js';
 
 /**
  * Vectors of what facts say, so that decisions are found by meaning. The log stores them, in 8 bits a number: no replay
@@ -62,7 +62,7 @@ export function addVectors(known: FactVectors, { model, vectors }: EventOf<'fact
 }
 
 /** True if decisions are so many that meaning may order them, and some have a vector, of this model if one is given. */
-export function mayOrder(index: IFactIndex, vectors: FactVectors, model?: string): boolean {
+export function mayOrder(index: FactIndex, vectors: FactVectors, model?: string): boolean {
   if (index.lasting.size <= BY_WORDS) return false;
   if (model === undefined) return true;
   for (const vector of vectors.values()) if (vector.model === model) return true;
@@ -91,7 +91,7 @@ function dot(a: Int8Array, b: Int8Array): number {
 }
 
 /** Returns the facts that need a vector of a model, the lasting ones first, each the newest first. */
-export function withoutVector(index: IFactIndex, vectors: FactVectors, model: string): IndexedFact[] {
+export function withoutVector(index: FactIndex, vectors: FactVectors, model: string): IndexedFact[] {
   const said = [...index.byAge(false).newestFirst()].filter(isEmbedded);
   const wanted = [...said.filter((each) => each.isLasting), ...said.filter((each) => !each.isLasting)];
   const dimension = [...vectors.values()].findLast((vector) => vector.model === model)?.values.length;

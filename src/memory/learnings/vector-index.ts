@@ -15,16 +15,24 @@ export interface SearchLimits {
   readonly minSimilarity: number;
 }
 
+interface Entry {
+  /** The learning's content at that time. */
+  readonly text: string;
+  readonly unit: Float32Array;
+  /** The active learning with that text. */
+  learning: Learning | undefined;
+}
+
 /**
  * Cosine search over one project's learnings, for one model.
  *
- * Vectors and learnings arrive in any order: a vector counts while an active learning has its id and text. Vectors of
- * other dimensions, left by a changed model of the same name, are kept apart: a query meets only its own dimension.
+ * Vectors and learnings arrive in any order: a vector counts while an active learning has its id and text. A query meets
+ * only vectors of its own dimension: others are left by a changed model of the same name.
  */
 export class VectorIndex {
   readonly #model: string;
   readonly #known = new Map<string, Learning>();
-  readonly #tables = new Map<number, VectorTable>();
+  readonly #entries = new Map<string, Entry>();
 
   constructor(model: string) {
     this.#model = model;
@@ -37,13 +45,11 @@ export class VectorIndex {
    * is removed then too
    */
   put(id: string, { model, text, vector }: LearningVector): boolean {
-    this.#drop(id);
+    this.#entries.delete(id);
     const unit = model === this.#model ? unitVector(vector) : undefined;
     if (unit === undefined) return false;
-    const table = this.#tables.get(unit.length) ?? new VectorTable(unit.length);
-    this.#tables.set(unit.length, table);
-    table.set(id, text, unit);
-    table.assign(id, this.#known.get(id));
+    this.#entries.set(id, { text, unit, learning: undefined });
+    this.#assign(id, this.#known.get(id));
     return true;
   }
 
@@ -57,130 +63,49 @@ export class VectorIndex {
 
   /** True if any active learning has a vector. */
   get usable(): boolean {
-    return [...this.#tables.values()].some((table) => table.hasActive);
+    return [...this.#entries.values()].some(({ learning }) => learning !== undefined);
   }
 
   /** True if any active learning has a vector of this dimension. */
   covers(dimension: number): boolean {
-    return this.#tables.get(dimension)?.hasActive ?? false;
+    return [...this.#entries.values()].some(
+      ({ unit, learning }) => learning !== undefined && unit.length === dimension,
+    );
   }
 
   /** Returns the closest learnings, best first; none for an unknown dimension or a zero vector. */
   search(vector: Float32Array, { maxResults, minSimilarity }: SearchLimits): RankedLearning[] {
     const best = new BestLearnings(maxResults);
-    const unit = unitVector(vector);
-    if (unit === undefined) return best.ranked;
-    this.#tables.get(unit.length)?.compare(unit, (learning, cosine) => {
+    const asked = unitVector(vector);
+    if (asked === undefined) return best.ranked;
+    for (const { unit, learning } of this.#entries.values()) {
+      if (learning === undefined || unit.length !== asked.length) continue;
+      const cosine = dot(unit, asked);
       if (cosine >= minSimilarity) best.add(learning, Math.min(1, cosine));
-    });
+    }
     return best.ranked;
   }
 
   #assign(id: string, learning: Learning | undefined): void {
-    for (const table of this.#tables.values()) table.assign(id, learning);
-  }
-
-  #drop(id: string): void {
-    for (const table of this.#tables.values()) {
-      table.delete(id);
-      if (table.size === 0) this.#tables.delete(table.dimension);
-    }
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) entry.learning = learning?.content === entry.text ? learning : undefined;
   }
 }
 
 /** Normalizes a vector; `undefined` if it is zero or has a value that is not finite. */
 function unitVector(vector: Float32Array): Float32Array | undefined {
-  let squares = 0;
-  for (let i = 0; i < vector.length; i += 1) squares += (vector[i] ?? 0) ** 2;
-  const length = Math.sqrt(squares);
-  if (!Number.isFinite(length) || length === 0) return undefined;
-  const unit = new Float32Array(vector.length);
-  for (let i = 0; i < unit.length; i += 1) unit[i] = (vector[i] ?? 0) / length;
-  return unit;
+  const length = Math.sqrt(dot(vector, vector));
+  return Number.isFinite(length) && length > 0 ? vector.map((value) => value / length) : undefined;
 }
 
-const FIRST_ROWS = 64;
-
-/** Unit vectors of one dimension, row by row in one array. */
-class VectorTable {
-  readonly dimension: number;
-  #data: Float32Array;
-  readonly #ids: string[] = [];
-  readonly #texts: string[] = [];
-  /** The active learning with the row's text. */
-  readonly #active: (Learning | undefined)[] = [];
-  readonly #rowOf = new Map<string, number>();
-
-  constructor(dimension: number) {
-    this.dimension = dimension;
-    this.#data = new Float32Array(dimension * FIRST_ROWS);
+/** Four independent sums, which the processor computes in parallel. A missing number counts 0. */
+function dot(one: Float32Array, other: Float32Array): number {
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (let at = 0; at < one.length; at += 4) {
+    a += (one[at] ?? 0) * (other[at] ?? 0);
+    b += (one[at + 1] ?? 0) * (other[at + 1] ?? 0);
+    c += (one[at + 2] ?? 0) * (other[at + 2] ?? 0);
+    d += (one[at + 3] ?? 0) * (other[at + 3] ?? 0);
   }
-
-  get size(): number {
-    return this.#ids.length;
-  }
-
-  /** Adds or replaces the unit vector of an id. */
-  set(id: string, text: string, unit: Float32Array): void {
-    const row = this.#rowOf.get(id) ?? this.#ids.length;
-    if ((row + 1) * this.dimension > this.#data.length) {
-      const larger = new Float32Array(this.#data.length * 2);
-      larger.set(this.#data);
-      this.#data = larger;
-    }
-    this.#data.set(unit, row * this.dimension);
-    this.#ids[row] = id;
-    this.#texts[row] = text;
-    this.#active[row] = undefined;
-    this.#rowOf.set(id, row);
-  }
-
-  /** Moves the last row into the removed one. */
-  delete(id: string): void {
-    const row = this.#rowOf.get(id);
-    if (row === undefined) return;
-    const last = this.#ids.length - 1;
-    this.#data.copyWithin(row * this.dimension, last * this.dimension, (last + 1) * this.dimension);
-    const [lastId, lastText, lastActive] = [this.#ids.pop(), this.#texts.pop(), this.#active.pop()];
-    this.#rowOf.delete(id);
-    if (row === last || lastId === undefined || lastText === undefined) return;
-    this.#ids[row] = lastId;
-    this.#texts[row] = lastText;
-    this.#active[row] = lastActive;
-    this.#rowOf.set(lastId, row);
-  }
-
-  /** Assigns the current learning of an id; a learning with another text is not found any more. */
-  assign(id: string, learning: Learning | undefined): void {
-    const row = this.#rowOf.get(id);
-    if (row !== undefined) this.#active[row] = learning?.content === this.#texts[row] ? learning : undefined;
-  }
-
-  compare(unit: Float32Array, found: (learning: Learning, cosine: number) => void): void {
-    for (const [row, learning] of this.#active.entries()) {
-      if (learning !== undefined) found(learning, dot(this.#data, row * this.dimension, unit));
-    }
-  }
-
-  get hasActive(): boolean {
-    return this.#active.some((learning) => learning !== undefined);
-  }
-}
-
-/** Four independent sums, which the processor computes in parallel. */
-function dot(data: Float32Array, from: number, unit: Float32Array): number {
-  let a = 0;
-  let b = 0;
-  let c = 0;
-  let d = 0;
-  const whole = unit.length - (unit.length % 4);
-  for (let i = 0; i < whole; i += 4) {
-    const at = from + i;
-    a += (data[at] ?? 0) * (unit[i] ?? 0);
-    b += (data[at + 1] ?? 0) * (unit[i + 1] ?? 0);
-    c += (data[at + 2] ?? 0) * (unit[i + 2] ?? 0);
-    d += (data[at + 3] ?? 0) * (unit[i + 3] ?? 0);
-  }
-  for (let i = whole; i < unit.length; i += 1) a += (data[from + i] ?? 0) * (unit[i] ?? 0);
   return a + b + c + d;
 }

@@ -71,8 +71,6 @@ const MAX_TASKS = 3;
 const MAX_TOKENS = 400;
 /** The first words state the subject of a task. */
 const MAX_QUERY = 8000;
-/** Limit of cached logarithms. */
-const MAX_LOGS = 4096;
 const CLASS_PRIOR = 4;
 const MAX_CLASS = 6;
 
@@ -180,14 +178,12 @@ class Scores {
   readonly past: PastResults;
   /** By path number; 0 without evidence. */
   readonly said: Float64Array;
-  readonly #logs: Float64Array;
   /** By reason, if requested. */
   readonly #reasons: Map<FileReason, Float64Array> | undefined;
 
   constructor(past: PastResults, isExplained: boolean) {
     this.past = past;
     this.said = new Float64Array(past.uses.length);
-    this.#logs = new Float64Array(Math.min(past.total + 2, MAX_LOGS));
     this.#reasons = isExplained ? new Map() : undefined;
   }
 
@@ -211,21 +207,11 @@ class Scores {
   }
 
   #recency(id: number): number {
-    return -WEIGHTS.recency * this.#logOf(1 + this.past.total - (this.past.last[id] ?? 0));
+    return -WEIGHTS.recency * Math.log(1 + this.past.total - (this.past.last[id] ?? 0));
   }
 
   #uses(id: number): number {
-    return WEIGHTS.uses * this.#logOf(this.past.uses[id] ?? 1);
-  }
-
-  /** Many files share few counts: a lookup is faster than a logarithm. */
-  #logOf(count: number): number {
-    const known = this.#logs[count] ?? 0;
-    if (known !== 0) return known;
-    const log = Math.log(count);
-    // A typed array ignores writes beyond its end.
-    this.#logs[count] = log;
-    return log;
+    return WEIGHTS.uses * Math.log(this.past.uses[id] ?? 1);
   }
 
   #class(id: number, classes: readonly number[]): number {

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { CountedJson } from './counted-dispatches.js';
-import { SNAPSHOT_VERSION, stateJson } from './session-snapshot.js';
+import { SNAPSHOT_VERSION } from './session-snapshot.js';
 import type { SessionState } from './session-state.js';
-import { type SessionStateJson, stateFromJson, stateToJson } from './session-state-json.js';
+import { type SessionStateJson, stateFromJson, stateJson, stateToJson } from './session-state-json.js';
 
 /**
  * Carries a session's whole state and replaces all events before it, which may be removed. Their sequences are lost:
@@ -46,10 +46,7 @@ export function checkpointOf(
  *
  * @throws ThroughlineError `schema_invalid` if it is damaged, or of another version
  */
-export function carriedBy(
-  { data }: Checkpoint,
-  sequence: number,
-): Omit<SessionStateJson, 'counts' | 'ledgers'> {
+export function carriedBy({ data }: Checkpoint, sequence: number): SessionStateJson {
   let text: string;
   try {
     text = gunzipSync(Buffer.from(data.state, 'base64'), { maxOutputLength: MAX_UNPACKED }).toString();
@@ -67,7 +64,7 @@ export function carriedBy(
 export function carriedIn(
   text: string,
   look?: (schema: typeof carried, json: unknown) => void,
-): CarriedState {
+): SessionStateJson {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -110,10 +107,8 @@ export function restoreCheckpoint(
   }
 }
 
-export type CarriedState = z.output<typeof stateJson>;
-
 /** Moves all event sequences to one; dispatch sequences stay. */
-function movedTo(state: CarriedState, event: number): CarriedState {
+function movedTo(state: SessionStateJson, event: number): SessionStateJson {
   const { counted, recent } = state.window;
   return {
     ...state,

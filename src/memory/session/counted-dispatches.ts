@@ -36,25 +36,15 @@ export interface CountedJson {
   readonly late_floor: number;
 }
 
-/** Neighbouring sequences: the first, and the deltas. */
-interface Chunk {
-  first: number;
-  last: number;
-  count: number;
-  steps: Uint8Array;
-  /** Range of the deltas in `steps`. */
-  from: number;
-  to: number;
-}
-
-const CHUNK = 512;
-const CHUNK_BYTES = 1024;
+/** Evicted sequences are cut off in groups: cutting each off would move all others. */
+const CUT_OFF = 4096;
 
 export class CountedDispatches {
   readonly #memory: CountedMemory;
-  readonly #chunks: Chunk[] = [];
+  /** Ascending; those before `#from` are evicted. */
+  #sequences: number[] = [];
+  #from = 0;
   #floor: number;
-  #count = 0;
   #bytes = 0;
   readonly #late: Map<number, number>;
   #lateFloor: number;
@@ -83,27 +73,26 @@ export class CountedDispatches {
     return this.#floor;
   }
 
-  /** Bytes of the deltas. */
+  /** Bytes of the deltas, as stored. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /** Counts remembered dispatches newer than this one. */
   newerThan(sequence: number): number {
-    const at = this.#chunkOf(sequence);
-    const chunk = this.#chunks[at];
-    const inChunk = chunk === undefined ? 0 : sequencesOf(chunk).filter((each) => each > sequence).length;
-    return this.#chunks.slice(at + 1).reduce((sum, { count }) => sum + count, inChunk);
+    return this.#sequences.length - Math.max(this.#from, this.#placeOf(sequence + 1));
   }
 
   /** Returns 0 before the first. */
   newest(): number {
-    return this.#chunks.at(-1)?.last ?? this.#floor;
+    return this.#sequences.at(-1) ?? this.#floor;
   }
 
   /** True if the dispatch is known to have counted. */
   has(sequence: number): boolean {
-    return sequence <= this.#floor ? this.#late.has(sequence) : this.#remembers(sequence);
+    return sequence <= this.#floor
+      ? this.#late.has(sequence)
+      : this.#sequences[this.#placeOf(sequence)] === sequence;
   }
 
   /**
@@ -131,11 +120,9 @@ export class CountedDispatches {
     const steps = Buffer.alloc(this.#bytes);
     let at = 0;
     let last = this.#floor;
-    for (const chunk of this.#chunks) {
-      at = writeNumber(steps, at, chunk.first - last);
-      steps.set(chunk.steps.subarray(chunk.from, chunk.to), at);
-      at += chunk.to - chunk.from;
-      last = chunk.last;
+    for (const sequence of this.#sequences.slice(this.#from)) {
+      at = writeNumber(steps, at, sequence - last);
+      last = sequence;
     }
     return {
       floor: this.#floor,
@@ -145,87 +132,37 @@ export class CountedDispatches {
     };
   }
 
-  #remembers(sequence: number): boolean {
-    const chunk = this.#chunks[this.#chunkOf(sequence)];
-    return chunk !== undefined && sequence <= chunk.last && sequencesOf(chunk).includes(sequence);
-  }
-
-  /** Returns -1 if the sequence is before the first chunk. */
-  #chunkOf(sequence: number): number {
-    return lowerBound(this.#chunks, sequence + 1, ({ first }) => first) - 1;
+  #placeOf(sequence: number): number {
+    return lowerBound(this.#sequences, sequence, (each) => each);
   }
 
   #add(sequence: number): void {
-    this.#count += 1;
-    const newest = this.#chunks.at(-1);
-    if (newest === undefined || sequence > newest.last) {
-      this.#bytes += writtenLength(sequence - this.newest());
-      if (newest === undefined || newest.count >= CHUNK) this.#chunks.push(chunkOf([sequence]));
-      else append(newest, sequence);
+    const newest = this.newest();
+    if (sequence > newest) {
+      this.#bytes += writtenLength(sequence - newest);
+      this.#sequences.push(sequence);
       return;
     }
-    const index = Math.max(0, this.#chunkOf(sequence));
-    const chunk = this.#chunks[index] ?? newest;
-    const sequences = sequencesOf(chunk);
-    const place = sequences.findIndex((each) => each > sequence);
-    const at = place < 0 ? sequences.length : place;
-    const before = sequences[at - 1] ?? this.#floor;
-    const after = sequences[at] ?? this.#chunks[index + 1]?.first ?? sequence;
+    const at = this.#placeOf(sequence);
+    const before = this.#sequences[at - 1] ?? this.#floor;
+    const after = this.#sequences[at] ?? sequence;
     this.#bytes +=
       writtenLength(sequence - before) + writtenLength(after - sequence) - writtenLength(after - before);
-    sequences.splice(at, 0, sequence);
-    const halves =
-      sequences.length > 2 * CHUNK ? [sequences.slice(0, CHUNK), sequences.slice(CHUNK)] : [sequences];
-    this.#chunks.splice(index, 1, ...halves.map(chunkOf));
+    this.#sequences.splice(at, 0, sequence);
   }
 
   #forget(): void {
     const { maxBytes, surely } = this.#memory;
-    while (this.#bytes > maxBytes && this.#count > surely) {
-      const [oldest] = this.#chunks;
-      if (oldest === undefined) return;
-      this.#bytes -= writtenLength(oldest.first - this.#floor);
-      this.#count -= 1;
-      this.#floor = oldest.first;
-      if (oldest.count === 1) this.#chunks.shift();
-      else {
-        const step = readNumber(oldest.steps, oldest.from);
-        oldest.first += step.value;
-        oldest.from = step.next;
-        oldest.count -= 1;
-      }
+    while (this.#bytes > maxBytes && this.#sequences.length - this.#from > surely) {
+      const oldest = this.#sequences[this.#from] ?? this.#floor;
+      this.#bytes -= writtenLength(oldest - this.#floor);
+      this.#floor = oldest;
+      this.#from += 1;
     }
+    if (this.#from < CUT_OFF) return;
+    this.#sequences = this.#sequences.slice(this.#from);
+    this.#from = 0;
   }
-}
-
-function chunkOf(sequences: readonly number[]): Chunk {
-  const [first = 0, ...others] = sequences;
-  const chunk = { first, last: first, count: 1, steps: new Uint8Array(CHUNK_BYTES), from: 0, to: 0 };
-  for (const sequence of others) append(chunk, sequence);
-  return chunk;
-}
-
-function append(chunk: Chunk, sequence: number): void {
-  const step = sequence - chunk.last;
-  if (chunk.to + writtenLength(step) > chunk.steps.length) {
-    const larger = new Uint8Array(2 * chunk.steps.length);
-    larger.set(chunk.steps);
-    chunk.steps = larger;
-  }
-  chunk.to = writeNumber(chunk.steps, chunk.to, step);
-  chunk.last = sequence;
-  chunk.count += 1;
-}
-
-function sequencesOf({ first, steps, from, to }: Chunk): number[] {
-  const sequences = [first];
-  for (let at = from, last = first; at < to; ) {
-    const { value, next } = readNumber(steps, at);
-    last += value;
-    at = next;
-    sequences.push(last);
-  }
-  return sequences;
 }
 
 /**

@@ -3,15 +3,9 @@ import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
 import { PastResults } from '../search/past-results.js';
-import {
-  type CarriedState,
-  type Checkpoint,
-  carriedIn,
-  issueIn,
-  MAX_UNPACKED,
-  unreadable,
-} from './checkpoint.js';
+import { type Checkpoint, carriedIn, issueIn, MAX_UNPACKED, unreadable } from './checkpoint.js';
 import { CountedDispatches } from './counted-dispatches.js';
+import type { SessionStateJson } from './session-state-json.js';
 import { numberOf } from './task-board.js';
 
 /**
@@ -62,7 +56,7 @@ function unpacked(state: string): Promise<string> {
   });
 }
 
-function requireAgreeing(state: CarriedState, { data }: Checkpoint, bounds: Bounds): void {
+function requireAgreeing(state: SessionStateJson, { data }: Checkpoint, bounds: Bounds): void {
   const newest = data.newest_dispatch?.sequence ?? 0;
   requireBounded(state, 'state', { ...bounds, newest });
   const { late } = state.window.counted;
@@ -85,7 +79,7 @@ function requireAgreeing(state: CarriedState, { data }: Checkpoint, bounds: Boun
   }
 }
 
-function pastOf({ past }: CarriedState): PastResults {
+function pastOf({ past }: SessionStateJson): PastResults {
   try {
     return new PastResults(past);
   } catch (cause) {

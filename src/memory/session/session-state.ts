@@ -412,6 +412,8 @@ const TRACE = 10_000;
 const PENDING = 500;
 /** Stored in the settled part and in the current view. */
 const REJECTION = 600;
+/** Of a byte of the deltas of counted dispatches: each has one or two. */
+const COUNTED = 8;
 
 const RESULT = 90;
 /** An id, an entry of the map and an array. */
@@ -446,7 +448,7 @@ export function stateBytes(state: SessionState): number {
     RESULT * results.size +
     ITEM * boardResults.size +
     REJECTION * rejections.length +
-    state.dispatches.counted().bytes +
+    COUNTED * state.dispatches.counted().bytes +
     state.vectors.size * (VECTOR + (vector?.values.length ?? 0))
   );
 }

@@ -23,19 +23,19 @@ interface Guardable {
 }
 
 /**
- * Wraps endpoints: limits each session's request rate and redacts secrets before a handler stores anything. An endpoint without statistics gets the guard's:
- * redacted secrets by rule.
+ * Wraps endpoints: limits each session's request rate and redacts secrets before a handler stores anything. An endpoint
+ * without statistics gets the guard's: redacted secrets by rule.
  */
 export function guarded<Endpoint extends Guardable>(
   { requestsPerSecond, secrets, logger, now = () => performance.now() }: GuardOptions,
   endpoints: readonly Endpoint[],
 ): Endpoint[] {
-  const limiter = new RateLimiter({ perSecond: requestsPerSecond, now });
+  const admit = rateLimiter({ perSecond: requestsPerSecond, now });
   return endpoints.map((endpoint) => {
     const redacted: SecretCounts = {};
     const handle = async (request: unknown, caller: string) => {
       const session = nameOf(request);
-      limiter.admit(session ?? `${CALLER}${caller}`);
+      admit(session ?? `${CALLER}${caller}`);
       if (secrets === undefined) return endpoint.handle(request, caller);
       const { value, found } = redactJson(request, secrets);
       if (Object.keys(found).length > 0) {
@@ -118,30 +118,23 @@ class TokenBuckets {
   }
 }
 
-/** Limits requests per second and session, with a burst of two seconds. Sessions do not affect each other. */
-export class RateLimiter {
-  readonly #perSecond: number;
-  readonly #buckets: TokenBuckets;
-
-  constructor(limits: BucketLimits) {
-    this.#perSecond = limits.perSecond;
-    this.#buckets = new TokenBuckets(limits);
-  }
-
-  /** Counts one request. Throws ThroughlineError `rate_limited`, with `retryAfterMs` in its details. */
-  admit(session: string): void {
-    const retryAfterMs = this.#buckets.waitFor(session, 1);
-    if (retryAfterMs === 0) {
-      this.#buckets.take(session, 1);
-      return;
-    }
-    const perSecond = this.#perSecond;
+/**
+ * Limits requests per second and session, with a burst of two seconds. Sessions do not affect each other.
+ *
+ * @returns counts one request, or throws ThroughlineError `rate_limited`, with `retryAfterMs` in its details
+ */
+export function rateLimiter(limits: BucketLimits): (session: string) => void {
+  const { perSecond } = limits;
+  const buckets = new TokenBuckets(limits);
+  return (session) => {
+    const retryAfterMs = buckets.waitFor(session, 1);
+    if (retryAfterMs === 0) return buckets.take(session, 1);
     throw new ThroughlineError(
       'rate_limited',
       `the session sends more than ${perSecond} requests a second: try again in ${retryAfterMs} ms, or raise requestsPerSecond of THROUGHLINE_TUNING`,
       { details: { retryAfterMs, perSecond } },
     );
-  }
+  };
 }
 
 /** A request before it is parsed. */

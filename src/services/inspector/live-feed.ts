@@ -14,8 +14,17 @@ import type { TimelineEntry, TimelineListed } from '../../contracts/replies/disp
 import { keptPrompt } from '../../contracts/replies/prompt-trace.js';
 import { toolSubject } from '../../contracts/request-names.js';
 import type { LiveTransport } from '../../engine/ports/clients.js';
+import { TailFollower } from '../../engine/runtime/tail-follower.js';
 import { promptEntry } from '../../memory/session/timeline-entry.js';
-import { type Newer, SessionFollower } from './session-follower.js';
+
+interface Newer {
+  /** Oldest first. */
+  readonly entries: readonly TimelineEntry[];
+  /** The entries are complete up to this event. */
+  readonly sequence: number;
+  /** There are more than requested. */
+  readonly isCut: boolean;
+}
 
 interface FeedOptions {
   readonly transport: LiveTransport;
@@ -31,6 +40,8 @@ interface Browser {
   readonly session: Token | undefined;
 }
 
+/** The cursor of a session before its newest event is known. */
+const UNKNOWN = -1;
 const HEARTBEAT_MS = 15_000;
 /** A browser with more queued is too slow: its stream ends, and it connects again and reloads what it shows. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
@@ -43,7 +54,9 @@ const THROTTLE = { everyMs: 30, settledMs: 1000 };
 export class LiveFeed {
   readonly #options: FeedOptions;
   readonly #browsers = new Set<Browser>();
-  readonly #followers = new Map<Token, SessionFollower>();
+  readonly #followers = new Map<Token, TailFollower<TimelineEntry>>();
+  /** Sessions with events while their cursor was unknown. */
+  readonly #early = new Set<Token>();
   readonly #changes = this.#throttled('change');
   readonly #prompts = this.#throttled('prompt');
   readonly #learnings = this.#throttled('learning');
@@ -110,6 +123,7 @@ export class LiveFeed {
     for (const throttled of [this.#changes, this.#prompts, this.#learnings]) throttled.clear();
     for (const follower of this.#followers.values()) follower.close();
     this.#followers.clear();
+    this.#early.clear();
   }
 
   #leave(browser: Browser): void {
@@ -125,15 +139,27 @@ export class LiveFeed {
     this.#followers.delete(session);
   }
 
-  #follow(session: Token): SessionFollower {
-    return new SessionFollower({
-      ask: (after) => this.#options.newerThan(session, after),
-      tell: (entry) => {
-        const { type, at, sequence } = entry;
-        this.#toThoseOf(session, sent('change', { session, type, at, sequence, entry }));
+  #follow(session: Token): TailFollower<TimelineEntry> {
+    const follower = new TailFollower<TimelineEntry>({
+      after: UNKNOWN,
+      read: async (after) => {
+        const isFirst = after === UNKNOWN;
+        const newer = await this.#options.newerThan(session, isFirst ? undefined : after);
+        // The first answer may hold an early event already.
+        const isEarly = isFirst && this.#early.delete(session);
+        if (newer.isCut || isEarly) this.#toThoseOf(session, sent('lost', {}));
+        return { items: newer.isCut ? [] : newer.entries, through: newer.sequence, isMore: false };
       },
-      lost: () => this.#toThoseOf(session, sent('lost', {})),
+      tell: async (entries) => {
+        for (const entry of entries) {
+          const { type, at, sequence } = entry;
+          this.#toThoseOf(session, sent('change', { session, type, at, sequence, entry }));
+        }
+      },
+      failed: () => {},
     });
+    follower.poke();
+    return follower;
   }
 
   #happened(subject: string): void {
@@ -141,7 +167,9 @@ export class LiveFeed {
     if (event === undefined) return;
     const { session, type } = event;
     this.#changes.push(session, { session, type, at: now() });
-    this.#followers.get(session)?.poke();
+    const follower = this.#followers.get(session);
+    if (follower?.at === UNKNOWN) this.#early.add(session);
+    follower?.poke();
   }
 
   #compiled(subject: string, data: Uint8Array): void {
@@ -229,6 +257,7 @@ export function newerBy(
     const body = { session, kinds, ...range };
     const subject = scopedRequest(toolSubject('timeline-list'), body);
     const { entries, sequence, next } = (await transport.request(subject, body, timeoutMs)) as TimelineListed;
+    if (after === undefined) return { entries: [], sequence, isCut: false };
     return { entries: entries.toReversed(), sequence, isCut: next !== undefined };
   };
 }

@@ -48,12 +48,7 @@ interface LearnerOptions {
   readonly tracing?: Tracing;
 }
 
-interface Learner {
-  /** Stops fetching and waits for the reviews in progress. */
-  stop(): Promise<void>;
-}
-
-export async function startLearner(options: LearnerOptions): Promise<Learner> {
+export async function startLearner(options: LearnerOptions) {
   const { source, logger, random } = options;
   const inHand = new Map<DispatchDelivery, Promise<void>>();
   const consumption = await source.consume((delivery) => {
@@ -107,6 +102,7 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
   }
 
   return {
+    /** Stops fetching and waits for the reviews in progress. */
     async stop() {
       try {
         await consumption.close();

@@ -30,12 +30,6 @@ type Answers = {
   readonly [Name in 'session-forget' | 'project-forget']: (request: unknown) => Promise<ToolReply<Name>>;
 };
 
-interface ForgetTools {
-  readonly answers: Answers;
-  /** Stops; another process or the next start resumes the work. */
-  stop(): Promise<void>;
-}
-
 /** Less than a client's timeout. */
 const ANSWER_MS = 3000;
 /** Time that counts are kept for callers that ask again. */
@@ -60,7 +54,7 @@ interface Begun {
 
 type ForgetToolsPorts = ForgetProjectPorts & Pick<JobsOptions, 'leases' | 'newId'>;
 
-export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
+export function createForgetTools(ports: ForgetToolsPorts) {
   const { lifecycle, eraser } = ports;
   const asked = new Map<string, Asked>();
   const erased = new Map<Token, StoredCounts>();
@@ -182,6 +176,7 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
       return projectReply(project, job.sessions, await answered(job));
     },
   };
+  // Another process or the next start resumes the work.
   return { answers, stop: () => jobs.stop() };
 }
 

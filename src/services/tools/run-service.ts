@@ -26,18 +26,10 @@ interface RunServiceOptions {
   readonly tracker: ProgressTracker;
 }
 
-interface RunService {
-  /** Records the tasks as the session's plan. Throws a ThroughlineError if they cannot be read. */
-  init(request: unknown): Promise<object>;
-  status(request: unknown): Promise<object>;
-  /** Answers `plan-show`. Throws `not_found` for an unknown task. */
-  plan(request: unknown): Promise<object>;
-}
-
 /** Problems listed in a reply; the run counts all of them. */
 const MAX_PROBLEMS = 1000;
 
-export function createRunService({ reader, command, tracker }: RunServiceOptions): RunService {
+export function createRunService({ reader, command, tracker }: RunServiceOptions) {
   /** Returns the state with the current plan, and the error if the plan could not be read. */
   async function refreshed(session: Token): Promise<{ state: SessionState; degraded?: string }> {
     const { folded } = await reader.load(session);
@@ -47,7 +39,8 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
   }
 
   return {
-    async init(input) {
+    /** Records the tasks as the session's plan. Throws a ThroughlineError if they cannot be read. */
+    async init(input: unknown) {
       const {
         session: name,
         spec,
@@ -86,7 +79,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
       });
       return { ...reply, problems: parsed.problems.slice(0, MAX_PROBLEMS).map(planProblem) };
     },
-    async status(input) {
+    async status(input: unknown) {
       const { session: name, lists } = checkedRequest(runStatusRequest, input);
       const { state, ...degraded } = await refreshed(token(name, 'session'));
       return {
@@ -96,7 +89,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
         sequence: state.sequence,
       };
     },
-    async plan(input) {
+    async plan(input: unknown) {
       const { session: name, ...asked } = checkedRequest(TOOLS['plan-show'].request, input);
       const { state, ...degraded } = await refreshed(token(name, 'session'));
       const tasks = state.run?.document.tasks ?? [];

@@ -53,25 +53,12 @@ export async function appendTo(
   return appended.outcome === 'appended' ? appended.sequence : 0;
 }
 
-interface TraceService {
-  /**
-   * Appends entries, as one event unless they are large. Unreadable entries are skipped and counted; it is an error if all are.
-   */
-  append(request: unknown): Promise<object>;
-  /** Returns an intent's summary with its figures, and the newer entries; null or empty below the threshold. */
-  compact(request: unknown): Promise<object>;
-  /** Returns a stored entry. Throws `not_found` for an unknown id. */
-  get(request: unknown): Promise<object>;
-  /** Adds an entry's text as a constraint of its intent. */
-  pin(request: unknown): Promise<object>;
-}
-
 /** Maximum size of an event's entries in characters, so that it fits one message. */
 const EVENT_SIZE = 400_000;
 /** Events per read in the search for an entry. */
 const PAGE = 200;
 
-export function createTraceService(options: TraceServiceOptions): TraceService {
+export function createTraceService(options: TraceServiceOptions) {
   const { log, reader, clock, newId, tokenizers } = options;
   const append = (session: Token, data: EventOf<'trace.appended'>['data']) =>
     appendTo(options, session, { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data });
@@ -102,7 +89,8 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
   };
 
   return {
-    async append(input) {
+    /** Appends entries, as one event unless they are large. Skips and counts unreadable ones; it is an error if all are. */
+    async append(input: unknown) {
       const { session: name, entries: given } = checkedRequest(traceAppendRequest, input);
       const session = token(name, 'session');
       const entries: StoredEntry[] = [];
@@ -127,7 +115,8 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
       }
       return { appended: entries.length, malformed, sequence };
     },
-    async compact(input) {
+    /** Returns an intent's summary with its figures, and the newer entries; null or empty below the threshold. */
+    async compact(input: unknown) {
       const { session: name, intentId } = checkedRequest(traceCompactRequest, input);
       const session = token(name, 'session');
       const opened = (await reader.load(session)).folded.state;
@@ -145,12 +134,13 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
         sequence: state.sequence,
       };
     },
-    async get(input) {
+    async get(input: unknown) {
       const { session, id, intentId } = checkedRequest(traceGetRequest, input);
       const { entry, ...where } = await find(token(session, 'session'), id, intentId);
       return { ...where, entry };
     },
-    async pin(input) {
+    /** Adds an entry's text as a constraint of its intent. */
+    async pin(input: unknown) {
       const { session: name, id, intentId } = checkedRequest(tracePinRequest, input);
       const session = token(name, 'session');
       const { entry } = await find(session, id, intentId);

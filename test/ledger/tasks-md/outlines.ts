@@ -150,7 +150,7 @@ export const OUTLINES: Record<string, { tasks: string[]; problems: string[] }> =
   },
   fences: {
     tasks: ['4 pending'],
-    problems: ['4 not_a_task', '9 not_a_task', '14 not_a_task', '17 unclosed_fence'],
+    problems: ['4 not_a_task', '14 not_a_task', '18 not_a_task'],
   },
   duplicates: {
     tasks: [

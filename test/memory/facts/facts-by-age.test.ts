@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import type { IndexedFact } from '../../../src/memory/facts/fact-index.js';
 import { FactIndex } from '../../../src/memory/facts/fact-index.js';
 import { rankFacts } from '../../../src/memory/facts/fact-ranking.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
-import type { IndexedFact } from '../../../src/memory/facts/fact-types.js';
 import { fact, factsFrom, roleResults } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 

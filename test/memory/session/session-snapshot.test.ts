@@ -184,20 +184,6 @@ describe('the text of a snapshot', () => {
     expect(text).toContain('},"v":1,"last_command":0,"state":{"limits":');
   });
 
-  it('the text of a snapshot shows the counts and ledgers of now, the newest dispatches included', () => {
-    const { state } = JSON.parse(text);
-    expect(state.counts).toMatchObject({ implementer: 1, reviewer: 2, rejected: 1 });
-    expect(state.ledgers).toEqual([
-      expect.objectContaining({
-        task: '1',
-        dispatches: 3,
-        last_outcome: 'reviewer_approved',
-        stalled: false,
-      }),
-    ]);
-    expect(state.settled.ledgers).toEqual([]);
-  });
-
   it('the text of a snapshot says when it was made, and is of no use to another session', () => {
     const decoded = decodeSnapshot('demo', text);
     expect(decoded).toMatchObject({ ok: true, createdAt: NOW, state: { session: 'demo', sequence: 4 } });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import { RateLimiter } from '../../../src/services/common/request-guard.js';
+import { rateLimiter } from '../../../src/services/common/request-guard.js';
 import * as fc from '../../support/properties.js';
 
 function limiterOf(perSecond: number) {
   const clock = { ms: 0 };
-  const limiter = new RateLimiter({ perSecond, now: () => clock.ms });
+  const limiter = rateLimiter({ perSecond, now: () => clock.ms });
   const admitted = (session: string) => {
     try {
-      limiter.admit(session);
+      limiter(session);
       return true;
     } catch (error) {
       if (error instanceof ThroughlineError && error.code === 'rate_limited') return false;
@@ -41,7 +41,7 @@ describe('a rate limiter', () => {
   it('the rate limiter says when to try again, and then lets the session ask', () => {
     const { clock, limiter, admitted } = limiterOf(4);
     times(8, () => admitted('a'));
-    expect(() => limiter.admit('a')).toThrowError(
+    expect(() => limiter('a')).toThrowError(
       expect.objectContaining({
         code: 'rate_limited',
         message: expect.stringContaining('requestsPerSecond of THROUGHLINE_TUNING'),

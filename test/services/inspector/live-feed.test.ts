@@ -10,11 +10,17 @@ afterEach(() => {
   for (const feed of feeds.splice(0)) feed.close();
 });
 
-function opened() {
+type Newer = Awaited<ReturnType<ConstructorParameters<typeof LiveFeed>[0]['newerThan']>>;
+
+function opened(replies: (Newer | Error)[] = []) {
   const transport = new MemoryLiveTransport();
   const feed = new LiveFeed({
     transport,
-    newerThan: async (_session, after) => ({ entries: [], sequence: after ?? 0, isCut: false }),
+    async newerThan(_session, after) {
+      const reply = replies.shift() ?? { entries: [], sequence: after ?? 0, isCut: false };
+      if (reply instanceof Error) throw reply;
+      return reply;
+    },
     promptEntry: (data) =>
       data.length === 0
         ? undefined
@@ -81,5 +87,33 @@ describe('the live feed', () => {
     for await (const chunk of stream) bytes += chunk.length;
     expect(bytes).toBeGreaterThan(1024 * 1024 - 1000);
     expect(bytes).toBeLessThan(1024 * 1024 + 1000);
+  });
+
+  const newer = (sequence: number, told: number[], isCut = false): Newer => ({
+    sequence,
+    entries: told.map((each) => ({ key: `e${each}`, sequence: each }) as TimelineEntry),
+    isCut,
+  });
+  const told = (heard: string[]) =>
+    heard.slice(1).map((each) => (each.startsWith('change') ? JSON.parse(each.slice(7)).sequence : each));
+
+  it('a browser hears what is new in its session since it opened, also after a failure', async () => {
+    const { transport, feed } = opened([newer(7, []), new Error('gone'), newer(9, [8, 9])]);
+    const heard = reading(feed.open(token('mine', 'session')));
+    await soon(() => expect(heard()).toHaveLength(1));
+    await new Promise(setImmediate);
+    transport.send('session.mine.task.added');
+    await soon(() => expect(told(heard())).toEqual([8, 9]));
+  });
+
+  it.each([
+    ['too much happens', [newer(7, []), newer(900, [899, 900], true)]],
+    ['something happens before its cursor is known', [newer(8, [])]],
+  ])('a browser hears that something was lost if %s', async (what, replies) => {
+    const { transport, feed } = opened(replies);
+    const heard = reading(feed.open(token('mine', 'session')));
+    if (what === 'too much happens') await new Promise(setImmediate);
+    transport.send('session.mine.task.added');
+    await soon(() => expect(told(heard())).toEqual(['lost {}']));
   });
 });

@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { TimelineEntry } from '../../../src/contracts/replies/dispatch-result.js';
 import type { HealthShown } from '../../../src/contracts/replies/health-reply.js';
 import { HealthHistory } from '../../../src/services/inspector/health-history.js';
 import { KeyThrottle } from '../../../src/services/inspector/live-feed.js';
-import { type Newer, SessionFollower } from '../../../src/services/inspector/session-follower.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -45,97 +43,6 @@ describe('a throttle by key', () => {
     throttle.clear();
     vi.advanceTimersByTime(10_000);
     expect(told).toEqual(['a1', 'b1']);
-  });
-});
-
-describe('a session that is followed', () => {
-  const entry = (sequence: number) => ({ key: `e${sequence}`, sequence }) as TimelineEntry;
-  function followed(replies: (Newer | Error)[]) {
-    const asked: (number | undefined)[] = [];
-    const told: number[] = [];
-    const lost = vi.fn();
-    const follower = new SessionFollower({
-      async ask(after) {
-        asked.push(after);
-        const reply = replies.shift() ?? { entries: [], sequence: after ?? 0, isCut: false };
-        if (reply instanceof Error) throw reply;
-        return reply;
-      },
-      tell: ({ sequence }) => told.push(sequence),
-      lost,
-    });
-    return { follower, asked, told, lost };
-  }
-  const newer = (sequence: number, entries: number[], isCut = false): Newer => ({
-    sequence,
-    entries: entries.map(entry),
-    isCut,
-  });
-
-  it('a session that is followed tells what is new since the beginning, the oldest first', async () => {
-    const { follower, asked, told } = followed([newer(7, [7]), newer(9, [8, 9])]);
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(told).toEqual([]);
-    follower.poke();
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(told).toEqual([8, 9]);
-    expect(asked).toEqual([undefined, 7, 9]);
-  });
-
-  it('an event that is heard of before it is stored is asked for again', async () => {
-    const { follower, told, asked } = followed([newer(7, []), newer(7, []), newer(7, []), newer(8, [8])]);
-    await vi.advanceTimersByTimeAsync(0);
-    follower.poke();
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(told).toEqual([8]);
-    expect(asked).toEqual([undefined, 7, 7, 7, 8]);
-  });
-
-  it('an event that comes while the answer to another is on its way is asked for as well', async () => {
-    const { follower, told, asked } = followed([newer(7, []), newer(8, [8]), newer(9, [9])]);
-    await vi.advanceTimersByTimeAsync(0);
-    follower.poke();
-    follower.poke();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(told).toEqual([8, 9]);
-    expect(asked).toEqual([undefined, 7, 8]);
-    follower.close();
-  });
-
-  it('what happens before it is known where the timeline stands is told as lost, since the answer may hold it already', async () => {
-    const { follower, told, lost } = followed([newer(8, [8])]);
-    follower.poke();
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(told).toEqual([]);
-    expect(lost).toHaveBeenCalledTimes(1);
-  });
-
-  it('a session where too much happened says that something was lost, and nothing of it', async () => {
-    const { follower, told, lost } = followed([newer(7, []), newer(900, [899, 900], true)]);
-    await vi.advanceTimersByTimeAsync(0);
-    follower.poke();
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(lost).toHaveBeenCalledTimes(1);
-    expect(told).toEqual([]);
-  });
-
-  it('a question that fails is asked again, and what came in between is told as lost', async () => {
-    const { follower, told, asked, lost } = followed([newer(7, []), new Error('gone'), newer(20, [20])]);
-    await vi.advanceTimersByTimeAsync(0);
-    follower.poke();
-    await vi.advanceTimersByTimeAsync(5000);
-    expect(asked.slice(0, 3)).toEqual([undefined, 7, undefined]);
-    expect(told).toEqual([]);
-    expect(lost).toHaveBeenCalledTimes(1);
-  });
-
-  it('a session that nobody follows any longer is not asked about', async () => {
-    const { follower, asked } = followed([]);
-    await vi.advanceTimersByTimeAsync(0);
-    follower.close();
-    follower.poke();
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(asked).toHaveLength(1);
   });
 });
 

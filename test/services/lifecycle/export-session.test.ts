@@ -53,7 +53,9 @@ async function started(events = 300, maxReplyBytes = 20_000) {
 
 /** Returns the visible state that events add up to. */
 function seen(events: readonly StoredEvent[]) {
-  const { counts, tasks, notes, last_event_at } = stateToJson(folded(events));
+  const state = folded(events);
+  const { counts } = state.dispatches.current();
+  const { tasks, notes, last_event_at } = stateToJson(state);
   return { counts, tasks, notes, last_event_at };
 }
 
