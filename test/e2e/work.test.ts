@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { projectStateDir } from '../../src/engine/files/user-state.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
-import { onTerminal, PTY_MISSING, shownRows } from '../support/pty.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
 
 /** `throughline work` with agents that are commands, as users run it. */
@@ -55,26 +54,7 @@ async function project(
   };
 }
 
-/** Texts in wide signs, longer than a terminal. */
-const WIDE_PLAN = PLAN.replaceAll('Write the ', '어휘 분석기와 구문 분석기를 차례대로 작성합니다 ');
-
 const ALL = ['T001 implementer', 'T001 reviewer', 'T002 implementer', 'T002 reviewer'];
-
-describe.skipIf(PTY_MISSING !== undefined)('throughline work on a terminal', () => {
-  it.each([40, 100])(
-    'on a terminal of %i columns the line of a task is written over until the task is done, wide signs or not',
-    async (columns) => {
-      const { args, env, folder } = await project({ 'T001 reviewer': ['needs_changes'] }, WIDE_PLAN);
-      await using terminal = await onTerminal(args, env, folder, columns);
-      await terminal.shows(/T001 {2}round 1 {2}implementer/);
-      await terminal.shows(/T001 {2}round 2 {2}reviewer/);
-      expect((await terminal.ended()).code).toBe(0);
-      const rows = shownRows(terminal.written(), columns);
-      expect(rows.filter((row) => /^T00\d approved$/.test(row))).toEqual(['T001 approved', 'T002 approved']);
-      expect(rows.filter((row) => /^T00\d {2}round/.test(row))).toEqual([]);
-    },
-  );
-});
 
 describe('throughline work', () => {
   it('runs a plan to its end, says how, and what to do next', async () => {

@@ -98,30 +98,3 @@ export async function onTerminal(
     },
   };
 }
-
-/** What a terminal of so many columns shows in the end, a row each, of what was written to it; rows never scroll away. */
-export function shownRows(written: string, columns: number): string[] {
-  const rows: string[][] = [[]];
-  let [x, y] = [0, 0];
-  for (const [part, up] of written.matchAll(/\p{Cc}\[(\d*)A|\p{Cc}\[\d*[JKm]|./gsu)) {
-    const row = () => (rows[y] ??= []);
-    if (up !== undefined) y = Math.max(0, y - Number(up || 1));
-    else if (part.endsWith('[J') && part.length > 2) {
-      row().length = Math.min(row().length, x);
-      rows.length = y + 1;
-    } else if (part === '\r') x = 0;
-    else if (part === '\n') y += 1;
-    else if (part.length <= 2) {
-      const width = /[\p{Script=Hangul}\p{Script=Han}]/u.test(part) ? 2 : 1;
-      if (x + width > columns) [x, y] = [0, y + 1];
-      row()[x] = part;
-      if (width === 2) row()[x + 1] = '';
-      x += width;
-    }
-  }
-  return rows.map((cells) =>
-    Array.from(cells ?? [], (cell) => cell ?? ' ')
-      .join('')
-      .trimEnd(),
-  );
-}
