@@ -14,6 +14,7 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { kindOf } from '../contracts/kinds.js';
 import { redacted } from '../memory/redaction/redacted.js';
 import { isObject, oneLine } from '../shared/text.js';
 import { type CommandPlace, faultOf, logged, notStarted, wasNotStarted } from './command-agent.js';
@@ -200,7 +201,7 @@ class Turn {
     const earlier = [...this.#answers.keys()].slice(-MOST_REPEATED).map((text) => ({ text }));
     return JSON.stringify({
       task_id: task,
-      [role === 'implementer' ? 'status' : 'assessment']: 'blocked',
+      [kindOf(role).verdictField ?? 'status']: 'blocked',
       summary: 'It needs the permission of a person',
       questions: [...earlier, { text: question, options: CHOICES }],
     });

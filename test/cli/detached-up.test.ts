@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -208,8 +208,8 @@ describe('up --detach', () => {
   });
 
   it('with --auth the server asks for a token that commands find and others do not', async () => {
-    const [state, config] = [await newStore(), await newStore()];
-    const env = { XDG_STATE_HOME: state, XDG_CONFIG_HOME: config };
+    const state = await newStore();
+    const env = { XDG_STATE_HOME: state };
     const port = await freePort('127.0.0.1');
     const url = `nats://127.0.0.1:${port}`;
     const up = (...more: string[]) => cli(['up', '--detach', '--no-inspector', ...more], { env });
@@ -223,10 +223,6 @@ describe('up --detach', () => {
       });
       const file = join(state, 'throughline', 'server', 'throughline-token');
       expect((await stat(file)).mode & 0o777).toBe(0o600);
-      const context = join(config, 'nats', 'context', 'throughline.json');
-      const token = (await readFile(file, 'utf8')).trim();
-      expect(JSON.parse(await readFile(context, 'utf8'))).toMatchObject({ url, token });
-      expect((await stat(context)).mode & 0o777).toBe(0o600);
       expect(await up('--no-auth')).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('with a token: run "throughline down" first'),

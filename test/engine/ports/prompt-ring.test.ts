@@ -100,7 +100,7 @@ describe('on NATS', () => {
     connection.subscribe(PROMPTS_SUBJECTS, { callback: () => undefined });
     await connection.flush();
     await (await connection.jetstreamManager()).streams.delete(PROMPTS_STREAM);
-    const impatient = await openPorts(opened.nats.server.url, { requestTimeoutMs: 2_000, makes: [] });
+    const impatient = await openPorts(opened.nats.server.url, { requestTimeoutMs: 5_000, makes: [] });
     const sessions = [newSession(), newSession()];
     await Promise.all(sessions.map((session) => impatient.prompts.keep(kept(session, 1))));
     for (const session of sessions)
