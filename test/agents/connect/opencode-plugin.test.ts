@@ -19,7 +19,6 @@ const CHILD = 'ses_child';
 /** The plugin, in an opencode that answers nothing by itself and a hook that sends back whom it may. */
 async function loaded() {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-opencode-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const log = join(folder, 'calls');
   writeFileSync(log, '');
   const shim = `#!/bin/sh
@@ -89,6 +88,11 @@ esac
     named: async (name: string) => (await at.calls()).filter((call) => call.hook_event_name === name),
     settled: () => vi.waitFor(async () => expect(prompts).toHaveLength(1)),
   };
+  // Hooks that still run would write into the folder.
+  onTestFinished(async () => {
+    await at.run('dispose', undefined);
+    rmSync(folder, { recursive: true, force: true });
+  });
   return at;
 }
 
