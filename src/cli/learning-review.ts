@@ -17,7 +17,7 @@ const MOST = 1000;
 /** Cases shown with a proposal; `learning show` lists all. */
 const EVIDENCE_SHOWN = 3;
 
-/** What a person may do with a proposal, by the letter that is typed for it. */
+/** A person types one of these letters to decide on a proposal. */
 const ACTIONS = { a: 'accept', m: 'merge', b: 'both', r: 'reject', e: 'edit', s: 'skip', q: 'quit' } as const;
 
 type Letter = keyof typeof ACTIONS;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
-import { messageOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, messageOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
 import {
   DISPATCH_PARTS,
   FACT_TAGS,
@@ -127,14 +127,20 @@ export function promptCommand(program: Command): void {
     )
     .action(async (options: CompileOptions, command: Command) => {
       const cli = cliOf(command);
-      const request = await requestOf(await usualSession(cli, command, false), options);
+      const session = await usualSession(cli, command, false);
+      const request = await requestOf(session, options);
       const reply = await withClient(
         cli,
         async (client) => {
-          const compiled = await client.compile(request);
+          const compiled = await client.compile(request).catch(async (error: unknown) => {
+            // A name that is wrong explains more than a text that is missing.
+            if (options.new !== true && codeOf(error) === 'schema_invalid')
+              requireEvents(session, (await client.tools.timelineList({ session, limit: 1 })).sequence);
+            throw error;
+          });
           const isBegun = compiled.sequence > 0 || options.kind === 'session-start';
           if (!isBegun && options.new !== true)
-            throw noSuchSession(request.session, '--new compiles its first prompt');
+            throw noSuchSession(session, '--new compiles its first prompt');
           return compiled;
         },
         { checkReplies: false },

@@ -182,6 +182,19 @@ describe('throughline prompt', () => {
     expect(again).toEqual({ code: 0, stdout: compiled.stdout, stderr: '' });
   });
 
+  it('a session that does not exist is named before a task without a text', async () => {
+    const nobody = newSession('nobody');
+    const asked = ['prompt', '-s', nobody, '-t', '2'];
+    expect(await up.cli(asked)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(`session ${nobody} does not exist`),
+    });
+    expect(await up.cli([...asked, '--new'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('give its text as taskPrompt (--prompt)'),
+    });
+  });
+
   it('prompts ls says what to do for a session without any', async () => {
     const none = newSession('none');
     expect(await up.cli(['prompt', 'ls', none])).toMatchObject({

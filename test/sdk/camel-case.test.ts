@@ -35,6 +35,17 @@ describe('camelCased', () => {
   });
 });
 
+it.each(['dispatch-show', 'timeline-list'])(
+  'fields of %s, which a handle passes on as they are, have one word',
+  (tool) => {
+    const text = readFileSync(join(SCHEMAS, `tool.${tool}.reply.json`), 'utf8');
+    const names = new Set<string>();
+    collectNames(JSON.parse(text), names);
+    expect(names).toContain('sequence');
+    expect([...names].filter((name) => name.includes('_'))).toEqual([]);
+  },
+);
+
 interface Schema {
   readonly properties?: Record<string, Schema>;
   readonly additionalProperties?: unknown;
@@ -47,4 +58,10 @@ function collect(schema: unknown, maps: Set<string>, objects: Set<string>): void
     else if (Object.keys(field.properties ?? {}).some((each) => each.includes('_'))) objects.add(name);
   }
   for (const value of Object.values(schema)) collect(value, maps, objects);
+}
+
+function collectNames(schema: unknown, names: Set<string>): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  for (const name of Object.keys((schema as Schema).properties ?? {})) names.add(name);
+  for (const value of Object.values(schema)) collectNames(value, names);
 }

@@ -7,8 +7,8 @@ import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
 /**
  * Remembers which dispatches have counted, to tell late from repeated ones.
  *
- * The newest sequences are stored exactly, as delta-encoded varints, a byte or two each. Beyond the byte limit the
- * lowest are evicted; the highest evicted one is the floor. Above the floor, late and repeated are distinguished. At or
+ * The newest sequences are kept exactly: in a sorted list here, in a snapshot as delta-encoded varints of a byte or two.
+ * Beyond the limit of bytes of these deltas the lowest are evicted; the highest evicted one is the floor. Above the floor, late and repeated are distinguished. At or
  * below it, a dispatch counts only with a proof: that the log was searched up to some event, that the dispatch was
  * below the floor there already, and that no event of it had counted. Dispatches counted by proof are remembered
  * separately, because two workers may have searched at the same time.

@@ -412,7 +412,7 @@ const TRACE = 10_000;
 const PENDING = 500;
 /** Stored in the settled part and in the current view. */
 const REJECTION = 600;
-/** Of a byte of the deltas of counted dispatches: each has one or two. */
+/** A counted dispatch takes 8 bytes here, and one or two as a delta. */
 const COUNTED = 8;
 
 const RESULT = 90;

@@ -25,7 +25,7 @@ type Shown = (typeof SHOWN)[number]['value'];
 /** Largest page that the service returns. */
 const LIMIT = 200;
 
-/** What each column is sorted by. */
+/** Each column is sorted by one of these values. */
 const COLUMNS: Readonly<Record<string, (listed: SessionListed) => string | number>> = {
   Session: ({ session }) => session,
   Project: (each) => (each.brief ? '' : (each.project ?? '')),

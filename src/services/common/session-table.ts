@@ -35,7 +35,7 @@ export interface Row {
 interface KnownFigures {
   readonly status: Figures['status'];
   readonly project: string | undefined;
-  /** What a list is searched for, in lower case: name, title, project, goal, needs and agents. */
+  /** A list is searched in this text: name, title, project, goal, needs and agents, in lower case. */
   readonly said: string;
   /** See `needRank`. */
   readonly rank: number;
