@@ -162,12 +162,11 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   };
 }
 
-/** Memoizes a function by its argument. */
+/** Remembers the last argument and its result. */
 function onceFor<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
-  const made = new WeakMap<Key, { readonly value: Made }>();
+  let last: { readonly key: Key; readonly made: Made } | undefined;
   return (key) => {
-    const known = made.get(key) ?? { value: make(key) };
-    made.set(key, known);
-    return known.value;
+    if (last?.key !== key) last = { key, made: make(key) };
+    return last.made;
   };
 }

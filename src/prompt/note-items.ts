@@ -129,6 +129,7 @@ function testSaying(object: string, inTask: string): string {
 
 /** Renders findings of a task's reviews: open ones, and settled ones unless the summary already says so. */
 export function demandsPart(findings: readonly SessionFact[], summary: string): string[] {
+  if (findings.length === 0) return [];
   const textsOf = (isOpen: boolean) =>
     distinctTexts(
       findings.filter((each) => isOpen === (each.validTo === undefined)).map((each) => each.object),

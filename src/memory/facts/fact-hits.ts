@@ -65,57 +65,42 @@ export interface FaintFact {
   readonly sum: number;
 }
 
-/** The evidence for one fact, weighted by rarity. Also the candidate itself, since a thousand facts have one each. */
-class Hit implements Candidate {
-  readonly entry: IndexedFact;
-  readonly #hits: FactHits;
-  /** Index of its first and last match; -1 for none. */
-  first = -1;
-  last = -1;
-  words = 0;
-  file = 0;
-  similar = 0;
-  /** True if the task names its file, or that is open. */
-  isMeant = false;
-  /** True for work that is worth a line. */
-  isUseful = false;
-  isFree = true;
-  score = 0;
-  because: WeighedFact['because'] = 'words';
-  isChosen = false;
-  left: WeighedFact['left'];
-  sameAs: SessionFact | undefined;
+/** Bits of a fact: it has evidence; the task names its file, or that is open; it is work that is worth a line. */
+const HIT = 1;
+const MEANT = 2;
+const USEFUL = 4;
 
-  constructor(entry: IndexedFact, hits: FactHits) {
-    this.entry = entry;
-    this.#hits = hits;
-    this.left = undefined;
-    this.sameAs = undefined;
-  }
-
-  matched(): string[] {
-    return this.#hits.matchedBy(this);
-  }
-}
-
+/**
+ * The evidence for facts, weighted by rarity. It is kept in arrays by the facts' places: most prompts hit a thousand
+ * facts, and an object for each would cost more to collect than to fill.
+ */
 export class FactHits {
   readonly #index: FactIndex;
   readonly #words: readonly string[];
-  readonly #hits: Hit[] = [];
-  /** Indexed by the facts' places. */
-  readonly #byPlace: (Hit | undefined)[];
-  /**
-   * Linked lists of matches in three arrays: the matched word, its weight, and the next match of the same fact, 0 for
-   * none. Two arrays per fact would take longer to allocate than to fill.
-   */
-  readonly #matched: number[] = [];
-  readonly #weights: number[] = [];
-  readonly #next: number[] = [];
+  /** The facts with evidence, in the order in which they were found. */
+  readonly #hits: IndexedFact[] = [];
+  readonly #bits: Uint8Array;
+  readonly #said: Float64Array;
+  readonly #file: Float64Array;
+  readonly #similar: Float64Array;
+  /** Position of a fact's first and last match; 0 for none. */
+  readonly #first: Uint32Array;
+  readonly #last: Uint32Array;
+  /** Linked lists of matches: the matched word, its weight, and the next match of the same fact, 0 for none. */
+  readonly #matched: number[] = [0];
+  readonly #weights: number[] = [0];
+  readonly #next: number[] = [0];
 
   constructor(index: FactIndex, words: readonly string[]) {
     this.#index = index;
     this.#words = words;
-    this.#byPlace = new Array(index.places);
+    const { places } = index;
+    this.#bits = new Uint8Array(places);
+    this.#said = new Float64Array(places);
+    this.#file = new Float64Array(places);
+    this.#similar = new Float64Array(places);
+    this.#first = new Uint32Array(places);
+    this.#last = new Uint32Array(places);
   }
 
   addWords(): void {
@@ -123,28 +108,27 @@ export class FactHits {
     const kin = this.#words.map((word) => this.#index.kin(word));
     this.#addFrom((word) => this.#index.said(word), kin, said);
     this.#addFrom((word) => this.#index.changed(word), kin, changed);
-    for (const hit of this.#hits) {
-      const average = this.#index.averageWords(hit.entry.group);
-      const length = 1 - LENGTH + (LENGTH * hit.entry.words.length) / average;
+    for (const { place, group, words } of this.#hits) {
+      const length = 1 - LENGTH + (LENGTH * words.length) / this.#index.averageWords(group);
       const factor = (1 + SATURATION) / (1 + SATURATION * length);
-      hit.words *= factor;
+      this.#said[place] = (this.#said[place] as number) * factor;
     }
     this.#addContext();
   }
 
   /** Adds words from the task's summaries, which put its facts into context. */
   #addContext(): void {
-    const summaries = new Map<string, Hit[]>();
-    for (const hit of this.#hits) {
-      if (!hit.entry.isSummary || hit.words < ENOUGH) continue;
-      addTo(summaries, hit.entry.fact.sourceTaskId, hit);
+    const summaries = new Map<string, IndexedFact[]>();
+    for (const entry of this.#hits) {
+      if (!entry.isSummary || (this.#said[entry.place] as number) < ENOUGH) continue;
+      addTo(summaries, entry.fact.sourceTaskId, entry);
     }
     const said = new Float64Array(this.#words.length);
-    for (const [task, hits] of summaries) {
+    for (const [task, entries] of summaries) {
       said.fill(0);
       let all = 0;
-      for (const hit of hits) {
-        for (let at = hit.first; at >= 0; at = this.#after(at)) {
+      for (const { place } of entries) {
+        for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number) {
           const word = this.#matched[at] as number;
           const weight = this.#weights[at] as number;
           const more = weight - (said[word] as number);
@@ -155,11 +139,11 @@ export class FactHits {
       }
       for (const entry of this.#index.ofTask(task)) {
         if (entry.group === 'files' || entry.isSummary || entry.isBare) continue;
-        const hit = this.#hitOf(entry);
+        const place = this.#placeOf(entry);
         let others = all;
-        for (let at = hit.first; at >= 0; at = this.#after(at))
+        for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number)
           others -= said[this.#matched[at] as number] as number;
-        hit.words += CONTEXT * others;
+        this.#said[place] = (this.#said[place] as number) + CONTEXT * others;
       }
     }
   }
@@ -176,26 +160,23 @@ export class FactHits {
     // Rare words first: a common word only adds to facts found by a rare one.
     weighed.sort((a, b) => b.weight - a.weight);
     for (const { at, exact, weight } of weighed) {
-      for (const entry of weight >= NOTHING ? exact : []) {
-        const hit = weight >= RARE ? this.#hitOf(entry) : this.#byPlace[entry.place];
-        if (hit !== undefined) this.#matches(hit, at, weight);
-      }
+      for (const entry of weight >= NOTHING ? exact : [])
+        if (weight >= RARE || this.#has(entry.place, HIT)) this.#matches(entry, at, weight);
       for (const other of kin[at] ?? []) {
         const alike = holding(other);
         const less = KIN * rarity(exact.length + alike.length, all);
         if (less < RARE / 2) continue;
-        for (const entry of alike) this.#matches(this.#hitOf(entry), at, less);
+        for (const entry of alike) this.#matches(entry, at, less);
       }
     }
   }
 
   addFiles(leads: readonly Lead[]): void {
-    for (const [place, { path, isMeant }] of leads.entries()) {
-      const worth = FILE / (1 + place / 5);
-      const raise = (entry: IndexedFact, file: number) => {
-        const hit = this.#hitOf(entry);
-        hit.file = Math.max(hit.file, file);
-        hit.isMeant ||= isMeant;
+    for (const [rank, { path, isMeant }] of leads.entries()) {
+      const worth = FILE / (1 + rank / 5);
+      const raise = (entry: IndexedFact, worth: number) => {
+        const place = this.#raise(this.#file, entry, worth);
+        if (isMeant) this.#set(place, MEANT);
       };
       for (const entry of this.#index.ofFile(path)) {
         if (entry.group !== 'files') raise(entry, worth);
@@ -210,92 +191,110 @@ export class FactHits {
     for (const [task, similarity] of tasks) {
       if (similarity < LEAST_SIMILAR) continue;
       for (const entry of this.#index.ofTask(task))
-        if (entry.group !== 'files' && !entry.isBare) this.#raiseSimilar(entry, SIMILAR * similarity);
+        if (entry.group !== 'files' && !entry.isBare) this.#raise(this.#similar, entry, SIMILAR * similarity);
     }
   }
 
   /** Adds the summaries of past tasks, however little else speaks for them. */
   addWork(tasks: ReadonlyMap<string, number>): void {
     for (const [task, use] of tasks)
-      for (const entry of this.#index.ofTask(task)) {
-        if (!entry.isSummary || entry.isBare) continue;
-        this.#raiseSimilar(entry, use);
-        this.#hitOf(entry).isUseful = true;
-      }
+      for (const entry of this.#index.ofTask(task))
+        if (entry.isSummary && !entry.isBare) this.#set(this.#raise(this.#similar, entry, use), USEFUL);
   }
 
   /** The task's own statements are relevant whatever their words. */
   addOwn(entries: readonly IndexedFact[]): void {
-    for (const entry of entries) this.#raiseSimilar(entry, SIMILAR);
+    for (const entry of entries) this.#raise(this.#similar, entry, SIMILAR);
   }
 
   /**
-   * Splits the hits into relevant ones and faint ones.
+   * Splits the hits into relevant ones and faint ones, which few prompts need.
    *
    * @param chance how much likelier than with a short query words match by chance
    */
-  found(chance: number): { found: Candidate[]; faint: FaintFact[] } {
+  found(chance: number): { found: Candidate[]; faint: () => FaintFact[] } {
     const found: Candidate[] = [];
-    const faint: FaintFact[] = [];
+    const faint: IndexedFact[] = [];
     let best = 0;
-    for (const { entry, words, similar } of this.#hits)
-      if (entry.group !== 'files') best = Math.max(best, words + similar);
-    for (const hit of this.#hits) {
+    for (const { place, group } of this.#hits)
+      if (group !== 'files')
+        best = Math.max(best, (this.#said[place] as number) + (this.#similar[place] as number));
+    for (const entry of this.#hits) {
       // Beside a good match a weak one is noise, except for findings.
-      const { entry, file, similar } = hit;
+      const { place } = entry;
+      const said = this.#said[place] as number;
+      const file = this.#file[place] as number;
+      const similar = this.#similar[place] as number;
       const enough = chance * (isHeld(entry) ? ENOUGH_HELD : ENOUGH);
-      const words = hit.words >= enough ? hit.words : 0;
-      const sum = hit.words + file + similar;
-      const isWeak = !isHeld(entry) && !hit.isUseful && sum < LEAST_SHARE * best;
+      const words = said >= enough ? said : 0;
+      const sum = said + file + similar;
+      const isWeak = !isHeld(entry) && !this.#has(place, USEFUL) && sum < LEAST_SHARE * best;
       if (isWeak || (words === 0 && file === 0 && similar === 0)) {
-        faint.push({ entry, sum });
+        faint.push(entry);
         continue;
       }
-      hit.because = words >= file && words >= similar ? 'words' : file >= similar ? 'file' : 'similar';
+      const because = words >= file && words >= similar ? 'words' : file >= similar ? 'file' : 'similar';
       const speaks = sum * weightOf(entry);
-      hit.score = speaks / (1 + speaks);
-      // Other findings of a busy file would take all places.
-      hit.isFree = !isHeld(entry) || hit.because !== 'file' || hit.isMeant;
-      found.push(hit);
+      found.push({
+        entry,
+        because,
+        score: speaks / (1 + speaks),
+        // Other findings of a busy file would take all places.
+        isFree: !isHeld(entry) || because !== 'file' || this.#has(place, MEANT),
+        matched: () => this.#matchedBy(place),
+        isChosen: false,
+        left: undefined,
+        sameAs: undefined,
+      });
     }
-    return { found, faint };
+    return { found, faint: () => faint.map((entry) => ({ entry, sum: this.#sumOf(entry) })) };
+  }
+
+  #sumOf({ place }: IndexedFact): number {
+    return (this.#said[place] as number) + (this.#file[place] as number) + (this.#similar[place] as number);
   }
 
   /** Records a match. Called per word in sequence, so a repeated word is always the last. */
-  #matches(hit: Hit, word: number, weight: number): void {
-    if (hit.last >= 0 && this.#matched[hit.last] === word) return;
+  #matches(entry: IndexedFact, word: number, weight: number): void {
+    const place = this.#placeOf(entry);
+    const last = this.#last[place] as number;
+    if (last > 0 && this.#matched[last] === word) return;
     const at = this.#matched.push(word) - 1;
     this.#weights.push(weight);
     this.#next.push(0);
-    if (hit.last < 0) hit.first = at;
-    else this.#next[hit.last] = at;
-    hit.last = at;
-    hit.words += weight;
+    if (last === 0) this.#first[place] = at;
+    else this.#next[last] = at;
+    this.#last[place] = at;
+    this.#said[place] = (this.#said[place] as number) + weight;
   }
 
-  #after(at: number): number {
-    return (this.#next[at] as number) || -1;
-  }
-
-  matchedBy({ first }: Pick<Hit, 'first'>): string[] {
+  #matchedBy(place: number): string[] {
     const words: string[] = [];
-    for (let at = first; at >= 0; at = this.#after(at))
+    for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number)
       words.push(this.#words[this.#matched[at] as number] ?? '');
     return words;
   }
 
-  #raiseSimilar(entry: IndexedFact, worth: number): void {
-    const hit = this.#hitOf(entry);
-    hit.similar = Math.max(hit.similar, worth);
+  #raise(evidence: Float64Array, entry: IndexedFact, worth: number): number {
+    const place = this.#placeOf(entry);
+    evidence[place] = Math.max(evidence[place] as number, worth);
+    return place;
   }
 
-  #hitOf(entry: IndexedFact): Hit {
-    const known = this.#byPlace[entry.place];
-    if (known !== undefined) return known;
-    const hit = new Hit(entry, this);
-    this.#hits.push(hit);
-    this.#byPlace[entry.place] = hit;
-    return hit;
+  /** Returns the place of a fact, which counts as hit. */
+  #placeOf(entry: IndexedFact): number {
+    const { place } = entry;
+    if (!this.#has(place, HIT)) this.#hits.push(entry);
+    this.#set(place, HIT);
+    return place;
+  }
+
+  #has(place: number, bit: number): boolean {
+    return ((this.#bits[place] as number) & bit) !== 0;
+  }
+
+  #set(place: number, bit: number): void {
+    this.#bits[place] = (this.#bits[place] as number) | bit;
   }
 }
 

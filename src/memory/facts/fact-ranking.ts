@@ -93,9 +93,12 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   if (rest > 0 && !choice.isFull) {
     // Least informative facts last.
     const newest = [false, true].map((isDull) => index.byAge(isDull).newestFirst());
-    choice.fill({ index, faint, newest, isAllowed, total: allowedOf(asked, index, isAllowed) }, rest);
+    choice.fill(
+      { index, faint: faint(), newest, isAllowed, total: allowedOf(asked, index, isAllowed) },
+      rest,
+    );
   } else if (asked.lasting !== undefined && asked.lasting > choice.lasting && !choice.isFull) {
-    const newest = [lastingFirst(index, faint, asked.closeness)];
+    const newest = [lastingFirst(index, faint(), asked.closeness)];
     choice.fill({ index, faint: [], newest, isAllowed, total: 0 }, asked.lasting - choice.lasting);
   }
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };

@@ -230,18 +230,18 @@ class Scores {
     for (let id = 0; id < this.said.length; id += 1) {
       if ((uses[id] ?? 0) === 0 || !this.speaksFor(id)) continue;
       const score = (this.said[id] ?? 0) + this.#class(id, classes) + this.#recency(id) + this.#uses(id);
-      this.#insert(best, { id, score }, most);
+      this.#insert(best, id, score, most);
     }
     return best;
   }
 
-  #insert(best: ScoredFile[], { id, score }: ScoredFile, most: number): void {
+  #insert(best: ScoredFile[], id: number, score: number, most: number): void {
     let at = best.length;
     for (let before = best[at - 1]; before !== undefined && this.#isBetter(id, score, before); at -= 1)
       before = best[at - 2];
     if (at >= most) return;
+    if (best.length >= most) best.pop();
     best.splice(at, 0, { id, score });
-    if (best.length > most) best.pop();
   }
 
   #isBetter(id: number, score: number, other: ScoredFile): boolean {
