@@ -37,3 +37,9 @@ export function ordered<Value extends object>(value: Value, keys: readonly (keyo
   const entries = keys.flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]]]));
   return Object.fromEntries(entries);
 }
+
+/** Inserts an item; the last one leaves a list that has `most` already. Unlike `splice`, it allocates nothing. */
+export function insertAt<Item>(items: Item[], at: number, item: Item, most: number): void {
+  for (let to = Math.min(items.length, most - 1); to > at; to -= 1) items[to] = items[to - 1] as Item;
+  items[at] = item;
+}

@@ -86,10 +86,12 @@ export class FactHits {
   /** Position of a fact's first and last match; 0 for none. */
   readonly #first: Uint32Array;
   readonly #last: Uint32Array;
-  /** Linked lists of matches: the matched word, its weight, and the next match of the same fact, 0 for none. */
+  /** Linked lists of matches: the clue that matched, and the next match of the same fact, 0 for none. */
   readonly #matched: number[] = [0];
-  readonly #weights: number[] = [0];
   readonly #next: number[] = [0];
+  /** Clues: a word of the query, as itself or as its kin, with its weight. */
+  readonly #clueWords: number[] = [];
+  readonly #clueWeights: number[] = [];
 
   constructor(index: FactIndex, words: readonly string[]) {
     this.#index = index;
@@ -108,8 +110,10 @@ export class FactHits {
     const kin = this.#words.map((word) => this.#index.kin(word));
     this.#addFrom((word) => this.#index.said(word), kin, said);
     this.#addFrom((word) => this.#index.changed(word), kin, changed);
+    const averages = this.#index.averageWords;
     for (const { place, group, words } of this.#hits) {
-      const length = 1 - LENGTH + (LENGTH * words.length) / this.#index.averageWords(group);
+      const length =
+        1 - LENGTH + (LENGTH * words.length) / (group === 'files' ? averages.changed : averages.said);
       const factor = (1 + SATURATION) / (1 + SATURATION * length);
       this.#said[place] = (this.#said[place] as number) * factor;
     }
@@ -129,8 +133,9 @@ export class FactHits {
       let all = 0;
       for (const { place } of entries) {
         for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number) {
-          const word = this.#matched[at] as number;
-          const weight = this.#weights[at] as number;
+          const clue = this.#matched[at] as number;
+          const word = this.#clueWords[clue] as number;
+          const weight = this.#clueWeights[clue] as number;
           const more = weight - (said[word] as number);
           if (more <= 0) continue;
           said[word] = weight;
@@ -142,7 +147,7 @@ export class FactHits {
         const place = this.#placeOf(entry);
         let others = all;
         for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number)
-          others -= said[this.#matched[at] as number] as number;
+          others -= said[this.#wordAt(at)] as number;
         this.#said[place] = (this.#said[place] as number) + CONTEXT * others;
       }
     }
@@ -160,13 +165,15 @@ export class FactHits {
     // Rare words first: a common word only adds to facts found by a rare one.
     weighed.sort((a, b) => b.weight - a.weight);
     for (const { at, exact, weight } of weighed) {
+      const clue = this.#addClue(at, weight);
       for (const entry of weight >= NOTHING ? exact : [])
-        if (weight >= RARE || this.#has(entry.place, HIT)) this.#matches(entry, at, weight);
+        if (weight >= RARE || this.#has(entry.place, HIT)) this.#matches(entry, clue);
       for (const other of kin[at] ?? []) {
         const alike = holding(other);
         const less = KIN * rarity(exact.length + alike.length, all);
         if (less < RARE / 2) continue;
-        for (const entry of alike) this.#matches(entry, at, less);
+        const kinClue = this.#addClue(at, less);
+        for (const entry of alike) this.#matches(entry, kinClue);
       }
     }
   }
@@ -254,24 +261,33 @@ export class FactHits {
     return (this.#said[place] as number) + (this.#file[place] as number) + (this.#similar[place] as number);
   }
 
+  #addClue(word: number, weight: number): number {
+    this.#clueWeights.push(weight);
+    return this.#clueWords.push(word) - 1;
+  }
+
   /** Records a match. Called per word in sequence, so a repeated word is always the last. */
-  #matches(entry: IndexedFact, word: number, weight: number): void {
+  #matches(entry: IndexedFact, clue: number): void {
     const place = this.#placeOf(entry);
     const last = this.#last[place] as number;
-    if (last > 0 && this.#matched[last] === word) return;
-    const at = this.#matched.push(word) - 1;
-    this.#weights.push(weight);
+    if (last > 0 && this.#wordAt(last) === this.#clueWords[clue]) return;
+    const at = this.#matched.push(clue) - 1;
     this.#next.push(0);
     if (last === 0) this.#first[place] = at;
     else this.#next[last] = at;
     this.#last[place] = at;
-    this.#said[place] = (this.#said[place] as number) + weight;
+    this.#said[place] = (this.#said[place] as number) + (this.#clueWeights[clue] as number);
+  }
+
+  /** Returns the word of a match, by its place in the query. */
+  #wordAt(at: number): number {
+    return this.#clueWords[this.#matched[at] as number] as number;
   }
 
   #matchedBy(place: number): string[] {
     const words: string[] = [];
     for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number)
-      words.push(this.#words[this.#matched[at] as number] ?? '');
+      words.push(this.#words[this.#wordAt(at)] ?? '');
     return words;
   }
 

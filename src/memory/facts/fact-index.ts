@@ -92,9 +92,10 @@ export class FactIndex {
   }
 
   /** Average number of words per fact, separately for file changes and text. */
-  averageWords(group: FactGroup): number {
-    const { facts, words } = this.#totalOf(group);
-    return facts === 0 ? 1 : words / facts;
+  get averageWords(): { readonly said: number; readonly changed: number } {
+    const averageOf = ({ facts, words }: { facts: number; words: number }) =>
+      facts === 0 ? 1 : words / facts;
+    return { said: averageOf(this.#saidTotal), changed: averageOf(this.#changedTotal) };
   }
 
   /** Facts whose text has this word. */

@@ -1,3 +1,4 @@
+import { insertAt } from '../../shared/collections.js';
 import { FILE_CLASSES } from './file-class.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { isTelling, tokens } from './tokens.js';
@@ -102,9 +103,7 @@ function insert(best: SimilarResult[], row: PastRow, similarity: number): void {
   let at = best.length;
   // A newer one of the same similarity comes first.
   while (at > 0 && (best[at - 1]?.similarity ?? 0) <= similarity) at -= 1;
-  if (at >= SIMILAR) return;
-  best.splice(at, 0, { row, similarity });
-  if (best.length > SIMILAR) best.pop();
+  if (at < SIMILAR) insertAt(best, at, { row, similarity }, SIMILAR);
 }
 
 /** The usual constants: saturation of repetitions, and weight of length. */
