@@ -30,7 +30,10 @@ export function cliOf(command: Command): Cli {
   const options = command.optsWithGlobals<{ nats?: string }>();
   const named = options.nats ?? config.natsUrl;
   const url = named ?? usualUrl(stateDirOf(config.env), config.access);
-  const autostart = async () => (await import('./detached-up.js')).startUserServer(config);
+  const autostart = async () => {
+    note('-- no server is running: starting one in the background; "throughline down" stops it');
+    return (await import('./detached-up.js')).startUserServer(config);
+  };
   const mayStart = named === undefined && config.autostart === '1';
   return { config, logger: commandLogger(config), url, ...(mayStart && { autostart }) };
 }

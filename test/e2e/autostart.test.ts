@@ -64,8 +64,9 @@ describe('a server that does not run', () => {
   it.each(['a command', 'the MCP server'])('is started by %s', async (who) => {
     const { folder, store, env, port } = await user();
     if (who === 'a command') {
-      const { code, stdout } = await cli(['status'], { env, cwd: folder });
-      expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('services: ') });
+      const status = await cli(['status'], { env, cwd: folder });
+      expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining('services: ') });
+      expect(status.stderr).toContain('starting one in the background; "throughline down" stops it');
     } else {
       await using agent = await connectMcp(STDIO, { env, cwd: folder });
       expect(await agent.call('recall', { query: 'anything' })).toMatchObject({ isError: false });
