@@ -9,8 +9,11 @@ import { examples } from './output.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
 const WITHIN_MS = 220;
-/** The start of a session happens once, and its agent knows nothing without it; the server may have to be started. */
-const START_WITHIN_MS = 3000;
+/**
+ * The start of a session happens once, and its agent knows nothing without it; the server may have to be started. Where the
+ * last message stands in a transcript, the client may write it late.
+ */
+const LONG_WITHIN_MS = 3000;
 /** A start that takes most of that shows a busy machine, where all takes longer: a hook has so many times its start. */
 const STARTS = 2;
 /** However busy the machine is. */
@@ -35,7 +38,7 @@ export function hookCommand(program: Command): void {
     .argument('<client>', Object.keys(HOOK_CLIENTS).join(', '))
     .option(
       '--within <ms>',
-      `time limit in milliseconds, after which the agent continues (default: ${WITHIN_MS}, and more on a busy machine; ${START_WITHIN_MS} at the start of a session)`,
+      `time limit in milliseconds, after which the agent continues (default: ${WITHIN_MS}, and more on a busy machine; ${LONG_WITHIN_MS} at the start of a session and at the end of a turn of Copilot CLI)`,
     )
     .addHelpText(
       'after',
@@ -82,8 +85,8 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
     give(`${why}: gave up`, late?.(why));
   };
   let timer = setTimeout(giveUp, Math.max(0, leftMs()));
-  const atStart = (late: (why: string) => string) => {
-    if (within === undefined) withinMs = START_WITHIN_MS;
+  const allowMore = (late?: (why: string) => string) => {
+    if (within === undefined) withinMs = LONG_WITHIN_MS;
     clearTimeout(timer);
     timer = setTimeout(giveUp, Math.max(0, leftMs()), late);
   };
@@ -109,7 +112,7 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
   if (input === undefined) return give(`the input is larger than ${MAX_INPUT} bytes: it is left out`);
   const answer = await runHook(name, client, input, {
     ...{ config: known, stateDir, url: server, directory: process.cwd() },
-    ...{ log, leftMs, atStart, connect: once(connect) },
+    ...{ log, leftMs, allowMore, connect: once(connect) },
   });
   end(answer);
 }

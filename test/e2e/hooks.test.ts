@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,6 +105,30 @@ describe('hooks of an agent', () => {
     const { additionalContext } = JSON.parse(await run('claude', compacted as Payload)).hookSpecificOutput;
     expect(additionalContext).toContain('[Recent Steps]');
     expect(additionalContext).toContain('Printer written');
+  });
+
+  it('the turn of Copilot CLI counts with a last message that is in its transcript half a second late', async () => {
+    const { session, state, env } = await hooksOf('copilot-late');
+    const transcript_path = join(state, 'events.jsonl');
+    const line = (type: string, data: object) => `${JSON.stringify({ type, data })}\n`;
+    await writeFile(transcript_path, line('assistant.message', { content: 'An earlier answer' }));
+    const input = JSON.stringify({
+      ...{ hook_event_name: 'Stop', session_id: 's1', cwd: state, stop_reason: 'end_turn' },
+      transcript_path,
+    });
+    const hook = cli(['hook', 'copilot'], { env, input });
+    const message =
+      'BEGIN_DISPATCH_RESULT\n{"task_id":"2.1","status":"completed","summary":"Late but whole"}\nEND_DISPATCH_RESULT';
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const written = [
+      line('assistant.message', { content: message }),
+      line('hook.start', { hookType: 'agentStop' }),
+    ];
+    await appendFile(transcript_path, written.join(''));
+    expect(await hook).toMatchObject({ code: 0, stderr: '' });
+    await allDealtWith(system.ports);
+    const facts = factsOf(await freshState(system, session)).all();
+    expect(facts.map(({ object }) => object)).toContain('Late but whole');
   });
 
   it('after a compaction the agent gets its history, what was pinned, and what was not sent yet', async () => {

@@ -105,7 +105,7 @@ function innerText(text: string): string {
 /** Bytes of a transcript that are read from its end. */
 const TAIL_BYTES = 256 * 1024;
 /** The rest of a hook's time is for the server. */
-const PUBLISH_MS = 120;
+const PUBLISH_MS = 1000;
 const POLL_MS = 20;
 
 /**

@@ -22,8 +22,8 @@ interface HookPlace {
   readonly log: (line: string) => void;
   /** Milliseconds that are left. */
   readonly leftMs: () => number;
-  /** Allows the start of a session more time; `late` makes the answer for when that is up. */
-  readonly atStart: (late: (why: string) => string) => void;
+  /** Allows more time: at the start of a session, or while a transcript is written; `late` makes the answer for when that is up. */
+  readonly allowMore: (late?: (why: string) => string) => void;
 }
 
 /**
@@ -45,7 +45,8 @@ export async function runHook(
   const isStart = call.event.moment === 'session-start';
   const unreachable = (why: string) =>
     written(call, client, `Throughline: memory not reachable: ${why}`, log);
-  if (isStart) place.atStart(unreachable);
+  if (isStart) place.allowMore(unreachable);
+  else if (call.event.moment === 'stop' && call.transcript !== '') place.allowMore();
   try {
     const { config, stateDir, url, connect, leftMs } = place;
     const directory = call.directory || place.directory;

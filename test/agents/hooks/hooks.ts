@@ -89,7 +89,7 @@ export function hookPlace(
       return client;
     },
     log: (line: string) => lines.push(line),
-    atStart: () => {},
+    allowMore: () => {},
   };
   return {
     ...{ asked, published, lines, stateDir },
