@@ -217,7 +217,7 @@ describe('a person', () => {
     const found = page.getByRole('list', { name: 'Found' });
     await field.fill('442 hertz');
     await found.getByRole('link', { name: new RegExp(`fact.*442 hertz.*${session}`) }).waitFor();
-    await page.getByText(/facts of \d+ of \d+ sessions/).waitFor();
+    await page.getByText(/facts of the newest \d+ of \d+ sessions/).waitFor();
     await field.fill('xylophone');
     await found.getByRole('link', { name: new RegExp(`file.*src/xylophone.ts.*${session}`) }).waitFor();
     await field.fill('glockenspiel');

@@ -89,7 +89,7 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
         {session === undefined ? '' : `, everything in ${session}`}
         {found === undefined
           ? ', and facts of the newest sessions.'
-          : `, and facts of ${found.facts.read} of ${counted(found.facts.total, 'session')}, the newest.`}
+          : `, and facts of the newest ${found.facts.read} of ${counted(found.facts.total, 'session')}.`}
       </p>
     </dialog>
   );
@@ -165,7 +165,7 @@ function fileRow(path: string, session: string, where: string): Found {
 function factRow({ id, subject, relation, object }: FoundFact, session: string): Found {
   if (relation === 'summary' && subject.startsWith('task:'))
     return taskRow({ id: subject.slice('task:'.length), text: object }, session);
-  const where = `${subject} in ${session}`;
+  const where = `${session}: ${subject}`;
   return { kind: 'fact', text: object, where, href: sessionHref(session, 'facts', { id }) };
 }
 

@@ -74,7 +74,7 @@ export async function activity(
 }
 
 /** A search of facts ends with so many facts, sessions or milliseconds. */
-const FACTS = { found: 6, sessions: 50, ms: 500 };
+const FACTS = { found: 6, sessions: MAX_SESSIONS, ms: 500 };
 
 /** Finds facts in the sessions with the newest events, and says how many sessions it has searched. */
 export async function factsAnywhere(
