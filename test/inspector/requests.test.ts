@@ -82,6 +82,8 @@ describe('an open page', () => {
     await page.waitForTimeout(2500);
     const atFirst = counted.count;
     await client.tools.taskAdd({ session, content: 'No fact' });
+    await page.waitForTimeout(1000);
+    expect(counted.count - atFirst).toBe(0);
     await publishWire(client, 'implementer', session, implemented('9', { summary: 'A fact of its own' }));
     await page.getByText('A fact of its own').first().waitFor();
     expect(counted.count - atFirst).toBe(1);
