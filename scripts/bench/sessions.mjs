@@ -222,12 +222,15 @@ async function listed(ports) {
 async function allPages(ports, { count, session, say }) {
   const { sessions } = await asked(ports, 'tool.session-list', { names: [session(0)] });
   const { sequence: _, at: __, brief: ___, ...figures } = sessions[0];
+  const tasks = [1, 2, 3, 4].map((n) => `TAS-${n}\tWrite part ${n} of the module, with its tests`);
+  const files = [1, 2, 3, 4, 5, 6].map((n) => `src/packages/module-${n}/part-${n}.ts`);
+  const work = [...tasks, ...files].join('\n');
   const active = await ports.log.activity();
   for (let from = 0; from < active.length; from += AT_ONCE) {
     const some = active.slice(from, from + AT_ONCE);
     await Promise.all(
       some.map(({ session, sequence, at }) =>
-        ports.index.put({ v: 1, sequence, at, figures: { ...figures, session } }),
+        ports.index.put({ v: 1, sequence, at, figures: { ...figures, session, work } }),
       ),
     );
     if (from % 10_000 === 0) say(`${from} entries of the index`);

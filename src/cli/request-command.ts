@@ -81,6 +81,7 @@ export function addRequest<Name extends ToolName>(
       });
       if (json) out(JSON.stringify(reply));
       else print(cli, row.show?.(reply, coloursOf(cli)) ?? showReply(name, reply, coloursOf(cli)));
+      if ('created' in reply) note(`-- created session ${session}`);
       if ('next' in reply && typeof reply.next === 'string')
         for (const line of nextPageLines(command, reply.next)) note(line);
     });

@@ -290,7 +290,7 @@ function beganOf(session: SessionListed, now: string): string {
 /** Returns the figures shown after a session's name, status and age, and the lines below them. */
 function linesOf(pc: Colors, session: SessionListed, noFigures: string): string[] {
   if (session.brief) return [noFigures];
-  const { title, results, rejected, facts, board, plan, stalled, waiting, unread } = session;
+  const { title, results, rejected, facts, board, plan, stalled, waiting, unread, found } = session;
   const tasks = board.open + board.done;
   const parts = [
     ...(title === undefined ? [] : [oneLine(title)]),
@@ -307,6 +307,8 @@ function linesOf(pc: Colors, session: SessionListed, noFigures: string): string[
       ({ task, reason }) => `  ${pc.red('stalled:')} task ${oneLine(task)}: ${oneLine(stallText(reason))}`,
     ),
     ...waiting.map((what) => `  ${pc.yellow('waits:')} ${oneLine(what)}`),
+    ...(found?.tasks ?? []).map(({ id, text }) => `  ${pc.dim('task:')} ${oneLine(id)} ${oneLine(text)}`),
+    ...(found?.files ?? []).map((file) => `  ${pc.dim('file:')} ${oneLine(file)}`),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { TimelineEntry } from './replies/dispatch-result.js';
+import type { FoundFact } from './replies/fact-reply.js';
 
 /** Replies of the inspector's own server to its page. */
 
@@ -43,6 +44,13 @@ export interface ActivityReply {
   readonly entries: readonly (TimelineEntry & { readonly session: string })[];
   readonly more: boolean;
   /** Sessions whose timelines were candidates, those with the newest events, and how many match in all. */
+  readonly sessions: { readonly read: number; readonly total: number };
+}
+
+/** `GET /api/facts?text=`: facts with these words, of the sessions with the newest events. */
+export interface FactsReply {
+  readonly facts: readonly (FoundFact & { readonly session: string })[];
+  /** Sessions that were searched, and all there are. */
   readonly sessions: { readonly read: number; readonly total: number };
 }
 

@@ -56,7 +56,7 @@ export function placed({
   };
 }
 
-/** An entry of the bucket `session_index`: the figures that lists show, and the sequence that they reflect. */
+/** An entry of the bucket `session_index`: the figures that lists show and are searched in, and the sequence that they reflect. */
 export const sessionIndexEntry = z.object({
   v: z.literal(1),
   sequence: z.number(),

@@ -227,7 +227,7 @@ export const TOOLS = {
       text: text(200)
         .optional()
         .describe(
-          'Only sessions with these words in name, title, project, goal, agents, questions or reasons.',
+          'Only sessions with these words in name, title, project, goal, agents, questions, reasons, the first open tasks or the last changed files.',
         ),
       status: z
         .enum(['open', 'completed', 'archived'])

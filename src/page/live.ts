@@ -39,11 +39,14 @@ export function isFigures(event: LiveEvent): event is LiveEvent & { readonly eve
 /**
  * Calls back when what a view shows may have changed. Returns a function that unsubscribes.
  *
- * @param topic a session, for events that change its figures, or `event:NAME` for events of one name
+ * @param topic a session, for events that change its figures, `facts:SESSION` for those that change its facts and files, or
+ * `event:NAME` for events of one name
  */
 export function onChange(topic: string, changed: () => void): () => void {
   return onLive((event) => {
-    const about = [`event:${event.event}`, isFigures(event) ? event.session : undefined];
+    const about = [`event:${event.event}`];
+    if (isFigures(event)) about.push(event.session);
+    if (event.event === 'change' && event.type.startsWith('fact.')) about.push(`facts:${event.session}`);
     if (event.event === 'lost' || about.includes(topic)) changed();
   });
 }

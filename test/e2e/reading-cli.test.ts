@@ -58,6 +58,23 @@ describe('the reading commands', () => {
     });
   });
 
+  it('the first task, note or message of a session says that it created the session, and no later one does', async () => {
+    for (const kind of ['task', 'note', 'inbox']) {
+      const name = newSession(`first-${kind}`);
+      const add = (text: string) => up.cli([kind, 'add', text, '-s', name]);
+      expect(await add('Name the field')).toMatchObject({ code: 0, stderr: `-- created session ${name}\n` });
+      expect(await add('Name the fix')).toMatchObject({ code: 0, stderr: '' });
+    }
+  });
+
+  it('session ls --text finds open tasks and changed files, and shows which', async () => {
+    const name = newSession('worked');
+    await run('task', 'add', 'Bound the zebra cache', '-s', name);
+    expect(await run('session', 'ls', '--text', 'zebra CACHE')).toMatch(
+      new RegExp(`^${name} .*\\n {2}task: TAS-1 Bound the zebra cache\\n$`, 'm'),
+    );
+  });
+
   it('session ls says how many sessions it does not show, and names the command that shows the next ones', async () => {
     await run('tool', 'note-add', '--session', newSession('another'), '--content', 'x');
     const { stdout, stderr } = await up.cli(['session', 'ls', '--limit', '1']);

@@ -203,6 +203,29 @@ describe('a person', () => {
     await page.getByRole('region', { name: 'The fact' }).getByText('postgres').first().waitFor();
   });
 
+  it('Ctrl+K finds a fact, a changed file and an open task of any session, and says where it looked', async () => {
+    const session = newSession('elsewhere');
+    const worked = implemented('1', {
+      files_modified: ['src/xylophone.ts'],
+      facts: [{ subject: 'the band', relation: 'tunes to', object: '442 hertz' }],
+    });
+    await publishWire(client, 'implementer', session, worked, { wait: true });
+    await tools.taskAdd({ session, content: 'Polish the glockenspiel' });
+    await goTo(page, origin, '/');
+    await page.keyboard.press('Control+k');
+    const field = page.getByLabel('A session, task, fact, file or learning');
+    const found = page.getByRole('list', { name: 'Found' });
+    await field.fill('442 hertz');
+    await found.getByRole('link', { name: new RegExp(`fact.*442 hertz.*${session}`) }).waitFor();
+    await page.getByText(/facts of the newest \d+ of \d+ sessions/).waitFor();
+    await field.fill('xylophone');
+    await found.getByRole('link', { name: new RegExp(`file.*src/xylophone.ts.*${session}`) }).waitFor();
+    await field.fill('glockenspiel');
+    await found.getByRole('link', { name: /task.*TAS-1: Polish/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${origin}/s/${session}/timeline?task=TAS-1`);
+  });
+
   it('on a phone nothing is wider than the screen', async () => {
     const session = await asking('phone');
     const phone = await opened.newPage({ viewport: { width: 390, height: 800 } });

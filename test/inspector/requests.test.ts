@@ -73,4 +73,20 @@ describe('an open page', () => {
       expect(during).toBeGreaterThan(0);
       expect(during).toBeLessThanOrEqual(SECONDS / 2 + 1);
     });
+
+  it('the facts of a session are asked for again after a result, and not after a task', async () => {
+    const [session = ''] = sessions;
+    const page = await opened.newPage();
+    const counted = await countedRequests(page);
+    await goTo(page, origin, `/s/${session}/facts`);
+    await page.waitForTimeout(2500);
+    const atFirst = counted.count;
+    await client.tools.taskAdd({ session, content: 'No fact' });
+    await page.waitForTimeout(1000);
+    expect(counted.count - atFirst).toBe(0);
+    await publishWire(client, 'implementer', session, implemented('9', { summary: 'A fact of its own' }));
+    await page.getByText('A fact of its own').first().waitFor();
+    expect(counted.count - atFirst).toBe(1);
+    await page.context().close();
+  });
 });

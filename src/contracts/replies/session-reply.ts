@@ -247,6 +247,20 @@ export const sessionFigures = z
       .describe('The tasks of its plan by status, if it has one.'),
     ...needs,
     unread: count('Unread messages.'),
+    found: z
+      .object({
+        tasks: z
+          .array(
+            z.object({
+              id: z.string().describe('Id of the task.'),
+              text: z.string().describe('Its text, up to 60 characters.'),
+            }),
+          )
+          .describe('Open tasks of the board and the plan.'),
+        files: z.array(z.string()).describe('Paths of files.'),
+      })
+      .exactOptional()
+      .describe('The searched tasks and files that have all words of text.'),
     archived: z
       .object({
         at: time('When it was archived'),
@@ -276,9 +290,10 @@ export const sessionList = z.object({
   next,
 });
 
-export const figures = sessionFigures.omit({
-  ...{ sequence: true, at: true, brief: true, archived: true },
-});
+/** Figures as the index has them: with a text in which a list is searched, and which it does not show. */
+export const figures = sessionFigures
+  .omit({ sequence: true, at: true, brief: true, archived: true, found: true })
+  .extend({ work: z.string() });
 export type Figures = Told<typeof figures>;
 
 export type SessionFigures = Told<typeof sessionFigures>;

@@ -25,10 +25,14 @@ const task = z.object({ task: taskView.describe('The task as it is now.'), seque
 const oneNote = z.object({ note: note.describe('The note as it is now.'), sequence });
 const message = z.object({ message: inboxMessage.describe('The message as it is now.'), sequence });
 const iteration = z.object({ iteration: iterationView.describe('The iteration as it is now.'), sequence });
+const created = z
+  .literal(true)
+  .exactOptional()
+  .describe('Set if the session did not exist, and begins with it.');
 const session = z.object({ session: sessionView.describe('The session as it is now.'), sequence });
 
 export const TOOL_REPLIES = {
-  'task-add': task,
+  'task-add': task.extend({ created }),
   'task-status': task,
   'task-priority': task,
   'task-depends': task,
@@ -50,7 +54,7 @@ export const TOOL_REPLIES = {
     sequence,
   }),
   'task-list': z.object({ tasks: z.array(taskView).describe('The tasks.'), sequence }),
-  'note-add': oneNote,
+  'note-add': oneNote.extend({ created }),
   'note-edit': oneNote,
   'note-delete': z.object({
     note: z.null().describe('Null: the note is deleted.'),
@@ -58,7 +62,7 @@ export const TOOL_REPLIES = {
     sequence,
   }),
   'note-list': z.object({ notes: z.array(note).describe('The notes.'), sequence }),
-  'inbox-add': message,
+  'inbox-add': message.extend({ created }),
   'inbox-mark-read': message,
   'inbox-list': z.object({ messages: z.array(inboxMessage).describe('The messages.'), sequence }),
   'blocker-answer': z.object({ answer: answerView.describe('The answer, with what it answers.'), sequence }),

@@ -11,7 +11,16 @@ import { overview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
 import { needsOf } from './needs.js';
 import type { Run } from './session-run.js';
-import { factsOf, ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
+import {
+  factsOf,
+  ledgersOf,
+  outlook,
+  pastOf,
+  rejectionsOf,
+  type SessionState,
+  seenState,
+} from './session-state.js';
+import { workText } from './work-text.js';
 
 export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists'>;
 export type TaskProgress = RunStatus['tasks'][number];
@@ -130,5 +139,6 @@ export function sessionFigures(state: SessionState): Figures {
     asks: status.asks,
     working: status.working,
     unread: session.unread,
+    work: workText(seen, pastOf(state)),
   };
 }

@@ -1,7 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ActivityReply } from '../../contracts/inspector-api.js';
+import type { FactsReply } from '../../contracts/inspector-api.js';
+import type { FoundFact } from '../../contracts/replies/fact-reply.js';
+import type { SessionListed } from '../../contracts/replies/session-reply.js';
 import { ask, fetchOwn } from '../ask.js';
 import { navigate, route, sessionHref, viewHref } from '../route.js';
+import { counted } from '../words.js';
 
 interface Found {
   readonly kind: 'session' | 'task' | 'fact' | 'file' | 'learning';
@@ -19,7 +22,7 @@ const PROJECTS = 8;
 export function Find({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
-  const [found, setFound] = useState<readonly Found[]>();
+  const [found, setFound] = useState<Finding>();
   const [at, setAt] = useState(0);
   const { session } = route.value;
   useEffect(() => dialog.current?.showModal(), []);
@@ -58,13 +61,13 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
           const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
           if (by !== undefined) {
             event.preventDefault();
-            setAt(Math.min((found?.length ?? 1) - 1, Math.max(0, at + by)));
-          } else if (event.key === 'Enter') go(found?.[at]?.href);
+            setAt(Math.min((found?.rows.length ?? 1) - 1, Math.max(0, at + by)));
+          } else if (event.key === 'Enter') go(found?.rows[at]?.href);
         }}
       />
       {found === undefined ? null : (
         <ul class="rows" aria-label="Found">
-          {found.map(({ kind, text: said, where, href }, index) => (
+          {found.rows.map(({ kind, text: said, where, href }, index) => (
             <li key={`${kind} ${href}`}>
               <a
                 class="pick find-row"
@@ -81,61 +84,98 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
         </ul>
       )}
       <p class="card-body quiet small" role="status">
-        {found?.length === 0 ? 'Nothing fits. ' : ''}
-        {session === undefined
-          ? 'Facts and files are found within a session: open it first.'
-          : `Facts and files are those of ${session}.`}
+        {found?.rows.length === 0 ? 'Nothing fits. ' : ''}
+        Searches open tasks and the last changed files of all sessions
+        {session === undefined ? '' : `, everything in ${session}`}
+        {found === undefined
+          ? ', and facts of the newest sessions.'
+          : `, and facts of the newest ${found.facts.read} of ${counted(found.facts.total, 'session')}.`}
       </p>
     </dialog>
   );
 }
 
+interface Finding {
+  readonly rows: readonly Found[];
+  /** Sessions whose facts were searched, and all there are. */
+  readonly facts: FactsReply['sessions'];
+}
+
 /** Asks every place at once; one that fails adds nothing. */
-async function find(text: string, session: string | undefined, abort: AbortSignal): Promise<Found[]> {
+async function find(text: string, session: string | undefined, abort: AbortSignal): Promise<Finding> {
+  const anywhere = fetchOwn<FactsReply>(`/api/facts?${new URLSearchParams({ text })}`).catch(() => NONE);
   const parts: Promise<Found[]>[] = [
-    ask('tool.session-list', { text, archived: true, limit: MOST }, abort).then(({ sessions }) =>
-      sessions.map((each) => ({
-        kind: 'session',
-        text: each.session,
-        where: each.brief ? '' : (each.title ?? each.goal ?? each.project ?? ''),
-        href: sessionHref(each.session),
-      })),
+    ask('tool.session-list', { text, archived: true, limit: 2 * MOST }, abort).then(({ sessions }) =>
+      inSessions(sessions, text),
     ),
     ...(session === undefined ? [] : inSession(text, session, abort)),
+    anywhere.then(({ facts }) => facts.map((fact) => factRow(fact, fact.session))),
     learnings(text, abort),
-    fetchOwn<ActivityReply>(`/api/activity?${new URLSearchParams({ text })}`).then(({ entries }) => {
-      const tasks = new Map(entries.map((entry) => [`${entry.session} ${entry.task}`, entry]));
-      return [...tasks.values()]
-        .filter(({ task }) => task !== undefined)
-        .slice(0, MOST)
-        .map((entry) => ({
-          kind: 'task',
-          text: `${entry.task}: ${entry.summary}`,
-          where: entry.session,
-          href: sessionHref(entry.session, 'timeline', { task: entry.task }),
-        }));
-    }),
   ];
-  return (await Promise.all(parts.map((part) => part.catch(() => [])))).flat();
+  const found = (await Promise.all(parts.map((part) => part.catch(() => [])))).flat();
+  const rows = [...new Map(found.map((row) => [row.href, row])).values()];
+  return { rows, facts: (await anywhere).sessions };
+}
+
+const NONE: FactsReply = { facts: [], sessions: { read: 0, total: 0 } };
+
+/** Returns the open tasks and files that have the words, and the sessions that have them elsewhere. */
+function inSessions(sessions: readonly SessionListed[], text: string): Found[] {
+  const words = text.toLowerCase().split(/\s+/);
+  const rows = sessions.flatMap((each): Found[] => {
+    const { session } = each;
+    const { title, goal, project, found } = each.brief ? {} : each;
+    const said = [session, title, goal, project].join(' ').toLowerCase();
+    const isNamed = found === undefined || words.every((word) => said.includes(word));
+    return [
+      ...(isNamed
+        ? [
+            {
+              kind: 'session' as const,
+              text: session,
+              where: title ?? goal ?? project ?? '',
+              href: sessionHref(session),
+            },
+          ]
+        : []),
+      ...(found?.tasks ?? []).map((task) => taskRow(task, session)),
+      ...(found?.files ?? []).map((path) => fileRow(path, session, session)),
+    ];
+  });
+  return KINDS.flatMap((kind) => rows.filter((row) => row.kind === kind).slice(0, MOST));
+}
+
+const KINDS = ['session', 'task', 'file'] as const;
+
+function taskRow({ id, text }: { readonly id: string; readonly text: string }, session: string): Found {
+  const href = sessionHref(session, 'timeline', { task: id });
+  return { kind: 'task', text: `${id}: ${text}`, where: session, href };
+}
+
+function fileRow(path: string, session: string, where: string): Found {
+  return {
+    kind: 'file',
+    text: path,
+    where,
+    href: sessionHref(session, 'facts', { tab: 'files', file: path }),
+  };
+}
+
+/** The summary of a result stands for its task. */
+function factRow({ id, subject, relation, object }: FoundFact, session: string): Found {
+  if (relation === 'summary' && subject.startsWith('task:'))
+    return taskRow({ id: subject.slice('task:'.length), text: object }, session);
+  const where = `${session}: ${subject}`;
+  return { kind: 'fact', text: object, where, href: sessionHref(session, 'facts', { id }) };
 }
 
 function inSession(text: string, session: string, abort: AbortSignal): Promise<Found[]>[] {
   return [
     ask('tool.fact-find', { session, text, limit: MOST }, abort).then(({ facts }) =>
-      facts.map(({ id, subject, object }) => ({
-        kind: 'fact',
-        text: object,
-        where: subject,
-        href: sessionHref(session, 'facts', { id }),
-      })),
+      facts.map((fact) => factRow(fact, session)),
     ),
     ask('tool.file-list', { session, text, limit: MOST }, abort).then(({ files }) =>
-      files.map(({ path, tasks }) => ({
-        kind: 'file',
-        text: path,
-        where: tasks.join(', '),
-        href: sessionHref(session, 'facts', { tab: 'files', file: path }),
-      })),
+      files.map(({ path, tasks }) => fileRow(path, session, tasks.join(', '))),
     ),
   ];
 }

@@ -10,7 +10,7 @@ import { useAsk } from '../use-ask.js';
 
 /** One fact: its origin, what closed it, the prompts that showed it, and other facts about its subject. */
 export function FactPanel({ session, id }: { readonly session: string; readonly id: string }) {
-  const asked = useAsk('tool.fact-show', { session, id }, session);
+  const asked = useAsk('tool.fact-show', { session, id }, `facts:${session}`);
   const title = (
     <>
       Fact <code>{id.slice(0, 12)}</code>

@@ -12,7 +12,11 @@ export function FilesTogether(props: {
   readonly text: string;
 }) {
   const { session, file, text } = props;
-  const asked = useAsk('tool.file-list', { session, limit: 200, text: text || undefined }, session);
+  const asked = useAsk(
+    'tool.file-list',
+    { session, limit: 200, text: text || undefined },
+    `facts:${session}`,
+  );
   return (
     <>
       <div class="tools">

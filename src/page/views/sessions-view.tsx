@@ -10,7 +10,7 @@ import { isFigures, onLive, throttled } from '../live.js';
 import { type GlobalViewProps, navigate, sessionHref, setParams } from '../route.js';
 import { NeedsYou } from '../session/needs-you.js';
 import { AGAIN_MS, usePages } from '../use-ask.js';
-import { counted } from '../words.js';
+import { counted, figure } from '../words.js';
 
 const SHOWN = [
   { value: '', label: 'All but archived' },
@@ -35,6 +35,8 @@ const COLUMNS: Readonly<Record<string, (listed: SessionListed) => string | numbe
   'Last event': ({ at }) => at,
 };
 const NEWEST_FIRST = '-Last event';
+/** These begin with A; numbers and times begin with the largest. */
+const TEXTS = new Set(['Session', 'Project', 'Works now']);
 
 /** Lists what needs a person, then the sessions. */
 export function SessionsView({ params }: GlobalViewProps) {
@@ -65,13 +67,18 @@ export function SessionsView({ params }: GlobalViewProps) {
   return (
     <>
       <PageHead title="Sessions">
-        {asked.reply === undefined ? null : <span class="quiet figure">{counted(total, 'session')}</span>}
+        {asked.reply === undefined ? null : (
+          <span class="quiet figure">
+            {counted(total, 'session')}
+            {total > sessions.length ? `, ${figure(sessions.length)} of them loaded and sorted` : ''}
+          </span>
+        )}
       </PageHead>
       <div class="tools">
         <div class="field-wide">
           <FilterField
             label="Words; Enter opens the first"
-            placeholder="of a name, title, goal, question, reason or agent"
+            placeholder="of a name, title, goal, question, agent, open task or file"
             value={text}
             onFilter={(value) => {
               setOpens(undefined);
@@ -106,7 +113,10 @@ export function SessionsView({ params }: GlobalViewProps) {
                 sort={{
                   by,
                   isDown,
-                  onSort: (name) => setParams({ sort: by === name && !isDown ? `-${name}` : name }),
+                  onSort: (name) => {
+                    const isUp = by === name ? isDown : TEXTS.has(name);
+                    setParams({ sort: isUp ? name : `-${name}` });
+                  },
                 }}
               >
                 {sorted.map((each) => (
@@ -133,6 +143,12 @@ function doneOf({ plan, board }: SessionFigures) {
   return { done, total, share: total === 0 ? -1 : done / total };
 }
 
+/** Returns the task or file for which a session is in the list. */
+function foundIn(figures: SessionFigures | undefined): string | undefined {
+  const [task] = figures?.found?.tasks ?? [];
+  return task === undefined ? figures?.found?.files[0] : `${task.id}: ${task.text}`;
+}
+
 function SessionRow({ listed }: { readonly listed: SessionListed }) {
   const figures = listed.brief ? undefined : listed;
   const { done, total, share } = figures === undefined ? { done: 0, total: 0, share: -1 } : doneOf(figures);
@@ -146,7 +162,7 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
           </a>
           {figures?.status === 'completed' ? <Tag>completed</Tag> : null}
           {figures?.archived === undefined ? null : <Tag>archived</Tag>}
-          <span class="quiet one-line">{figures?.title ?? figures?.goal}</span>
+          <span class="quiet one-line">{foundIn(figures) ?? figures?.title ?? figures?.goal}</span>
         </div>
       </td>
       <td class="only-wide quiet">{figures?.project}</td>

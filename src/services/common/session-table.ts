@@ -41,6 +41,8 @@ interface KnownFigures {
   readonly rank: number;
   readonly isStalled: boolean;
   readonly text: string;
+  /** Open tasks and files, which are searched as well: see `workText`. */
+  readonly work: string;
 }
 
 /** A hint may precede its event: a read within this time after a hint may miss the event. */
@@ -202,12 +204,12 @@ function movedAt(row: KeptRow, at: number): void {
   row.isGuessed = false;
 }
 
-function knownOf(figures: Figures): KnownFigures {
+function knownOf({ work, ...figures }: Figures): KnownFigures {
   const { session, status, project, title, goal, working, stalled } = figures;
   const agents = working.map(({ task, agent }) => `${task} ${agent}`);
   const said = [session, title, project, goal, ...needsText(figures), ...agents].join('\n').toLowerCase();
   const text = JSON.stringify(figures);
-  return { status, project, said, rank: needRank(figures), isStalled: stalled.length > 0, text };
+  return { status, project, said, work, rank: needRank(figures), isStalled: stalled.length > 0, text };
 }
 
 /**

@@ -1,8 +1,8 @@
-import type { ActivityReply } from '../../contracts/inspector-api.js';
+import type { ActivityReply, FactsReply } from '../../contracts/inspector-api.js';
 import { isToken, scopedRequest, type Token } from '../../contracts/names.js';
-import { TIMELINE_KINDS, type TimelineListed } from '../../contracts/replies/dispatch-result.js';
+import { TIMELINE_KINDS } from '../../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
-import { toolSubject } from '../../contracts/request-names.js';
+import { type ToolName, toolSubject } from '../../contracts/request-names.js';
 import type { LiveTransport } from '../../engine/ports/clients.js';
 
 /** Most sessions that one request reads, those with the newest events. */
@@ -23,8 +23,7 @@ export async function activity(
   query: URLSearchParams,
   timeoutMs: number,
 ): Promise<ActivityReply> {
-  const ask = <Reply>(subject: string, body: object) =>
-    transport.request(scopedRequest(subject, body), body, timeoutMs) as Promise<Reply>;
+  const ask = asker(transport, timeoutMs);
   const project = query.get('project') || undefined;
   const since = query.get('since') ?? '';
   const before = query.get('before') || '9999';
@@ -36,7 +35,7 @@ export async function activity(
     limit: PAGE,
   };
   // A list by name alone is sorted by time; the filter by project needs the figures.
-  const { sessions, total } = await ask<ToolReply<'session-list'>>(toolSubject('session-list'), {
+  const { sessions, total } = await ask('session-list', {
     limit: MAX_SESSIONS,
     archived: true,
     ...(project === undefined ? { brief: true } : { project }),
@@ -52,7 +51,7 @@ export async function activity(
     let cursor: string | undefined;
     for (let pages = 0; pages < MAX_PAGES && found.length <= PAGE; pages += 1) {
       const body = { session, ...asked, ...(cursor !== undefined && { cursor }) };
-      const page = await ask<TimelineListed>(toolSubject('timeline-list'), body);
+      const page = await ask('timeline-list', body);
       found.push(...page.entries.map((entry) => ({ ...entry, session })).filter(fits));
       cursor = page.next;
       if (cursor === undefined || (page.entries.at(-1)?.at ?? '') < since) break;
@@ -72,4 +71,39 @@ export async function activity(
     more: entries.length > PAGE,
     sessions: { read: newest.length, total },
   };
+}
+
+/** A search of facts ends with so many facts, sessions or milliseconds. */
+const FACTS = { found: 6, sessions: MAX_SESSIONS, ms: 500 };
+
+/** Finds facts in the sessions with the newest events, and says how many sessions it has searched. */
+export async function factsAnywhere(
+  transport: Pick<LiveTransport, 'request'>,
+  text: string,
+  timeoutMs: number,
+): Promise<FactsReply> {
+  const ask = asker(transport, timeoutMs);
+  const end = performance.now() + FACTS.ms;
+  const asked = { limit: FACTS.sessions, archived: true, brief: true };
+  const { sessions, total } = await ask('session-list', asked);
+  const facts: FactsReply['facts'][number][] = [];
+  let read = 0;
+  while (read < sessions.length && facts.length < FACTS.found && performance.now() < end) {
+    const some = sessions.slice(read, read + AT_ONCE);
+    // A session that is forgotten meanwhile has no facts.
+    const found = some.map(({ session }) =>
+      ask('fact-find', { session, text, limit: FACTS.found }).then(
+        (reply) => reply.facts.map((fact) => ({ ...fact, session })),
+        () => [],
+      ),
+    );
+    facts.push(...(await Promise.all(found)).flat());
+    read += some.length;
+  }
+  return { facts: facts.slice(0, FACTS.found), sessions: { read, total } };
+}
+
+function asker(transport: Pick<LiveTransport, 'request'>, timeoutMs: number) {
+  return <Name extends ToolName>(name: Name, body: object) =>
+    transport.request(scopedRequest(toolSubject(name), body), body, timeoutMs) as Promise<ToolReply<Name>>;
 }

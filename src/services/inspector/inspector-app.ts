@@ -9,7 +9,7 @@ import { MONITORING_PATHS } from '../../engine/monitoring/monitoring-server.js';
 import type { LiveTransport, Logger } from '../../engine/ports/clients.js';
 import { VERSION } from '../../version.js';
 import { type AccessOptions, knownHost, sameOrigin, securityHeaders, signedIn } from './access.js';
-import { activity } from './activity.js';
+import { activity, factsAnywhere } from './activity.js';
 import { ask, errorAnswer, monitoringAnswer, smallBody } from './ask-route.js';
 import type { HealthHistory } from './health-history.js';
 import type { LiveFeed } from './live-feed.js';
@@ -53,6 +53,9 @@ export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindin
   app.get('/api/health-history', (c) => c.json(history.reply));
   app.get('/api/activity', async (c) =>
     c.json(await activity(transport, new URL(c.req.url).searchParams, parts.timeoutMs)),
+  );
+  app.get('/api/facts', async (c) =>
+    c.json(await factsAnywhere(transport, c.req.query('text') ?? '', parts.timeoutMs)),
   );
   app.get('/api/live', (c) => {
     const named = c.req.query('session');

@@ -314,12 +314,19 @@ const TELLS_NOTES: ReadonlySet<string> = new Set([
   'iteration.completed',
 ] satisfies SessionEvent['type'][]);
 
+/** Commands that begin a session, and say so: its name may be misspelled. */
+const ADDS: ReadonlySet<string> = new Set(['task-add', 'note-add', 'inbox-add'] satisfies CommandName[]);
+
 export function createSessionTools(options: SessionToolsOptions): SessionTools {
   return async (name, request) => {
     const { session, args } = checked(name, request);
     if (name === 'session-archive') await options.archiver?.requireCheckpointFits(session);
+    let isNew = false;
     const carryOut = () =>
-      options.command(session, name, (state) => decide(name, state, args, options.clock?.()));
+      options.command(session, name, (state) => {
+        isNew = state.sequence === 0;
+        return decide(name, state, args, options.clock?.());
+      });
     if (name === 'task-next' && options.leases !== undefined) {
       const { claim, id } = args as ToolArguments<'task-next'>;
       if (claim !== undefined)
@@ -329,6 +336,7 @@ export function createSessionTools(options: SessionToolsOptions): SessionTools {
     if (appended !== undefined && TELLS_NOTES.has(appended)) options.onNotes?.(session);
     if (appended === 'iteration.completed' || appended === 'iteration.started')
       await snapshot(options, session);
+    if (ADDS.has(name) && isNew) return { ...reply, created: true };
     if (name !== 'session-archive' && name !== 'session-reopen') return reply;
     // Also if it was done before, which resumes interrupted work. The reply shows the session afterwards.
     const removing = await options.archiver?.settle(session);

@@ -10,6 +10,7 @@ import type { Logger } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
+import { foundInWork } from '../../memory/session/work-text.js';
 import { withinDeadline } from '../../shared/backoff.js';
 import { dropOldest } from '../../shared/collections.js';
 import { spanMs } from '../../shared/text.js';
@@ -78,7 +79,7 @@ export class SessionList {
     }
     const { next } = page;
     return {
-      sessions: page.rows.map((row) => this.#listed(row, asked.brief)),
+      sessions: page.rows.map((row) => this.#listed(row, asked)),
       total: page.total,
       ...(next && { next: cursorAt(next) }),
     };
@@ -150,15 +151,18 @@ export class SessionList {
     return folding;
   }
 
-  #listed({ session, sequence, reached, at, known }: Row, isBrief: boolean): SessionListed {
+  #listed({ session, sequence, reached, at, known }: Row, { brief, text }: Asked): SessionListed {
     const time = new Date(at).toISOString();
     const archived = this.#options.lifecycle.archived(session);
-    if (isBrief || known === undefined)
+    if (brief || known === undefined)
       return { session, sequence: Math.max(sequence, reached), at: time, brief: true };
     // `SessionTable` wrote this text.
-    const figures = JSON.parse(known.text) as Figures;
+    const figures = JSON.parse(known.text) as Omit<Figures, 'work'>;
+    const words = wordsOf(text);
+    const found = words.length === 0 ? undefined : foundInWork(known.work, words);
     return {
       ...figures,
+      ...(found && { found }),
       ...(archived && { archived: { at: archived.at, ...(archived.reason && { reason: archived.reason }) } }),
       sequence,
       at: time,
@@ -190,8 +194,8 @@ function placeIn(cursor: string): PagePlace {
 }
 
 function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) => boolean {
-  const { text = '', status, project, stalled, active, archived, olderThan } = asked;
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const { text, status, project, stalled, active, archived, olderThan } = asked;
+  const words = wordsOf(text);
   const newest = olderThan === undefined ? Number.POSITIVE_INFINITY : now - spanMs(olderThan);
   const oldest = active ? now - ACTIVE_MS : Number.NEGATIVE_INFINITY;
   const wanted = active ? 'open' : status;
@@ -209,8 +213,15 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
     // Sessions without a project belong to the default project.
     if (wantedProject !== undefined && projectOf(known.project) !== wantedProject) return false;
     if (stalled && !known.isStalled) return false;
-    return words.every((word) => known.said.includes(word));
+    const missing = words.filter((word) => !known.said.includes(word));
+    if (missing.length === 0) return true;
+    const work = known.work.toLowerCase();
+    return missing.every((word) => work.includes(word));
   };
+}
+
+function wordsOf(text = ''): string[] {
+  return text.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
 /** The position of the last entry of a page. */

@@ -121,6 +121,30 @@ describe('the list of sessions', () => {
     expect(names(await list({ text: 'waiting' }))).toEqual([]);
   });
 
+  it('sessions are found by words of their open tasks and changed files, and the list says which', async () => {
+    const changes = recorded(1, implementer({ files_modified: ['src/Parser.ts', 'docs/parser.md'] }));
+    const added = (name: string, task: string, content: string): [Token, SessionEvent] => {
+      const data = { task, content, status: 'remaining' as const, priority: 2, depends_on: [], iteration: 0 };
+      return [token(name, 'session'), { v: EVENT_VERSION, type: 'task.added', at: at(1), data }];
+    };
+    const { list } = await listOf(
+      [token('one', 'session'), changes],
+      added('two', 'TAS-1', 'Write the\nparser'),
+      added('two', 'TAS-2', 'Print "the files"'),
+    );
+    expect((await list({ text: 'PARSER.ts' })).sessions).toMatchObject([
+      { session: 'one', found: { tasks: [], files: ['src/Parser.ts'] } },
+    ]);
+    expect((await list({ text: 'write parser' })).sessions).toMatchObject([
+      { session: 'two', found: { tasks: [{ id: 'TAS-1', text: 'Write the parser' }], files: [] } },
+    ]);
+    expect(names(await list({ text: '"the files"' }))).toEqual(['two']);
+    const [both] = (await list({ text: 'parser files' })).sessions;
+    expect(both).toMatchObject({ session: 'two' });
+    expect(both).not.toHaveProperty('found');
+    expect(JSON.stringify(await list())).not.toContain('arser');
+  });
+
   it('a session that names no project is found by the default one, and a project by each spelling of its name', async () => {
     const { list } = await listOf(
       opened('parser', at(1)),
