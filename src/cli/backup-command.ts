@@ -74,7 +74,8 @@ export function restoreCommand(program: Command): void {
     .argument('<directory>', 'a backup that "throughline admin backup" has made')
     .description(
       'Makes an installation from a backup, on a server or in an account that has none. Checks all files first. Services\n' +
-        'do not start before it is done. Needs the rights of an administrator of the account.',
+        'do not start before it is done. Needs the rights of an administrator of the account. "throughline up" creates streams\n' +
+        'at once, so run its NATS server alone first, as in the first example, and "throughline up" afterwards.',
     )
     .option('--again', 'go on with a restore of this backup that was cut off')
     .option('--replicas <n>', 'copies of each stream (default: as in the backup)', wholeNumber(1, 5))
@@ -87,6 +88,7 @@ export function restoreCommand(program: Command): void {
     .addHelpText(
       'after',
       examples(
+        '"$(throughline admin nats-server)" --jetstream --addr 127.0.0.1 --store_dir ~/.local/state/throughline/server',
         'throughline admin restore /backups/2026-11-23',
         'throughline admin restore b1 --again',
         'throughline admin restore b1 --layout sharded',

@@ -10,7 +10,7 @@ import { TOOLS } from '../contracts/tool-requests.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/progress-ledger.js';
 import { oneLine, shellWord } from '../shared/text.js';
-import { cliOf, coloured, examples, note, out, sessionOf, withClient } from './command-context.js';
+import { cliOf, coloured, examples, note, out, withClient } from './command-context.js';
 import { atTerminal, canAsk } from './output.js';
 import { addFields, shapeOf } from './request-command.js';
 import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
@@ -77,7 +77,7 @@ function addFollow(plan: Command): void {
     )
     .action(async (file: string | undefined, options: FollowOptions, command: Command) => {
       const cli = cliOf(command);
-      const session = sessionOf(cli, options.session);
+      const session = await usualSession(cli, command, false);
       const { goal, json = false } = options;
       const settings = options.settings && checkedRequest(sessionSettings, options.settings);
       const spec = options.spec === undefined ? '' : ` --spec ${shellWord(options.spec)}`;

@@ -10,7 +10,8 @@ import { examples, Interrupted, note, out } from './output.js';
 const NARROWEST = 16;
 /** Within a paragraph. */
 const LINE_BREAK = /(?<=\S)\n(?=\S)/g;
-const MORE = '\n"throughline help --all" also lists the commands of administrators and developers.';
+const MORE =
+  '\n"throughline help --all" also lists the commands of administrators, such as backup, and of developers.';
 
 /**
  * The whole command line. A command that is not loaded has only its line in the overview: each brings modules that take

@@ -130,7 +130,7 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
     });
     if (reply.forgotten === true) return nothingLeft(options, what, reply);
     if (options.json === true) return out(JSON.stringify(reply));
-    out(`forgot ${what}: ${inWords(reply.erased)}`);
+    out(`removed ${what}: ${inWords(reply.erased)}`);
     note('-- backups, logs and what agents wrote down elsewhere are not touched');
   });
 }
@@ -173,7 +173,7 @@ function mayHaveBegun(fault: unknown, { command }: Pick<Forgotten, 'command'>): 
 
 /** To forget again does not fail. */
 function nothingLeft({ json }: ForgetOptions, what: string, reply: Reply): void {
-  out(json === true ? JSON.stringify(reply) : `nothing is left of ${what}: it was forgotten before`);
+  out(json === true ? JSON.stringify(reply) : `nothing is left of ${what}: it was removed before`);
 }
 
 const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: string]>> = {

@@ -67,7 +67,8 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
   'note-delete': ({ deleted }) => [`${deleted} deleted`],
   ...{ 'inbox-add': message, 'inbox-mark-read': message },
   'blocker-answer': ({ answer: { task, questions, answer } }) => [
-    `task ${oneLine(task)}: ${questions.map(oneLine).join(' ')} ${oneLine(answer)}`,
+    `task ${oneLine(task)} asked: ${questions.map(oneLine).join(' ')}`,
+    `answered: ${oneLine(answer)}`,
   ],
   'inbox-list': ({ messages }, pc) =>
     tabled(

@@ -5,6 +5,8 @@ import { COMMANDS, commandAt } from './command-table.js';
 
 /** Most commands that a hint names. */
 const MOST = 4;
+/** A word of one other group is worth naming; one that many groups have, such as `show`, says nothing. */
+const ELSEWHERE = 1;
 
 /**
  * Returns the error for a wrong command line: it names the argument or option, its value and what it may be. `details.fix`
@@ -115,14 +117,31 @@ function hintOf(error: CommanderError, command: Command, word: string, program: 
     return (
       commandsHint(command, word) ??
       nearIn(error.message) ??
-      (isTopCommand(command, word) ? undefined : commandsHint(program, word)) ??
+      (isTopCommand(command, word) ? undefined : commandsHint(program, word, ELSEWHERE)) ??
       innerHint(command, word) ??
       '"throughline help --all" lists every command'
     );
-  const takesNone = error.code === 'commander.excessArguments' && command.registeredArguments.length === 0;
-  const isOption = takesNone && command.options.some(({ long }) => long === '--session');
-  return isOption ? 'give the name of its session as --session NAME' : undefined;
+  return error.code === 'commander.excessArguments' ? excessHint(command) : undefined;
 }
+
+/** Says where a second argument belongs: a text in an option or in quotes, a session in `--session`. */
+function excessHint(command: Command): string | undefined {
+  const has = (name: string) => command.options.some(({ long }) => long === name);
+  const names = command.registeredArguments.map((each) => each.name());
+  if (names.length === 0)
+    return has('--session') ? 'give the name of its session as --session NAME' : undefined;
+  const text = names.some((name) => TEXTS.has(name)) ? undefined : ['--content', '--reason'].find(has);
+  const hints = [
+    ...(text === undefined ? [] : [`a text as ${text} "…"`]),
+    ...(has('--session') && !names.includes('session') ? ['a session as --session NAME'] : []),
+  ];
+  const quotes = names.some((name) => TEXTS.has(name)) ? ' with its text in quotes' : '';
+  const give = hints.length === 0 ? '' : `; give ${hints.join(' and ')}`;
+  return `use "${command.createHelp().commandUsage(command)}"${quotes}${give}`;
+}
+
+/** Arguments of several words. */
+const TEXTS: ReadonlySet<string> = new Set(['content', 'text', 'answer', 'title', 'query']);
 
 /** Lists the commands of a group, and the one to use if a session was given in place of a command. */
 function innerHint(command: Command, given: string): string | undefined {
@@ -131,7 +150,9 @@ function innerHint(command: Command, given: string): string | undefined {
   const path = pathOf(command).join(' ');
   const one = inner.find((each) => READING.has(each.name()) && takesSession(each));
   const meant =
-    one === undefined || !isToken(given) ? '' : `; of session ${given}, use "${path} ${one.name()} ${given}"`;
+    one === undefined || !isToken(given) || READING.has(given)
+      ? ''
+      : `; for a session named ${given}, use "${path} ${one.name()} ${given}"`;
   return `"${path}" takes one of ${inner.map((each) => each.name()).join(', ')}${meant}`;
 }
 
@@ -142,8 +163,12 @@ function takesSession({ registeredArguments: [first] }: Command): boolean {
   return first?.name() === 'session';
 }
 
-/** `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call. */
-function commandsHint(command: Command, given: string): string | undefined {
+/**
+ * `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call.
+ *
+ * @param most above so many below other groups there is no hint
+ */
+function commandsHint(command: Command, given: string, most?: number): string | undefined {
   const wanted = wordsOf(given);
   if (wanted.length === 0) return undefined;
   const leaves = leavesOf(command);
@@ -154,6 +179,7 @@ function commandsHint(command: Command, given: string): string | undefined {
   });
   const also = command.parent === null ? alsoCalled(wanted) : [];
   if (near.length === 0 && also.length === 0) return undefined;
+  if (most !== undefined && near.length > most) return undefined;
   const before = pathOf(command);
   const named = [...also, ...near.filter(([first]) => !also.some((path) => path[0] === first))]
     .slice(0, MOST)
@@ -164,7 +190,8 @@ function commandsHint(command: Command, given: string): string | undefined {
 /** Other words for the commands of a group. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   ...{ remove: 'rm', delete: 'rm', set: 'edit', update: 'edit', statu: 'edit', start: 'next', claim: 'next' },
-  ...{ complete: 'done', finish: 'done', new: 'add', create: 'add' },
+  ...{ complete: 'done', finish: 'done', new: 'add', create: 'add', find: 'ls', search: 'ls', ls: 'show' },
+  ...{ unarchive: 'reopen', rename: 'title', approve: 'accept', unblock: 'edit', cancel: 'edit' },
 };
 
 /** The commands at the top that people call by other words. */

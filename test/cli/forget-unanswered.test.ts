@@ -48,5 +48,5 @@ it('session forget that gets no answer says that it goes on by itself if it had 
 
 it('session forget whose service is killed in the middle is told to its end by the next one', async () => {
   answers = [RUNNING, undefined, RUNNING, { ...RUNNING, state: 'done', erased: FOUND }];
-  expect(await forget()).toMatchObject({ code: 0, stdout: 'forgot session k22: 20 events, 20 results\n' });
+  expect(await forget()).toMatchObject({ code: 0, stdout: 'removed session k22: 20 events, 20 results\n' });
 });

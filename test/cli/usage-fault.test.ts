@@ -36,9 +36,12 @@ describe('a command that is not there', () => {
     [['task', 'claim'], 'did you mean "throughline task next"?'],
     [['session', 'remove'], 'did you mean "throughline session rm"?'],
     [['session', 'shwo'], 'did you mean show?'],
+    [['session', 'unarchive'], 'did you mean "throughline session reopen"?'],
+    [['task', 'show'], /^"throughline task" takes one of add, ls, [^;]*$/],
+    [['plan', 'ls'], 'did you mean "throughline plan show"?'],
     [
       ['session', 'demo'],
-      /^"throughline session" takes one of ls, show, .*; of session demo, use "throughline session show demo"$/,
+      /^"throughline session" takes one of ls, show, .*; for a session named demo, use "throughline session show demo"$/,
     ],
   ])('%j names the commands that are called so, wherever they stand', async (words, hint) => {
     const { message, details } = await faultOf(...words);
@@ -72,6 +75,20 @@ describe('a wrong command line', () => {
   it('the name of a session, given to a command that takes it as an option, is told where it belongs', async () => {
     const { details } = await faultOf('tool', 'note-list', 'demo');
     expect(details?.fix).toBe('give the name of its session as --session NAME');
+  });
+
+  it.each([
+    [
+      ['task', 'block', '1', 'waits'],
+      'use "throughline task block [options] <id>"; give a text as --reason "…" and a session as --session NAME',
+    ],
+    [
+      ['task', 'add', 'Write', 'docs'],
+      'use "throughline task add [options] <content>" with its text in quotes; give a session as --session NAME',
+    ],
+    [['status', 'a', 'b'], 'use "throughline status [options] [session]"'],
+  ])('%j: the fix says where the second argument belongs', async (words, fix) => {
+    expect((await faultOf(...words)).details?.fix).toBe(fix);
   });
 
   it('the command line says the error in one line and the fix below, and ends with the code of wrong usage', async () => {

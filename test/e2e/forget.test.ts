@@ -236,7 +236,7 @@ describe('the commands that forget, without a terminal', () => {
     await furnished(system, 'gone', 'GONE', 'past');
     expect(await forget('session', 'rm', 'gone', '--yes')).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^forgot session gone: \d+ events/),
+      stdout: expect.stringMatching(/^removed session gone: \d+ events/),
     });
     expect(await forget('admin', 'project', 'rm', 'past', '--yes')).toMatchObject({ code: 0 });
     for (const [what, name, words] of [
@@ -246,7 +246,7 @@ describe('the commands that forget, without a terminal', () => {
       for (const more of [[], ['--yes']])
         expect(await forget(...words, name, ...more)).toEqual({
           code: 0,
-          stdout: `nothing is left of ${what} ${name}: it was forgotten before\n`,
+          stdout: `nothing is left of ${what} ${name}: it was removed before\n`,
           stderr: '',
         });
       const { code, stdout } = await forget(...words, name, '--json');
