@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { isObject } from '../shared/text.js';
 import { ThroughlineError } from './errors.js';
-import { explainIssues, type Known } from './explain-issues.js';
+import { explainIssues, type Known, shown, shownPath, unrecognized } from './explain-issues.js';
 import type { Role } from './kinds.js';
-import { longListIn } from './list-limits.js';
+import { insideOf, limitOf, longListIn } from './list-limits.js';
 import { otherSpelling, pathIn } from './reading/shape.js';
-import { type NamedRequest, named } from './request-fields.js';
 import { resultFields } from './results.js';
 
 /** The parsed value, or a message for people with details. */
@@ -82,4 +82,166 @@ export function wireResult(role: Role, result: unknown): object {
 
 function respelled<Value>(fields: Readonly<Record<string, Value>>): Record<string, Value> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [otherSpelling(name), value]));
+}
+
+/**
+ * Maps field names to those of the schema, `max_facts` to `maxFacts` and `intentId` to `intent_id`, and drops unknown
+ * ones. Keys of records, and values that the schema does not look into, are unchanged.
+ */
+interface NamedRequest {
+  readonly request: unknown;
+  /** The first fields that are unknown or given twice, by their displayable path in the request. */
+  readonly faults: readonly { readonly path: string; readonly message: string }[];
+  /** Number of all faults, which the caller controls. */
+  readonly faulty: number;
+}
+
+const MAX_FAULTS = 5;
+
+const openObjects = new WeakSet<z.ZodType>();
+
+/** Marks an object that may have the caller's own fields, which are dropped without an error. */
+export function openObject<Schema extends z.ZodObject>(schema: Schema): Schema {
+  openObjects.add(schema);
+  return schema;
+}
+
+function named(schema: z.ZodType, request: unknown): NamedRequest {
+  const faults: { path: string; message: string }[] = [];
+  let faulty = 0;
+  const plan = planOf(schema);
+  if (plan === undefined) return { request, faults, faulty };
+  const fault: Tell = (path, message) => {
+    faulty += 1;
+    if (faults.length < MAX_FAULTS) faults.push({ path: shownPath(path), message: message() });
+  };
+  const renamed = plan(request, [], fault);
+  return { request: renamed, faults, faulty };
+}
+
+/** The message is made only for the first faults. */
+type Tell = (path: readonly string[], message: () => string) => void;
+
+/** Renames the fields of one value. */
+type Plan = (value: unknown, path: readonly string[], tell: Tell) => unknown;
+
+/** Cached: walking a schema takes longer than renaming a request. */
+const plans = new WeakMap<z.ZodType, Plan | 'nothing'>();
+
+/** Returns `undefined` for a schema without fields. */
+function planOf(schema: unknown): Plan | undefined {
+  if (!(schema instanceof z.ZodType)) return undefined;
+  const known = plans.get(schema) ?? newPlan(schema) ?? 'nothing';
+  plans.set(schema, known);
+  return known === 'nothing' ? undefined : known;
+}
+
+function newPlan(schema: z.ZodType): Plan | undefined {
+  if (schema instanceof z.ZodObject) return objectPlan(fieldsOf(schema));
+  if (schema instanceof z.ZodArray) return listPlan(schema);
+  if (schema instanceof z.ZodDiscriminatedUnion) return choicePlan(schema);
+  const [plan, ...others] = insideOf(schema).flatMap((inner) => planOf(inner) ?? []);
+  if (others.length > 0) throw new Error('objects in one place need a field that tells them apart');
+  return plan;
+}
+
+function listPlan(schema: z.ZodArray): Plan | undefined {
+  const item = planOf(schema.element);
+  const limit = limitOf(schema) ?? Number.POSITIVE_INFINITY;
+  return (
+    item &&
+    ((value, path, tell) =>
+      // The schema refuses lists that are too long.
+      Array.isArray(value) && value.length <= limit
+        ? value.map((each, index) => item(each, [...path, String(index)], tell))
+        : value)
+  );
+}
+
+interface Fields {
+  readonly known: readonly string[];
+  /** Keys in both spellings. */
+  readonly bySpelling: ReadonlyMap<string, { readonly name: string; readonly plan: Plan | undefined }>;
+  readonly isOpen: boolean;
+}
+
+function fieldsOf(schema: z.ZodObject): Fields {
+  const known = Object.keys(schema.shape);
+  const fields = known.map((name) => ({ name, plan: planOf(schema.shape[name]) }));
+  const spelled = fields.flatMap((field) => [
+    [field.name, field] as const,
+    [otherSpelling(field.name), field] as const,
+  ]);
+  return { known, bySpelling: new Map(spelled), isOpen: openObjects.has(schema) };
+}
+
+/** @param elsewhere explains a field that belongs to another kind of request */
+function objectPlan(
+  { known, bySpelling, isOpen }: Fields,
+  elsewhere: (key: string) => string | undefined = () => undefined,
+): Plan {
+  return (value, path, tell) => {
+    if (!isObject(value)) return value;
+    const renamed: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) {
+      const field = bySpelling.get(key);
+      if (field === undefined) {
+        const at = [...path, key];
+        if (!isOpen) tell(at, () => elsewhere(key) ?? unrecognized(at, known));
+        continue;
+      }
+      const { name, plan } = field;
+      const given = plan === undefined ? value[key] : plan(value[key], [...path, key], tell);
+      const before = Object.hasOwn(renamed, name) ? renamed[name] : given;
+      renamed[name] = before;
+      if (!isSame(before, given)) tell([...path, key], () => twice([...path, key], before, given));
+    }
+    return renamed;
+  };
+}
+
+/** Dispatches on the discriminator. */
+function choicePlan(schema: z.ZodDiscriminatedUnion): Plan {
+  const { discriminator } = schema.def;
+  const options = schema.options.flatMap((option) => {
+    const values = option instanceof z.ZodObject ? option._zod.propValues?.[discriminator] : undefined;
+    return option instanceof z.ZodObject && values !== undefined
+      ? [{ values, fields: fieldsOf(option) }]
+      : [];
+  });
+  const kinds = options.flatMap(({ values, fields }) => {
+    const kind = String([...values][0]);
+    const elsewhere = (key: string) => {
+      const others = options.filter((other) => other.fields.bySpelling.has(key));
+      const named = others.map((other) => String([...other.values][0])).join(' or ');
+      return named === ''
+        ? undefined
+        : `${key} is a field of ${discriminator} ${named}, not of ${kind}: leave it out`;
+    };
+    return [...values].map((value) => [value, objectPlan(fields, elsewhere)] as const);
+  });
+  const plansByValue = new Map<unknown, Plan>(kinds);
+  // The schema reports an unknown kind.
+  return (value, path, tell) =>
+    plansByValue.get(isObject(value) ? value[discriminator] : undefined)?.(value, path, tell) ?? value;
+}
+
+function twice(path: readonly string[], before: unknown, given: unknown): string {
+  const other = [...path.slice(0, -1), otherSpelling(path.at(-1) ?? '')];
+  return `${shownPath(path)} is ${shown(given)} and ${shownPath(other)} is ${shown(before)}, but both are the same field: give one of them`;
+}
+
+const MAX_DEPTH = 20;
+
+function isSame(one: unknown, other: unknown, depth = 0): boolean {
+  if (Object.is(one, other)) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one) !== Array.isArray(other) || depth > MAX_DEPTH) return false;
+  const keys = Object.keys(one);
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every(
+      (key) => Object.hasOwn(other, key) && isSame(Reflect.get(one, key), Reflect.get(other, key), depth + 1),
+    )
+  );
 }

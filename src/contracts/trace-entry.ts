@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { openObject } from './checked.js';
 import { eventOf, timestamp } from './event.js';
-import { openObject } from './request-fields.js';
 import { sessionName } from './session-name.js';
 
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { checkedRequest } from '../../src/contracts/checked.js';
+import { checkedRequest, openObject } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
 import { otherSpelling } from '../../src/contracts/reading/shape.js';
-import { openObject } from '../../src/contracts/request-fields.js';
 import { TOOLS } from '../../src/contracts/tool-requests.js';
 import { traceEntry } from '../../src/contracts/trace-entry.js';
 import { type Contract, ofSession, REQUESTS, TRACE_ENTRY } from '../support/bad-input.js';

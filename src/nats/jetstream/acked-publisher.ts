@@ -1,25 +1,33 @@
-import type { Msg, NatsConnection } from 'nats';
+import { ErrorCode, headers, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { type Denial, newInbox, onDenied } from '../connection/connect-nats.js';
+import { API, refusal, takenByAnother } from '../connection/nats-errors.js';
 import { type ResilientSubscription, subscribeResiliently } from '../connection/resilient-subscription.js';
 import { isStuckAnswer, probeStuck, stuckFault } from './list-streams.js';
-import {
-  notSent,
-  outcomeOf,
-  type PublishHeaderOptions,
-  type PubOutcome,
-  publishHeaders,
-} from './publish-outcome.js';
 
 /**
  * Publishes to JetStream with many publishes in flight. All PubAcks arrive on one inbox and are matched by the token behind
  * it; `js.publish` of the client goes through its request machinery, which costs four times as much. One timer serves all
  * publishes, because equal deadlines expire in order.
  */
-export interface AckedPublishOptions extends PublishHeaderOptions {
+export interface AckedPublishOptions {
+  readonly messageId?: string;
+  readonly expectedLastOfSubjects?: { readonly sequence: number; readonly subjects: string };
+  readonly headers?: Readonly<Record<string, string>>;
   /** Expected stream: any other one with the subject would acknowledge as well. */
   readonly stream?: string;
 }
+
+export type PubOutcome =
+  | {
+      readonly outcome: 'stored';
+      readonly sequence: number;
+      readonly duplicate: boolean;
+    }
+  /** The expected sequence was not the last one. */
+  | { readonly outcome: 'wrong_sequence' }
+  /** No stream has this subject. */
+  | { readonly outcome: 'no_stream' };
 
 interface InFlight {
   readonly resolve: (outcome: PubOutcome) => void;
@@ -117,7 +125,7 @@ export class AckedPublisher {
     const entry = this.#inFlight.get(number);
     if (entry === undefined) return;
     this.#take(number);
-    const outcome = outcomeOf(message, entry);
+    const outcome = outcomeIn(message, entry);
     if (outcome instanceof ThroughlineError) entry.reject(outcome);
     else entry.resolve(outcome);
   }
@@ -197,4 +205,68 @@ export class AckedPublisher {
 
 function tokenOf(number: number): string {
   return number.toString(RADIX);
+}
+
+interface PubAckJson {
+  readonly stream?: string;
+  readonly seq?: number;
+  readonly duplicate?: boolean;
+  readonly error?: { readonly err_code?: number; readonly description?: string };
+}
+
+/** Maps the error of a publish that the client did not send. */
+function notSent(subject: string, cause: unknown, limit: number | undefined): ThroughlineError {
+  if (cause instanceof NatsError && cause.code === ErrorCode.MaxPayloadExceeded) {
+    return new ThroughlineError(
+      'too_large',
+      `${subject}: more than the ${limit} bytes that the server takes`,
+      {
+        cause,
+      },
+    );
+  }
+  return new ThroughlineError('unavailable', `cannot publish to ${subject}: the connection is closed`, {
+    cause,
+    details: { closed: true },
+  });
+}
+
+/** Parses the answer to a publish. */
+function outcomeIn(
+  message: Msg,
+  { subject, stream }: { readonly subject: string; readonly stream: string | undefined },
+): PubOutcome | ThroughlineError {
+  if (message.headers?.code === 503) return { outcome: 'no_stream' };
+  const ack = parseAck(message);
+  if (ack?.error?.err_code === API.wrongLastSequence) return { outcome: 'wrong_sequence' };
+  if (ack?.error !== undefined) {
+    const { err_code: code, description: text = 'no reason given' } = ack.error;
+    return refusal(`${subject} was not stored`, { code, text });
+  }
+  if (ack?.seq === undefined)
+    return new ThroughlineError('internal', `${subject}: the answer is not a PubAck`);
+  if (stream !== undefined && ack.stream !== stream) return takenByAnother(subject, ack.stream ?? '', stream);
+  return { outcome: 'stored', sequence: ack.seq, duplicate: ack.duplicate === true };
+}
+
+function parseAck(message: Msg): PubAckJson | undefined {
+  try {
+    return message.json<PubAckJson>();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the headers of a publish; `undefined` if it needs none. */
+function publishHeaders(options: AckedPublishOptions): MsgHdrs | undefined {
+  const { messageId, expectedLastOfSubjects, headers: more } = options;
+  if (messageId === undefined && expectedLastOfSubjects === undefined && more === undefined) return undefined;
+  const head = headers();
+  if (messageId !== undefined) head.set('Nats-Msg-Id', messageId);
+  if (expectedLastOfSubjects !== undefined) {
+    head.set('Nats-Expected-Last-Subject-Sequence', String(expectedLastOfSubjects.sequence));
+    head.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedLastOfSubjects.subjects);
+  }
+  for (const [name, value] of Object.entries(more ?? {})) head.set(name, value);
+  return head;
 }

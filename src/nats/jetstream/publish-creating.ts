@@ -1,7 +1,6 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher, AckedPublishOptions } from './acked-publisher.js';
-import type { PubOutcome } from './publish-outcome.js';
+import type { AckedPublisher, AckedPublishOptions, PubOutcome } from './acked-publisher.js';
 
 /** A message for a stream that is created if it is missing. */
 interface MadeFor {

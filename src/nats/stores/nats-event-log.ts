@@ -24,11 +24,10 @@ import type {
 } from '../../engine/ports/session-log.js';
 import { pause } from '../../engine/runtime/batched.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher } from '../jetstream/acked-publisher.js';
+import type { AckedPublisher, PubOutcome } from '../jetstream/acked-publisher.js';
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
 import type { KeyStreams, LogStream } from '../jetstream/key-streams.js';
 import { newestMessage } from '../jetstream/newest-page.js';
-import type { PubOutcome } from '../jetstream/publish-outcome.js';
 import { type ForgottenSessions, generationOf } from './lifecycle-view.js';
 
 /** Poll interval for a lagging replica. */

@@ -54,7 +54,7 @@ export class SessionLane {
   #last: OpenCircuit | undefined;
   #lastReturn = 0;
   /** Dispatches put back, by the time of their return. */
-  readonly #away = new Map<number, number>();
+  readonly #putBackUntil = new Map<number, number>();
 
   constructor(session: string) {
     this.session = session;
@@ -80,10 +80,10 @@ export class SessionLane {
   }
 
   /** Closes the breaker: its log accepted an event. */
-  took(): void {
+  closeCircuit(): void {
     this.#failures = this.#pauses = this.#refusals = this.#pausedUntil = 0;
     this.#last = undefined;
-    this.#away.clear();
+    this.#putBackUntil.clear();
   }
 
   /**
@@ -102,7 +102,7 @@ export class SessionLane {
       this.#refusals = isRefusal(error) ? this.#refusals + 1 : 0;
       this.#pausedUntil = now + retryDelay(this.#pauses, random);
     }
-    this.#goesAway(this.#pausedUntil);
+    this.#countPutBack(this.#pausedUntil);
     return Math.max(0, this.#pausedUntil - now);
   }
 
@@ -115,22 +115,22 @@ export class SessionLane {
   putBack(now: number, everyMs: number): number {
     this.#lastReturn = Math.max(this.#lastReturn + everyMs, this.#pausedUntil, now + everyMs);
     const at = Math.ceil(this.#lastReturn / GROUP_MS) * GROUP_MS;
-    this.#goesAway(at);
+    this.#countPutBack(at);
     return at - now;
   }
 
   /** Number of dispatches put back that have not returned yet. */
-  away(now: number): number {
+  stillPutBack(now: number): number {
     let count = 0;
-    for (const [at, many] of this.#away) {
-      if (at <= now) this.#away.delete(at);
+    for (const [at, many] of this.#putBackUntil) {
+      if (at <= now) this.#putBackUntil.delete(at);
       else count += many;
     }
     return count;
   }
 
-  #goesAway(until: number): void {
-    this.#away.set(until, (this.#away.get(until) ?? 0) + 1);
+  #countPutBack(until: number): void {
+    this.#putBackUntil.set(until, (this.#putBackUntil.get(until) ?? 0) + 1);
   }
 }
 

@@ -110,7 +110,7 @@ export class SessionLanes {
     for (const lane of this.#turns) {
       if (lane.active >= free) continue;
       const held = lane.waiting.shift();
-      this.#took(lane);
+      this.#started(lane);
       if (held === undefined) continue;
       held.round = lane.round;
       lane.active += 1;
@@ -121,19 +121,19 @@ export class SessionLanes {
     return undefined;
   }
 
-  /** Settles a success. Returns the openCircuit that it ended. */
-  took(held: Held): OpenCircuit | undefined {
-    const lane = this.#ends(held);
+  /** Settles a success. Returns the open circuit that it closed. */
+  succeeded(held: Held): OpenCircuit | undefined {
+    const lane = this.#settle(held);
     const { openCircuit } = lane;
-    lane.took();
+    lane.closeCircuit();
     this.#failures.delete(held.delivery.sequence);
     this.#forgetIdle(lane);
     return openCircuit;
   }
 
   /** Settles a dispatch that was rejected although its log accepted nothing: the next one may start immediately. */
-  gaveUp(held: Held): void {
-    this.#ends(held).endPause();
+  rejected(held: Held): void {
+    this.#settle(held).endPause();
     this.#failures.delete(held.delivery.sequence);
   }
 
@@ -144,14 +144,14 @@ export class SessionLanes {
    */
   failed(held: Held, error: unknown) {
     const { now, random } = this.#options;
-    const lane = this.#ends(held);
+    const lane = this.#settle(held);
     const failures = this.failures(held) + 1;
     this.#failures.set(held.delivery.sequence, failures);
     const pauseMs = lane.failed(held.round, error, now(), random());
     // A dispatch that fails among successes backs off on its own.
     const delayMs = Math.max(pauseMs, retryDelay(failures, random()));
     const { openCircuit } = lane;
-    return { delayMs, openCircuit, putBack: openCircuit === undefined ? [] : this.#letGo(lane) };
+    return { delayMs, openCircuit, putBack: openCircuit === undefined ? [] : this.#releaseWaiting(lane) };
   }
 
   /** Number of remembered failures of a dispatch. */
@@ -165,8 +165,8 @@ export class SessionLanes {
   }
 
   /** Releases all waiting dispatches, to be put back. */
-  letGo(): readonly { readonly held: Held; readonly delayMs: number }[] {
-    return [...this.#turns].flatMap((lane) => this.#letGo(lane));
+  releaseWaiting(): readonly { readonly held: Held; readonly delayMs: number }[] {
+    return [...this.#turns].flatMap((lane) => this.#releaseWaiting(lane));
   }
 
   /** Returns the sessions with an open breaker, oldest first, and the number of their dispatches. */
@@ -176,11 +176,11 @@ export class SessionLanes {
     const openCircuits = lanes
       .flatMap(({ openCircuit }) => openCircuit ?? [])
       .sort((one, two) => one.since - two.since);
-    return { openCircuits, dispatches: lanes.reduce((sum, lane) => sum + lane.held + lane.away(now), 0) };
+    return { openCircuits, dispatches: lanes.reduce((sum, lane) => sum + lane.held + lane.stillPutBack(now), 0) };
   }
 
-  /** Moves a session to the end of the round robin after its turn. */
-  #took(lane: SessionLane): void {
+  /** Counts a start, and moves the session to the end of the round robin after its turn. */
+  #started(lane: SessionLane): void {
     lane.inTurn += 1;
     if (lane.waiting.length > 0 && lane.inTurn < MOST_IN_TURN) return;
     lane.inTurn = 0;
@@ -193,7 +193,7 @@ export class SessionLanes {
     return held >= (MAX_HELD - this.held) * SHARE || bytes >= (MAX_HELD_BYTES - this.#bytes) * SHARE;
   }
 
-  #letGo(lane: SessionLane) {
+  #releaseWaiting(lane: SessionLane) {
     const now = this.#options.now();
     const { waiting } = lane;
     lane.waiting = [];
@@ -214,7 +214,7 @@ export class SessionLanes {
     return lane.putBack(now, everyMs);
   }
 
-  #ends({ session, delivery }: Held): SessionLane {
+  #settle({ session, delivery }: Held): SessionLane {
     const lane = this.#lane(session);
     lane.active -= 1;
     this.#active -= 1;

@@ -3,7 +3,7 @@ import { parseDispatchSubject } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
 import { limitedWarnings } from '../../engine/runtime/batched.js';
-import { type Disposition, dispose, type Held, isoOf } from './session-lane.js';
+import { type Disposition, dispose, type Held, isoOf, type OpenCircuit } from './session-lane.js';
 import type { SessionLanes } from './session-lanes.js';
 
 /** The outcome of a dispatch; `rejectedWithoutEvent`: rejected, but its session's log did not accept the note. */
@@ -119,15 +119,14 @@ export async function processRoundRobin(
 
   function succeeded(held: Held, outcome: WorkOutcome): void {
     // The lanes first, so that there is capacity when the source asks.
-    if (outcome.kind === 'rejectedWithoutEvent') lanes.gaveUp(held);
-    else took(held);
+    if (outcome.kind === 'rejectedWithoutEvent') lanes.rejected(held);
+    else reportRecovery(lanes.succeeded(held));
     answer(held.delivery, outcome.kind === 'rejectedWithoutEvent' ? outcome.rejected : outcome);
   }
 
-  function took(held: Held): void {
-    const ended = lanes.took(held);
-    if (ended === undefined) return;
-    const { session, code, since } = ended;
+  function reportRecovery(closed: OpenCircuit | undefined): void {
+    if (closed === undefined) return;
+    const { session, code, since } = closed;
     logger.info({ session, since: isoOf(since), code }, "the session's log accepts writes again");
   }
 
@@ -166,13 +165,13 @@ export async function processRoundRobin(
 
   const consumption = await source.consume(arrived, () => lanes.hasCapacity());
   // After `consume`: if it throws, no timer may be left behind.
-  const telling = setInterval(extendAckDeadlines, ackWaitMs / 3);
+  const extending = setInterval(extendAckDeadlines, ackWaitMs / 3);
   return {
     async stop() {
       stopped = true;
       await consumption.close();
-      for (const { held } of lanes.letGo()) answer(held.delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
-      clearInterval(telling);
+      for (const { held } of lanes.releaseWaiting()) answer(held.delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
+      clearInterval(extending);
       if (inWork === 0) return;
       const waits = setInterval(() => {
         const fields = {

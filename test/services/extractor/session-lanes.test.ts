@@ -65,7 +65,7 @@ describe('sessions take turns', () => {
     for (const session of arrived) arrive(session);
     const order = arrived.map(() => {
       const held = begin();
-      lanes.took(held);
+      lanes.succeeded(held);
       return held;
     });
     const turns = ['a'.repeat(8), 'b'.repeat(8), 'c', 'a'.repeat(8), 'b', 'a'];
@@ -79,7 +79,7 @@ describe('sessions take turns', () => {
     for (const session of ['a', 'a', 'b']) arrive(session);
     let before = 0;
     for (let held = begin(); held.session === 'a'; held = begin()) {
-      lanes.took(held);
+      lanes.succeeded(held);
       arrive('a');
       before += 1;
     }
@@ -100,7 +100,7 @@ describe('sessions take turns', () => {
           for (const pick of picks.take(count * 60)) {
             const [held] = active.splice(pick % active.length, 1);
             if (held === undefined) throw new Error('nothing is in work');
-            lanes.took(held);
+            lanes.succeeded(held);
             served.set(held.session, (served.get(held.session) ?? 0) + 1);
             arrive(held.session);
             active.push(...beginAll());
@@ -118,7 +118,7 @@ describe('sessions take turns', () => {
     arrive('b');
     const held = begin();
     expect(lanes.next()).toBeUndefined();
-    lanes.took(held);
+    lanes.succeeded(held);
     expect(begin().session).toBe('b');
   });
 });
@@ -187,11 +187,11 @@ describe('a session whose log takes nothing', () => {
     expect(pauses.at(-1)).toBe(30_000);
   });
 
-  it('a session whose log took nothing goes on with all its dispatches once an attempt has succeeded', () => {
+  it('a session whose log rejected writes continues with all its dispatches once an attempt has succeeded', () => {
     const { time, lanes, arrive, begin, beginAll } = troubled();
     time.ms += 60_000;
     arrive('stuck');
-    expect(lanes.took(begin())).toMatchObject({ session: 'stuck' });
+    expect(lanes.succeeded(begin())).toMatchObject({ session: 'stuck' });
     for (let index = 0; index < 4; index += 1) expect(arrive('stuck')).toBeUndefined();
     expect(beginAll()).toHaveLength(4);
     expect(lanes.setAside()).toEqual({ openCircuits: [], dispatches: 0 });
@@ -212,7 +212,7 @@ describe('a session whose log takes nothing', () => {
       arrive('fine');
       const [bad, good] = [begin(), begin()];
       expect(lanes.failed(bad, FULL).openCircuit).toBeUndefined();
-      lanes.took(good);
+      lanes.succeeded(good);
     }
   });
 });

@@ -134,9 +134,9 @@ describe('work in turns', () => {
   it('work in turns takes no fault after the work for a failure of the work', async () => {
     const onFailure = vi.fn();
     const { lanes, turns, deliver } = turnsOn(async () => DONE, { onFailure });
-    const took = lanes.took.bind(lanes);
-    vi.spyOn(lanes, 'took').mockImplementationOnce((held) => {
-      took(held);
+    const succeeded = lanes.succeeded.bind(lanes);
+    vi.spyOn(lanes, 'succeeded').mockImplementationOnce((held) => {
+      succeeded(held);
       throw new Error('after the work');
     });
     const { stop } = await turns;
