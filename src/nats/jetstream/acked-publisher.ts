@@ -38,10 +38,10 @@ interface InFlight {
   /** The server's INFO at the time of sending: it changes with each connection. */
   readonly info: NatsConnection['info'];
   /** True once its stream was probed. */
-  asked: boolean;
+  probed: boolean;
 }
 
-interface Question {
+interface Probe {
   readonly subject: string;
   readonly info: NatsConnection['info'];
 }
@@ -49,19 +49,19 @@ interface Question {
 const RADIX = 36;
 const SWEEP_MS = 250;
 /** Time without a PubAck after which the stream is probed. */
-const ASK_AFTER_MS = 1000;
+const PROBE_AFTER_MS = 1000;
 /** Subjects probed per sweep. */
-const ASKED_AT_ONCE = 100;
+const PROBED_AT_ONCE = 100;
 
 export class AckedPublisher {
   readonly #connection: NatsConnection;
   readonly #timeoutMs: number;
   readonly #prefix: string;
   readonly #acks: ResilientSubscription;
-  readonly #listening: () => void;
+  readonly #unwatchDenials: () => void;
   /** By number; publishes and probes share the counter. */
   readonly #inFlight = new Map<number, InFlight>();
-  readonly #questions = new Map<number, Question>();
+  readonly #probes = new Map<number, Probe>();
   #sweeper: NodeJS.Timeout | undefined;
   #next = 0;
 
@@ -70,7 +70,7 @@ export class AckedPublisher {
     this.#timeoutMs = timeoutMs;
     this.#prefix = `${newInbox(connection)}.`;
     this.#acks = subscribeResiliently(connection, `${this.#prefix}>`, (message) => this.#acked(message));
-    this.#listening = onDenied(connection, (denial) => this.#denied(denial));
+    this.#unwatchDenials = onDenied(connection, (denial) => this.#denied(denial));
   }
 
   /**
@@ -99,13 +99,13 @@ export class AckedPublisher {
   }
 
   close(): void {
-    this.#listening();
+    this.#unwatchDenials();
     this.#acks.close();
     for (const number of [...this.#inFlight.keys()]) this.#timeOut(number);
   }
 
-  #now(): Pick<InFlight, 'deadline' | 'info' | 'asked'> {
-    return { deadline: performance.now() + this.#timeoutMs, info: this.#connection.info, asked: false };
+  #now(): Pick<InFlight, 'deadline' | 'info' | 'probed'> {
+    return { deadline: performance.now() + this.#timeoutMs, info: this.#connection.info, probed: false };
   }
 
   #expect(sent: InFlight): number {
@@ -117,9 +117,9 @@ export class AckedPublisher {
 
   #acked(message: Msg): void {
     const number = Number.parseInt(message.subject.slice(this.#prefix.length), RADIX);
-    const question = this.#questions.get(number);
-    if (question !== undefined) {
-      this.#answered(number, question, message);
+    const probe = this.#probes.get(number);
+    if (probe !== undefined) {
+      this.#probeAnswered(number, probe, message);
       return;
     }
     const entry = this.#inFlight.get(number);
@@ -147,7 +147,7 @@ export class AckedPublisher {
     if (this.#inFlight.size === 0) {
       clearInterval(this.#sweeper);
       this.#sweeper = undefined;
-      this.#questions.clear();
+      this.#probes.clear();
     }
     return entry;
   }
@@ -155,25 +155,25 @@ export class AckedPublisher {
   #sweep(): void {
     const now = performance.now();
     const slow = new Set<string>();
-    const slowBefore = now + this.#timeoutMs - Math.min(ASK_AFTER_MS, this.#timeoutMs / 2);
+    const slowBefore = now + this.#timeoutMs - Math.min(PROBE_AFTER_MS, this.#timeoutMs / 2);
     for (const [number, entry] of this.#inFlight) {
       if (entry.deadline <= now) this.#timeOut(number);
-      else if (entry.deadline > slowBefore || slow.size === ASKED_AT_ONCE) break;
-      else if (!entry.asked) {
-        entry.asked = true;
+      else if (entry.deadline > slowBefore || slow.size === PROBED_AT_ONCE) break;
+      else if (!entry.probed) {
+        entry.probed = true;
         slow.add(entry.subject);
       }
     }
-    for (const subject of slow) this.#ask(subject);
+    for (const subject of slow) this.#probe(subject);
   }
 
-  #ask(subject: string): void {
+  #probe(subject: string): void {
     // In a cluster a slow quorum also delays PubAcks.
     const { info } = this.#connection;
     if (info === undefined || info.cluster !== undefined) return;
     this.#next += 1;
     const number = this.#next;
-    this.#questions.set(number, { subject, info });
+    this.#probes.set(number, { subject, info });
     try {
       probeStuck(this.#connection, subject, this.#prefix + tokenOf(number));
     } catch {
@@ -182,14 +182,14 @@ export class AckedPublisher {
   }
 
   /** A stream handles messages in order, so publishes sent before the probe were not stored. */
-  #answered(number: number, question: Question, answer: Msg): void {
-    this.#questions.delete(number);
+  #probeAnswered(number: number, probe: Probe, answer: Msg): void {
+    this.#probes.delete(number);
     if (!isStuckAnswer(answer)) return;
     for (const [each, entry] of [...this.#inFlight]) {
       const { subject, info, reject } = entry;
-      if (each > number || subject !== question.subject) continue;
+      if (each > number || subject !== probe.subject) continue;
       // A connection lost in between may have lost the message but not the probe.
-      if (info !== question.info || info !== this.#connection.info) continue;
+      if (info !== probe.info || info !== this.#connection.info) continue;
       this.#take(each);
       reject(stuckFault(subject));
     }

@@ -46,8 +46,8 @@ export class NatsConsumption implements DispatchConsumption {
   readonly #closing = new AbortController();
   readonly #deliveredBy: DeliveredBy & { madeAt: number };
   #bytesInHand = 0;
-  #isBeginning = false;
-  #lanes: readonly PullLane[] = [];
+  #isRecreating = false;
+  #pullers: readonly Puller[] = [];
   readonly #watch: NodeJS.Timeout;
   readonly #unwatch: () => void;
 
@@ -60,7 +60,7 @@ export class NatsConsumption implements DispatchConsumption {
     this.#options = options;
     this.#deliveredBy = { connection: options.connection, madeAt, onSettled: this.#settled };
     this.#begin();
-    this.#watch = setInterval(() => this.#look(), HEARTBEAT_MS);
+    this.#watch = setInterval(() => this.#checkHeartbeats(), HEARTBEAT_MS);
     this.#unwatch = onReconnect(options.connection, () => this.#beginSlowly());
   }
 
@@ -69,9 +69,9 @@ export class NatsConsumption implements DispatchConsumption {
     clearInterval(this.#watch);
     this.#unwatch();
     // Otherwise messages in flight would be redelivered only after the ack wait.
-    const drained = Promise.all(this.#lanes.map((lane) => lane.drain())).catch(() => {});
+    const drained = Promise.all(this.#pullers.map((puller) => puller.drain())).catch(() => {});
     await withinDeadline(DRAIN_MS, drained);
-    for (const lane of this.#lanes) lane.close();
+    for (const puller of this.#pullers) puller.close();
   }
 
   #begin(): void {
@@ -87,8 +87,8 @@ export class NatsConsumption implements DispatchConsumption {
       batch,
       maxBytes,
       hasCapacity: () => this.#bytesInHand < MAX_BYTES_IN_HAND && hasCapacity(),
-      onMessage: (message: Msg) => this.#handOn(message),
-      onLost: (why: string) => void this.#beginAgain(why),
+      onMessage: (message: Msg) => this.#deliver(message),
+      onLost: (why: string) => void this.#recreate(why),
       onRefused: (why: string) =>
         this.#options.logger.warn(
           { code: 'unavailable', consumer, why },
@@ -96,20 +96,20 @@ export class NatsConsumption implements DispatchConsumption {
         ),
     };
     // Different sizes keep them from running dry at the same time.
-    this.#lanes = [1, 3].map((firstBatch) => new PullLane({ ...options, firstBatch }));
-    this.#lanes[0]?.pull();
+    this.#pullers = [1, 3].map((firstBatch) => new Puller({ ...options, firstBatch }));
+    this.#pullers[0]?.pull();
   }
 
   /**
-   * Slow start: one lane requests a single message; the other joins when something was settled. A process that was disconnected
+   * Slow start: one puller requests a single message; the other joins when something was settled. A process that was disconnected
    * as a slow consumer would otherwise be disconnected again and again.
    */
   #beginSlowly(): void {
-    for (const lane of this.#lanes) lane.reset();
-    this.#lanes[0]?.pull();
+    for (const puller of this.#pullers) puller.reset();
+    this.#pullers[0]?.pull();
   }
 
-  #handOn(message: Msg): void {
+  #deliver(message: Msg): void {
     const delivery = NatsDelivery.of(message, this.#deliveredBy);
     if (delivery === undefined) return;
     this.#bytesInHand += delivery.body.length;
@@ -118,40 +118,40 @@ export class NatsConsumption implements DispatchConsumption {
 
   readonly #settled = ({ body }: NatsDelivery): void => {
     this.#bytesInHand -= body.length;
-    for (const lane of this.#lanes) lane.pull();
+    for (const puller of this.#pullers) puller.pull();
   };
 
   /** Detects a consumer that vanished with its stream, or a request lost with its node: neither is reported. */
-  #look(): void {
-    if (!this.#lanes.some((lane) => lane.isSilent())) return;
+  #checkHeartbeats(): void {
+    if (!this.#pullers.some((puller) => puller.isSilent())) return;
     this.#options.find().then(
       (madeAt) => {
         if (madeAt === undefined) {
-          void this.#beginAgain('no heartbeats');
+          void this.#recreate('no heartbeats');
           return;
         }
         // Another process may have created it again.
         this.#deliveredBy.madeAt = madeAt;
-        for (const lane of this.#lanes) if (lane.isSilent()) lane.renew();
+        for (const puller of this.#pullers) if (puller.isSilent()) puller.renew();
       },
       () => {},
     );
   }
 
-  async #beginAgain(lost: string): Promise<void> {
+  async #recreate(lost: string): Promise<void> {
     const { logger, consumer, ensure } = this.#options;
     const { signal } = this.#closing;
-    if (this.#isBeginning || signal.aborted) return;
-    this.#isBeginning = true;
+    if (this.#isRecreating || signal.aborted) return;
+    this.#isRecreating = true;
     logger.warn({ code: 'unavailable', consumer, lost }, 'the consumer is gone and will be created again');
-    for (const lane of this.#lanes) lane.close();
-    for (const backoff = new Backoff(FIRST_PAUSE_MS); this.#isBeginning; ) {
+    for (const puller of this.#pullers) puller.close();
+    for (const backoff = new Backoff(FIRST_PAUSE_MS); this.#isRecreating; ) {
       await backoff.pause(signal);
       if (signal.aborted) return;
       try {
         this.#deliveredBy.madeAt = await ensure();
         if (!signal.aborted) this.#begin();
-        this.#isBeginning = false;
+        this.#isRecreating = false;
       } catch (error) {
         logger.warn(
           { code: codeOf(error), consumer, err: error, againInMs: backoff.nextMs },
@@ -168,7 +168,7 @@ export class NatsConsumption implements DispatchConsumption {
  * The client's `consume` limits requests by messages or by bytes, not both: a few hundred large messages then exceed what the
  * server buffers for a connection, which it closes, and the same messages are redelivered forever.
  */
-interface PullLaneOptions {
+interface PullerOptions {
   readonly connection: NatsConnection;
   readonly stream: string;
   readonly consumer: string;
@@ -199,8 +199,8 @@ const COMPLETED = 'batch completed';
 /** Header with the number of messages that a request will not deliver. */
 const NOT_SENT = 'Nats-Pending-Messages';
 
-export class PullLane {
-  readonly #options: PullLaneOptions;
+export class Puller {
+  readonly #options: PullerOptions;
   readonly #subject: string;
   /** Prefix of the reply subjects, one per request, so that answers to earlier requests are ignored. */
   readonly #inbox: string;
@@ -210,14 +210,14 @@ export class PullLane {
   /** Messages that the pending request may still deliver; 0 without one. */
   #left = 0;
   /** Messages that it requested. */
-  #asked = 0;
+  #requested = 0;
   #heardAt = 0;
   /** True if the next message exceeds the bytes of any request: it may be older than the server's limit. */
   #isOversized = false;
   #stopped = false;
   #pause: NodeJS.Timeout | undefined;
 
-  constructor(options: PullLaneOptions) {
+  constructor(options: PullerOptions) {
     const { connection, stream, consumer, firstBatch } = options;
     this.#options = options;
     this.#batch = firstBatch;
@@ -242,12 +242,12 @@ export class PullLane {
       idle_heartbeat: nanos(HEARTBEAT_MS),
     };
     this.#isOversized = false;
-    this.#asked = this.#left;
+    this.#requested = this.#left;
     this.#request += 1;
     try {
       connection.publish(this.#subject, JSON.stringify(request), { reply: this.#inbox + this.#request });
     } catch {
-      // The connection is closed, and its owner stops this lane as well.
+      // The connection is closed, and its owner stops this puller as well.
       this.#stop();
     }
   }
@@ -305,7 +305,7 @@ export class PullLane {
       this.#options.onLost(status === 503 ? 'no consumer' : why);
     } else if (status === 408 || why === NO_ROOM || why === COMPLETED) {
       const notSent = Number(headers?.get(NOT_SENT) || this.#left);
-      this.#isOversized = why === NO_ROOM && notSent === this.#asked;
+      this.#isOversized = why === NO_ROOM && notSent === this.#requested;
       // With replicas, the end may be reported before the last messages.
       this.#left = Math.max(0, this.#left - notSent);
       if (this.#left === 0) this.pull();

@@ -43,7 +43,7 @@ export class NatsDelivery implements DispatchDelivery {
     const [, delivery, sequence, milliseconds] = DELIVERED.exec(reply) ?? [];
     if (milliseconds === undefined) return undefined;
     const stored = Number(milliseconds);
-    const told = {
+    const metadata = {
       reply,
       sequence: Number(sequence),
       delivery: Number(delivery),
@@ -51,12 +51,12 @@ export class NatsDelivery implements DispatchDelivery {
       // A consumer that was created again counts from 1.
       isFirst: delivery === '1' && stored >= madeAt,
     };
-    return new NatsDelivery(message, told, connection, onSettled);
+    return new NatsDelivery(message, metadata, connection, onSettled);
   }
 
   private constructor(
     message: Msg,
-    { reply, sequence, delivery, at, isFirst }: Told,
+    { reply, sequence, delivery, at, isFirst }: AckMetadata,
     connection: NatsConnection,
     onSettled: (delivery: NatsDelivery) => void,
   ) {
@@ -118,7 +118,7 @@ export class NatsDelivery implements DispatchDelivery {
 }
 
 /** The metadata in an ack subject. */
-interface Told extends Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at' | 'isFirst'> {
+interface AckMetadata extends Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at' | 'isFirst'> {
   readonly reply: string;
 }
 

@@ -48,7 +48,7 @@ export class KeyStreams {
   readonly #rounds = new Map<string, number>();
   readonly #keys = new Map<Token, Known>();
   /** Checks in progress, shared by all appends that wait. */
-  readonly #looking = new Map<Token, Promise<void>>();
+  readonly #checking = new Map<Token, Promise<void>>();
 
   constructor(jsm: JetStreamManager, options: KeyStreamsOptions) {
     this.#options = options;
@@ -59,7 +59,7 @@ export class KeyStreams {
   }
 
   async find(key: Token): Promise<LogStream | undefined> {
-    this.#notice(key);
+    this.#checkGeneration(key);
     const stream = await this.#streams.find(this.#stream(key));
     if (stream === undefined) return undefined;
     const known = this.#keys.get(key);
@@ -69,7 +69,7 @@ export class KeyStreams {
 
   /** Returns true if the stream is known to exist and the key was checked. */
   present(key: Token): boolean {
-    this.#notice(key);
+    this.#checkGeneration(key);
     const stream = this.#stream(key);
     return this.#streams.present(stream) && this.#keys.get(key)?.round === this.#round(stream);
   }
@@ -83,9 +83,9 @@ export class KeyStreams {
       await this.#streams.ensure(stream);
     }
     if (this.present(key)) return;
-    const looking = this.#looking.get(key) ?? this.#look(key, stream);
-    this.#looking.set(key, looking);
-    await looking;
+    const checking = this.#checking.get(key) ?? this.#checkSnapshot(key, stream);
+    this.#checking.set(key, checking);
+    await checking;
   }
 
   /** Highest sequence seen of a key; 0 for none. */
@@ -127,7 +127,7 @@ export class KeyStreams {
   }
 
   /** Looks the stream up again if the key's generation has changed. */
-  #notice(key: Token): void {
+  #checkGeneration(key: Token): void {
     const { generationOf } = this.#options;
     const known = this.#keys.get(key);
     if (generationOf === undefined || known === undefined) return;
@@ -156,7 +156,7 @@ export class KeyStreams {
     return fresh;
   }
 
-  async #look(key: Token, stream: string): Promise<void> {
+  async #checkSnapshot(key: Token, stream: string): Promise<void> {
     const round = this.#round(stream);
     try {
       const snapshot = await this.#options.snapshot(key);
@@ -170,7 +170,7 @@ export class KeyStreams {
     } catch (error) {
       throw toThroughlineError(error, `looking at the log of ${key}`);
     } finally {
-      this.#looking.delete(key);
+      this.#checking.delete(key);
     }
   }
 }
@@ -227,7 +227,7 @@ class LogStreams {
     // An append during the request may not be counted in the answer.
     const asked = this.highest(stream);
     const info = await ifExists(this.#jsm.streams.info(stream), `reading ${stream}`);
-    if (info !== undefined) return this.#saw(stream, asked, info);
+    if (info !== undefined) return this.#remember(stream, asked, info);
     this.missed(stream);
     return undefined;
   }
@@ -272,7 +272,12 @@ class LogStreams {
     if (known !== undefined) known.present = false;
   }
 
-  #saw(stream: string, asked: number, { created, config, state }: StreamInfo, isMade = false): SeenStream {
+  #remember(
+    stream: string,
+    asked: number,
+    { created, config, state }: StreamInfo,
+    isMade = false,
+  ): SeenStream {
     // Evicting costs one request for each stream that is used again.
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     const before = this.#known.get(stream);
@@ -293,7 +298,7 @@ class LogStreams {
     try {
       const highest = this.highest(stream);
       const made = await this.#making.run(() => this.#make(stream, highest));
-      this.#saw(stream, highest, made, true);
+      this.#remember(stream, highest, made, true);
     } catch (error) {
       throw toThroughlineError(error, `making stream ${stream}`);
     } finally {

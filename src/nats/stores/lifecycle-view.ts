@@ -151,7 +151,7 @@ export function firstSequenceAbove({ of }: ForgottenSessions): (session: Token) 
 }
 
 /** Returns the session's generation. Throws ThroughlineError `session_forgotten` while it is being forgotten. */
-export function generationOf({ of }: Pick<ForgottenSessions, 'of'>, session: Token): string {
+export function currentGeneration({ of }: Pick<ForgottenSessions, 'of'>, session: Token): string {
   const record = of(session);
   if (record?.status === 'forgetting') throw beingForgotten(session);
   return record?.at ?? '';

@@ -136,7 +136,7 @@ export class NatsDispatchSource implements DispatchSource {
         handler: (delivery) => watch.admit(delivery, handler),
         ensure: async () => {
           await this.#ensureStream();
-          await watch.look();
+          await watch.check();
           return Date.parse(await this.#ensureConsumer());
         },
         find: () => this.#find(),
@@ -197,7 +197,7 @@ class NumbersWatch {
   /** Highest sequence and latest time of all dispatches delivered or seen. */
   #highest = { sequence: 0, at: '' };
   #isSound = false;
-  #looking: Promise<boolean> | undefined;
+  #checking: Promise<boolean> | undefined;
 
   /** @param assert throws if numbers are reused; else returns the highest dispatch seen */
   constructor(assert: () => Promise<SeenDispatch | undefined>, logger: Logger) {
@@ -206,7 +206,7 @@ class NumbersWatch {
   }
 
   /** Checks the numbers, unless the user may not list streams. Throws ThroughlineError `config_invalid` on reuse. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     this.#isSound = false;
     try {
       const seen = await this.#assert();
@@ -233,16 +233,16 @@ class NumbersWatch {
       return;
     }
     const { sequence, at } = this.#highest;
-    const isOdd = delivery.sequence <= sequence && delivery.at > at;
-    if (this.#isSound && !isOdd) {
+    const isSuspicious = delivery.sequence <= sequence && delivery.at > at;
+    if (this.#isSound && !isSuspicious) {
       this.#note(delivery);
       handler(delivery);
       return;
     }
-    this.#looking ??= this.#looked().finally(() => {
-      this.#looking = undefined;
+    this.#checking ??= this.#isChecked().finally(() => {
+      this.#checking = undefined;
     });
-    void this.#looking.then((isSound) => {
+    void this.#checking.then((isSound) => {
       if (isSound) {
         this.#note(delivery);
         handler(delivery);
@@ -250,9 +250,9 @@ class NumbersWatch {
     });
   }
 
-  async #looked(): Promise<boolean> {
+  async #isChecked(): Promise<boolean> {
     try {
-      await this.look();
+      await this.check();
       return true;
     } catch (err) {
       this.#logger.error({ code: codeOf(err), err }, 'dispatches are not consumed');

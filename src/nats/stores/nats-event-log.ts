@@ -28,7 +28,7 @@ import type { AckedPublisher, PubOutcome } from '../jetstream/acked-publisher.js
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
 import type { KeyStreams, LogStream } from '../jetstream/key-streams.js';
 import { newestMessage } from '../jetstream/newest-page.js';
-import { type ForgottenSessions, generationOf } from './lifecycle-view.js';
+import { currentGeneration, type ForgottenSessions } from './lifecycle-view.js';
 
 /** Poll interval for a lagging replica. */
 const LAG_PAUSE_MS = 2;
@@ -103,20 +103,21 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
 
   #append(key: Token, subject: string, body: Uint8Array, given: TracedOptions): Promise<Appended> {
     const { forgotten } = this.#layout;
-    const options = forgotten === undefined ? given : { ...given, generation: generationOf(forgotten, key) };
-    if (this.#streams.present(key)) return this.#appendThere(key, subject, body, options);
-    return this.#streams.ensure(key).then(() => this.#appendThere(key, subject, body, options));
+    const options =
+      forgotten === undefined ? given : { ...given, generation: currentGeneration(forgotten, key) };
+    if (this.#streams.present(key)) return this.#appendToStream(key, subject, body, options);
+    return this.#streams.ensure(key).then(() => this.#appendToStream(key, subject, body, options));
   }
 
   /** Callbacks instead of async functions, which would retain more per pending PubAck. */
-  #appendThere(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<Appended> {
+  #appendToStream(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<Appended> {
     const { expectedSequence: known = options.decidedOn } = options;
     if (known !== undefined) this.#streams.reached(key, known, 'read');
     const before = this.#streams.highest(key);
     return this.#publish(key, subject, body, options).then(
       (published) =>
         this.#stored(key, published, before) ??
-        this.#otherwise(key, subject, body, options, { published, before }),
+        this.#retryOrConflict(key, subject, body, options, { published, before }),
       (error: unknown) => this.#failed(key, error),
     );
   }
@@ -130,7 +131,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     return { outcome: 'appended', sequence, duplicate };
   }
 
-  async #otherwise(
+  async #retryOrConflict(
     key: Token,
     subject: string,
     body: Uint8Array,
@@ -252,7 +253,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   #publishNow(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
     const { messageId, expectedSequence, trace } = options;
     const { subjects, stream, forgotten } = this.#layout;
-    if (forgotten !== undefined && generationOf(forgotten, key) !== options.generation) {
+    if (forgotten !== undefined && currentGeneration(forgotten, key) !== options.generation) {
       return Promise.reject(beingForgotten(key));
     }
     return this.#ports.publisher.publish(subject, body, {
@@ -280,13 +281,13 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   async #commands(key: Token, range: ReadRange): Promise<StreamMessage[]> {
     const { commands, subjects } = this.#layout;
     const filters = commands?.(key) ?? [subjects(key)];
-    const found = await this.#eachOf(key, filters, range);
+    const found = await this.#readSubjects(key, filters, range);
     const through = found.at(-1)?.sequence;
     if (range.through !== undefined || through === undefined) return found;
-    return this.#eachOf(key, filters, { ...range, through });
+    return this.#readSubjects(key, filters, { ...range, through });
   }
 
-  async #eachOf(key: Token, filters: readonly string[], range: ReadRange): Promise<StreamMessage[]> {
+  async #readSubjects(key: Token, filters: readonly string[], range: ReadRange): Promise<StreamMessage[]> {
     const { after, through = Number.MAX_SAFE_INTEGER } = range;
     const { connection, timeoutMs } = this.#ports;
     const { format, stream } = this.#layout;

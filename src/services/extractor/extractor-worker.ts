@@ -114,8 +114,8 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     }
     const refreshing = ports.lifecycle?.refreshed();
     if (refreshing !== undefined) return refreshing.then(() => process(held));
-    const standing = admission(ports.lifecycle, session, delivery.sequence);
-    if (standing !== 'counts') return Promise.resolve(standing === 'forgotten' ? DONE : HELD_BACK);
+    const admitted = admission(ports.lifecycle, session, delivery.sequence);
+    if (admitted !== 'counts') return Promise.resolve(admitted === 'forgotten' ? DONE : HELD_BACK);
     const { foreign } = delivery;
     if (foreign !== undefined) {
       const reason = `${foreign}, stored here as the reply to a request`;
@@ -210,13 +210,14 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     const refused = noted && (await noteRejected(held, noted, role, fault));
     // Its event was stored but not acknowledged: a retry of the rejection would count twice.
     if (refused === 'counted') return DONE;
-    const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused.because}`;
-    const why = { code, reason: told, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
+    const fullReason =
+      refused === undefined ? reason : `${reason}; not noted on its session: ${refused.because}`;
+    const why = { code, reason: fullReason, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
     await assertSameGeneration?.();
     await ports.rejected.put({ session, role, subject, sequence, at, ...why, body });
     stats.rejected += 1;
     stats.rejectedFor[code] = (stats.rejectedFor[code] ?? 0) + 1;
-    logger.warn({ session, dispatch: sequence, code, reason: told }, 'dispatch rejected');
+    logger.warn({ session, dispatch: sequence, code, reason: fullReason }, 'dispatch rejected');
     const rejected = { kind: 'rejected', code, reason: `${code}: ${reason}` } as const;
     return refused === undefined ? rejected : { kind: 'rejectedWithoutEvent', rejected };
   }
@@ -271,11 +272,12 @@ export function recordedEvent(
 ): FactRecorded {
   const task = returned.result.task_id;
   const key = resultKey(returned, messageId);
-  const told = withPlainPaths(returned);
-  const dispatch = outcomeOf(told, { sequence, task, at });
+  const plain = withPlainPaths(returned);
+  const dispatch = outcomeOf(plain, { sequence, task, at });
   if (key !== undefined) dispatch.result_key = key;
-  const beyond = factsBeyond(told.result, dispatch.outcome);
-  const { facts, omitted } = beyond === undefined ? rules.extract(told, task) : { facts: beyond, omitted: 0 };
+  const beyond = factsBeyond(plain.result, dispatch.outcome);
+  const { facts, omitted } =
+    beyond === undefined ? rules.extract(plain, task) : { facts: beyond, omitted: 0 };
   const data: FactRecorded['data'] = { dispatch, facts };
   if (beyond === undefined) data.facts_complete = true;
   if (omitted > 0) data.facts_omitted = omitted;

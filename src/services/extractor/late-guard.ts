@@ -46,7 +46,7 @@ interface LateGuardOptions {
 
 const MAX_LONG = 10_000;
 /** Cached searched logs, up to some 100 KB each. */
-const MAX_LOOKED = 100;
+const MAX_SEARCHED = 100;
 const MAX_MARKS = 64;
 /** A proof becomes stale only if other writers keep overtaking it. */
 const MAX_PROOFS = 10;
@@ -57,7 +57,7 @@ export class LateGuard {
   readonly #askMs: number;
   /** Sessions with logs so long that the fold forgets, or soon will. */
   readonly #long = new LRUCache<Token, LongSession>({ max: MAX_LONG });
-  readonly #looked = new LRUCache<Token, CountedLog>({ max: MAX_LOOKED });
+  readonly #searched = new LRUCache<Token, CountedLog>({ max: MAX_SEARCHED });
   /** Dispatches whose events are being appended. */
   readonly #appending = new Map<number, Promise<Counts>>();
   #asked = Number.NEGATIVE_INFINITY;
@@ -95,7 +95,7 @@ export class LateGuard {
   #recordNew(session: Token, event: DispatchEvent, late: () => Promise<Counts>): Promise<Counts> {
     const { type, data } = event;
     const { sequence: dispatch } = data.dispatch;
-    if (dispatch <= (this.#looked.peek(session)?.floor ?? 0)) return late();
+    if (dispatch <= (this.#searched.peek(session)?.floor ?? 0)) return late();
     return this.#ports.log.append(session, event).then((appended) => {
       const sequence = sequenceOf(appended);
       const { surely } = this.#memory;
@@ -116,8 +116,8 @@ export class LateGuard {
     dispatch: number,
     again: () => DispatchEvent,
   ): Promise<Counts> {
-    const counted = this.#looked.get(session) ?? new CountedLog(this.#ports, session, this.#memory);
-    this.#looked.set(session, counted);
+    const counted = this.#searched.get(session) ?? new CountedLog(this.#ports, session, this.#memory);
+    this.#searched.set(session, counted);
     for (let proof = 0; proof < MAX_PROOFS; proof += 1) {
       const looked = await counted.look(dispatch);
       // A rejected dispatch that can be recorded after all counts as recorded.

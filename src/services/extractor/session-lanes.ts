@@ -176,7 +176,10 @@ export class SessionLanes {
     const openCircuits = lanes
       .flatMap(({ openCircuit }) => openCircuit ?? [])
       .sort((one, two) => one.since - two.since);
-    return { openCircuits, dispatches: lanes.reduce((sum, lane) => sum + lane.held + lane.stillPutBack(now), 0) };
+    return {
+      openCircuits,
+      dispatches: lanes.reduce((sum, lane) => sum + lane.held + lane.stillPutBack(now), 0),
+    };
   }
 
   /** Counts a start, and moves the session to the end of the round robin after its turn. */

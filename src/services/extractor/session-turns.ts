@@ -170,7 +170,8 @@ export async function processRoundRobin(
     async stop() {
       stopped = true;
       await consumption.close();
-      for (const { held } of lanes.releaseWaiting()) answer(held.delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
+      for (const { held } of lanes.releaseWaiting())
+        answer(held.delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
       clearInterval(extending);
       if (inWork === 0) return;
       const waits = setInterval(() => {
