@@ -101,7 +101,7 @@ export interface NatsOptions {
   /** Configured layout. Default: the installation's. */
   readonly wanted?: WantedLayout;
   /** Default: none is forgotten. */
-  readonly forgotten?: ForgottenSessions;
+  readonly lifecycle?: ForgottenSessions;
 }
 
 const EXTRACTOR: DispatchConsumer = {
@@ -132,8 +132,8 @@ async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger:
 /** Connects, and creates missing streams and buckets of `makes`. */
 export async function openNats(options: NatsOptions): Promise<NatsPorts> {
   const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
-  const { tracing = noTracing, forgotten = NONE_FORGOTTEN } = options;
-  const kept = { floor: minRetainedSequence(forgotten), refreshed: forgotten.refreshed };
+  const { tracing = noTracing, lifecycle = NONE_FORGOTTEN } = options;
+  const kept = { floor: minRetainedSequence(lifecycle), refreshed: () => lifecycle.refreshed() };
   const connection = await connectNats(options);
   try {
     // The account was checked on connecting; the client's check would cost another round trip.
@@ -145,7 +145,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const layout = await (makes('layout')
       ? recordedLayout(logPorts, wanted, replicas)
       : seenLayout(logPorts, wanted));
-    const log = new NatsSessionLog(logPorts, layout, { replicas, forgotten });
+    const log = new NatsSessionLog(logPorts, layout, { replicas, lifecycle });
     if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas }, () => highestKnown(logPorts));
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
     if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);

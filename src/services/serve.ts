@@ -73,13 +73,14 @@ export async function serve(
   const { monitoring = new Monitoring(), tracing = otelTracing() } = context;
   monitoring.expect('nats');
   for (const each of only) monitoring.expect(NAMES[each]);
+  const options = natsOptions(url, name, config, logger, tracing);
+  // The log needs the records, which are opened on its connection.
   let records: SessionLifecycle | undefined;
-  const forgotten = {
-    of: (session: Token) => records?.forgotten(session),
+  const later = {
+    forgotten: (session: Token) => records?.forgotten(session),
     refreshed: () => records?.refreshed(),
   };
-  const options = { ...natsOptions(url, name, config, logger, tracing), forgotten };
-  const nats = await openNats({ ...options, ...makes });
+  const nats = await openNats({ ...options, ...makes, lifecycle: later });
   shutdown.add('the NATS connection', () => nats.close());
   const lifecycle = await nats.openLifecycle();
   records = lifecycle;
@@ -101,7 +102,7 @@ export async function serve(
   const serving: Serving = { config, logger, shutdown, health, lifecycle, admit, monitoring, tracing };
   /** Keeps requests from queueing behind dispatches or events. */
   const connectionOfItsOwn = async (whose: string) => {
-    const ports = await openNats({ ...options, makes: [] });
+    const ports = await openNats({ ...options, makes: [], lifecycle });
     shutdown.add(`the NATS connection of ${whose}`, () => ports.close());
     return ports;
   };

@@ -42,8 +42,8 @@ export async function retentionKeeper(
   const open = async () => {
     const nats = await openNats({
       ...natsOptions(url, 'throughline test keeper', config, silentLogger),
-      forgotten: {
-        of: (session) => records?.forgotten(session),
+      lifecycle: {
+        forgotten: (session) => records?.forgotten(session),
         refreshed: () => records?.refreshed(),
       },
     });

@@ -7,7 +7,7 @@ import {
   lifecycleRecord,
 } from '../../contracts/lifecycle-record.js';
 import { archivedKey, forgottenKey, sessionOfArchivedKey, type Token } from '../../contracts/names.js';
-import type { LifecycleChange } from '../../engine/ports/session-lifecycle.js';
+import type { LifecycleChange, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 
 /** Cached hashes of names: the extractor looks one up for each result. */
 const MAX_HASHED = 10_000;
@@ -125,34 +125,31 @@ function changeBetween(
     : { kind: 'forgotten' };
 }
 
-export interface ForgottenSessions {
-  readonly of: (session: Token) => Forgotten | undefined;
-  /** See `SessionLifecycle.refreshed`. */
-  readonly refreshed: () => Promise<void> | undefined;
-}
+/** The part of the lifecycle records that stores need. */
+export type ForgottenSessions = Pick<SessionLifecycle, 'forgotten' | 'refreshed'>;
 
-export const NONE_FORGOTTEN: ForgottenSessions = { of: () => undefined, refreshed: () => undefined };
+export const NONE_FORGOTTEN: ForgottenSessions = { forgotten: () => undefined, refreshed: () => undefined };
 
 /**
  * Returns the sequence up to which data of a session must not be kept: its last one when it was forgotten, everything while it
  * is being forgotten, 0 if it never was.
  */
-export function minRetainedSequence({ of }: ForgottenSessions): (session: Token) => number {
+export function minRetainedSequence(lifecycle: ForgottenSessions): (session: Token) => number {
   return (session) => {
-    const record = of(session);
+    const record = lifecycle.forgotten(session);
     if (record === undefined) return 0;
     return record.status === 'forgetting' ? Number.MAX_SAFE_INTEGER : record.sequence;
   };
 }
 
 /** Returns the sequence above which a session's next log starts; 0 if it was never forgotten. */
-export function firstSequenceAbove({ of }: ForgottenSessions): (session: Token) => number {
-  return (session) => of(session)?.sequence ?? 0;
+export function firstSequenceAbove(lifecycle: ForgottenSessions): (session: Token) => number {
+  return (session) => lifecycle.forgotten(session)?.sequence ?? 0;
 }
 
 /** Returns the session's generation. Throws ThroughlineError `session_forgotten` while it is being forgotten. */
-export function currentGeneration({ of }: Pick<ForgottenSessions, 'of'>, session: Token): string {
-  const record = of(session);
+export function currentGeneration(lifecycle: ForgottenSessions, session: Token): string {
+  const record = lifecycle.forgotten(session);
   if (record?.status === 'forgetting') throw beingForgotten(session);
   return record?.at ?? '';
 }

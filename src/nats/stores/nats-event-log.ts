@@ -44,7 +44,7 @@ export interface LogLayout<Event> extends EventPlaces<Event> {
   /** Subject to publish to, if the stream stores events under other subjects. */
   readonly intake?: (key: Token, type: string) => string;
   /** Forgotten keys: no append of an earlier generation is stored after them. Default: none. */
-  readonly forgotten?: ForgottenSessions;
+  readonly lifecycle?: ForgottenSessions;
 }
 
 export interface EventLogPorts {
@@ -102,9 +102,9 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   #append(key: Token, subject: string, body: Uint8Array, given: TracedOptions): Promise<Appended> {
-    const { forgotten } = this.#layout;
+    const { lifecycle } = this.#layout;
     const options =
-      forgotten === undefined ? given : { ...given, generation: currentGeneration(forgotten, key) };
+      lifecycle === undefined ? given : { ...given, generation: currentGeneration(lifecycle, key) };
     if (this.#streams.present(key)) return this.#appendToStream(key, subject, body, options);
     return this.#streams.ensure(key).then(() => this.#appendToStream(key, subject, body, options));
   }
@@ -244,7 +244,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   #publish(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
-    const refreshing = this.#layout.forgotten?.refreshed();
+    const refreshing = this.#layout.lifecycle?.refreshed();
     if (refreshing === undefined) return this.#publishNow(key, subject, body, options);
     return refreshing.then(() => this.#publishNow(key, subject, body, options));
   }
@@ -252,8 +252,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   /** Checks the generation synchronously: an append that began before the session was forgotten is never stored after it. */
   #publishNow(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
     const { messageId, expectedSequence, trace } = options;
-    const { subjects, stream, forgotten } = this.#layout;
-    if (forgotten !== undefined && currentGeneration(forgotten, key) !== options.generation) {
+    const { subjects, stream, lifecycle } = this.#layout;
+    if (lifecycle !== undefined && currentGeneration(lifecycle, key) !== options.generation) {
       return Promise.reject(beingForgotten(key));
     }
     return this.#ports.publisher.publish(subject, body, {

@@ -152,7 +152,7 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
 
 interface SessionLogOptions extends TopologyOptions {
   /** Default: none is forgotten. */
-  readonly forgotten?: ForgottenSessions;
+  readonly lifecycle?: ForgottenSessions;
   /** Sequence above which new streams start. Default: 0. */
   readonly above?: number;
 }
@@ -166,8 +166,8 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
 
   constructor(ports: EventLogPorts, layout: SessionLayout, options: SessionLogOptions) {
     const { jsm } = ports;
-    const { forgotten = NONE_FORGOTTEN, above = 0 } = options;
-    const floor = firstSequenceAbove(forgotten);
+    const { lifecycle = NONE_FORGOTTEN, above = 0 } = options;
+    const floor = firstSequenceAbove(lifecycle);
     const stream = (session: Token) => streamOf(layout, session);
     const streams = new KeyStreams(jsm, {
       nameOf: stream,
@@ -178,7 +178,7 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
         return createLogStream(jsm, layout, name, least, options);
       },
       snapshot: (session) => newestSnapshot(jsm, session),
-      generationOf: (session) => forgotten.of(session)?.at ?? '',
+      generationOf: (session) => lifecycle.forgotten(session)?.at ?? '',
     });
     super(
       ports,
@@ -192,7 +192,7 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
         // Avoids one more request per command.
         asksForStream: 'after_conflict',
         hasOwnStreams: layout.layout === 'per-session',
-        forgotten,
+        lifecycle,
       },
       streams,
     );
