@@ -1,8 +1,9 @@
 import type { z } from 'zod';
-import { isObject, oneLine } from '../shared/text.js';
+import { clipText, isObject, oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
-import type { Role } from './kinds.js';
+import { KEPT } from './kept.js';
+import { bySeverity, type Role } from './kinds.js';
 import { withClipped } from './reading/clipped.js';
 import { MAX_ITEMS } from './reading/field-values.js';
 import {
@@ -23,11 +24,20 @@ import {
   resultShape,
   usesOwnNames,
 } from './reading/shape.js';
-import { RESULTS, type RoleResult, taskId } from './results.js';
+import {
+  type AnyResult,
+  type Question,
+  RESULTS,
+  type ReviewIssue,
+  type RoleResult,
+  type TestRun,
+  taskId,
+} from './results.js';
+import type { DispatchOutcome, Outcome } from './session-events.js';
 
 /**
  * The body of a dispatch: a JSON object, or raw text with exactly one `BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT`
- * pair around that object. Malformed fields are repaired where possible.
+ * pair around that object. Malformed fields are repaired where possible. `outcomeOf` is the part that the event keeps.
  */
 
 export interface DispatchFault {
@@ -231,4 +241,71 @@ function fault({ code, reason, fix, task, meant }: DispatchFault): ParsedBody {
     ...(task !== undefined && { task }),
     ...(meant !== undefined && { meant }),
   };
+}
+
+const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;
+
+/**
+ * Returns the part of a result that its event keeps besides the facts, with size limits. Keys without a value are left out,
+ * because a replayed event must equal the live one and `delete` slows down every later access.
+ */
+export function outcomeOf(
+  { role, result }: RoleResult,
+  { sequence, task, at }: { sequence: number; task: string; at: string },
+): DispatchOutcome {
+  return { sequence, task, at, role, outcome: kept(result) };
+}
+
+function kept(result: AnyResult): Outcome {
+  const { status, assessment, summary, files_modified, tests, follow_up_actions, blockers } = result;
+  const { strengths, issues, required_fixes, questions, intent_id, branch, commit, history } = result;
+  const outcome: Outcome = {};
+  if (status !== undefined) outcome.status = status;
+  if (assessment !== undefined) outcome.assessment = assessment;
+  if (summary !== undefined) outcome.summary = line(summary);
+  if (files_modified !== undefined) outcome.files_modified = lines(files_modified);
+  if (tests !== undefined) outcome.tests = tests.slice(0, MAX_LIST).map(testRun);
+  if (follow_up_actions !== undefined) outcome.follow_up_actions = lines(follow_up_actions);
+  if (blockers !== undefined) outcome.blockers = lines(blockers);
+  if (strengths !== undefined) outcome.strengths = lines(strengths);
+  if (issues !== undefined) outcome.issues = bySeverity(issues).slice(0, MAX_LIST).map(reviewIssue);
+  if (required_fixes !== undefined) outcome.required_fixes = lines(required_fixes);
+  if (questions !== undefined && questions.length > 0)
+    outcome.questions = questions.slice(0, KEPT.question.list).map(keptQuestion);
+  if (intent_id !== undefined) outcome.intent_id = line(intent_id);
+  if (branch !== undefined) outcome.branch = line(branch);
+  if (commit !== undefined) outcome.commit = line(commit);
+  if (history === true) outcome.history = true;
+  return outcome;
+}
+
+function testRun({ command, passed, failures }: TestRun): TestRun {
+  const run: TestRun = { command: line(command), passed };
+  if (failures !== undefined) run.failures = lines(failures);
+  return run;
+}
+
+function reviewIssue({ severity, file, message, fix }: ReviewIssue): ReviewIssue {
+  const issue: ReviewIssue =
+    file === undefined
+      ? { severity, message: line(message) }
+      : { severity, file: line(file), message: line(message) };
+  if (fix !== undefined) issue.fix = line(fix);
+  return issue;
+}
+
+function keptQuestion({ text, options, default: usual }: Question): Question {
+  return {
+    text: line(text),
+    ...(options !== undefined && { options: options.slice(0, KEPT.question.options).map(line) }),
+    ...(usual !== undefined && { default: line(usual) }),
+  };
+}
+
+function line(text: string): string {
+  return clipText(oneLine(text), MAX_TEXT);
+}
+
+function lines(texts: readonly string[]): string[] {
+  return texts.slice(0, MAX_LIST).map(line);
 }

@@ -1,11 +1,15 @@
 import { compiledResult, resultKey, withPlainPaths } from '../../contracts/accepted-result.js';
-import { type DispatchFault, type ParsedBody, parseDispatchBody } from '../../contracts/dispatch-body.js';
+import {
+  type DispatchFault,
+  outcomeOf,
+  type ParsedBody,
+  parseDispatchBody,
+} from '../../contracts/dispatch-body.js';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
-import { outcomeOf } from '../../contracts/outcome.js';
 import { countByKind, type Repair, repairInWords } from '../../contracts/reading/repairs.js';
 import type { RoleResult } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
