@@ -28,7 +28,7 @@ const SESSION = 'demo';
 
 let system: System;
 beforeAll(async () => {
-  system = await startSystem();
+  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: tmpdir() } });
   const { client, ports } = system;
   await client.tools.sessionOpen({ session: SESSION, goal: 'A parser', project: 'parser' });
   await client.tools.taskAdd({ session: SESSION, content: 'Write the lexer \u202e' });
@@ -151,6 +151,19 @@ describe('session import', () => {
     // Services start there as before.
     const again = await startSystem({ nats: other.nats, env: layoutEnv(OTHER), only: ['extractor'] });
     await again.stop();
+  });
+
+  it('a session that follows a plan file is imported, archived or not', async () => {
+    const plan = join(folder, 'tasks.md');
+    await writeFile(plan, '- [ ] T001 Write the lexer\n');
+    expect(await as('plan', 'follow', plan, '--session', 'planned')).toMatchObject({ code: 0 });
+    for (const copy of ['open-copy', 'archived-copy']) {
+      const path = join(folder, `${copy}.jsonl`);
+      await writeFile(path, (await as('session', 'export', 'planned')).stdout);
+      const imported = await as('session', 'import', path, '--as', copy);
+      expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining('byte for byte') });
+      await system.client.tools.sessionArchive({ session: 'planned', reason: 'Done' });
+    }
   });
 
   it('a session that was imported can be carried back, under another name', async () => {

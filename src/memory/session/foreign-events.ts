@@ -14,8 +14,8 @@ import { numberOf } from './task-board.js';
  * are covered.
  */
 
-/** Larger than any count, and far below the limit of exact integers. */
-const LARGEST = 1e12;
+/** Larger than any count, and than a time in milliseconds; far below the limit of exact integers. */
+const LARGEST = 1e14;
 /** Clock skew between two machines is smaller. */
 const AHEAD_MS = 86_400_000;
 
