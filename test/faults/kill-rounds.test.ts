@@ -7,26 +7,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PER_SESSION, type SessionLayout, token } from '../../src/contracts/names.js';
-import { factsOf } from '../../src/memory/session/session-state.js';
 import { SETTLED_MS } from '../../src/services/lifecycle/forget-session.js';
 import { canonicalState } from '../support/canonical.js';
 import { BIN, cleanEnv, cli, type RunningProcess, startCli } from '../support/cli.js';
-import { SETTINGS, withSeed } from '../support/faults/settings.js';
+import { both, everyStep, type Round, results, type Tally, tally } from '../support/faults/every-step.js';
 import { REQUESTS, startStepProxy, WRITES } from '../support/faults/step-proxy.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { layoutEnv, layoutFlags } from '../support/layouts.js';
 import { plainConnection, startTestNats, type TestNats } from '../support/nats-server.js';
 import { filesHolding } from '../support/store-files.js';
-import {
-  allDealtWith,
-  eventsOf,
-  freshState,
-  implemented,
-  publishWire,
-  type System,
-  soon,
-  startSystem,
-} from '../support/system.js';
+import { allDealtWith, eventsOf, implemented, type System, soon, startSystem } from '../support/system.js';
 
 /**
  * Jobs that change what is stored, with the process that carries them killed at each of their steps. The command is then
@@ -34,103 +24,7 @@ import {
  */
 
 const SHARDED: SessionLayout = { layout: 'sharded', shards: 2 };
-/** Rounds at once: most of their time services wait for a lease to expire, and commands compute. */
-const LANES = { service: 8, command: 2 };
 const TIMEOUT_MS = 900_000;
-
-interface Tally {
-  readonly acknowledged: number;
-  readonly lost: number;
-  readonly doubled: number;
-}
-interface Round extends Tally {
-  readonly steps: number;
-  readonly killed: boolean;
-}
-
-const table: string[] = [
-  'job | layout | steps | kills | acknowledged | lost | doubled',
-  '---|---|---|---|---|---|---',
-];
-afterAll(() => console.log(table.join('\n')));
-
-/** Runs a job with a kill at step 0, 1, 2 … until it ends before its kill. */
-async function everyStep(
-  job: string,
-  layout: SessionLayout,
-  killed: keyof typeof LANES,
-  round: (step: number) => Promise<Round>,
-) {
-  const rounds: Round[] = [];
-  const end = SETTINGS.rounds === undefined ? Number.POSITIVE_INFINITY : SETTINGS.seed + SETTINGS.rounds;
-  let seed = SETTINGS.seed;
-  let isOver = false;
-  const lanes = Array.from({ length: LANES[killed] }, async () => {
-    while (!isOver && seed < end) {
-      const mine = seed++;
-      try {
-        await withSeed('kill-rounds', mine, async () => {
-          (await import('node:fs')).appendFileSync(
-            '/tmp/kr-progress',
-            JSON.stringify(['begin', job, mine]) + '\n',
-          );
-          const made = await round(mine - 1);
-          rounds.push(made);
-          (await import('node:fs')).appendFileSync(
-            '/tmp/kr-progress',
-            JSON.stringify([job, layout.layout, mine, made]) + '\n',
-          );
-          if (!made.killed) isOver = true;
-          expect(made).toMatchObject({ lost: 0, doubled: 0 });
-        });
-      } catch (fault) {
-        isOver = true;
-        throw fault;
-      }
-    }
-  });
-  const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected');
-  const sum = (of: (round: Round) => number) => rounds.reduce((all, each) => all + of(each), 0);
-  const steps = Math.max(...rounds.map((each) => each.steps));
-  const kills = rounds.filter(({ killed }) => killed).length;
-  const counts = [sum((each) => each.acknowledged), sum((each) => each.lost), sum((each) => each.doubled)];
-  table.push([job, layout.layout, steps, kills, ...counts].join(' | '));
-  if (failed?.status === 'rejected') throw failed.reason;
-}
-
-/** Publishes results, each of a task of its own; their sequences are those of the PubAcks. */
-async function results({ client }: System, session: string, count: number): Promise<number[]> {
-  const sequences: number[] = [];
-  for (let at = 0; at < count; at += 1) {
-    tasks += 1;
-    const result = implemented(`t${tasks}`, { files_modified: [`src/${tasks}.ts`] });
-    sequences.push((await publishWire(client, 'implementer', session, result)).sequence);
-  }
-  return sequences;
-}
-let tasks = 0;
-
-/** Compares what a session has counted with the results that were acknowledged. */
-async function tally(system: System, session: string, acknowledged: readonly number[]): Promise<Tally> {
-  await allDealtWith(system.ports);
-  const state = await freshState(system, session);
-  const known = new Set(
-    factsOf(state)
-      .all()
-      .map(({ sourceSequence }) => sourceSequence),
-  );
-  const lost = acknowledged.filter((sequence) => !known.has(sequence)).length;
-  const { implementer } = state.dispatches.current().counts;
-  return { acknowledged: acknowledged.length, lost, doubled: implementer - (acknowledged.length - lost) };
-}
-
-function both(one: Tally, other: Tally): Tally {
-  return {
-    acknowledged: one.acknowledged + other.acknowledged,
-    lost: one.lost + other.lost,
-    doubled: one.doubled + other.doubled,
-  };
-}
 
 interface Served {
   readonly system: System;
@@ -279,7 +173,7 @@ type Installation = Awaited<ReturnType<typeof installation>>;
 async function killedCommand(args: readonly string[], server: string, step: number, subjects: RegExp) {
   await using proxy = await startStepProxy(server, subjects);
   const env = cleanEnv({ NATS_URL: proxy.url });
-  const command = spawn(process.execPath, [BIN, ...args], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const command = spawn(process.execPath, [BIN, ...args], { env, stdio: 'ignore' });
   proxy.killAt(step, () => command.kill('SIGKILL'));
   const [code] = await once(command, 'exit');
   const ended = proxy.ended();
