@@ -93,7 +93,6 @@ describe.each(WAYS)('a backup of $layout', (from, to) => {
       expect(await cli(args, { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('--again') });
       const again = await cli([...args, '--again', '--json'], { env });
       expect(again).toMatchObject({ code: 0, stderr: '' });
-      expect(JSON.parse(again.stdout).kept).toBeGreaterThan(0);
 
       await using target = await startSystem({ nats: server, env: layoutEnv(to) });
       expect(target.ports.layout).toEqual(to);
