@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { codeOf, ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError } from '../contracts/errors.js';
 import type { StoredCounts } from '../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -124,8 +124,10 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
       for (const warning of forgotten.warns(reply.found, reply)) note(`-- ${warning}`);
       if (!(await agreed('Erase it? [y/N] '))) return note('-- nothing was erased');
     }
-    const request = () => ask(client, { confirm: name });
-    const reply = await erased(request, options.json !== true).catch((fault: unknown) => {
+    const reply = await erased(
+      (more) => ask(client, { confirm: name, ...more }),
+      options.json !== true,
+    ).catch((fault: unknown) => {
       throw mayHaveBegun(fault, forgotten);
     });
     if (reply.forgotten === true) return nothingLeft(options, what, reply);
@@ -135,10 +137,16 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
   });
 }
 
-/** Asks until everything is erased, and says how far it is; the last reply, with all that was erased. */
-export async function erased(ask: () => Promise<Reply>, isShown: boolean): Promise<Reply> {
+/**
+ * Asks until everything is erased, and says how far it is; the last reply, with all that was erased. It asks once, and looks by
+ * dry runs: to ask again would erase what came for the next session of the name.
+ */
+export async function erased(
+  ask: (more: { readonly dryRun: boolean }) => Promise<Reply>,
+  isShown: boolean,
+): Promise<Reply> {
   const progress = progressLine(isShown);
-  let reply = await ask();
+  let reply = await ask({ dryRun: false });
   const { found } = reply;
   try {
     while (reply.state === 'running') {
@@ -147,13 +155,12 @@ export async function erased(ask: () => Promise<Reply>, isShown: boolean): Promi
         progress.reached(() => `-- erased ${inWords(running.erased)} of ${inWords(running.found)}`);
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       // Another service goes on with it where one was killed.
-      reply = await patiently(ask).catch((fault: unknown) => {
-        // Another service has finished what one that ended had begun, and nothing is left.
-        if (codeOf(fault) === 'not_found') return { ...running, state: 'done' as const };
-        throw fault;
-      });
-      // It tells only what it has erased itself.
-      if (reply.state === 'done') reply = { ...reply, erased: most(found, reply.erased) };
+      const seen = await patiently(() => ask({ dryRun: true }));
+      // A service tells only what it has erased itself, and nothing of what another one has finished.
+      reply =
+        seen.state === 'running'
+          ? seen
+          : { ...running, state: 'done', found, erased: most(found, seen.erased) };
     }
   } finally {
     progress.ended();

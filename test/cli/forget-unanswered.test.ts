@@ -15,11 +15,13 @@ const RUNNING = { session: 'k22', state: 'running', found: FOUND, erased: NONE }
 let nats: TestNats;
 let service: NatsConnection;
 let answers: (object | undefined)[];
+let asked: object[];
 
 beforeAll(async () => {
   nats = await startTestNats();
   service = await plainConnection(nats.url);
   const callback = (_: unknown, message: Msg) => {
+    asked.push(JSON.parse(message.string()));
     const answer = answers.shift();
     if (answer !== undefined) message.respond(JSON.stringify(answer));
   };
@@ -29,6 +31,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   answers = [];
+  asked = [];
 });
 afterAll(async () => {
   await service.close();
@@ -49,4 +52,11 @@ it('session forget that gets no answer says that it goes on by itself if it had 
 it('session forget whose service is killed in the middle is told to its end by the next one', async () => {
   answers = [RUNNING, undefined, RUNNING, { ...RUNNING, state: 'done', erased: FOUND }];
   expect(await forget()).toMatchObject({ code: 0, stdout: 'removed session k22: 20 events, 20 results\n' });
+});
+
+it('session rm asks once and looks by dry runs, so what a new session of the name has received stays', async () => {
+  const later = { ...NONE, events: 2, dispatches: 2 };
+  answers = [RUNNING, RUNNING, { ...RUNNING, state: 'counted', found: later }];
+  expect(await forget()).toMatchObject({ code: 0, stdout: 'forgot session k22: 20 events, 20 results\n' });
+  expect(asked).toMatchObject([{ dryRun: false }, { dryRun: true }, { dryRun: true }]);
 });

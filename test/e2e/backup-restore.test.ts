@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,11 +14,11 @@ import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { DEFAULT_LIMITS, emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { readStream } from '../../src/nats/jetstream/direct-get.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
-import { BIN, cleanEnv, cli, cliProcess } from '../support/cli.js';
+import { cli, cliProcess } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
-import { plainConnection, startTestNats, type TestNats } from '../support/nats-server.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
 import {
   allDealtWith,
   freshState,
@@ -180,73 +178,6 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       await allDealtWith(target.ports);
       const { code, found } = await doctor(target.url, env);
       expect({ code, bad: bad(found).filter(({ level }) => level === 'fail') }).toEqual({ code: 0, bad: [] });
-    });
-  });
-
-  it(`a restore that was killed (${layout.layout}) keeps services from starting, and goes on with --again`, async () => {
-    await inFolder(async (folder) => {
-      const directory = join(folder, 'backup');
-      await using server = await startTestNats();
-      const sessions = Array.from({ length: 30 }, (_, index) => newSession(`many${index}`));
-      const large = 'x'.repeat(20_000);
-      const states = new Map<Token, unknown>();
-      {
-        await using source = await startSystem({ env });
-        const publishing = sessions.flatMap((session) =>
-          [1, 2, 3].map((task) =>
-            publishWire(source.client, 'implementer', session, implemented(`t${task}`, { summary: large })),
-          ),
-        );
-        await Promise.all(publishing);
-        await allDealtWith(source.ports);
-        for (const session of sessions) states.set(session, bytes(await freshState(source, session)));
-        expect(await on(source, 'admin', 'backup', directory)).toMatchObject({ code: 0 });
-      }
-      const looking = await plainConnection(server.url);
-      const restoring = spawn(process.execPath, [BIN, 'admin', 'restore', directory], {
-        env: cleanEnv({ NATS_URL: server.url }),
-        stdio: 'ignore',
-      });
-      const jsm = await looking.jetstreamManager();
-      const enough = layout.layout === 'sharded' ? 3 : 12;
-      for (;;) {
-        const { streams } = await jsm.getAccountInfo();
-        if (streams >= enough) break;
-      }
-      restoring.kill('SIGKILL');
-      await once(restoring, 'exit');
-      await looking.close();
-      expect(restoring.signalCode).toBe('SIGKILL');
-
-      const env2 = { NATS_URL: server.url, ...env };
-      expect(await cli(['admin', 'serve'], { env: env2 })).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('a backup is being restored'),
-      });
-      const published = await on(
-        server,
-        'publish',
-        'implementer',
-        '-s',
-        'late',
-        '--no-check',
-        '--timeout',
-        '1s',
-      );
-      expect(published).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('"throughline admin restore DIR --again"'),
-      });
-      expect(await on(server, 'admin', 'restore', directory)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('--again'),
-      });
-      const again = await on(server, 'admin', 'restore', directory, '--again', '--json');
-      expect(again).toMatchObject({ code: 0, stderr: '' });
-      expect(JSON.parse(again.stdout).kept).toBeGreaterThan(0);
-      await using target = await startSystem({ nats: server, env });
-      for (const session of sessions)
-        expect(bytes(await freshState(target, session))).toEqual(states.get(session));
     });
   });
 });

@@ -54,7 +54,7 @@ const promptOf = async ({ client }: System, session: string) =>
   (await client.compile({ session, taskId: '1', taskPrompt: 'Go on' })).prompt;
 
 describe.each(WAYS)('a backup of $layout', (from, to) => {
-  it(`a restore brings all sessions from ${from.layout} to ${to.layout}, also where it was cut off`, async () => {
+  it(`a restore brings all sessions from ${from.layout} to ${to.layout}; one that was cut off keeps services from starting, and goes on with --again`, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'throughline-layout-'));
     const directory = join(folder, 'backup');
     try {
@@ -79,10 +79,20 @@ describe.each(WAYS)('a backup of $layout', (from, to) => {
         restore(connection, { directory, again: false, timeoutMs: 5000, layout: to, changeLayout: cut }),
       ).rejects.toThrow('cut off');
       await connection.close();
+      expect(await cli(['admin', 'serve'], { env: { ...env, ...layoutEnv(to) } })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('a backup is being restored'),
+      });
+      const late = ['publish', 'implementer', '-s', 'late', '--no-check', '--timeout', '1s'];
+      expect(await cli(late, { env })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('"throughline admin restore DIR --again"'),
+      });
       const flags = to.layout === 'sharded' ? ['--shards', `${to.shards}`] : [];
       const args = ['admin', 'restore', directory, '--layout', to.layout, ...flags];
       expect(await cli(args, { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('--again') });
-      expect(await cli([...args, '--again'], { env })).toMatchObject({ code: 0 });
+      const again = await cli([...args, '--again', '--json'], { env });
+      expect(again).toMatchObject({ code: 0, stderr: '' });
 
       await using target = await startSystem({ nats: server, env: layoutEnv(to) });
       expect(target.ports.layout).toEqual(to);

@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SessionLayout, token } from '../../src/contracts/names.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
 import { importFindings } from '../../src/nats/doctor/session-findings.js';
-import { implementer, recorded } from '../support/builders.js';
 import { canonicalState, renumbered } from '../support/canonical.js';
-import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { cli } from '../support/cli.js';
 import { layoutEnv } from '../support/layouts.js';
 import {
   allDealtWith,
@@ -276,31 +273,6 @@ describe('session import', () => {
     await expect(
       other.client.tools.dispatchShow({ session, dispatch: sequence, timeoutMs: 10_000 }),
     ).resolves.toMatchObject({ status: 'recorded' });
-  });
-
-  it('an import whose process is killed is gone on with by the same command', async () => {
-    const long = token('long', 'session');
-    const written = Array.from({ length: 2000 }, (_, n) =>
-      system.ports.log.append(long, recorded(n + 1, implementer({ summary: `${n}`.repeat(50) }))),
-    );
-    await Promise.all(written);
-    const path = join(folder, 'long.jsonl');
-    await writeFile(path, (await as('session', 'export', long)).stdout);
-    const child = spawn(process.execPath, [BIN, 'session', 'import', path], {
-      env: cleanEnv({ NATS_URL: other.url }),
-    });
-    const ended = once(child, 'exit');
-    await soon(async () => expect(await other.ports.log.newest(long)).toBeGreaterThan(0));
-    child.kill('SIGKILL');
-    expect(await ended).toEqual([null, 'SIGKILL']);
-
-    expect(await there('session', 'import', path, '--json')).toMatchObject({ code: 0 });
-
-    expect(canonicalState(await eventsOf(other, long))).toBe(canonicalState(await stored(long)));
-    expect(await there('session', 'import', path)).toMatchObject({
-      ...{ code: 1, stdout: '' },
-      stderr: expect.stringContaining('(session_exists)'),
-    });
   });
 
   it('an import that was cut short can be forgotten instead', async () => {

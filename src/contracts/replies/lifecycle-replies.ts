@@ -60,7 +60,9 @@ const stored = z
 export type StoredCounts = Told<typeof stored>;
 
 const progress = {
-  state: z.enum(['counted', 'running', 'done']).describe('counted: dry run; running: ask again; done.'),
+  state: z
+    .enum(['counted', 'running', 'done'])
+    .describe('counted: dry run; running: ask again by a dry run, which waits and begins nothing; done.'),
   found: stored.describe('Counts at the beginning, or now for a dry run.'),
   erased: stored.describe('Counts erased so far.'),
   forgotten: z.literal(true).exactOptional().describe('It had been forgotten before, and nothing was left.'),

@@ -12,7 +12,7 @@ import { counted } from '../../shared/text.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { recordedLayout } from '../jetstream/installed-layout.js';
-import { installationStream, RESTORING } from '../jetstream/layout-record.js';
+import { installationStream, RESTORING, RESTORING_MARK } from '../jetstream/layout-record.js';
 import { KvBucket } from '../stores/kv-bucket.js';
 import { NatsRetentionStore } from '../stores/nats-retention-store.js';
 import {
@@ -76,17 +76,20 @@ export async function restore(connection: NatsConnection, options: RestoreOption
     const layout = otherLayout(manifest.layout, options.layout);
     let there = await admitted(jsm, { ...options, id: manifest.id, at: manifest.at });
     await checkAll(manifest, options);
+    const isWhole = await isOpen(jsm);
     // An existing layout record would let services start on an incomplete installation.
-    if (layout !== undefined && there.has(INSTALLATION_STREAM) && !(await isMark(jsm)))
+    if (layout !== undefined && !isWhole && there.has(INSTALLATION_STREAM) && !(await isMark(jsm)))
       await jsm.streams.delete(INSTALLATION_STREAM);
     await markRestoring({ jsm, publisher }, manifest.id, options.replicas ?? 1);
-    if (layout !== undefined && there.size > 0) {
+    if (layout !== undefined && !isWhole && there.size > 0) {
       // Some logs may have been partly copied or removed: start over.
       for (const name of there) if (name !== INSTALLATION_STREAM) await jsm.streams.delete(name);
       there = new Set();
     }
-    const done = await restoreAll({ connection, jsm }, manifest, there, options);
-    if (layout !== undefined) await options.changeLayout?.(manifest.layout, layout);
+    const done = isWhole
+      ? { kept: manifest.streams.length, fewer: [] }
+      : await restoreAll({ connection, jsm }, manifest, there, options);
+    if (layout !== undefined && !isWhole) await options.changeLayout?.(manifest.layout, layout);
     const stored = manifest.streams.find(({ name }) => name === DISPATCH_STREAM);
     const dispatch = ownConfig(DISPATCH_STREAM, stored?.config ?? {});
     // Consumers with a filter need the real subjects. Services still wait for the bucket.
@@ -302,13 +305,12 @@ function refused({ directory, id, at, again, there, marked }: RestoreBegin): str
  * The real bucket replaces it at the end. Until `DISPATCH` is complete it listens on a subject that nobody publishes to, so
  * that no result is accepted into a stream that may be restored again. Its own mark is removed last.
  */
-const MARK = 'throughline.restoring';
 const NOBODY = 'throughline.restoring';
 
 /** Returns the id of the backup that is being restored on a server, if any. */
 export async function restoredNow(jsm: JetStreamManager): Promise<string | undefined> {
   for (const name of [INSTALLATION_STREAM, DISPATCH_STREAM]) {
-    const found = (await configOf(jsm, name))?.metadata?.[MARK];
+    const found = (await configOf(jsm, name))?.metadata?.[RESTORING_MARK];
     if (found !== undefined) return found;
   }
   return undefined;
@@ -321,7 +323,7 @@ export async function markRestoring(
   replicas: number,
 ): Promise<void> {
   if ((await configOf(jsm, INSTALLATION_STREAM)) === undefined)
-    await jsm.streams.add({ ...installationStream(replicas), metadata: { [MARK]: id } });
+    await jsm.streams.add({ ...installationStream(replicas), metadata: { [RESTORING_MARK]: id } });
   // The stream keeps the first record.
   const { outcome } = await publisher.publish(LAYOUT_SUBJECT, JSON.stringify(RESTORING), {
     stream: INSTALLATION_STREAM,
@@ -333,17 +335,22 @@ export async function markRestoring(
 
 /** Returns true if the bucket is the placeholder, and not the real one. */
 export async function isMark(jsm: JetStreamManager): Promise<boolean> {
-  return (await configOf(jsm, INSTALLATION_STREAM))?.metadata?.[MARK] !== undefined;
+  return (await configOf(jsm, INSTALLATION_STREAM))?.metadata?.[RESTORING_MARK] !== undefined;
 }
 
 /** Returns the configuration of `DISPATCH` during a restore. */
 export function closedDispatch(config: StreamConfig, id: string): StreamConfig {
-  return { ...config, subjects: [NOBODY], metadata: { ...config.metadata, [MARK]: id } };
+  return { ...config, subjects: [NOBODY], metadata: { ...config.metadata, [RESTORING_MARK]: id } };
 }
 
 /** Makes `DISPATCH` accept results. It stays marked. */
 export async function openDispatch(jsm: JetStreamManager, { subjects }: StreamConfig): Promise<void> {
   await jsm.streams.update(DISPATCH_STREAM, { subjects });
+}
+
+/** Returns true if `DISPATCH` accepts results: all logs are whole then, and what it has accepted since must stay. */
+async function isOpen(jsm: JetStreamManager): Promise<boolean> {
+  return (await configOf(jsm, DISPATCH_STREAM))?.subjects.includes(NOBODY) === false;
 }
 
 export async function unmarkDispatch(jsm: JetStreamManager, { metadata = {} }: StreamConfig): Promise<void> {

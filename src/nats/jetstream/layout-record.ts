@@ -40,6 +40,8 @@ const record = z.discriminatedUnion('layout', [
 
 /** Recorded during a restore, so that no service starts on an incomplete installation. */
 export const RESTORING = { layout: 'restoring' } as const;
+/** Key of the metadata of a stream that a restore has made: the id of the backup. */
+export const RESTORING_MARK = 'throughline.restoring';
 const restoring = z.object({ layout: z.literal(RESTORING.layout) });
 const BEING_RESTORED =
   'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline admin restore DIR --again"';
@@ -49,11 +51,17 @@ interface RecordedLayout {
   readonly sequence: number;
 }
 
+/** Creates the bucket. Throws ThroughlineError `config_invalid` if a restore has made it, maybe without a record yet. */
 export async function makeLayoutBucket(jsm: JetStreamManager, replicas: number): Promise<void> {
-  if ((await ifExists(jsm.streams.info(LAYOUT_STREAM))) !== undefined) return;
-  await jsm.streams.add(installationStream(replicas)).catch((fault: unknown) => {
-    if (apiCode(fault) !== API.streamNameInUse) throw fault;
-  });
+  const look = () => jsm.streams.info(LAYOUT_STREAM);
+  const { config } =
+    (await ifExists(look())) ??
+    (await jsm.streams.add(installationStream(replicas)).catch((fault: unknown) => {
+      if (apiCode(fault) !== API.streamNameInUse) throw fault;
+      return look();
+    }));
+  if (config.metadata?.[RESTORING_MARK] !== undefined)
+    throw new ThroughlineError('config_invalid', BEING_RESTORED);
 }
 
 export function installationStream(replicas: number) {

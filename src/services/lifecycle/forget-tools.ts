@@ -23,8 +23,8 @@ import {
 } from './forget-session.js';
 
 /**
- * Answers the tools that forget. Long work continues in the background; the same request reports its progress, less precisely
- * if another process is running it.
+ * Answers the tools that forget. Long work continues in the background, and a dry run reports its progress, less precisely if
+ * another process is running it. Repeating the request itself could erase what a new session of the name has received since.
  */
 type Answers = {
   readonly [Name in 'session-forget' | 'project-forget']: (request: unknown) => Promise<ToolReply<Name>>;
@@ -39,8 +39,6 @@ const MAX_NAMED = 1000;
 interface Asked extends Begun {
   readonly ended: Promise<void>;
   isDone: boolean;
-  /** True once a caller was told that it is done. */
-  isTold: boolean;
 }
 
 interface Begun {
@@ -50,6 +48,8 @@ interface Begun {
   readonly wasForgotten: boolean;
   /** Counts of learnings erased before the sessions. */
   readonly learnings: () => StoredCounts;
+  /** Runs first, in the background. */
+  readonly before?: () => Promise<void>;
 }
 
 type ForgetToolsPorts = ForgetProjectPorts & Pick<JobsOptions, 'leases' | 'newId'>;
@@ -61,19 +61,20 @@ export function createForgetTools(ports: ForgetToolsPorts) {
   const kind = forgetKind(ports, (session, counts) => erased.set(session, counts));
   const jobs = new Jobs(kind, { ...ports, everyMs: RESUME_EVERY_MS });
 
-  /** Starts a request, or joins an earlier one that is not done or not reported yet. */
-  async function ask(key: string, begin: () => Promise<Begun & { readonly before: () => Promise<void> }>) {
-    const running = asked.get(key);
-    if (running !== undefined && !running.isDone) return running;
-    const { before, ...begun } = await begin();
-    // Reports completion once to a caller that asks for progress.
-    if (running !== undefined && !running.isTold && isNothing(begun.found)) return running;
-    const again = asked.get(key);
-    if (again !== undefined && !again.isDone) return again;
+  const runningOf = (key: string) => {
+    const job = asked.get(key);
+    return job?.isDone === false ? job : undefined;
+  };
+
+  async function ask(key: string, begin: () => Promise<Begun>): Promise<Asked> {
+    const begun = await begin();
+    if (begun.wasForgotten) return { ...begun, ended: Promise.resolve(), isDone: true };
+    const running = runningOf(key);
+    if (running !== undefined) return running;
     for (const session of begun.sessions) erased.delete(session);
     const isDone = async () =>
       begun.sessions.every((session) => lifecycle.forgotten(session)?.status !== 'forgetting');
-    const ended = before()
+    const ended = Promise.resolve(begun.before?.())
       .then(() => jobs.finish(FORGET_JOB, isDone))
       .then(
         () => {
@@ -92,7 +93,7 @@ export function createForgetTools(ports: ForgetToolsPorts) {
       );
     // Waiting callers get the error; it is logged in any case.
     ended.catch(() => {});
-    const job: Asked = { ...begun, ended, isDone: false, isTold: false };
+    const job: Asked = { ...begun, ended, isDone: false };
     asked.set(key, job);
     return job;
   }
@@ -100,7 +101,6 @@ export function createForgetTools(ports: ForgetToolsPorts) {
   /** Returns the progress after a short wait. */
   async function answered(job: Asked) {
     await withinDeadline(ANSWER_MS, job.ended);
-    if (job.isDone) job.isTold = true;
     const { found, sessions, wasForgotten, learnings, isDone } = job;
     const gone = sessions.reduce((all, session) => sum(all, erased.get(session) ?? NOTHING), learnings());
     return { found, erased: gone, wasForgotten, state: isDone ? 'done' : 'running' } as const;
@@ -114,31 +114,31 @@ export function createForgetTools(ports: ForgetToolsPorts) {
       );
       const session = token(given.session, 'session');
       if (!dryRun) confirmed('session', session, confirm);
-      const wasForgotten = () => lifecycle.forgotten(session)?.status === 'forgotten';
-      if (dryRun) {
+      const status = () => lifecycle.forgotten(session)?.status;
+      const key = `session ${session}`;
+      const running = runningOf(key);
+      if (dryRun && running === undefined) {
         const found = await storedOf(ports, session, withLearnings);
-        return {
-          session,
-          state: 'counted',
-          found,
-          erased: NOTHING,
-          ...said(wasForgotten() && isNothing(found)),
-        };
+        const state = status() === 'forgetting' ? 'running' : 'counted';
+        const wasForgotten = status() === 'forgotten' && isNothing(found);
+        return { session, state, found, erased: NOTHING, ...said(wasForgotten) };
       }
-      const job = await ask(`session ${session}`, async () => {
+      const begin = async () => {
         const found = await storedOf(ports, session, withLearnings);
         // An interrupted import may consist of its record alone.
         const isNamed = lifecycle.forgotten(session) ?? lifecycle.archived(session);
         if (isNothing(found) && isNamed === undefined) throw unknown('session', session, 'session ls');
-        await eraser.check();
-        return {
-          ...{ found, sessions: [session], wasForgotten: wasForgotten() && isNothing(found) },
-          learnings: () => NOTHING,
-          before: () => beginForgetting(ports, session, { withLearnings }),
-        };
-      });
-      const { wasForgotten: before, ...reply } = await answered(job);
-      return { session, ...reply, ...said(before) };
+        const wasForgotten = status() === 'forgotten' && isNothing(found);
+        if (!wasForgotten) {
+          await eraser.check();
+          // Before the answer: another process then finishes it if this one dies.
+          await beginForgetting(ports, session, { withLearnings });
+        }
+        const sessions = wasForgotten ? [] : [session];
+        return { found, sessions, wasForgotten, learnings: () => NOTHING };
+      };
+      const { wasForgotten, ...reply } = await answered(running ?? (await ask(key, begin)));
+      return { session, ...reply, ...said(wasForgotten) };
     },
     async 'project-forget'(request) {
       const { confirm, dryRun, ...given } = checkedRequest(TOOLS['project-forget'].request, request);
@@ -153,11 +153,16 @@ export function createForgetTools(ports: ForgetToolsPorts) {
         const isKnown = isGone && (asked.has(key) || (await hasLog(ports, project)));
         return { named, found, isGone, wasForgotten: isKnown };
       };
-      if (dryRun) {
+      const running = runningOf(key);
+      if (dryRun && running === undefined) {
         const { named, found, wasForgotten } = await count();
-        return projectReply(project, named, { found, erased: NOTHING, wasForgotten, state: 'counted' });
+        const isForgetting = lifecycle
+          .unfinished()
+          .some((session) => lifecycle.forgotten(session)?.project === project);
+        const state = isForgetting ? 'running' : 'counted';
+        return projectReply(project, named, { found, erased: NOTHING, wasForgotten, state });
       }
-      const job = await ask(key, async () => {
+      const begin = async () => {
         const { named, found, isGone, wasForgotten } = await count();
         // The reply may have been lost: a caller that asks again must hear that it was forgotten.
         if (isGone && !wasForgotten) throw unknown('project', project, 'session ls --project NAME');
@@ -172,7 +177,8 @@ export function createForgetTools(ports: ForgetToolsPorts) {
             await eraser.rewrite(['learnings']);
           },
         };
-      });
+      };
+      const job = running ?? (await ask(key, begin));
       return projectReply(project, job.sessions, await answered(job));
     },
   };

@@ -99,3 +99,20 @@ test('a project is forgotten with its sessions, and no other one', async () => {
   expect(ports.lifecycle.unfinished()).toEqual([]);
   await tools.stop();
 });
+
+test('a dry run says that a session is being forgotten, counts the next session of the name, and begins nothing', async () => {
+  const ports = forgetPorts(['ours'], {});
+  const tools = createForgetTools({ ...ports, leases: new MemoryLeaseStore(), newId: () => 'one' });
+  const ours = token('ours', 'session');
+  const look = () => tools.answers['session-forget']({ session: 'ours', dryRun: true });
+  const begun = { at: timeOf(1), dispatches: 1, sequence: 1 };
+
+  await ports.lifecycle.forgetting(ours, begun);
+  expect(await look()).toMatchObject({ state: 'running', found: { dispatches: 1 } });
+  await ports.lifecycle.forgot(ours, timeOf(2));
+  expect(await look()).toMatchObject({ state: 'counted', found: { dispatches: 1 } });
+
+  expect([...ports.eraser.dispatches.keys()]).toEqual(['ours']);
+  expect(ports.lifecycle.unfinished()).toEqual([]);
+  await tools.stop();
+});
