@@ -131,12 +131,12 @@ export const ERROR_TEXTS = {
   open_tasks: {
     about: 'the session has open tasks',
     cause: 'a session is completed before its tasks are',
-    fix: 'finish or cancel the tasks that the message names, or give force and a reason',
+    fix: 'finish or cancel the tasks that the message names, or complete the session anyway with force and a reason (--force --reason)',
   },
   open_fixes: {
     about: 'reviews still ask for fixes',
     cause: 'a session is completed before the fixes are approved that its reviews require',
-    fix: 'have the tasks that the message names approved, or give force and a reason',
+    fix: 'have the tasks that the message names approved, or complete the session anyway with force and a reason (--force --reason)',
   },
   session_completed: {
     about: 'the session is completed: restart it first',

@@ -5,6 +5,7 @@ import { ledgersOf, type SessionState } from '../memory/session/session-state.js
 import { claimOf, type Task } from '../memory/session/task-board.js';
 import { nearIdsHint } from '../shared/near-ids.js';
 import { clipText, quoted, quotedLines } from '../shared/text.js';
+import { statusText } from '../shared/wire-words.js';
 
 /**
  * The whole text of a task: what the request says, what the plan and the board say about it and the board tasks that it
@@ -82,7 +83,7 @@ function planLines(
 /** Returns a board task with its dependencies, and the notes that name it and are not decisions or obstacles. */
 function boardLines({ board, notebook }: SessionState, task: Task): string[] {
   const title = ({ id, status, claimed_by: by }: Task) =>
-    `${id} (${status.replace('_', ' ').replace('remaining', 'pending')}${by === undefined ? '' : `, by ${line(by)}`})`;
+    `${id} (${statusText(status)}${by === undefined ? '' : `, by ${line(by)}`})`;
   const notes = [...notebook.notes.values()]
     .filter(
       ({ type, content }) => (type === 'learning' || type === 'tip') && boardIds(content).includes(task.id),

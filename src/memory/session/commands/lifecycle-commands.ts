@@ -5,6 +5,7 @@ import type { Told } from '../../../contracts/replies/page-fields.js';
 import type { sessionView } from '../../../contracts/replies/session-reply.js';
 import type { ToolArguments } from '../../../contracts/tool-requests.js';
 import { clipText, counted, named, oneLine } from '../../../shared/text.js';
+import { statusText } from '../../../shared/wire-words.js';
 import { archivedText, type Charter } from '../charter.js';
 import { currentNumber } from '../iterations.js';
 import { unread } from '../notebook.js';
@@ -51,10 +52,10 @@ export function completeSession(
   if (state.charter.status === 'completed') return answer(overview);
   const open = [...state.board.tasks.values()].filter(isOpen);
   if (open.length > 0 && !force) {
-    const tasks = named(open.map((task) => `${task.id} (${task.status})`));
+    const tasks = named(open.map((task) => `${task.id} (${statusText(task.status)})`));
     return refuse(
       'open_tasks',
-      `${open.length === 1 ? '1 task is' : `${open.length} tasks are`} open: ${tasks}. Finish or cancel them, or give force and a reason`,
+      `${open.length === 1 ? '1 task is' : `${open.length} tasks are`} open: ${tasks}. Finish or cancel them, or complete the session anyway with force and a reason (--force --reason)`,
       {
         tasks: open.map(({ id, status, content }) => ({ id, status, content })),
       },
@@ -65,7 +66,7 @@ export function completeSession(
     const asked = fixes.map(({ task, fix }) => `${oneLine(task)}: "${clipText(oneLine(fix), NAMED_FIX)}"`);
     return refuse(
       'open_fixes',
-      `reviews still ask for ${counted(fixes.length, 'fix', 'fixes')}: ${named(asked)}. Have their tasks approved, or give force and a reason`,
+      `reviews still ask for ${counted(fixes.length, 'fix', 'fixes')}: ${named(asked)}. Have their tasks approved, or complete the session anyway with force and a reason (--force --reason)`,
       { fixes },
     );
   }

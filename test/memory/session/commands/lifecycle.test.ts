@@ -51,7 +51,7 @@ describe('session-complete', () => {
       refused: {
         code: 'open_tasks',
         message: expect.stringMatching(
-          /^3 tasks are open: TAS-2 \(remaining\), TAS-3 \(in_progress\), TAS-4 \(blocked\)\. .*force and a reason/,
+          /^3 tasks are open: TAS-2 \(pending\), TAS-3 \(in progress\), TAS-4 \(blocked\)\. .*force and a reason \(--force --reason\)/,
         ),
         details: {
           tasks: [
@@ -66,7 +66,7 @@ describe('session-complete', () => {
 
   it('session-complete names the first ten open tasks in the message, and all in the details', () => {
     const { refused } = withTasks(...'abcdefghijkl').when('session-complete', {});
-    expect(refused?.message).toMatch(/^12 tasks are open: TAS-1 .* TAS-10 \(remaining\) and 2 more\./);
+    expect(refused?.message).toMatch(/^12 tasks are open: TAS-1 .* TAS-10 \(pending\) and 2 more\./);
     expect(refused?.details).toMatchObject({ tasks: { length: 12 } });
     expect(withTasks('a').when('session-complete', {}).refused?.message).toMatch(/^1 task is open: TAS-1/);
   });
@@ -103,7 +103,7 @@ describe('session-complete', () => {
       refused: {
         code: 'open_fixes',
         message:
-          'reviews still ask for 2 fixes: 7: "Check the length", 7: "Name the unit". Have their tasks approved, or give force and a reason',
+          'reviews still ask for 2 fixes: 7: "Check the length", 7: "Name the unit". Have their tasks approved, or complete the session anyway with force and a reason (--force --reason)',
         details: {
           fixes: [
             { task: '7', fix: 'Check the length' },
