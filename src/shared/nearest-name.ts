@@ -21,6 +21,17 @@ export function nearestName(given: string, names: Iterable<string>): string | un
   return nearest?.name;
 }
 
+/** True if one letter of a name is missing, added or another one, or two are swapped. */
+export function isSlipOf(given: string, name: string): boolean {
+  const more = given.length - name.length;
+  if (given === name || Math.abs(more) > 1) return false;
+  let at = 0;
+  while (given[at] === name[at]) at += 1;
+  if (more !== 0) return given.slice(at + Math.max(0, more)) === name.slice(at + Math.max(0, -more));
+  const isSwapped = given[at] === name[at + 1] && given[at + 1] === name[at];
+  return given.slice(at + (isSwapped ? 2 : 1)) === name.slice(at + (isSwapped ? 2 : 1));
+}
+
 function plain(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }

@@ -87,7 +87,8 @@ ${rows(Object.entries(SEVERITY_WORDS).map(([severity, words]) => [`\`${severity}
 ### Other names of fields
 
 \`taskId\`, \`task-id\` and \`Task ID\` mean \`task_id\`, and so on for every field. If a field is missing, these other
-names are understood in the same spellings:
+names are understood in the same spellings. So is an optional field of six letters or more that was misspelt by one
+letter, such as \`sumary\`:
 
 | field | other names |
 |---|---|

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isSlipOf } from '../../shared/nearest-name.js';
 import { KEPT } from '../kept.js';
 import { kindOf, ROLES, type Role, type VerdictField } from '../kinds.js';
 import { insideOf, limitOf } from '../list-limits.js';
@@ -94,7 +95,7 @@ function objectShape(schema: z.ZodObject): ObjectShape {
   const meant = (name: string) => {
     const known = found.get(name);
     if (known !== undefined) return known ?? undefined;
-    const meaning = plain.get(plainName(name));
+    const meaning = plain.get(plainName(name)) ?? slipOf(plainName(name), fields);
     // Agents use few names, but anyone may send any number.
     if (found.size < MAX_REMEMBERED && name.length <= MAX_NAME) found.set(name, meaning ?? null);
     return meaning;
@@ -103,6 +104,17 @@ function objectShape(schema: z.ZodObject): ObjectShape {
   for (const [field, { shape }] of fields)
     if (shape.wants === 'list' && shape.item.wants === 'object') items.set(field, shape.item);
   return { wants: 'object', schema, fields, items, meant };
+}
+
+/** Shorter names are too near to other words. */
+const LEAST_SLIP = 6;
+
+/** Returns the optional field whose name was misspelt by a letter: a misread verdict would do harm, a missing one is reported. */
+function slipOf(name: string, fields: ReadonlyMap<string, FieldShape>): Meaning | undefined {
+  if (name.length < LEAST_SLIP) return undefined;
+  for (const [field, { required }] of fields)
+    if (!required && isSlipOf(name, plainName(field))) return { field, rank: Number.MAX_SAFE_INTEGER };
+  return undefined;
 }
 
 function fieldShape(schema: z.ZodType): FieldShape {

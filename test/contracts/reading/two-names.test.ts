@@ -85,3 +85,27 @@ describe('a field that is given under two names', () => {
     });
   });
 });
+
+describe('a field whose name was misspelt by a letter', () => {
+  it.each([
+    ['sumary', 'summary', 'Parser done'],
+    ['files_modifed', 'files_modified', ['a.ts']],
+    ['follow_up_actoins', 'follow_up_actions', ['Measure it']],
+  ])('%s is read as %s', (given, field, value) => {
+    expect(work({ [given]: value })).toMatchObject({
+      value: { result: { [field]: value } },
+      repairs: [{ kind: 'renamed', field, detail: `found ${given}` }],
+    });
+  });
+
+  it('is not read beside the field itself, nor where two letters differ or the verdict is meant', () => {
+    expect(work({ summary: 'Parser done', sumary: 'Printer done' })).toMatchObject({
+      value: { result: { summary: 'Parser done' } },
+    });
+    expect(work({ smary: 'Parser done' })).not.toHaveProperty('value.result.summary');
+    expect(work({ stats: 'failed' })).toMatchObject({
+      value: { result: { status: 'completed' } },
+      repairs: [],
+    });
+  });
+});
