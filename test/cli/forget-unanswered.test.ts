@@ -57,6 +57,6 @@ it('session forget whose service is killed in the middle is told to its end by t
 it('session rm asks once and looks by dry runs, so what a new session of the name has received stays', async () => {
   const later = { ...NONE, events: 2, dispatches: 2 };
   answers = [RUNNING, RUNNING, { ...RUNNING, state: 'counted', found: later }];
-  expect(await forget()).toMatchObject({ code: 0, stdout: 'forgot session k22: 20 events, 20 results\n' });
+  expect(await forget()).toMatchObject({ code: 0, stdout: 'removed session k22: 20 events, 20 results\n' });
   expect(asked).toMatchObject([{ dryRun: false }, { dryRun: true }, { dryRun: true }]);
 });

@@ -82,7 +82,7 @@ describe('an agent’s iterations, on the command line only', () => {
     // 9. End the session: refused while a task is open.
     const early = await up.cli(['tool', 'session-complete', '--session', session]);
     expect(early).toMatchObject({ code: 1, stdout: '' });
-    expect(early.stderr).toMatch(/1 task is open: TAS-1 \(remaining\).*\(open_tasks\)\n$/);
+    expect(early.stderr).toMatch(/1 task is open: TAS-1 \(pending\).*\(open_tasks\)\n$/);
 
     await tool('iteration-start');
     const second = await compiled();

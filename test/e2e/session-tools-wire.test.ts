@@ -88,7 +88,7 @@ describe('a refusal', () => {
       {},
       409,
       'open_tasks',
-      /2 tasks are open: TAS-1 \(remaining\), TAS-2/,
+      /2 tasks are open: TAS-1 \(pending\), TAS-2/,
     ],
     ['of no reason', 'session-complete', { force: true }, 400, 'schema_invalid', /reason: /],
     ['of a second summary', 'iteration-summary', { summary: 'x' }, 409, 'summary_exists', /has a summary/],
