@@ -149,6 +149,11 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     const [one, other] = [newSession('one'), newSession('other')];
     await client.tools.sessionOpen({ session: one, project: 'print er' });
     await client.tools.sessionOpen({ session: other, project: 'scanner' });
+    // What the list does not know yet counts as new.
+    await soon(async () => {
+      const { sessions } = await client.tools.sessionList({ project: 'print-er' });
+      expect(sessions.map(({ session }) => session)).toContain(one);
+    });
     await using way = await cuttable(system.url);
     await using mine = await watching({ NATS_URL: way.url }, '--session', one);
     await using printer = await watching({ NATS_URL: system.url }, '--project', 'print er');

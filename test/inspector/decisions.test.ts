@@ -20,11 +20,16 @@ describe('the review of learnings', () => {
   it('j and k move, one key decides, and u takes it back before anything was sent', async () => {
     await goTo(page, origin, REVIEW);
     const before = await proposals('pending');
-    await page.keyboard.press('j');
-    await page.keyboard.press('j');
-    await page.keyboard.press('k');
+    await expect.poll(() => rows.count()).toBe(before.length);
     const current = page.locator('.review-row[aria-current] .review-text');
-    expect(await current.textContent()).toBe(before[1]);
+    for (const [key, place] of [
+      ['j', 1],
+      ['j', 2],
+      ['k', 1],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(() => current.textContent()).toBe(before[place]);
+    }
     await page.keyboard.press('r');
     await page.getByText(`Rejected: ${before[1]}`).first().waitFor();
     expect(await rows.count()).toBe(before.length - 1);
