@@ -339,7 +339,8 @@ function dispatchOf({ session, project }: AgentSession, taskId: string, taskProm
 async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
   const { state, at, name } = tools;
   const key = agentKey(call, tools);
-  const message = call.message ?? (await lastSaid(call.transcript, tools.leftMs)) ?? state.recall(key) ?? '';
+  const message =
+    call.message ?? (await lastSaid(call.transcript, call.at, tools.leftMs)) ?? state.recall(key) ?? '';
   const block = lastResult(message);
   const role = owedRole(call, tools);
   const isOver = call.event.moment !== 'text';

@@ -27,6 +27,8 @@ export interface HookCall {
   readonly message: string | undefined;
   /** Path of the transcript that has the last message; empty where the message is known. */
   readonly transcript: string;
+  /** Time of the event in ISO 8601; empty where the client does not tell it. */
+  readonly at: string;
   /** The agent was sent back already, by this hook or another. */
   readonly again: boolean;
 }
@@ -69,6 +71,7 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
     error: withoutPrivate(field('error')),
     message: typeof said === 'string' ? withoutPrivate(said) : undefined,
     transcript: field('transcript'),
+    at: textOf(payload.timestamp),
     again: again === true || (typeof again === 'number' && again > 0),
   };
 }

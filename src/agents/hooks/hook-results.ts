@@ -107,14 +107,18 @@ const TAIL_BYTES = 256 * 1024;
 /** The rest of a hook's time is for the server. */
 const PUBLISH_MS = 1000;
 const POLL_MS = 20;
+/** Between the time of an event and that of its line in the transcript. */
+const SKEW_MS = 50;
 
 /**
  * Returns the last message of the main agent in a transcript of Copilot CLI, which is written about the time of the event: it is
- * there once the transcript ends with the hook that is running.
+ * there once the transcript ends with the hook that is running, not with an earlier one.
  *
  * @param path empty for none
+ * @param at time of the event
  */
-export async function lastSaid(path: string, leftMs: () => number): Promise<string | undefined> {
+export async function lastSaid(path: string, at: string, leftMs: () => number): Promise<string | undefined> {
+  const earliest = (Date.parse(at) || 0) - SKEW_MS;
   for (; path !== ''; await sleep(POLL_MS)) {
     const tail = tailOf(path);
     // The turn counts without its last message.
@@ -125,7 +129,8 @@ export async function lastSaid(path: string, leftMs: () => number): Promise<stri
       .map((line) => objectIn(line)?.value)
       .filter((event) => event?.agentId === undefined);
     const data = events.findLast((event) => event?.type === 'assistant.message')?.data;
-    const isWritten = events.at(-1)?.type === 'hook.start';
+    const last = events.at(-1);
+    const isWritten = last?.type === 'hook.start' && !(Date.parse(String(last.timestamp)) < earliest);
     if (isWritten || leftMs() < PUBLISH_MS)
       return isObject(data) && typeof data.content === 'string' ? withoutPrivate(data.content) : undefined;
   }

@@ -172,13 +172,16 @@ describe('an agent that stops', () => {
     const transcript_path = join(place.stateDir, 'events.jsonl');
     const line = (type: string, data: object, more: object = {}) =>
       `${JSON.stringify({ type, data, ...more })}\n`;
-    const isRunning = line('hook.start', { hookType: 'agentStop' });
+    const started = (at: string) => line('hook.start', { hookType: 'agentStop' }, { timestamp: at });
+    const isRunning = started('2026-11-26T10:00:01.000Z');
     const said = (content: string, more?: object) => line('assistant.message', { content }, more);
     writeFileSync(
       transcript_path,
-      said('An earlier answer') + isRunning + line('hook.end', { hookType: 'agentStop' }),
+      // The end of that hook is not written yet either.
+      said('An earlier answer') + started('2026-11-26T10:00:00.500Z'),
     );
     const stopping = { ...base, hook_event_name: 'Stop', stop_reason: 'end_turn', transcript_path };
+    Object.assign(stopping, { timestamp: '2026-11-26T10:00:01.000Z' });
     const ended = place.run('copilot', stopping);
     appendFileSync(transcript_path, said(RESULT) + said('of a sub-agent', { agentId: 'a1' }));
     appendFileSync(transcript_path, isRunning);
