@@ -120,19 +120,18 @@ const SKEW_MS = 50;
 export async function lastSaid(path: string, at: string, leftMs: () => number): Promise<string | undefined> {
   const earliest = (Date.parse(at) || 0) - SKEW_MS;
   for (; path !== ''; await sleep(POLL_MS)) {
-    const tail = tailOf(path);
-    // The turn counts without its last message.
-    if (tail === undefined) return undefined;
-    const events = tail
+    // In the first turn the client may not have made the file yet.
+    const events = (tailOf(path) ?? '')
       .split('\n')
       .filter((line) => /"assistant\.message"|"agentStop"/.test(line))
       .map((line) => objectIn(line)?.value)
       .filter((event) => event?.agentId === undefined);
-    const data = events.findLast((event) => event?.type === 'assistant.message')?.data;
     const last = events.at(-1);
     const isWritten = last?.type === 'hook.start' && !(Date.parse(String(last.timestamp)) < earliest);
-    if (isWritten || leftMs() < PUBLISH_MS)
-      return isObject(data) && typeof data.content === 'string' ? withoutPrivate(data.content) : undefined;
+    if (!isWritten && leftMs() >= PUBLISH_MS) continue;
+    const data = events.findLast((event) => event?.type === 'assistant.message')?.data;
+    // Without it the turn counts by what was done.
+    return isObject(data) && typeof data.content === 'string' ? withoutPrivate(data.content) : undefined;
   }
   return undefined;
 }

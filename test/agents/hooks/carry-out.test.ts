@@ -1,5 +1,6 @@
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { BATCH } from '../../../src/agents/hooks/carry-out.js';
 import { injectedTokens } from '../../../src/agents/hooks/hook-state.js';
@@ -168,26 +169,35 @@ describe('an agent that stops', () => {
   });
 
   it('the last message of Copilot CLI is read from its transcript, once the client has written it', async () => {
-    const place = hookPlace();
+    const place = hookPlace({ withinMs: 20_000 });
     const transcript_path = join(place.stateDir, 'events.jsonl');
     const line = (type: string, data: object, more: object = {}) =>
       `${JSON.stringify({ type, data, ...more })}\n`;
     const started = (at: string) => line('hook.start', { hookType: 'agentStop' }, { timestamp: at });
-    const isRunning = started('2026-11-26T10:00:01.000Z');
     const said = (content: string, more?: object) => line('assistant.message', { content }, more);
-    writeFileSync(
-      transcript_path,
-      // The end of that hook is not written yet either.
-      said('An earlier answer') + started('2026-11-26T10:00:00.500Z'),
-    );
-    const stopping = { ...base, hook_event_name: 'Stop', stop_reason: 'end_turn', transcript_path };
-    Object.assign(stopping, { timestamp: '2026-11-26T10:00:01.000Z' });
+    const timestamp = '2026-11-26T10:00:01.000Z';
+    const stopping = {
+      ...{ ...base, hook_event_name: 'Stop', stop_reason: 'end_turn' },
+      ...{ transcript_path, timestamp },
+    };
+    // In the first turn there is no file yet.
     const ended = place.run('copilot', stopping);
+    await sleep(50);
+    // The end of an earlier hook is not written yet either.
+    writeFileSync(transcript_path, said('An earlier answer') + started('2026-11-26T10:00:00.500Z'));
+    await sleep(50);
     appendFileSync(transcript_path, said(RESULT) + said('of a sub-agent', { agentId: 'a1' }));
-    appendFileSync(transcript_path, isRunning);
+    appendFileSync(transcript_path, started(timestamp));
     await ended;
     expect(place.published).toEqual([expect.stringContaining('"task_id":"1"')]);
-    await place.run('copilot', { ...stopping, transcript_path: join(place.stateDir, 'missing') });
+    expect(place.lines).toEqual([]);
+  });
+
+  it('a transcript that is never written costs no more than the time of the hook', async () => {
+    const place = hookPlace();
+    const transcript_path = join(place.stateDir, 'missing');
+    await place.run('copilot', { ...base, hook_event_name: 'Stop', transcript_path });
+    expect(place.published).toEqual([]);
     expect(place.lines).toEqual([]);
   });
 

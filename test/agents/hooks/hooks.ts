@@ -35,6 +35,8 @@ export function hookPlace(
     readonly env?: Record<string, string>;
     /** Longest request that the server takes. */
     readonly maxBytes?: number;
+    /** Milliseconds that a hook has; one for which a transcript is missing waits until a second is left. */
+    readonly withinMs?: number;
   } = {},
 ) {
   const { context = 'what is known', recent = ['a step'], maxBytes = 1_000_000 } = options;
@@ -83,7 +85,7 @@ export function hookPlace(
   const client = new ThroughlineClient(transport, { checkReplies: false });
   const config = loadConfig({ THROUGHLINE_SESSION: 'demo', XDG_STATE_HOME: stateDir, ...options.env });
   const place = {
-    ...{ config, stateDir, url: 'nats://nowhere', directory: stateDir, leftMs: () => 1000 },
+    ...{ config, stateDir, url: 'nats://nowhere', directory: stateDir },
     connect: async () => {
       if (isDown) throw unavailable();
       return client;
@@ -96,12 +98,10 @@ export function hookPlace(
     setDown(down: boolean) {
       isDown = down;
     },
-    run: (name: HookClientName, payload: unknown) =>
-      runHook(
-        name,
-        HOOK_CLIENTS[name],
-        typeof payload === 'string' ? payload : JSON.stringify(payload),
-        place,
-      ),
+    run(name: HookClientName, payload: unknown) {
+      const end = performance.now() + (options.withinMs ?? 1050);
+      const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
+      return runHook(name, HOOK_CLIENTS[name], text, { ...place, leftMs: () => end - performance.now() });
+    },
   };
 }
