@@ -166,7 +166,7 @@ function takesSession({ registeredArguments: [first] }: Command): boolean {
 /**
  * `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call.
  *
- * @param most above so many below other groups there is no hint
+ * @param most if more commands have the word, none is suggested
  */
 function commandsHint(command: Command, given: string, most?: number): string | undefined {
   const wanted = wordsOf(given);

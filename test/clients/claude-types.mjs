@@ -19,6 +19,13 @@ export async function claudeTypesFault(sdk, env) {
     return JSON.parse(text);
   });
   const answers = [];
+  // An empty memory says nothing at the start of a session.
+  const known = JSON.stringify({ task_id: '1.1', status: 'completed', summary: 'Lexer written' });
+  const published = await run(process.execPath, [BIN, 'publish', 'implementer', '--wait'], {
+    env,
+    input: known,
+  });
+  if (published.code !== 0) return `no result was published: ${published.output}`;
   for (const payload of payloads) {
     const { stdout, code, output } = await run(
       process.execPath,

@@ -302,10 +302,10 @@ function refused({ directory, id, at, again, there, marked }: RestoreBegin): str
  * Marks on the server that a restore is in progress, and of which backup.
  *
  * First a placeholder bucket `throughline` with the layout `restoring` is created: services read it first, and refuse to start.
- * The real bucket replaces it at the end. Until `DISPATCH` is complete it listens on a subject that nobody publishes to, so
+ * The real bucket replaces it at the end. Until `DISPATCH` is complete it listens on a subject without publishers, so
  * that no result is accepted into a stream that may be restored again. Its own mark is removed last.
  */
-const NOBODY = 'throughline.restoring';
+const UNUSED_SUBJECT = 'throughline.restoring';
 
 /** Returns the id of the backup that is being restored on a server, if any. */
 export async function restoredNow(jsm: JetStreamManager): Promise<string | undefined> {
@@ -340,7 +340,7 @@ export async function isMark(jsm: JetStreamManager): Promise<boolean> {
 
 /** Returns the configuration of `DISPATCH` during a restore. */
 export function closedDispatch(config: StreamConfig, id: string): StreamConfig {
-  return { ...config, subjects: [NOBODY], metadata: { ...config.metadata, [RESTORING_MARK]: id } };
+  return { ...config, subjects: [UNUSED_SUBJECT], metadata: { ...config.metadata, [RESTORING_MARK]: id } };
 }
 
 /** Makes `DISPATCH` accept results. It stays marked. */
@@ -350,7 +350,7 @@ export async function openDispatch(jsm: JetStreamManager, { subjects }: StreamCo
 
 /** Returns true if `DISPATCH` accepts results: all logs are whole then, and what it has accepted since must stay. */
 async function isOpen(jsm: JetStreamManager): Promise<boolean> {
-  return (await configOf(jsm, DISPATCH_STREAM))?.subjects.includes(NOBODY) === false;
+  return (await configOf(jsm, DISPATCH_STREAM))?.subjects.includes(UNUSED_SUBJECT) === false;
 }
 
 export async function unmarkDispatch(jsm: JetStreamManager, { metadata = {} }: StreamConfig): Promise<void> {
