@@ -208,11 +208,11 @@ class Scores {
   }
 
   #recency(id: number): number {
-    return -WEIGHTS.recency * logOf(1 + this.past.total - (this.past.last[id] ?? 0));
+    return -WEIGHTS.recency * Math.log(1 + this.past.total - (this.past.last[id] ?? 0));
   }
 
   #uses(id: number): number {
-    return WEIGHTS.uses * logOf(this.past.uses[id] ?? 1);
+    return WEIGHTS.uses * Math.log(this.past.uses[id] ?? 1);
   }
 
   #class(id: number, classes: readonly number[]): number {
@@ -329,16 +329,6 @@ function classScores({ rows }: PastResults, { ofAll, ofWords }: TouchedClasses):
     }
     return WEIGHTS.class * Math.max(-MAX_CLASS, Math.min(MAX_CLASS, sum));
   });
-}
-
-const LOGS: number[] = [];
-const MAX_LOGS = 100_000;
-
-/** Returns the logarithm of a whole number; those of small ones are kept, since each file needs two. */
-function logOf(whole: number): number {
-  if (whole >= MAX_LOGS) return Math.log(whole);
-  for (let next = LOGS.length; next <= whole; next += 1) LOGS.push(Math.log(next));
-  return LOGS[whole] as number;
 }
 
 function logOdds(share: number): number {
