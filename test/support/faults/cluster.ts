@@ -15,13 +15,19 @@ export async function startCluster(): Promise<
 > {
   const ports = await Promise.all([1, 2, 3].map(portOfRoutes));
   const routes = ports.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ');
-  const started = await Promise.all(
+  const starts = await Promise.allSettled(
     ports.map(async (port, index) => {
       const serverName = `node-${index + 1}`;
       const extraConfig = `cluster { name: faults, host: 127.0.0.1, port: ${port}, routes: [${routes}] }`;
       return [serverName, await startFaultyServer({ serverName, extraConfig })] as const;
     }),
   );
+  const started = starts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const failed = starts.find((each) => each.status === 'rejected');
+  if (failed !== undefined) {
+    await Promise.all(started.map(([, server]) => server.stop()));
+    throw failed.reason;
+  }
   const servers = new Map(started);
   return {
     servers,
