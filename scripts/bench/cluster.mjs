@@ -1,8 +1,9 @@
-// Three servers with three replicas, beside one server and a bare relay: what appends, results and prompts cost, and what
-// happens when the servers that lead are killed under load.
+// Three servers with three replicas, beside one server and a bare relay: what appends, results and prompts cost, what several
+// extractors do together, and what happens when one of them, or a server that leads, is killed under load.
 import { loadConfig } from '../../dist/config/config.js';
 import { token } from '../../dist/contracts/names.js';
 import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
+import { extractorsTogether, inWords as together } from './cluster/extractors.mjs';
 import { leadersKilled } from './cluster/leader-killed.mjs';
 import { prompts } from './cluster/prompts.mjs';
 import { ready, startCluster } from './cluster/three-servers.mjs';
@@ -34,11 +35,24 @@ export default {
     })),
     limit(
       'cluster.lost',
-      'cluster: acknowledged results that are lost after leaders were killed',
+      'cluster: acknowledged results that are lost after leaders and extractors were killed',
       0,
       'results',
     ),
     limit('cluster.twice', 'cluster: results that count twice then', 0, 'results'),
+    {
+      id: 'cluster.extractors',
+      work: 'cluster: results a second of four extractors, sharded logs, three replicas',
+      against: 'one extractor on the same servers',
+      atLeast: 2,
+      unit: 'times',
+    },
+    limit(
+      'cluster.recovered',
+      'cluster: time until another extractor stored what a killed one held',
+      15,
+      's',
+    ),
     silence('cluster.silence.publish', 'a publisher'),
     silence('cluster.silence.compile', 'a request for a prompt'),
   ],
@@ -56,26 +70,42 @@ async function run({ quick, progress, shutdown }) {
   progress(`one server: ${inWords(one)}`);
   const layouts = {};
   let killed;
+  let extractors;
   for (const [layout, words] of Object.entries(LAYOUTS)) {
     if (quick && layout !== 'sharded') continue;
     const say = (line) => progress(`three servers, ${words}: ${line}`);
     layouts[layout] = await inTurn(shutdown, async (own) => {
       const cluster = await startCluster(own);
       const rates = await ingested(cluster, layout, sizes, say);
-      if (layout === 'sharded') killed = await underFaults(cluster, sizes, say);
+      if (layout === 'sharded') {
+        const env = settings(layout, cluster.replicas);
+        extractors = await extractorsTogether({
+          cluster,
+          env,
+          settings: loadConfig(env),
+          resultsFrom,
+          sizes,
+          say,
+        });
+        killed = await underFaults(cluster, sizes, say);
+      }
       const cost = await costs(cluster, layout, sizes);
       say(inWords(cost));
       return { rates, cost };
     });
   }
+  const kills = [killed, ...extractors.map((each) => each.killed)];
+  const all = (of) => kills.reduce((sum, each) => sum + each[of], 0);
   const longest = (of) => Math.max(...killed.times.map((each) => each[of].one)) / 1000;
   return {
     measured: {
       ...Object.fromEntries(
         Object.entries(layouts).map(([layout, { rates }]) => [`cluster.relay.${layout}`, rates.ratio]),
       ),
-      'cluster.lost': killed.lost,
-      'cluster.twice': killed.twice,
+      'cluster.lost': all('lost'),
+      'cluster.twice': all('twice'),
+      'cluster.extractors': extractors.at(-1).rate / extractors[0].rate,
+      'cluster.recovered': Math.max(...extractors.map((each) => each.killed.recoveredMs)) / 1000,
       'cluster.silence.publish': longest('publish'),
       'cluster.silence.compile': longest('compile'),
     },
@@ -88,6 +118,10 @@ async function run({ quick, progress, shutdown }) {
           text: `${Math.round(rates.ours)} a second, the relay ${Math.round(rates.relay)}`,
         },
       ]),
+      ...extractors.map((each) => ({
+        name: `extractors as processes of their own: ${each.processes}`,
+        text: together(each),
+      })),
       ...killed.times.map(({ stream, electedMs, publish, compile }) => ({
         name: `the server that leads ${stream} killed`,
         text: `another led after ${seconds(electedMs)}; one publisher waited at most ${seconds(publish.one)}, all of them ${seconds(publish.all)}; one request for a prompt ${seconds(compile.one)}, all ${seconds(compile.all)}`,
