@@ -1,4 +1,4 @@
-// Commands on one session, from a process of its own: while nothing else happens, and while its results wait, in turn.
+// Commands on one session, from a process of its own: while nothing else happens, and while results wait, in turn.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectThroughline } from '../../dist/index.js';
 import { AckedPublisher } from '../../dist/nats/jetstream/acked-publisher.js';
@@ -15,12 +15,13 @@ const LOOK_EVERY = 5;
 const REST_MS = 1000;
 
 /**
- * Milliseconds of commands, as many while the session is idle as while its results wait, and results a second meanwhile.
+ * Milliseconds of commands, as many while nothing happens as while results wait, and results a second meanwhile.
  *
  * @param wanted of each, at least
+ * @param sessions of the results. Default: the session of the commands
  * @param services what each process of the product serves; none: everything
  */
-export async function commandsInBurst({ wanted, services, progress, shutdown }) {
+export async function commandsInBurst({ wanted, services, sessions = [SESSION], progress, shutdown }) {
   const server = await startServer(shutdown);
   const nats = await openPorts(server.url, shutdown);
   for (const only of services) await startThroughline(['admin', 'serve', ...only], server.url, shutdown);
@@ -30,7 +31,8 @@ export async function commandsInBurst({ wanted, services, progress, shutdown }) 
   shutdown.add('the publisher', async () => publisher.close());
 
   const bodies = Array.from({ length: WAITING }, (_, n) => JSON.stringify(resultOf(n)));
-  const publish = (body) => publisher.publish(`dispatch.${SESSION}.implementer`, body);
+  const publish = (body, at) =>
+    publisher.publish(`dispatch.${sessions[at % sessions.length]}.implementer`, body);
   const flood = async () => {
     for (let from = 0; from < WAITING; from += IN_FLIGHT) {
       await Promise.all(bodies.slice(from, from + IN_FLIGHT).map(publish));

@@ -1,7 +1,14 @@
 // Asking for prompts, side by side with an echo over NATS request/reply of the same reply size.
 import { fileURLToPath } from 'node:url';
+import { loadTokenizer } from '../../dist/config/load-tokenizer.js';
+import { checkedRequest } from '../../dist/contracts/checked.js';
+import { compileRequest } from '../../dist/contracts/compile-request.js';
 import { token } from '../../dist/contracts/names.js';
-import { DEFAULT_LIMITS } from '../../dist/memory/session/session-state.js';
+import { resolvedSettings } from '../../dist/memory/session/charter.js';
+import { evolve } from '../../dist/memory/session/evolve-session.js';
+import { DEFAULT_LIMITS, emptyState, factsOf } from '../../dist/memory/session/session-state.js';
+import { compilePrompt } from '../../dist/prompt/compile-prompt.js';
+import { budgetOf } from '../../dist/prompt/prompt-kind.js';
 import { openPorts, startScript, startServer, startThroughline } from './host.mjs';
 import { factEvent, resultOf } from './results.mjs';
 import { median, quantile } from './stats.mjs';
@@ -49,9 +56,16 @@ export default {
       atMost: 4,
       unit: 'times',
     },
+    cpuGoal(500, 0.6),
+    cpuGoal(5000, 0.9),
   ],
   run,
 };
+
+function cpuGoal(facts, atMost) {
+  const work = `compile, warm, in process, ${facts.toLocaleString('en')} facts: processor time`;
+  return { id: `compile.cpu.${facts}`, work, against: 'an absolute limit', atMost, unit: 'ms' };
+}
 
 async function run({ quick, progress, shutdown }) {
   const server = await startServer(shutdown);
@@ -109,14 +123,21 @@ async function run({ quick, progress, shutdown }) {
         await echoed();
       }),
   });
+  const cpu = [];
+  for (const facts of [500, 5000]) cpu.push({ facts, ...(await inProcess(facts, quick ? 300 : 2000)) });
   return {
     measured: {
       'compile.warm.p50': warm.ratio(0.5),
       'compile.warm.p99': warm.ratio(0.99),
       'compile.next.p50': next.ratio(0.5),
       'compile.visible.p50': visible.ratio(0.5),
+      ...Object.fromEntries(cpu.map(({ facts, ms }) => [`compile.cpu.${facts}`, ms])),
     },
     figures: [
+      ...cpu.map(({ facts, prompt, ms }) => ({
+        name: `in process, ${facts.toLocaleString('en')} facts`,
+        text: `${ms.toFixed(2)} ms of processor time, a prompt of ${prompt} characters`,
+      })),
       { name: 'facts, bytes of a reply', text: `${first.factsTotal}, ${size}` },
       ...Object.entries({ warm, 'one new dispatch': next, 'publish → visible': visible }).flatMap(
         ([name, of]) => [
@@ -126,6 +147,30 @@ async function run({ quick, progress, shutdown }) {
       ),
     ],
   };
+}
+
+/** The request of the benchmarks, checked, and the budget of a session without settings. */
+export async function promptRequest(session) {
+  const settings = resolvedSettings(undefined);
+  const budget = budgetOf(settings, await loadTokenizer(settings.tokenizer));
+  return { asked: checkedRequest(compileRequest, { session, ...REQUEST }), budget };
+}
+
+/** Processor time of a prompt over so many facts, with its garbage, in milliseconds: the median of ten rounds. */
+async function inProcess(facts, count) {
+  const state = emptyState(SESSION, { ...DEFAULT_LIMITS, maxFacts: facts });
+  for (let n = 1; factsOf(state).count() < facts; n += 1) evolve(state, { sequence: n, event: factEvent(n) });
+  const { asked, budget } = await promptRequest(SESSION);
+  let prompt = '';
+  const rounds = [];
+  // The first round is for the compiler of JavaScript.
+  for (let round = 0; round <= 10; round += 1) {
+    const began = process.cpuUsage();
+    for (let turn = 0; turn < count / 10; turn += 1) ({ prompt } = compilePrompt(state, asked, budget));
+    const { user, system } = process.cpuUsage(began);
+    if (round > 0) rounds.push((user + system) / 1000 / (count / 10));
+  }
+  return { ms: median(rounds), prompt: prompt.length };
 }
 
 async function timed(work) {

@@ -42,6 +42,20 @@ export default {
       atMost: 1.1,
       unit: 'times',
     },
+    {
+      id: 'memory.up',
+      work: 'memory: all services in one process, 10,000 sessions in a day, 200 of them hot, highest resident',
+      against: 'an absolute limit',
+      atMost: 300,
+      unit: 'MB',
+    },
+    {
+      id: 'memory.up.flat',
+      work: 'memory: all services in one process, last third of a five-minute soak',
+      against: 'its first third',
+      atMost: 1.1,
+      unit: 'times',
+    },
   ],
   run,
 };
@@ -116,29 +130,88 @@ async function run({ quick, progress, shutdown }) {
     if (turn % 20 === 0) progress(`soak: ${Math.ceil((end - performance.now()) / 1000)} s left`);
   }
   await settled(nats.source);
-  const third = (values, which) => {
-    const length = Math.max(1, Math.floor(values.length / 3));
-    return median(which === 'first' ? values.slice(0, length) : values.slice(-length));
-  };
   // The goals are about many sessions and ten minutes: in twenty seconds a heap is still finding its size.
-  const flat = (name) => (quick ? undefined : third(soak[name], 'last') / third(soak[name], 'first'));
+  const flat = (values) => (quick ? undefined : third(values, 'last') / third(values, 'first'));
+  const up = await upAllDay({ quick, progress, shutdown });
   return {
     measured: {
       'memory.compiler': quick ? undefined : Math.max(...residents.compiler),
       'memory.extractor': quick ? undefined : Math.max(...residents.extractor),
-      'memory.compiler.flat': flat('compiler'),
-      'memory.extractor.flat': flat('extractor'),
+      'memory.compiler.flat': flat(soak.compiler),
+      'memory.extractor.flat': flat(soak.extractor),
+      'memory.up': quick ? undefined : Math.max(...up.residents),
+      'memory.up.flat': flat(up.soak),
     },
-    figures: ['compiler', 'extractor'].map((name) => ({
-      name: `${name}, resident`,
-      text:
-        `${touch[name]} MB when all were touched, then ${third(soak[name], 'first')} to ` +
-        `${third(soak[name], 'last')} MB; highest ${Math.max(...residents[name])} MB`,
-    })),
+    figures: [
+      ...['compiler', 'extractor'].map((name) => ({
+        name: `${name}, resident`,
+        text: inWords(touch[name], soak[name], residents[name]),
+      })),
+      { name: 'all services in one process, resident', text: inWords(up.touch, up.soak, up.residents) },
+    ],
     notes: [
       `memory: ${touched} and ${live} sessions, soak of ${soakMs / 1000} s with ${n - live * 2} results and as many prompts, asked again ${again} times.`,
     ],
   };
+}
+
+/** One process with all services, as `throughline up` starts it: sessions of a day, then some that go on. */
+async function upAllDay({ quick, progress, shutdown }) {
+  const [sessions, hot, soakMs] = quick ? [1000, 20, 20_000] : [10_000, 200, 300_000];
+  const { url } = await startServer(shutdown);
+  const { pid } = await startThroughline(['admin', 'serve'], url, shutdown);
+  const nats = await openPorts(url, shutdown);
+  const [residents, soak] = [[], []];
+  const sample = () => residents.push(resident(pid));
+  let n = 0;
+  const publish = (index) => {
+    n += 1;
+    return nats.source.publish(`dispatch.day-${index}.implementer`, Buffer.from(JSON.stringify(resultOf(n))));
+  };
+  const compile = async (index) => {
+    const request = JSON.stringify({
+      session: `day-${index}`,
+      taskId: 'next',
+      taskPrompt: 'Measure module 12',
+    });
+    const reply = (await nats.connection.request('prompt.compile', request, { timeout: 60_000 })).json();
+    if (reply.prompt === undefined) throw new Error(JSON.stringify(reply.error));
+  };
+  for (let from = 0; from < sessions; from += BATCH) {
+    await inTurn(BATCH, async (at) => {
+      for (let event = 0; event < EVENTS_EACH; event += 1) await publish(from + at);
+    });
+    await settled(nats.source);
+    await inTurn(BATCH, (at) => compile(from + at));
+    sample();
+    if (from % 2000 === 0) progress(`up: ${from} of ${sessions} sessions`);
+  }
+  const touch = residents.at(-1);
+  for (const end = performance.now() + soakMs; performance.now() < end; ) {
+    await inTurn(hot, async (index) => {
+      await publish(index);
+      await compile(index);
+      // One in ten returns to a session of the morning.
+      if (index % 10 === 0) await compile((index * 7919 + n) % sessions);
+    });
+    sample();
+    soak.push(residents.at(-1));
+  }
+  progress(`up: ${n} results`);
+  return { touch, soak, residents };
+}
+
+/** The median of the first or the last third. */
+function third(values, which) {
+  const length = Math.max(1, Math.floor(values.length / 3));
+  return median(which === 'first' ? values.slice(0, length) : values.slice(-length));
+}
+
+function inWords(touch, soak, all) {
+  return (
+    `${touch} MB when all were touched, then ${third(soak, 'first')} to ${third(soak, 'last')} MB; ` +
+    `highest ${Math.max(...all)} MB`
+  );
 }
 
 /** Waits until every result is an event. */
