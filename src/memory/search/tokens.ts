@@ -56,7 +56,7 @@ export function tokens(text: string, most = Number.POSITIVE_INFINITY): string[] 
   const rest = action === undefined ? text : text.slice(action.length);
   for (const [run] of plain(rest).matchAll(RUNS)) {
     if (found.size >= most) break;
-    if (!run.startsWith('#')) addRun(run, found);
+    if (!run.startsWith('#')) for (const token of tokensOf(run)) found.add(token);
   }
   return [...found].slice(0, most);
 }
@@ -83,9 +83,23 @@ function actionOf(text: string): { readonly token: string; readonly length: numb
   return token === undefined ? undefined : { token, length: whole.indexOf(word) + word.length };
 }
 
-function addRun(run: string, found: Set<string>): void {
-  if (ASCII.test(run)) addWords(run.match(WORDS) ?? [], run, found);
-  else addForeign(run, found);
+/** A cache of the tokens of a run: words recur. */
+const known = new Map<string, readonly string[]>();
+const MAX_KNOWN = 20_000;
+
+function tokensOf(run: string): readonly string[] {
+  const before = known.get(run);
+  if (before !== undefined) return before;
+  // A copy, since V8 keeps the whole text in memory for a slice of it.
+  const own = Buffer.from(run).toString();
+  const found = new Set<string>();
+  if (ASCII.test(own)) addWords(own.match(WORDS) ?? [], own, found);
+  else addForeign(own, found);
+  const result = [...found];
+  if (own.length > MAX_TOKEN) return result;
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(own, result);
+  return result;
 }
 
 function addWords(parts: readonly string[], run: string, found: Set<string>): void {
@@ -95,7 +109,7 @@ function addWords(parts: readonly string[], run: string, found: Set<string>): vo
 
 function addWord(word: string, found: Set<string>): void {
   if (word.length > MAX_TOKEN || STOP_WORDS.has(word)) return;
-  found.add(word.length > 3 ? stemOf(word) : word);
+  found.add(word.length > 3 ? stemmer(word) : word);
 }
 
 /** Splits text of any script: bigrams for scripts without spaces, words for the rest. */
@@ -138,19 +152,6 @@ function addForeign(run: string, found: Set<string>): void {
 function kindOfCharacter(character: string): 'digit' | 'upper' | 'lower' {
   if (/\p{N}/u.test(character)) return 'digit';
   return /\p{Lu}/u.test(character) ? 'upper' : 'lower';
-}
-
-/** A cache: words recur. */
-const stems = new Map<string, string>();
-const MAX_STEMS = 20_000;
-
-function stemOf(word: string): string {
-  const known = stems.get(word);
-  if (known !== undefined) return known;
-  const stem = stemmer(word);
-  if (stems.size >= MAX_STEMS) stems.clear();
-  stems.set(word, stem);
-  return stem;
 }
 
 /** Words common to all texts, which do not indicate a common subject. */
