@@ -25,5 +25,4 @@ export type {
   SessionFact,
   SessionFactTag,
 } from './memory/facts/fact-types.js';
-export { createFactId } from './memory/facts/fact-types.js';
-export { formatSessionFacts } from './memory/facts/format-facts.js';
+export { createFactId, formatSessionFacts } from './memory/facts/fact-types.js';

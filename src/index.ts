@@ -17,7 +17,12 @@ export type {
 export { ERROR_CODES, type ErrorCode } from './contracts/error-codes.js';
 export { ThroughlineError } from './contracts/errors.js';
 export type { Role } from './contracts/kinds.js';
-export type { LearningEvidence, LearningType, ProposalMethod } from './contracts/learning-events.js';
+export type {
+  LearningEvidence,
+  LearningType,
+  ProposalMethod,
+  RelevanceMethod,
+} from './contracts/learning-events.js';
 export type { LearningInput, LearningRequest } from './contracts/learning-requests.js';
 export type {
   BudgetReport,
@@ -51,14 +56,13 @@ export type {
   Learning,
   Proposal,
   RankedLearning,
-  RelevanceMethod,
 } from './memory/learnings/learnings-state.js';
 export type { SessionOverview } from './memory/session/commands/lifecycle-commands.js';
 export type { TaskView } from './memory/session/commands/task-commands.js';
 export type { Iteration } from './memory/session/iterations.js';
 export type { InboxMessage, Note } from './memory/session/notebook.js';
 export type { PlanTaskView, PlanView } from './memory/session/plan-view.js';
-export type { BoardCounts, TaskCounts } from './memory/session/task-counts.js';
+export type { BoardCounts, TaskCounts } from './memory/session/task-dependencies.js';
 export type { NatsAccess } from './nats/connection/nats-access.js';
 export type { CamelCased } from './sdk/camel-case.js';
 export type { Published, PublishedBy, PublishOptions } from './sdk/persistent-publish.js';

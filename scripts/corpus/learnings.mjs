@@ -1,9 +1,8 @@
 // A project's learnings to be frozen: their events, a snapshot of the first part, and the state that all of them give.
 import { learningEvent } from '../../dist/contracts/learning-events.js';
 import { evolveLearnings } from '../../dist/memory/learnings/evolve-learnings.js';
-import { demandId, learningId } from '../../dist/memory/learnings/learning-text.js';
 import { encodeLearnings } from '../../dist/memory/learnings/learnings-snapshot.js';
-import { emptyLearnings } from '../../dist/memory/learnings/learnings-state.js';
+import { demandId, emptyLearnings, learningId } from '../../dist/memory/learnings/learnings-state.js';
 
 const PROJECT = 'frozen';
 const START = Date.UTC(2026, 0, 1);

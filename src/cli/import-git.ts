@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import { REMEMBERED_RESULTS } from '../memory/session/counted-dispatches.js';
+import { REMEMBERED_RESULTS } from '../memory/session/dispatch-window.js';
 import { PUBLISH_TIMEOUT_MS } from '../sdk/persistent-publish.js';
 import { counted } from '../shared/text.js';
 import { cliOf, examples, out, sessionOf, withClient } from './command-context.js';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { LEARNING_REQUESTS, type LearningRequest } from '../contracts/learning-requests.js';
 import type { LearningReply, ProposalView } from '../contracts/replies/learning-reply.js';
-import { sameText } from '../memory/learnings/learning-text.js';
+import { sameText } from '../memory/learnings/learnings-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, coloured, examples, note, out, withClient } from './command-context.js';

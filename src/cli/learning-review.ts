@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { ProposalView } from '../contracts/replies/learning-reply.js';
-import { sameText } from '../memory/learnings/learning-text.js';
+import { sameText } from '../memory/learnings/learnings-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visibleInColour } from '../shared/terminal-text.js';
 import { counted, oneLine } from '../shared/text.js';

@@ -8,7 +8,7 @@ import { runInitRequest } from '../contracts/run-request.js';
 import { sessionSettings } from '../contracts/session-meta-events.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
-import { specNameOf } from '../ledger/progress-ledger.js';
+import { specNameOf } from '../ledger/next-task.js';
 import { oneLine, shellWord } from '../shared/text.js';
 import { cliOf, coloured, examples, note, out, withClient } from './command-context.js';
 import { atTerminal, canAsk } from './output.js';

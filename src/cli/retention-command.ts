@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
+import { RETENTION_TERMS, type RetentionTerm } from '../contracts/lifecycle-record.js';
 import type {
   MessagesShown,
   RetentionOutlook,
   SessionsShown,
 } from '../contracts/replies/lifecycle-replies.js';
-import { RETENTION_TERMS, type RetentionTerm } from '../contracts/retention-record.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';

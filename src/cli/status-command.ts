@@ -6,7 +6,7 @@ import type { Token } from '../contracts/names.js';
 import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-reply.js';
-import { boardLine } from '../memory/session/task-counts.js';
+import { boardLine } from '../memory/session/task-dependencies.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, oneLine } from '../shared/text.js';
 import { answerCommand } from '../work/questions.js';

@@ -1,6 +1,6 @@
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { TokenizerName } from '../contracts/session-meta-events.js';
-import { approximateTokenizer, type Tokenizer } from '../shared/tokenizer.js';
+import { approximateTokenizer, type Tokenizer } from '../shared/text.js';
 
 type Vocabulary = Pick<typeof import('gpt-tokenizer/encoding/o200k_base'), 'countTokens'>;
 

@@ -5,8 +5,7 @@ import { maxLearnings, minSimilarity } from './learning-requests.js';
 import { vectorJson } from './recorded-fact.js';
 import type { CompileReply, DispatchReply } from './replies/compile-reply.js';
 import { taskId } from './results.js';
-import { sessionName } from './session-name.js';
-import { between, text, untrimmed } from './tool-shape.js';
+import { between, sessionName, text, untrimmed } from './tool-shape.js';
 
 const DEFAULT_MAX_FILES = 10;
 

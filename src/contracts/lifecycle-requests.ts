@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { SPAN_PATTERN, TERM_PATTERN } from '../shared/text.js';
 import { ROLES } from './kinds.js';
+import { termFields } from './lifecycle-record.js';
 import { taskId } from './results.js';
-import { termFields } from './retention-record.js';
 import { sessionFileEvent } from './session-file.js';
-import { sessionName } from './session-name.js';
-import { between, cursor, limit, text, tool, toolOfAny, toolOfNone } from './tool-shape.js';
+import { between, cursor, limit, sessionName, text, tool, toolOfAny, toolOfNone } from './tool-shape.js';
 
 const MOST_EVENTS = 1000;
 

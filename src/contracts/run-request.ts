@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
 import { sessionSettings } from './session-meta-events.js';
-import { sessionName } from './session-name.js';
-import { text, untrimmed } from './tool-shape.js';
+import { sessionName, text, untrimmed } from './tool-shape.js';
 
 const TASK_LINES = ['pending', 'in-progress', 'completed'] as const;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sessionName } from './session-name.js';
+import { TOKEN_PATTERN } from './names.js';
 
 /**
  * Session argument of a tool: required, optional or none. Only tools that require one are served on
@@ -19,6 +19,12 @@ export function between(low: number, high: number) {
   const error = `must be ${low} to ${high}`;
   return z.int().min(low, error).max(high, error);
 }
+
+/** Not validated here: making a subject of it does that, with its own error code. */
+export const sessionName = z.string().meta({
+  description: 'Name of the session: 1 to 64 characters of A-Z a-z 0-9 _ and -.',
+  pattern: TOKEN_PATTERN.source,
+});
 
 const SESSION_FIELD = {
   session: { session: sessionName },

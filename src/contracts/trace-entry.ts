@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { openObject } from './checked.js';
 import { eventOf, timestamp } from './event.js';
-import { sessionName } from './session-name.js';
+import { sessionName } from './tool-shape.js';
 
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
 export const ACTION_TYPES = [

@@ -3,8 +3,15 @@ import type { Told } from '../contracts/replies/page-fields.js';
 import type { unreadable } from '../contracts/replies/run-reply.js';
 import type { TasksDocument } from '../contracts/run-request.js';
 import { distinctTexts } from '../shared/text.js';
-import { driftOf, outlookOf, type PlanDrift, type TaskResults } from './next-task.js';
-import { leavesOf, type ProgressTotals, totalsOf } from './progress-ledger.js';
+import {
+  driftOf,
+  leavesOf,
+  outlookOf,
+  type PlanDrift,
+  type ProgressTotals,
+  type TaskResults,
+  totalsOf,
+} from './next-task.js';
 import type { RaisedSignal, StallThresholds } from './stall.js';
 import { nextAction, outcomeName, signalsOf, type TaskLedger, type Work } from './task-ledger.js';
 

@@ -1,7 +1,7 @@
 import { type CompileRequest, type Including, includes } from '../contracts/compile-request.js';
 import { assertNever } from '../contracts/errors.js';
 import type { ReplyPart } from '../contracts/kinds.js';
-import { type LearningsInPrompt, NO_LEARNINGS } from '../memory/learnings/learning-text.js';
+import { type LearningsInPrompt, NO_LEARNINGS } from '../memory/learnings/learnings-state.js';
 import { factsOf, type SessionState, seenState } from '../memory/session/session-state.js';
 import { DISPATCH } from './dispatch-prompt.js';
 import { fillPrompt } from './fill-prompt.js';

@@ -27,9 +27,8 @@ import { type CompiledAs, joinedParts, type PromptBudget, type PromptDescriptor 
 import { learningsPart } from './prompt-report.js';
 import { stablePrefix } from './role-contract.js';
 import { guideLine, replanLines, unreadableLine } from './role-lines.js';
-import { answerItems, saidItems } from './said-items.js';
 import { NOTE_SECTIONS } from './session-notes.js';
-import { withPlanText } from './task-text.js';
+import { answerItems, saidItems, withPlanText } from './task-text.js';
 
 /**
  * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, a note on an unreadable result,

@@ -1,6 +1,5 @@
 import type { BudgetReport, SectionReport } from '../contracts/replies/compile-reply.js';
-import { recordOf } from '../shared/text.js';
-import type { Tokenizer } from '../shared/tokenizer.js';
+import { recordOf, type Tokenizer } from '../shared/text.js';
 import {
   type Item,
   type Sections,

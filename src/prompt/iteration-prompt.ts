@@ -1,9 +1,8 @@
 import type { IterationRequest } from '../contracts/compile-request.js';
-import type { Charter } from '../memory/session/charter.js';
+import type { Charter, Run } from '../memory/session/charter.js';
 import { currentNumber, type IterationHistory, newest } from '../memory/session/iterations.js';
-import type { Run } from '../memory/session/session-run.js';
 import { ledgersOf } from '../memory/session/session-state.js';
-import { taskCounts } from '../memory/session/task-counts.js';
+import { taskCounts } from '../memory/session/task-dependencies.js';
 import { recordOf } from '../shared/text.js';
 import {
   formatGoal,

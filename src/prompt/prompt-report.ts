@@ -12,7 +12,7 @@ import {
   formatLearning,
   formatRelevantLearnings,
   type LearningsInPrompt,
-} from '../memory/learnings/learning-text.js';
+} from '../memory/learnings/learnings-state.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
 import { type Item, type Shown, type ShownItem, wholeItems } from './prompt-items.js';
 import type { LineOrigin, PromptPart } from './prompt-kind.js';

@@ -1,11 +1,15 @@
 import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/kinds.js';
 import type { VectorJson } from '../contracts/recorded-fact.js';
-import { isBare } from '../memory/facts/fact-groups.js';
 import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';
-import type { RankedFact, SessionFact, WeighedFact } from '../memory/facts/fact-types.js';
+import {
+  isBare,
+  type RankedFact,
+  SESSION_CONTEXT_HEADER,
+  type SessionFact,
+  type WeighedFact,
+} from '../memory/facts/fact-types.js';
 import { closeness, fromStored, mayOrder } from '../memory/facts/fact-vectors.js';
-import { SESSION_CONTEXT_HEADER } from '../memory/facts/format-facts.js';
 import { coveringTasks } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';

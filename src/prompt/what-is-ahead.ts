@@ -1,5 +1,4 @@
-import { driftOf } from '../ledger/next-task.js';
-import { totalsOf } from '../ledger/progress-ledger.js';
+import { driftOf, totalsOf } from '../ledger/next-task.js';
 import { outcomeName, type TaskLedger } from '../ledger/task-ledger.js';
 import { factsOf, ledgersOf, outlook, type SessionState } from '../memory/session/session-state.js';
 import { byPriority } from '../memory/session/task-board.js';

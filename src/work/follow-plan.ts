@@ -5,7 +5,7 @@ import { projectOf, type Token, token } from '../contracts/names.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { replaceFile } from '../engine/files/text-file.js';
-import { specNameOf } from '../ledger/progress-ledger.js';
+import { specNameOf } from '../ledger/next-task.js';
 import { tickedPlan } from '../ledger/tasks-md/tick.js';
 import { hashOf } from '../shared/hash.js';
 import type { Asking } from './session-tasks.js';

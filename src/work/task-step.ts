@@ -1,7 +1,7 @@
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { OutcomeName } from '../ledger/task-ledger.js';
-import { stallText } from '../shared/person-needed.js';
 import { counted } from '../shared/text.js';
+import { stallText } from '../shared/wire-words.js';
 
 /**
  * The state machine of a task: implement → judge → (sent back: implement again) → approved. The step follows only from the

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { KEPT } from '../../src/contracts/kept.js';
 import { kindOf, ROLES, VERDICTS, type Verdict } from '../../src/contracts/kinds.js';
-import { MENDED } from '../../src/contracts/reading/mended-json.js';
+import { MENDED } from '../../src/contracts/reading/found-json.js';
 import {
   BOOLEAN_RULES,
   LIST_RULES,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { demandsOf, dueProposals } from '../../src/memory/learnings/harvest.js';
-import type { LearningsInPrompt } from '../../src/memory/learnings/learning-text.js';
+import type { LearningsInPrompt } from '../../src/memory/learnings/learnings-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { readDocument } from '../../src/services/common/progress-tracker.js';
 import { implementer, recorded, reviewer } from '../support/builders.js';

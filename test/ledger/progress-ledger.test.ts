@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { totalsOf } from '../../src/ledger/progress-ledger.js';
+import { totalsOf } from '../../src/ledger/next-task.js';
 import { progressTask } from '../support/ledgers.js';
 
 const TASKS = [

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { specNameOf } from '../../src/ledger/progress-ledger.js';
+import { specNameOf } from '../../src/ledger/next-task.js';
 
 it.each([
   ['/work/app/.kiro/specs/parser/tasks.md', 'parser'],

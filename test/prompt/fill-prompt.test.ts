@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fillPrompt, type PromptPlan } from '../../src/prompt/fill-prompt.js';
 import { beginnings, excerpts, type Item, isShortened, type Shown } from '../../src/prompt/prompt-items.js';
-import { approximateTokenizer } from '../../src/shared/tokenizer.js';
+import { approximateTokenizer } from '../../src/shared/text.js';
 import * as fc from '../support/properties.js';
 
 type Name = 'must' | 'notes' | 'text';

@@ -5,9 +5,8 @@ import {
 } from '../../src/contracts/compile-request.js';
 import type { SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import type { CompiledAs } from '../../src/prompt/prompt-kind.js';
-import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-kind.js';
-import type { Tokenizer } from '../../src/shared/tokenizer.js';
+import { type CompiledAs, DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-kind.js';
+import type { Tokenizer } from '../../src/shared/text.js';
 
 /** A dispatch prompt taken apart, as a reader would: by its headers alone. */
 export interface PromptParts {

@@ -7,7 +7,7 @@ import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { dispatchRoom } from '../../src/prompt/dispatch-prompt.js';
 import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-kind.js';
-import { approximateTokenizer } from '../../src/shared/tokenizer.js';
+import { approximateTokenizer } from '../../src/shared/text.js';
 import { stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import * as fc from '../support/properties.js';

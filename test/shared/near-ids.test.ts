@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearIds, nearIdsHint } from '../../src/shared/near-ids.js';
+import { nearIds, nearIdsHint } from '../../src/shared/nearest-name.js';
 
 const IDS = ['1', '1.1', '2', '2.1', 'T009', '9.1', '9.2', 'setup#1'];
 

@@ -18,9 +18,12 @@ import {
   type LearningDecision,
 } from '../../src/memory/learnings/decide-learning.js';
 import { evolveLearnings } from '../../src/memory/learnings/evolve-learnings.js';
-import { learningId } from '../../src/memory/learnings/learning-text.js';
 import { encodeLearnings } from '../../src/memory/learnings/learnings-snapshot.js';
-import { emptyLearnings, type LearningState } from '../../src/memory/learnings/learnings-state.js';
+import {
+  emptyLearnings,
+  type LearningState,
+  learningId,
+} from '../../src/memory/learnings/learnings-state.js';
 import { timeOf } from './builders.js';
 
 /** Small values for tests of learnings. All of them are of one project. */

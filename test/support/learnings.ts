@@ -1,5 +1,9 @@
-import type { LearningsInPrompt } from '../../src/memory/learnings/learning-text.js';
-import type { Learning, Proposal, RankedLearning } from '../../src/memory/learnings/learnings-state.js';
+import type {
+  Learning,
+  LearningsInPrompt,
+  Proposal,
+  RankedLearning,
+} from '../../src/memory/learnings/learnings-state.js';
 
 /** Learnings and proposals for tests: each builder gives a valid one, and takes what the test is about. */
 

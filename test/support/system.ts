@@ -31,7 +31,7 @@ import { natsOptions } from '../../src/services/common/service-context.js';
 import { createPromptCompiler, type PromptCompiler } from '../../src/services/compiler/prompt-compiler.js';
 import { Telemetry } from '../../src/services/compiler/telemetry.js';
 import { type ServiceName, serve } from '../../src/services/serve.js';
-import { approximateTokenizer } from '../../src/shared/tokenizer.js';
+import { approximateTokenizer } from '../../src/shared/text.js';
 import { layoutEnv } from './layouts.js';
 import { loggedWarnings } from './logged.js';
 import { type PrivateNats, startPrivateNats, startTestNats, type TestNats } from './nats-server.js';

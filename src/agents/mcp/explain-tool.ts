@@ -1,7 +1,7 @@
 import type { ConsideredFact } from '../../contracts/replies/compile-reply.js';
 import type { FoundFact } from '../../contracts/replies/fact-reply.js';
 import { counted, quoted } from '../../shared/text.js';
-import { whyLeft, whyShown } from '../../shared/why-shown.js';
+import { whyLeft, whyShown } from '../../shared/wire-words.js';
 import { knownTask, type McpInput, type McpTool, type Memory } from './mcp-tools.js';
 import { notesFor, said } from './recall-tool.js';
 

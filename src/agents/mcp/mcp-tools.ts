@@ -6,7 +6,7 @@ import { NOTE_TYPES } from '../../contracts/session-meta-events.js';
 import { TASK_STATUSES } from '../../contracts/task-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
-import { nearIdsHint } from '../../shared/near-ids.js';
+import { nearIdsHint } from '../../shared/nearest-name.js';
 import type { AgentSession } from '../agent-session.js';
 
 /** A JSON Schema for a model, without the keywords that only a validator needs. */

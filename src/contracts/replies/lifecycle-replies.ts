@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { termFields } from '../retention-record.js';
+import { termFields } from '../lifecycle-record.js';
 import { count, next, place, type Told, time } from './page-fields.js';
 
 export const CLAIM_REPLIES = {

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import type { RelevanceMethod } from '../../contracts/learning-events.js';
 import type { Token } from '../../contracts/names.js';
 import { FUSED_DEPTH, fused, mostRecent } from '../../memory/learnings/best-learnings.js';
-import type { Learning, RankedLearning, RelevanceMethod } from '../../memory/learnings/learnings-state.js';
+import type { Learning, RankedLearning } from '../../memory/learnings/learnings-state.js';
 import { LexicalIndex } from '../../memory/learnings/lexical-index.js';
 import { type SearchLimits, VectorIndex } from '../../memory/learnings/vector-index.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';

@@ -1,6 +1,5 @@
-import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
+import type { Archived, Forgotten, RetentionRules, RetentionRun } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
-import type { RetentionRules, RetentionRun } from '../../contracts/retention-record.js';
 import type { Unwatch } from './session-log.js';
 
 /**

@@ -1,8 +1,7 @@
 import { addTo } from '../../shared/collections.js';
-import { knownAs } from '../search/touched-files.js';
-import type { FactGroup } from './fact-groups.js';
+import { knownAs } from '../search/path-table.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
-import type { SessionFact, WeighedFact } from './fact-types.js';
+import type { FactGroup, SessionFact, WeighedFact } from './fact-types.js';
 
 const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
   findings: 2,

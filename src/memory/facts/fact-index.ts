@@ -1,10 +1,17 @@
 import { SEVERITIES } from '../../contracts/kinds.js';
 import { addTo, lowerBound } from '../../shared/collections.js';
 import { oneSpelling } from '../../shared/text.js';
+import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
-import { knownAs } from '../search/touched-files.js';
-import { FACT_GROUPS, type FactGroup, groupOf, isBare, isLasting, isSummary } from './fact-groups.js';
-import type { SessionFact } from './fact-types.js';
+import {
+  FACT_GROUPS,
+  type FactGroup,
+  groupOf,
+  isBare,
+  isLasting,
+  isSummary,
+  type SessionFact,
+} from './fact-types.js';
 
 type Postings = Map<string, IndexedFact[]>;
 

@@ -1,8 +1,7 @@
 import { addTo } from '../../shared/collections.js';
 import type { CoveringTask } from '../search/covering-work.js';
-import { BUSY, fileClass } from '../search/file-class.js';
+import { BUSY, endOf, fileClass, fileWords, isNamed, knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
-import { endOf, fileWords, isNamed, knownAs } from '../search/touched-files.js';
 import { type Candidate, FactHits, type FaintFact, isHeld, type Lead } from './fact-hits.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
 import type { ISessionFactStore } from './fact-store.js';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { KEPT } from '../../contracts/kept.js';
-import type { FactTag, Role, Severity } from '../../contracts/kinds.js';
+import { type FactTag, kindOf, ROLES, type Role, rolesOf, type Severity } from '../../contracts/kinds.js';
+import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import type { ResultOf } from '../../contracts/results.js';
-import { clipText, quoted } from '../../shared/text.js';
-import { type FactGroup, groupOf, isBare } from './fact-groups.js';
+import { clipText, lengthOf, quoted } from '../../shared/text.js';
 
 /** The topic of a fact, for filtering. */
 export type SessionFactTag = FactTag;
@@ -213,4 +213,109 @@ export function worthOf(fact: SessionFact): number {
 
 export function bytesOfFact({ subject, relation, object, fix = '' }: RecordedFact): number {
   return Buffer.byteLength(subject) + relation.length + Buffer.byteLength(object) + Buffer.byteLength(fix);
+}
+
+/** Ordered by importance to a reader. */
+export const FACT_GROUPS = [
+  'findings',
+  'conventions',
+  'decisions',
+  'tests',
+  'requirements',
+  'work',
+  'files',
+  'facts',
+] as const;
+export type FactGroup = (typeof FACT_GROUPS)[number];
+
+interface Told {
+  readonly relation: string;
+  readonly tags: readonly FactTag[];
+}
+
+const DECIDES = /^(?:decid|decision|chose|choos)/;
+const OUTCOMES: ReadonlySet<string> = new Set(ROLES.flatMap((role) => kindOf(role).relations.verdict ?? []));
+const SUMMARIES: ReadonlySet<string> = new Set(ROLES.map((role) => kindOf(role).relations.summary));
+
+/** Returns the group of a fact, by its relation and, for explicit facts, its tags. */
+export function groupOf({ relation, tags }: Told): FactGroup {
+  switch (relation) {
+    case RELATIONS.requiredFix:
+    case RELATIONS.issue:
+      return 'findings';
+    case RELATIONS.changedBy:
+      return 'files';
+    case RELATIONS.requires:
+    case BLOCKED_BY:
+      return 'requirements';
+    case RELATIONS.test:
+      return 'tests';
+    default:
+  }
+  if (SUMMARIES.has(relation) || OUTCOMES.has(relation)) return 'work';
+  if (relation === RELATIONS.convention || tags.includes('convention')) return 'conventions';
+  if (tags.includes('decision') || DECIDES.test(relation)) return 'decisions';
+  if (relation === RELATIONS.suggested) return 'requirements';
+  return 'facts';
+}
+
+/** True for a fact that only states success or an outcome: a verdict, a passing test, a review that says "Good now." */
+export function isBare({ relation, tags, object }: Told & { readonly object: string }): boolean {
+  if (REVIEW_SUMMARIES.has(relation))
+    return object.split(/\s+/, BARE_WORDS).length < BARE_WORDS && !NAMES.test(object);
+  return (
+    OUTCOMES.has(relation) ||
+    relation === RELATIONS.branch ||
+    relation === RELATIONS.commit ||
+    (relation === RELATIONS.test && !tags.includes('error'))
+  );
+}
+
+/** Groups that outlive their task and may matter without a shared word. */
+const LASTING: ReadonlySet<FactGroup> = new Set(['decisions', 'conventions', 'facts']);
+
+/** True for a decision, convention or fact in words. A definition can be found in the code, so it is none. */
+export function isLasting(fact: Told & { readonly object: string }): boolean {
+  return LASTING.has(groupOf(fact)) && fact.relation !== RELATIONS.defined && !isBare(fact);
+}
+
+const REVIEW_SUMMARIES: ReadonlySet<string> = new Set(
+  rolesOf('review').map((role) => kindOf(role).relations.summary),
+);
+/** A review summary of fewer words says no more than its verdict, unless it names a file, a number or a symbol. */
+const BARE_WORDS = 5;
+const NAMES = /\d|[\w)][./_:(]\w|`/;
+
+/** True for a one-sentence summary of a result. */
+export function isSummary({ relation }: Pick<Told, 'relation'>): boolean {
+  return SUMMARIES.has(relation);
+}
+
+/** The first line of the facts in a prompt. */
+export const SESSION_CONTEXT_HEADER = '[Session Context]';
+/** Maximum length of a fact's line, in characters. */
+export const MAX_FACT_LINE = 120;
+
+const MAX_SUFFIX = 60;
+
+/**
+ * Renders facts for a prompt: the header, then a line `- {subject} {relation} {object} [task:{id}]` each. Returns an
+ * empty string without facts. Long lines lose the end of the object, then of the subject; the suffix is kept.
+ */
+export function formatSessionFacts(facts: readonly SessionFact[]): string {
+  return facts.length === 0 ? '' : [SESSION_CONTEXT_HEADER, ...facts.map(factLine)].join('\n');
+}
+
+/** Renders a fact as one line of at most 120 characters. */
+export function factLine(fact: SessionFact): string {
+  const suffix = ` [task:${clipText(bare(fact.sourceTaskId), MAX_SUFFIX)}]`;
+  const room = MAX_FACT_LINE - lengthOf(suffix);
+  // Quoted as a whole: harmless parts such as `[task` and `: 9]` would combine into a forged origin.
+  const line = `- ${quoted(`${quoted(fact.subject)} ${quoted(fact.relation)} ${quoted(fact.object)}`)}`;
+  return clipText(line, room) + suffix;
+}
+
+// A bracket in a task id would end the suffix early, and the rest could forge another.
+function bare(taskId: string): string {
+  return quoted(taskId).replace(/[[\]]/g, '');
 }

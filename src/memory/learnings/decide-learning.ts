@@ -9,13 +9,17 @@ import {
 } from '../../contracts/outcome.js';
 import { pageOf } from './best-learnings.js';
 import { SAID_ONCE } from './harvest.js';
-import { learningId, learningTags, learningText, nearDuplicate, sameText } from './learning-text.js';
 import {
   type Entry,
   type Learning,
   type LearningState,
   type ListedLearning,
+  learningId,
+  learningTags,
+  learningText,
+  nearDuplicate,
   retiredLearnings,
+  sameText,
 } from './learnings-state.js';
 import { noRoomByHand, rulesPaused, sessionsPaused } from './proposal-room.js';
 

@@ -9,8 +9,13 @@ import type { AnyResult } from '../../contracts/results.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
 import { CONVENTION } from '../facts/extraction-rules.js';
 import type { Note } from '../session/notebook.js';
-import { demandId, learningId, learningText } from './learning-text.js';
-import type { LearningState, Observation } from './learnings-state.js';
+import {
+  demandId,
+  type LearningState,
+  learningId,
+  learningText,
+  type Observation,
+} from './learnings-state.js';
 import { Room } from './proposal-room.js';
 
 /**

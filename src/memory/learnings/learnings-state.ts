@@ -1,5 +1,12 @@
-import type { DEMAND_KINDS, LearningEvidence } from '../../contracts/learning-events.js';
+import { createHash } from 'node:crypto';
+import {
+  type DEMAND_KINDS,
+  type LearningEvidence,
+  MAX_LEARNING,
+  type RelevanceMethod,
+} from '../../contracts/learning-events.js';
 import type { LearningReply, ProposalView } from '../../contracts/replies/learning-reply.js';
+import { clipText, quoted } from '../../shared/text.js';
 
 /** The fold of a project's events. Only `evolve` changes it. */
 export interface LearningState {
@@ -115,8 +122,6 @@ export function viewOf(state: LearningState): LearningsView {
   return view;
 }
 
-export type { RelevanceMethod } from '../../contracts/learning-events.js';
-
 /** An accepted proposal: one sentence that is valid across the sessions of a project. */
 export type Learning = RankedLearning['learning'];
 
@@ -125,3 +130,187 @@ export type Proposal = ProposalView['proposal'];
 
 /** A learning with its relevance for one query. */
 export type RankedLearning = LearningReply<'learning.search'>['results'][number];
+
+/** Returns one quoted line of at most 200 characters; may be empty. */
+export function learningText(text: string): string {
+  return clipText(quoted(text), MAX_LEARNING);
+}
+
+/** Normalizes tags: one line each, no duplicates. */
+export function learningTags(tags: readonly string[]): string[] {
+  return [...new Set(tags.map(learningText))].filter((tag) => tag !== '');
+}
+
+/** Returns the id of a text in a project; ignores case, punctuation and spaces. */
+export function learningId(project: string, text: string): string {
+  return idOf(project, keyOf(text));
+}
+
+/** Returns the id of a reviewer's demand; also ignores paths and numbers, which differ from task to task. */
+export function demandId(project: string, text: string): string {
+  const placeless = wordsOf(withoutPlaces(text));
+  return idOf(project, placeless.length < FEWEST_WORDS ? keyOf(text) : placeless.join(' '));
+}
+
+/** A demand must have words besides its places: `Fix src/a.ts` is about that file. */
+const FEWEST_WORDS = 2;
+
+/** Ignores case, punctuation and spaces. */
+export function sameText(a: string, b: string): boolean {
+  return keyOf(a) === keyOf(b);
+}
+
+/** Minimum likeness of a near-duplicate. */
+const NEAR_DUPLICATE = 0.7;
+
+/** The distinct words of a text for comparison. */
+interface WordSet {
+  readonly text: string;
+  readonly words: ReadonlySet<string>;
+  readonly negated: boolean;
+}
+
+export function wordSet(text: string): WordSet {
+  const words = new Set(wordsOf(text));
+  return { text, words, negated: negations(words) === 1 };
+}
+
+/**
+ * Returns the Jaccard similarity of two texts, 0 to 1. A negated and a positive text are never alike: they may be one
+ * word apart and mean the opposite.
+ */
+export function likeness(a: WordSet, b: WordSet): number {
+  if (a.negated !== b.negated) return 0;
+  if (a.words.size === 0 || b.words.size === 0) return sameText(a.text, b.text) ? 1 : 0;
+  let shared = 0;
+  for (const word of a.words) if (b.words.has(word)) shared += 1;
+  return shared / (a.words.size + b.words.size - shared);
+}
+
+// Operators count as words: `==` and `===`, or C, C++ and C#, differ.
+const WORD =
+  /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:\+\+|#)?|[=!<>]=+|&&|\|\||(?<=\s)[<>](?=\s)|(?<=^|\s)--?(?=[\p{L}\p{N}])/gu;
+
+const NEGATION =
+  /^(?:not|no|none|nothing|never|neither|nor|cannot|without|avoid|stop|forbid|(?:do|does|did|is|are|was|were|has|have|had|wo|ca|could|should|would|must|need)nt)$/;
+
+/** Returns the normalized words in order. */
+function wordsOf(text: string): string[] {
+  const plain = text.normalize('NFKC').toLowerCase().replace(/['’]/g, '');
+  return plain.match(WORD) ?? [];
+}
+
+/** Returns the normalized text; for text without words, the text itself. */
+function keyOf(text: string): string {
+  const words = wordsOf(text);
+  return words.length === 0 ? text : words.join(' ');
+}
+
+function negations(words: ReadonlySet<string>): number {
+  let count = 0;
+  for (const word of words) if (NEGATION.test(word)) count += 1;
+  return count % 2;
+}
+
+function idOf(project: string, key: string): string {
+  return createHash('sha256').update(`${project}\u001f${key}`).digest('hex').slice(0, 12);
+}
+
+/**
+ * Patterns of places in the code, which differ from task to task: paths, files with line and column, numbers.
+ *
+ * Only clear places count: `input/output` is not a path, and `path.join` is not a file. Confusing two demands is worse
+ * than missing a recurrence.
+ */
+const EXTENSIONS =
+  'bash|c|cc|cjs|conf|cpp|cs|css|csv|cts|dart|env|ex|exs|go|gradle|h|hpp|htm|html|ini|java|js|json|jsonl|jsx|kt|kts|' +
+  'less|lock|log|lua|m|md|mdx|mjs|mts|php|pl|proto|ps1|py|rb|rs|rst|sass|scala|scss|sh|snap|sql|svelte|svg|swift|' +
+  'tf|toml|ts|tsx|txt|vue|xml|yaml|yml|zig|zsh';
+
+const SEGMENT = String.raw`[\p{L}\p{N}_@.~*+-]+`;
+const SLASH = String.raw`[/\\]`;
+
+const PLACES = [
+  // A rooted or relative path, one with three parts or more, or one that ends with a slash.
+  String.raw`(?<![\p{L}\p{N}])(?:[A-Za-z]:|\.{1,2}|~)?${SLASH}${SEGMENT}(?:${SLASH}${SEGMENT})*${SLASH}?`,
+  `${SEGMENT}(?:${SLASH}${SEGMENT}){2,}${SLASH}?`,
+  String.raw`${SEGMENT}${SLASH}(?=\s|$|[.,;:)\]}'"\x60])`,
+  // A file, with or without its folder.
+  String.raw`(?:${SEGMENT}${SLASH})*[\p{L}\p{N}_@-][\p{L}\p{N}_@.-]*\.(?:${EXTENSIONS})(?![\p{L}\p{N}_(])(?!\.[\p{L}\p{N}])`,
+  // Line and column, after a file or alone.
+  String.raw`(?<![\p{L}\p{N}])[Ll]?\p{N}+(?![\p{L}\p{N}])`,
+];
+
+const PLACE = new RegExp(PLACES.join('|'), 'gu');
+
+function withoutPlaces(text: string): string {
+  return text.replace(PLACE, ' ');
+}
+
+interface NearDuplicate {
+  readonly learning: string;
+  readonly content: string;
+  readonly similarity: number;
+}
+
+/** Cached: learnings are immutable. */
+const words = new WeakMap<Learning, WordSet>();
+
+function wordsOfLearning(learning: Learning): WordSet {
+  const known = words.get(learning) ?? wordSet(learning.content);
+  words.set(learning, known);
+  return known;
+}
+
+export function nearDuplicate(state: LearningState, text: string, except: string): NearDuplicate | undefined {
+  let best: NearDuplicate | undefined;
+  let closest = 0;
+  const said = wordSet(text);
+  for (const learning of state.active.values()) {
+    const { id, content } = learning;
+    if (id === except) continue;
+    const alike = likeness(said, wordsOfLearning(learning));
+    // Word order may differ; identical text is closer still.
+    const closer = alike > closest || (alike === 1 && sameText(text, content));
+    if (alike < NEAR_DUPLICATE || !closer) continue;
+    closest = alike;
+    best = { learning: id, content, similarity: Math.round(alike * 100) / 100 };
+  }
+  return best;
+}
+
+/** The learnings of a project for a prompt. */
+export interface LearningsInPrompt {
+  readonly method: RelevanceMethod;
+  /** The most relevant first. */
+  readonly ranked: readonly RankedLearning[];
+  /** Active learnings. */
+  readonly total: number;
+  /** Pending proposals, the newest first. */
+  readonly pending: readonly Proposal[];
+  /** Project sequence that this reflects. */
+  readonly sequence: number;
+}
+
+export const NO_LEARNINGS: LearningsInPrompt = {
+  method: 'recency',
+  ranked: [],
+  total: 0,
+  pending: [],
+  sequence: 0,
+};
+
+/**
+ * Renders `Relevant learnings (3/15):`, the best first, or `Recent learnings (5/15):` if selected by recency alone.
+ * Scores are not shown, because they depend on whether vectors arrived in time.
+ */
+export function formatRelevantLearnings({ method, ranked, total }: LearningsInPrompt): string {
+  if (ranked.length === 0) return '';
+  const title = method === 'recency' ? 'Recent' : 'Relevant';
+  const lines = ranked.map(formatLearning);
+  return [`${title} learnings (${ranked.length}/${total}):`, ...lines].join('\n');
+}
+
+export function formatLearning({ learning }: RankedLearning): string {
+  return `  - ${learning.type}: ${learningText(learning.content)}`;
+}

@@ -1,6 +1,6 @@
-import { BUSY, FILE_CLASSES } from './file-class.js';
 import type { LikelyFile } from './likely-files.js';
 import type { PastResults, PastRow } from './past-results.js';
+import { BUSY, FILE_CLASSES } from './path-table.js';
 
 /** A past task with the expected use of its line: the chance that it touched a file that the asked task will touch. */
 export interface CoveringTask {

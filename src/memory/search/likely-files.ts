@@ -1,5 +1,6 @@
 import { insertAt } from '../../shared/collections.js';
 import type { PastResults } from './past-results.js';
+import { endOf, fileWords } from './path-table.js';
 import {
   rarity,
   SIMILAR,
@@ -8,7 +9,6 @@ import {
   type TouchedClasses,
 } from './similar-results.js';
 import { plainWords, tokens } from './tokens.js';
-import { endOf, fileWords } from './touched-files.js';
 
 /**
  * Predicts the files that a task will touch, from past results.

@@ -1,5 +1,5 @@
 import { addTo } from '../../shared/collections.js';
-import { FILE_CLASSES, fileClass } from './file-class.js';
+import { oneLine } from '../../shared/text.js';
 import { plainWords, tokens } from './tokens.js';
 
 /**
@@ -139,4 +139,89 @@ function bare(name: string): string {
 
 function union(one: readonly string[], other: readonly string[]): ReadonlySet<string> {
   return new Set([...one, ...other]);
+}
+
+/** The kind of a file, by its path: similar tasks touch the same kinds. */
+export const FILE_CLASSES = ['src', 'test', 'docs', 'config', 'ci', 'manifest', 'lock', 'changelog'] as const;
+export type FileClass = (typeof FILE_CLASSES)[number];
+
+/** Most results touch these, whatever their subject, so that they say nothing about it. */
+export const BUSY: ReadonlySet<FileClass> = new Set(['lock', 'manifest', 'changelog']);
+
+/** The first match wins; others are source. */
+const PATTERNS: readonly (readonly [FileClass, RegExp])[] = [
+  [
+    'lock',
+    /(?:^|\/)(?:package-lock\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|go\.sum|cargo\.lock|poetry\.lock|uv\.lock|composer\.lock|gemfile\.lock)$/,
+  ],
+  [
+    'manifest',
+    /(?:^|\/)(?:package\.json|jsr\.json|deno\.jsonc?|lerna\.json|go\.mod|cargo\.toml|pyproject\.toml|setup\.py|setup\.cfg|requirements[^/]{0,30}\.txt|composer\.json|gemfile|pom\.xml|build\.gradle)$/,
+  ],
+  ['changelog', /(?:^|\/)(?:changelog|changes|history|releases?)(?:\.[a-z]{1,8})?$/],
+  ['ci', /^\.github\/|^\.circleci\/|^\.gitlab-ci|^\.travis|(?:^|\/)jenkinsfile$/],
+  [
+    'test',
+    /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testdata|fixtures|runtime[-_]tests?)\/|[._-](?:test|spec)\.[a-z]{1,5}$|(?:^|\/)test_[^/]{1,100}\.py$/,
+  ],
+  ['docs', /\.(?:md|mdx|rst|txt|adoc)$|(?:^|\/)docs?\//],
+  [
+    'config',
+    /\.(?:json|jsonc|ya?ml|toml|ini|cfg)$|\.config\.[a-z]{1,5}$|(?:^|\/)\.[^/]{1,60}$|(?:^|\/)(?:makefile|dockerfile)$/,
+  ],
+];
+
+export function fileClass(path: string): FileClass {
+  const plain = path.toLowerCase();
+  return PATTERNS.find(([, pattern]) => pattern.test(plain))?.[0] ?? 'src';
+}
+
+/** Characters around a path in a sentence. */
+const BETWEEN = /[\s"'`,;|<>]+/;
+const BEFORE = '([{*';
+const AFTER = ')]}*.!?:';
+const LINE = /:\d+(?::\d+)?$/;
+/** Limit of folders in a path. */
+const MAX_SEGMENTS = 32;
+
+/** Returns words that may be paths or file names: `src/a.ts` in `see (src/a.ts:12).` */
+export function fileWords(text: string): string[] {
+  const found = new Set<string>();
+  for (const word of text.split(BETWEEN))
+    for (const form of [word, unwrapped(word)]) {
+      const path = form.replace(LINE, '');
+      if (/[^.][./]|[./][^.]/.test(path) || /^[A-Z]/.test(path)) found.add(path);
+    }
+  return [...found];
+}
+
+/** Strips surrounding punctuation. */
+function unwrapped(word: string): string {
+  let [start, end] = [0, word.length];
+  while (start < end && BEFORE.includes(word.charAt(start))) start += 1;
+  while (end > start && AFTER.includes(word.charAt(end - 1))) end -= 1;
+  return word.slice(start, end);
+}
+
+/** True if a word is the path, its end, or a longer path that ends with it. */
+export function isNamed(path: string, words: readonly string[]): boolean {
+  return words.some((word) => {
+    const plain = word.replaceAll('\\', '/').replace(/^\.\//, '');
+    return plain === path || path.endsWith(`/${plain}`) || (path.includes('/') && plain.endsWith(`/${path}`));
+  });
+}
+
+/** Returns the longest known end of a path: results name files relative to the project, agents often absolute. */
+export function endOf(path: string, isKnown: (end: string) => boolean): string | undefined {
+  const segments = path
+    .replaceAll('\\', '/')
+    .split('/')
+    .filter((segment) => segment !== '' && segment !== '.');
+  const ends = segments.slice(0, MAX_SEGMENTS).map((_, at) => segments.slice(at).join('/'));
+  return isKnown(path) ? path : ends.find(isKnown);
+}
+
+/** Normalizes a path of the project. */
+export function knownAs(path: string): string {
+  return oneLine(path).replace(/^\.\//, '');
 }

@@ -1,6 +1,6 @@
 import { insertAt } from '../../shared/collections.js';
-import { FILE_CLASSES } from './file-class.js';
 import type { PastResults, PastRow } from './past-results.js';
+import { FILE_CLASSES } from './path-table.js';
 import { isTelling, tokens } from './tokens.js';
 
 /** A past result with its similarity, 0 to 1. */

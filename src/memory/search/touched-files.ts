@@ -1,4 +1,3 @@
-import { oneLine } from '../../shared/text.js';
 import type { PastResults } from './past-results.js';
 
 /** Files that results touched, and pairs that change together. */
@@ -59,54 +58,4 @@ export function touchedFiles(
     links: links.slice(0, MAX_LINKS),
     total: fitting.length,
   };
-}
-
-/** Characters around a path in a sentence. */
-const BETWEEN = /[\s"'`,;|<>]+/;
-const BEFORE = '([{*';
-const AFTER = ')]}*.!?:';
-const LINE = /:\d+(?::\d+)?$/;
-/** Limit of folders in a path. */
-const MAX_SEGMENTS = 32;
-
-/** Returns words that may be paths or file names: `src/a.ts` in `see (src/a.ts:12).` */
-export function fileWords(text: string): string[] {
-  const found = new Set<string>();
-  for (const word of text.split(BETWEEN))
-    for (const form of [word, bare(word)]) {
-      const path = form.replace(LINE, '');
-      if (/[^.][./]|[./][^.]/.test(path) || /^[A-Z]/.test(path)) found.add(path);
-    }
-  return [...found];
-}
-
-/** Strips surrounding punctuation. */
-function bare(word: string): string {
-  let [start, end] = [0, word.length];
-  while (start < end && BEFORE.includes(word.charAt(start))) start += 1;
-  while (end > start && AFTER.includes(word.charAt(end - 1))) end -= 1;
-  return word.slice(start, end);
-}
-
-/** True if a word is the path, its end, or a longer path that ends with it. */
-export function isNamed(path: string, words: readonly string[]): boolean {
-  return words.some((word) => {
-    const plain = word.replaceAll('\\', '/').replace(/^\.\//, '');
-    return plain === path || path.endsWith(`/${plain}`) || (path.includes('/') && plain.endsWith(`/${path}`));
-  });
-}
-
-/** Returns the longest known end of a path: results name files relative to the project, agents often absolute. */
-export function endOf(path: string, isKnown: (end: string) => boolean): string | undefined {
-  const segments = path
-    .replaceAll('\\', '/')
-    .split('/')
-    .filter((segment) => segment !== '' && segment !== '.');
-  const ends = segments.slice(0, MAX_SEGMENTS).map((_, at) => segments.slice(at).join('/'));
-  return isKnown(path) ? path : ends.find(isKnown);
-}
-
-/** Normalizes a path of the project. */
-export function knownAs(path: string): string {
-  return oneLine(path).replace(/^\.\//, '');
 }

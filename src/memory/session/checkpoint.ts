@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { EventOf } from '../../contracts/session-events.js';
-import type { CountedJson } from './counted-dispatches.js';
+import type { CountedJson } from './dispatch-window.js';
 import { SNAPSHOT_VERSION } from './session-snapshot.js';
 import type { SessionState } from './session-state.js';
 import { type SessionStateJson, stateFromJson, stateJson, stateToJson } from './session-state-json.js';

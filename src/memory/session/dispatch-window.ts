@@ -1,4 +1,9 @@
-import { lowerBound } from '../../shared/collections.js';
+import { RESULT_KEY_LENGTH } from '../../contracts/accepted-result.js';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events.js';
+import { dropOldest, lowerBound } from '../../shared/collections.js';
+import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
+
 /**
  * Folds dispatches in the order of the `DISPATCH` stream, whatever the order in which their events arrive.
  *
@@ -10,8 +15,6 @@ import { lowerBound } from '../../shared/collections.js';
  * A dispatch older than the window is folded into the settled part on arrival, unless it has counted already. So
  * disorder within the window changes nothing, and beyond it nothing is lost or counted twice.
  */
-
-import { CountedDispatches, type CountedJson } from './counted-dispatches.js';
 
 /** Dispatches kept in order before they are settled. */
 export const WINDOW_LENGTH = 64;
@@ -143,4 +146,208 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     if (newest === undefined || newest.sequence < sequence) return this.#recent.length;
     return lowerBound(this.#recent, sequence, (entry) => entry.sequence);
   }
+}
+
+/**
+ * Remembers which dispatches have counted, to tell late from repeated ones.
+ *
+ * The newest sequences are kept exactly: in a sorted list here, in a snapshot as delta-encoded varints of a byte or two.
+ * Beyond the limit of bytes of these deltas the lowest are evicted; the highest evicted one is the floor. Above the floor, late and repeated are distinguished. At or
+ * below it, a dispatch counts only with a proof: that the log was searched up to some event, that the dispatch was
+ * below the floor there already, and that no event of it had counted. Dispatches counted by proof are remembered
+ * separately, because two workers may have searched at the same time.
+ */
+export interface CountedMemory {
+  /** Bytes of all deltas. */
+  readonly maxBytes: number;
+  /** Number of dispatches that are never evicted, whatever the size of their deltas. */
+  readonly surely: number;
+  /** Limit of dispatches counted by proof. */
+  readonly maxLate: number;
+}
+
+/** In a snapshot 120 KB of base64, plus some 8 KB for those counted by proof. */
+export const COUNTED_MEMORY: CountedMemory = { maxBytes: 92_160, surely: 23_040, maxLate: 384 };
+
+export interface CountedJson {
+  /** Highest evicted sequence; 0 for none. */
+  readonly floor: number;
+  /** Base64 of varint deltas from the floor, ascending. */
+  readonly steps: string;
+  /** Dispatches counted by proof with their events, in event order. */
+  readonly late: readonly (readonly [dispatch: number, event: number])[];
+  /** Event of the newest evicted one of these; 0 for none. */
+  readonly late_floor: number;
+}
+
+/** Evicted sequences are cut off in groups: cutting each off would move all others. */
+const CUT_OFF = 4096;
+
+export class CountedDispatches {
+  readonly #memory: CountedMemory;
+  /** Ascending; those before `#from` are evicted. */
+  #sequences: number[] = [];
+  #from = 0;
+  #floor: number;
+  #bytes = 0;
+  readonly #late: Map<number, number>;
+  #lateFloor: number;
+
+  constructor(
+    json: CountedJson = { floor: 0, steps: '', late: [], late_floor: 0 },
+    memory: CountedMemory = COUNTED_MEMORY,
+  ) {
+    this.#memory = memory;
+    this.#floor = json.floor;
+    this.#late = new Map(json.late);
+    this.#lateFloor = json.late_floor;
+    const steps = Buffer.from(json.steps, 'base64');
+    for (let at = 0, sequence = json.floor; at < steps.length; ) {
+      const step = readNumber(steps, at);
+      at = step.next;
+      sequence += step.value;
+      if (!(step.value >= 1 && sequence <= Number.MAX_SAFE_INTEGER))
+        throw new ThroughlineError('schema_invalid', 'the steps of counted dispatches are damaged');
+      this.#add(sequence);
+    }
+  }
+
+  /** Highest evicted sequence; 0 for none. */
+  get floor(): number {
+    return this.#floor;
+  }
+
+  /** Bytes of the deltas, as stored. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Counts remembered dispatches newer than this one. */
+  newerThan(sequence: number): number {
+    return this.#sequences.length - Math.max(this.#from, this.#placeOf(sequence + 1));
+  }
+
+  /** Returns 0 before the first. */
+  newest(): number {
+    return this.#sequences.at(-1) ?? this.#floor;
+  }
+
+  /** True if the dispatch is known to have counted. */
+  has(sequence: number): boolean {
+    return sequence <= this.#floor
+      ? this.#late.has(sequence)
+      : this.#sequences[this.#placeOf(sequence)] === sequence;
+  }
+
+  /**
+   * Adds an event of a dispatch; returns true if the dispatch counts by it.
+   *
+   * @param event sequence of the event in its log
+   * @param checked sequence up to which the log was searched, for a proof
+   */
+  count(sequence: number, event: number, checked?: number): boolean {
+    // Nearly always it is the newest.
+    if (sequence <= this.newest() && this.has(sequence)) return false;
+    if (sequence > this.#floor) {
+      this.#add(sequence);
+      this.#forget();
+      return true;
+    }
+    if (checked === undefined || checked < this.#lateFloor) return false;
+    this.#late.set(sequence, event);
+    const [oldest] = this.#late.values();
+    if (dropOldest(this.#late, this.#memory.maxLate) !== undefined) this.#lateFloor = oldest ?? 0;
+    return true;
+  }
+
+  toJSON(): CountedJson {
+    const steps = Buffer.alloc(this.#bytes);
+    let at = 0;
+    let last = this.#floor;
+    for (const sequence of this.#sequences.slice(this.#from)) {
+      at = writeNumber(steps, at, sequence - last);
+      last = sequence;
+    }
+    return {
+      floor: this.#floor,
+      steps: steps.toString('base64'),
+      late: [...this.#late],
+      late_floor: this.#lateFloor,
+    };
+  }
+
+  #placeOf(sequence: number): number {
+    return lowerBound(this.#sequences, sequence, (each) => each);
+  }
+
+  #add(sequence: number): void {
+    const newest = this.newest();
+    if (sequence > newest) {
+      this.#bytes += writtenLength(sequence - newest);
+      this.#sequences.push(sequence);
+      return;
+    }
+    const at = this.#placeOf(sequence);
+    const before = this.#sequences[at - 1] ?? this.#floor;
+    const after = this.#sequences[at] ?? sequence;
+    this.#bytes +=
+      writtenLength(sequence - before) + writtenLength(after - sequence) - writtenLength(after - before);
+    this.#sequences.splice(at, 0, sequence);
+  }
+
+  #forget(): void {
+    const { maxBytes, surely } = this.#memory;
+    while (this.#bytes > maxBytes && this.#sequences.length - this.#from > surely) {
+      const oldest = this.#sequences[this.#from] ?? this.#floor;
+      this.#bytes -= writtenLength(oldest - this.#floor);
+      this.#floor = oldest;
+      this.#from += 1;
+    }
+    if (this.#from < CUT_OFF) return;
+    this.#sequences = this.#sequences.slice(this.#from);
+    this.#from = 0;
+  }
+}
+
+/**
+ * Limit of remembered result keys, which detect a result published again under another sequence. Evicted in the order
+ * of counting; a result older than all of these counts again.
+ */
+export const REMEMBERED_RESULTS = 2000;
+
+/** Returns true if the result is new. */
+export function countResult(counted: Set<string>, key: string): boolean {
+  if (counted.has(key)) return false;
+  counted.add(key);
+  dropOldest(counted, REMEMBERED_RESULTS);
+  return true;
+}
+
+/** Concatenates all keys, the oldest first. */
+export function resultsToJson(counted: ReadonlySet<string>): string {
+  return [...counted].join('');
+}
+
+export function resultsFromJson(text: string): Set<string> {
+  const counted = new Set<string>();
+  for (let at = 0; at < text.length; at += RESULT_KEY_LENGTH) {
+    counted.add(text.slice(at, at + RESULT_KEY_LENGTH));
+  }
+  return counted;
+}
+
+/**
+ * Removes commands that lost a race: of several decided on one state, the first counts. Earlier events are unknown, so
+ * a command decided on them is assumed to count.
+ *
+ * @param events including all commands of the range, the oldest first
+ */
+export function withoutRefused(events: readonly StoredEvent[]): StoredEvent[] {
+  let lastCommand = 0;
+  return events.filter(({ sequence, event, decidedOn }) => {
+    if (!SESSION_EVENTS.isCommand(event.type)) return true;
+    if (decidedOn !== undefined && (decidedOn < lastCommand || decidedOn >= sequence)) return false;
+    lastCommand = sequence;
+    return true;
+  });
 }

@@ -6,12 +6,11 @@ import { factsOfEvent } from '../facts/event-facts.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { addVectors } from '../facts/fact-vectors.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
-import { evolveCharter, recordSettings } from './charter.js';
+import { evolveCharter, evolveRun, recordSettings } from './charter.js';
 import { restoreCheckpoint } from './checkpoint.js';
 import { evolveIterations, openForWrite, recordWork } from './iterations.js';
 import { rejectedBy } from './known-rejections.js';
 import { evolveNotebook } from './notebook.js';
-import { evolveRun } from './session-run.js';
 import type { SessionState } from './session-state.js';
 import { evolveTasks, expireClaims, unblock } from './task-board.js';
 

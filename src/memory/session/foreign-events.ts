@@ -4,7 +4,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
 import { PastResults } from '../search/past-results.js';
 import { type Checkpoint, carriedIn, issueIn, MAX_UNPACKED, unreadable } from './checkpoint.js';
-import { CountedDispatches } from './counted-dispatches.js';
+import { CountedDispatches } from './dispatch-window.js';
 import type { SessionStateJson } from './session-state-json.js';
 import { numberOf } from './task-board.js';
 

@@ -8,7 +8,7 @@ import type {
 import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import type { PlannedTask } from '../../ledger/next-task.js';
-import { nearIdsHint } from '../../shared/near-ids.js';
+import { nearIdsHint } from '../../shared/nearest-name.js';
 import { oneLine } from '../../shared/text.js';
 import { resolvedSettings } from './charter.js';
 import { shown } from './commands/task-commands.js';

@@ -1,5 +1,5 @@
+import type { RetentionRule, RetentionRules, RetentionTerm } from '../../contracts/lifecycle-record.js';
 import { projectOf, type Token } from '../../contracts/names.js';
-import type { RetentionRule, RetentionRules, RetentionTerm } from '../../contracts/retention-record.js';
 import { spanMs } from '../../shared/text.js';
 
 /** A term of a rule. */

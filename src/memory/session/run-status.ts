@@ -1,16 +1,16 @@
 import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
 import { replanHint, tasksLeft } from '../../ledger/ledger-entries.js';
-import { driftOf, type PlanOutlook, type TaskResults } from '../../ledger/next-task.js';
-import { totalsOf } from '../../ledger/progress-ledger.js';
+import { driftOf, leavesOf, type PlanOutlook, type TaskResults, totalsOf } from '../../ledger/next-task.js';
 import { nextAction, outcomeName, signalsOf, type TaskLedger } from '../../ledger/task-ledger.js';
 import { clipText, oneLine } from '../../shared/text.js';
+import { waitsForPerson } from '../../shared/wire-words.js';
 import type { SessionFact } from '../facts/fact-types.js';
-import { resolvedSettings } from './charter.js';
+import type { PastResults } from '../search/past-results.js';
+import { type Run, resolvedSettings } from './charter.js';
 import { overview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
-import { needsOf } from './needs.js';
-import type { Run } from './session-run.js';
+import { isForPerson, type Notebook, unread } from './notebook.js';
 import {
   factsOf,
   ledgersOf,
@@ -20,7 +20,7 @@ import {
   type SessionState,
   seenState,
 } from './session-state.js';
-import { workText } from './work-text.js';
+import { claimedTasks, isOpen, type Task, type TaskBoard } from './task-board.js';
 
 export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists'>;
 export type TaskProgress = RunStatus['tasks'][number];
@@ -141,4 +141,120 @@ export function sessionFigures(state: SessionState): Figures {
     unread: session.unread,
     work: workText(seen, pastOf(state)),
   };
+}
+
+const MAX_REASON = 300;
+const MAX_LISTED = 5;
+
+type Needs = Pick<Figures, 'stalled' | 'waiting' | 'asks' | 'working'>;
+type Status = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists' | 'findings' | keyof Needs>;
+
+/**
+ * Returns what needs a person and who works, in one place for the list of sessions, the status of a session, its log, and the inspector: stalled tasks,
+ * and what waits: open questions first, then messages to a person, halted reviews, unreadable results, blocked tasks, and the
+ * plan. A session that is completed or archived needs no one.
+ */
+export function needsOf(status: Status, board: TaskBoard, notebook: Notebook): Needs {
+  const { session } = status;
+  if (session.status !== 'open' || session.archived !== undefined)
+    return { stalled: [], waiting: [], asks: [], working: [] };
+  const asks = status.tasks.flatMap(({ task, questions = [] }) =>
+    questions.map(({ text, options = [], default: usual }) => ({
+      ...{ task, text, ...(options.length > 0 && { options }) },
+      ...(usual !== undefined && { default: usual }),
+    })),
+  );
+  return {
+    stalled: stalledTasks(status),
+    waiting: waitingFor(status, asks, board.tasks.values(), notebook),
+    asks: asks.slice(0, MAX_LISTED),
+    working: claimedTasks(board).slice(0, MAX_LISTED),
+  };
+}
+
+function stalledTasks({ tasks }: Status): Figures['stalled'] {
+  return tasks
+    .filter(({ stalled }) => stalled)
+    .slice(-MAX_LISTED)
+    .reverse()
+    .map(({ task, board, plan, replan_hint = '' }) => ({
+      task,
+      where: board !== undefined ? 'board' : plan !== undefined ? 'plan' : 'results',
+      reason: said(replan_hint),
+    }));
+}
+
+function waitingFor(
+  { tasks, unreadable, run }: Status,
+  asks: Figures['asks'],
+  board: Iterable<Task>,
+  notebook: Notebook,
+): string[] {
+  const halted = tasks.filter(({ next_action }) => next_action === 'halt_and_escalate');
+  const told = new Set([...halted, ...asks].map(({ task }) => task));
+  const blocked = tasks.filter((each) => waitsForPerson(each) && !told.has(each.task));
+  const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !told.has(id));
+  const waiting = [
+    ...asks.map(({ task, text, default: usual }) => `task ${task} asks: ${text}${goesOn(usual)}`),
+    ...unread(notebook)
+      .filter(isForPerson)
+      .map(({ id, content }) => `message ${id}: ${content}`),
+    ...halted.map(({ task }) => `task ${task}: its review says that a person must decide`),
+    ...unreadable.map(
+      ({ task, code, reason }) => `task ${task}: its last result was rejected: ${code}: ${reason}`,
+    ),
+    ...onBoard.map(({ id, reason }) => `task ${id} is blocked${reason === undefined ? '' : `: ${reason}`}`),
+    ...blocked.map(({ task }) => `task ${task} is blocked: "throughline status --task ${task}" shows why`),
+    ...(run?.drift ?? []).map(({ message }) => message),
+    ...(run?.held === undefined ? [] : [`no task of the plan can go on: ${run.held}`]),
+  ];
+  return waiting.slice(0, MAX_LISTED).map(said);
+}
+
+function goesOn(usual: string | undefined): string {
+  return usual === undefined ? '' : `; it goes on with ${JSON.stringify(usual)}`;
+}
+
+function said(text: string): string {
+  return clipText(oneLine(text), MAX_REASON);
+}
+
+/** Limits in characters: of the whole text, of its files, and of one task. */
+const MOST = { all: 400, files: 200, task: 60 };
+
+/**
+ * Returns what a list of sessions is searched in beside the figures, a line each: the first open tasks of board and plan as
+ * `ID`, a tab and the text, then the most recently changed files.
+ */
+export function workText({ board, run }: SessionState, { rows, paths }: PastResults): string {
+  const files = new Set<string>();
+  let used = 0;
+  for (let at = rows.length - 1; at >= 0 && used < MOST.files; at -= 1)
+    for (const id of rows[at]?.files ?? []) {
+      const path = paths.paths[id] ?? '';
+      if (files.has(path) || used + path.length >= MOST.files) continue;
+      files.add(path);
+      used += path.length + 1;
+    }
+  const tasks: string[] = [];
+  const onBoard = [...board.tasks.values()].filter(isOpen).map(({ id, content }) => ({ id, text: content }));
+  const inPlan = leavesOf(run?.document.tasks ?? []).filter(({ status }) => status !== 'completed');
+  for (const { id, text } of [...onBoard, ...inPlan]) {
+    const line = `${id}\t${clipText(oneLine(text), MOST.task)}`;
+    used += line.length + 1;
+    if (used > MOST.all) break;
+    tasks.push(line);
+  }
+  return [...tasks, ...files].join('\n');
+}
+
+/** Returns the tasks and files of a work text that each have all words, which are in lower case; undefined for none. */
+export function foundInWork(text: string, words: readonly string[]) {
+  const lines = text.split('\n').filter((line) => words.every((word) => line.toLowerCase().includes(word)));
+  if (lines.length === 0) return undefined;
+  const tasks = lines.flatMap((line) => {
+    const [id = '', said] = line.split('\t');
+    return said === undefined ? [] : [{ id, text: said }];
+  });
+  return { tasks, files: lines.filter((line) => line !== '' && !line.includes('\t')) };
 }

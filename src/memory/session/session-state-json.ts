@@ -14,8 +14,7 @@ import { fromStored, toStored } from '../facts/fact-vectors.js';
 import { PastResults } from '../search/past-results.js';
 import { keptListOf } from '../traces/kept-list.js';
 import { tracesFromJson, tracesToJson } from '../traces/session-traces.js';
-import { COUNTED_MEMORY, resultsFromJson, resultsToJson } from './counted-dispatches.js';
-import { DispatchWindow } from './dispatch-window.js';
+import { COUNTED_MEMORY, DispatchWindow, resultsFromJson, resultsToJson } from './dispatch-window.js';
 import { dispatchFold, dispatchMemory, type SessionState } from './session-state.js';
 
 const words = {

@@ -12,14 +12,13 @@ import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js
 import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
 import type { FactVectors } from '../facts/fact-vectors.js';
 import { type PastResult, PastResults } from '../search/past-results.js';
+import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
-import { knownAs } from '../search/touched-files.js';
 import { type CompactionRhythm, DEFAULT_RHYTHM } from '../traces/intent-trace.js';
 import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from '../traces/session-traces.js';
 import { addBoardResult, type BoardResult, movedBoard } from './board-results.js';
-import { type Charter, emptyCharter, resolvedSettings } from './charter.js';
-import { countResult } from './counted-dispatches.js';
-import { type DispatchFold, DispatchWindow } from './dispatch-window.js';
+import { type Charter, emptyCharter, type Run, resolvedSettings } from './charter.js';
+import { countResult, type DispatchFold, DispatchWindow } from './dispatch-window.js';
 import { emptyHistory, type IterationHistory } from './iterations.js';
 import {
   addRejection,
@@ -31,7 +30,6 @@ import {
   type Rejected,
 } from './known-rejections.js';
 import { type Answer, emptyNotebook, type Notebook } from './notebook.js';
-import type { Run } from './session-run.js';
 import { claimOf, emptyBoard, type TaskBoard, withoutLapsed } from './task-board.js';
 
 /** Limits that shape the fold; a snapshot with other limits is not used. */

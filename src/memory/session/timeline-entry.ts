@@ -3,8 +3,8 @@ import type { TimelineEntry, TimelineKind } from '../../contracts/replies/dispat
 import type { PromptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
 import type { FactRecorded, SessionEvent, StoredEvent } from '../../contracts/session-events.js';
+import { totalsOf } from '../../ledger/next-task.js';
 import { questionsOf } from '../../ledger/outcome-digest.js';
-import { totalsOf } from '../../ledger/progress-ledger.js';
 import { clipText, counted, oneLine } from '../../shared/text.js';
 import { statusText } from '../../shared/wire-words.js';
 import { factsOfEvent } from '../facts/event-facts.js';

@@ -1,7 +1,6 @@
 import type { CompactedReport } from '../../contracts/replies/compile-reply.js';
 import { ACTION_TYPES, type RecordedEntry } from '../../contracts/trace-entry.js';
-import { clipText, quoted } from '../../shared/text.js';
-import type { Tokenizer } from '../../shared/tokenizer.js';
+import { clipText, quoted, type Tokenizer } from '../../shared/text.js';
 import { type IntentTrace, type KeyedText, stillOpen, type ToolTally } from './intent-trace.js';
 import { type KeptList, sizeSaid, without } from './kept-list.js';
 

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
-import { LIFECYCLE_BUCKET, RETENTION_KEY, RETENTION_RUN_KEY } from '../../contracts/names.js';
 import {
   NO_RULES,
   type RetentionRules,
   type RetentionRun,
   retentionRules,
   retentionRun,
-} from '../../contracts/retention-record.js';
+} from '../../contracts/lifecycle-record.js';
+import { LIFECYCLE_BUCKET, RETENTION_KEY, RETENTION_RUN_KEY } from '../../contracts/names.js';
 import type { RetentionStore } from '../../engine/ports/session-lifecycle.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import type { KvBucket } from './kv-bucket.js';

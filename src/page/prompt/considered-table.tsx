@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Considered, ConsideredFact } from '../../contracts/replies/compile-reply.js';
-import { whyLeft, whyShown } from '../../shared/why-shown.js';
+import { whyLeft, whyShown } from '../../shared/wire-words.js';
 import { Tag, Toggle } from '../components/fields.js';
 import { MoreButton } from '../components/states.js';
 import { Table } from '../components/table.js';

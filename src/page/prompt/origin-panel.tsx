@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { CompiledFact, CompileReply } from '../../contracts/replies/compile-reply.js';
-import { whyShown } from '../../shared/why-shown.js';
+import { whyShown } from '../../shared/wire-words.js';
 import { mayAct } from '../components/act.js';
 import { Button, ButtonLink, Pair, Tag } from '../components/fields.js';
 import { CorrectFact } from '../facts/fact-panel.js';

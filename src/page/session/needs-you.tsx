@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { SessionListed } from '../../contracts/replies/session-reply.js';
-import { stallText } from '../../shared/person-needed.js';
+import { stallText } from '../../shared/wire-words.js';
 import { mayAct } from '../components/act.js';
 import { Button, Tag } from '../components/fields.js';
 import { groupRejected, RejectedActions, type RejectedGroup } from '../review/rejected-groups.js';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
-import { stallText, waitsForPerson } from '../../shared/person-needed.js';
+import { stallText, waitsForPerson } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { mayAct, SendForm } from '../components/act.js';
 import { Button, Outcome, Tag } from '../components/fields.js';

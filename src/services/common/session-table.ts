@@ -13,7 +13,7 @@ import {
 import type { Unwatch } from '../../engine/ports/session-log.js';
 import { Backoff } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
-import { needRank, needsText } from '../../shared/person-needed.js';
+import { needRank, needsText } from '../../shared/wire-words.js';
 
 /**
  * Known data of a session: from the index, from folds in this process, and from hints. Fields for filtering and

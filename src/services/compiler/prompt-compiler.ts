@@ -14,9 +14,8 @@ import { rejectionsOf, type SessionState } from '../../memory/session/session-st
 import { compilePrompt } from '../../prompt/compile-prompt.js';
 import { budgetOf } from '../../prompt/prompt-kind.js';
 import type { Chosen } from '../../prompt/prompt-report.js';
-import { nearIdsHint } from '../../shared/near-ids.js';
-import { recordOf } from '../../shared/text.js';
-import type { Tokenizer } from '../../shared/tokenizer.js';
+import { nearIdsHint } from '../../shared/nearest-name.js';
+import { recordOf, type Tokenizer } from '../../shared/text.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
 import type { PromptKeeper } from './prompt-keeper.js';

@@ -8,8 +8,8 @@ import {
   COUNTED_MEMORY,
   CountedDispatches,
   type CountedMemory,
-} from '../../memory/session/counted-dispatches.js';
-import { WINDOW_LENGTH } from '../../memory/session/dispatch-window.js';
+  WINDOW_LENGTH,
+} from '../../memory/session/dispatch-window.js';
 import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
 
 export interface CountedLogPorts {

@@ -4,7 +4,7 @@ import type { Token } from '../../contracts/names.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
 import type { DispatchSource } from '../../engine/ports/dispatch-source.js';
 import type { Appended, SessionLog } from '../../engine/ports/session-log.js';
-import { COUNTED_MEMORY, type CountedMemory } from '../../memory/session/counted-dispatches.js';
+import { COUNTED_MEMORY, type CountedMemory } from '../../memory/session/dispatch-window.js';
 import { CountedLog, type CountedLogPorts } from './counted-log.js';
 
 /**

@@ -1,6 +1,6 @@
 import { codeOf } from '../../contracts/errors.js';
+import { NOTHING_DONE, type RetentionRules, type RetentionRun } from '../../contracts/lifecycle-record.js';
 import { KEEPER_SERVICE } from '../../contracts/names.js';
-import { NOTHING_DONE, type RetentionRules, type RetentionRun } from '../../contracts/retention-record.js';
 import { byLabel, type Collector } from '../../engine/monitoring/metric-registry.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';

@@ -1,7 +1,7 @@
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
+import type { RetentionCounts, RetentionRules } from '../../contracts/lifecycle-record.js';
 import { projectOf } from '../../contracts/names.js';
-import type { RetentionCounts, RetentionRules } from '../../contracts/retention-record.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { HeldLease, LeaseStore } from '../../engine/ports/lease-store.js';
 import type { AgedKind, RetentionStore } from '../../engine/ports/session-lifecycle.js';

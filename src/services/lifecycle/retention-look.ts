@@ -1,5 +1,5 @@
+import type { RetentionRules, RetentionTerm } from '../../contracts/lifecycle-record.js';
 import { projectOf, type Token } from '../../contracts/names.js';
-import type { RetentionRules, RetentionTerm } from '../../contracts/retention-record.js';
 import type {
   AgedKind,
   AgedMessages,

@@ -1,9 +1,9 @@
 import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { RETENTION_TERMS, type RetentionRules, type RetentionRun } from '../../contracts/lifecycle-record.js';
 import { RETENTION_TOOLS } from '../../contracts/lifecycle-requests.js';
 import type { RetentionOutlook } from '../../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
-import { RETENTION_TERMS, type RetentionRules, type RetentionRun } from '../../contracts/retention-record.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { AgedKind, RetentionStore } from '../../engine/ports/session-lifecycle.js';
 import { contradiction, withRule } from '../../memory/session/retention-rules.js';

@@ -7,8 +7,8 @@ import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionCommander, SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock } from '../../engine/ports/clients.js';
 import type { LeaseStore } from '../../engine/ports/lease-store.js';
+import { specNameOf } from '../../ledger/next-task.js';
 import { planProblem } from '../../ledger/plan-document.js';
-import { specNameOf } from '../../ledger/progress-ledger.js';
 import { holderOf } from '../../memory/session/board-results.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { append } from '../../memory/session/commands/session-decision.js';
@@ -17,7 +17,7 @@ import { runStatus } from '../../memory/session/run-status.js';
 import { ledgersOf, type SessionState, seenState } from '../../memory/session/session-state.js';
 import { claimOf } from '../../memory/session/task-board.js';
 import { hashOf } from '../../shared/hash.js';
-import { nearIdsHint } from '../../shared/near-ids.js';
+import { nearIdsHint } from '../../shared/nearest-name.js';
 import { type ProgressTracker, readDocument } from '../common/progress-tracker.js';
 
 interface RunServiceOptions {

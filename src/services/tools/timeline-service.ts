@@ -13,7 +13,7 @@ import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
 import type { ReadRange, SessionLog } from '../../engine/ports/session-log.js';
 import type { PromptTraces } from '../../engine/ports/telemetry-store.js';
-import { withoutRefused } from '../../memory/session/counted-dispatches.js';
+import { withoutRefused } from '../../memory/session/dispatch-window.js';
 import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';
 
 /**

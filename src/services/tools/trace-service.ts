@@ -20,8 +20,7 @@ import { resolvedSettings } from '../../memory/session/charter.js';
 import { tracesOf } from '../../memory/session/session-state.js';
 import { recordEntry, textOfEntry } from '../../memory/traces/record-entry.js';
 import { compactedReport, recentLines, summarise } from '../../memory/traces/trace-summary.js';
-import { clipText, quoted } from '../../shared/text.js';
-import type { Tokenizer } from '../../shared/tokenizer.js';
+import { clipText, quoted, type Tokenizer } from '../../shared/text.js';
 import { requireWhole } from '../common/open-sessions.js';
 import { archivedFault } from '../lifecycle/change-layout.js';
 

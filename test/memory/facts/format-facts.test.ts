@@ -4,7 +4,7 @@ import {
   formatSessionFacts,
   MAX_FACT_LINE,
   SESSION_CONTEXT_HEADER,
-} from '../../../src/memory/facts/format-facts.js';
+} from '../../../src/memory/facts/fact-types.js';
 import { lengthOf } from '../../../src/shared/text.js';
 import { fact, hostileTexts } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';

@@ -4,8 +4,7 @@ import { RuleBasedFactExtractor, sessionFact } from '../../../src/memory/facts/f
 import { tokensOf } from '../../../src/memory/facts/fact-ranking.js';
 import { KeywordFactRetriever } from '../../../src/memory/facts/fact-retriever.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
-import type { FactQuery } from '../../../src/memory/facts/fact-types.js';
-import { formatSessionFacts } from '../../../src/memory/facts/format-facts.js';
+import { type FactQuery, formatSessionFacts } from '../../../src/memory/facts/fact-types.js';
 import { fact, implementer, originOf, reviewer, sayings } from '../../support/builders.js';
 
 /** The integration tests of the fact tracker's document, by their names; its auto-invalidation read as rule 3. */

@@ -6,9 +6,13 @@ import {
   type StoredLearningEvent,
 } from '../../../src/contracts/learning-events.js';
 import { evolveLearnings } from '../../../src/memory/learnings/evolve-learnings.js';
-import { demandId, learningId } from '../../../src/memory/learnings/learning-text.js';
 import { decodeLearnings, encodeLearnings } from '../../../src/memory/learnings/learnings-snapshot.js';
-import { emptyLearnings, type LearningState } from '../../../src/memory/learnings/learnings-state.js';
+import {
+  demandId,
+  emptyLearnings,
+  type LearningState,
+  learningId,
+} from '../../../src/memory/learnings/learnings-state.js';
 
 /**
  * Learnings as each version stores them, made by `scripts/freeze-corpus.mjs`. What a released version has frozen must always

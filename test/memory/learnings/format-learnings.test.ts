@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatRelevantLearnings } from '../../../src/memory/learnings/learning-text.js';
+import { formatRelevantLearnings } from '../../../src/memory/learnings/learnings-state.js';
 import { inPrompt, ranked } from '../../support/learnings.js';
 import * as fc from '../../support/properties.js';
 

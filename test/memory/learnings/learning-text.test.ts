@@ -7,7 +7,7 @@ import {
   likeness,
   sameText,
   wordSet,
-} from '../../../src/memory/learnings/learning-text.js';
+} from '../../../src/memory/learnings/learnings-state.js';
 import { lengthOf } from '../../../src/shared/text.js';
 import { hostileTexts } from '../../support/builders.js';
 import { cpuMs } from '../../support/cpu-time.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOf, fileWords, isNamed } from '../../../src/memory/search/touched-files.js';
+import { endOf, fileWords, isNamed } from '../../../src/memory/search/path-table.js';
 
 const names = (text: string, path: string) => isNamed(path, fileWords(text));
 

@@ -1,7 +1,6 @@
 import type { RoleResult } from '../../../src/contracts/results.js';
 import type { DispatchRejected, FactRecorded, StoredEvent } from '../../../src/contracts/session-events.js';
-import { resultsToJson } from '../../../src/memory/session/counted-dispatches.js';
-import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
+import { resultsToJson, WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import {
   emptyState,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Token } from '../../../src/contracts/names.js';
 import type { StoredEvent } from '../../../src/contracts/session-events.js';
 import { CopiedSequences, copiedEvent } from '../../../src/memory/session/copied-events.js';
-import { CountedDispatches, type CountedMemory } from '../../../src/memory/session/counted-dispatches.js';
+import { CountedDispatches, type CountedMemory } from '../../../src/memory/session/dispatch-window.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { stored as inOrder, recorded, rejected, reviewer } from '../../support/builders.js';

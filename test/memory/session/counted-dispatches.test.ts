@@ -4,7 +4,7 @@ import {
   CountedDispatches,
   type CountedJson,
   type CountedMemory,
-} from '../../../src/memory/session/counted-dispatches.js';
+} from '../../../src/memory/session/dispatch-window.js';
 import * as fc from '../../support/properties.js';
 
 const SMALL: CountedMemory = { maxBytes: 12, surely: 4, maxLate: 2 };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { REMEMBERED_RESULTS } from '../../../src/memory/session/counted-dispatches.js';
-import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
+import { REMEMBERED_RESULTS, WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import {
   DEFAULT_LIMITS,

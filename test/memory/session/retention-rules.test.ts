@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Token } from '../../../src/contracts/names.js';
 import {
   NO_RULES,
   type RETENTION_TERMS,
   type RetentionRules,
-} from '../../../src/contracts/retention-record.js';
+} from '../../../src/contracts/lifecycle-record.js';
+import type { Token } from '../../../src/contracts/names.js';
 import {
   contradiction,
   cutsOf,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredEvent } from '../../../src/contracts/session-events.js';
-import { REMEMBERED_RESULTS } from '../../../src/memory/session/counted-dispatches.js';
-import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
+import { REMEMBERED_RESULTS, WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import {

@@ -8,7 +8,7 @@ import {
 } from '../../../src/memory/traces/intent-trace.js';
 import { recordEntry } from '../../../src/memory/traces/record-entry.js';
 import { type Summary, summarise } from '../../../src/memory/traces/trace-summary.js';
-import { approximateTokenizer } from '../../../src/shared/tokenizer.js';
+import { approximateTokenizer } from '../../../src/shared/text.js';
 
 /** Small traces for tests. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addEntry, DEFAULT_RHYTHM } from '../../../src/memory/traces/intent-trace.js';
 import { recentLines, summarise } from '../../../src/memory/traces/trace-summary.js';
-import { approximateTokenizer } from '../../../src/shared/tokenizer.js';
+import { approximateTokenizer } from '../../../src/shared/text.js';
 import { cpuMs } from '../../support/cpu-time.js';
 import { runs } from '../../support/tier.js';
 import { recordedOf, step, steps, summaryOf, traceOf, used } from './compaction-entries.js';

@@ -7,7 +7,7 @@ import {
 } from '../../../src/contracts/trace-entry.js';
 import { addEntry, DEFAULT_RHYTHM, pin } from '../../../src/memory/traces/intent-trace.js';
 import { recentLines, SUMMARY_HEADER, summarise } from '../../../src/memory/traces/trace-summary.js';
-import { approximateTokenizer } from '../../../src/shared/tokenizer.js';
+import { approximateTokenizer } from '../../../src/shared/text.js';
 import { hostileTexts } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 import { recordedOf, section, step, steps, summaryOf, traceOf, used } from './compaction-entries.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TraceEntryInput } from '../../../src/contracts/trace-entry.js';
 import { addEntry, emptyTrace } from '../../../src/memory/traces/intent-trace.js';
 import { summarise } from '../../../src/memory/traces/trace-summary.js';
-import { approximateTokenizer } from '../../../src/shared/tokenizer.js';
+import { approximateTokenizer } from '../../../src/shared/text.js';
 import * as fc from '../../support/properties.js';
 import { type Effect, type Trace, untruths } from '../../support/trace-reader.js';
 import { recordedOf } from './compaction-entries.js';

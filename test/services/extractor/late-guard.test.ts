@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
-import { CountedDispatches, type CountedMemory } from '../../../src/memory/session/counted-dispatches.js';
+import { CountedDispatches, type CountedMemory } from '../../../src/memory/session/dispatch-window.js';
 import { LateGuard, type LateGuardPorts } from '../../../src/services/extractor/late-guard.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded, rejected } from '../../support/builders.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RetentionRules, RetentionRun } from '../../../src/contracts/retention-record.js';
+import type { RetentionRules, RetentionRun } from '../../../src/contracts/lifecycle-record.js';
 import { RetentionKeeper } from '../../../src/services/keeper/serve-keeper.js';
 import type { RetentionPorts } from '../../../src/services/lifecycle/follow-retention.js';
 import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';

@@ -1,7 +1,6 @@
 import type { ToolArguments } from '../../../contracts/tool-requests.js';
 import { type Iteration, newest, openNumber } from '../iterations.js';
 import type { SessionState } from '../session-state.js';
-import { resolveId } from './resolve-id.js';
 import {
   answer,
   append,
@@ -9,6 +8,7 @@ import {
   opening,
   type Reply,
   refuse,
+  resolveId,
   stillThere,
 } from './session-decision.js';
 

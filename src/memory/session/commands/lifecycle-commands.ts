@@ -11,7 +11,7 @@ import { currentNumber } from '../iterations.js';
 import { unread } from '../notebook.js';
 import { factsOf, type SessionState } from '../session-state.js';
 import { isOpen } from '../task-board.js';
-import { taskCounts } from '../task-counts.js';
+import { taskCounts } from '../task-dependencies.js';
 import { answer, append, type Decision, refuse } from './session-decision.js';
 
 export function openSession(state: SessionState, args: ToolArguments<'session-open'>): Decision {

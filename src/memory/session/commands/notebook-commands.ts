@@ -3,7 +3,6 @@ import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { named } from '../../../shared/text.js';
 import { unread } from '../notebook.js';
 import { ledgersOf, type SessionState } from '../session-state.js';
-import { resolveId } from './resolve-id.js';
 import {
   answer,
   append,
@@ -13,6 +12,7 @@ import {
   MOST,
   type Reply,
   refuse,
+  resolveId,
   stillThere,
   workedIn,
 } from './session-decision.js';

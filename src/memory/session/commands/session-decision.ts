@@ -7,6 +7,7 @@ import {
   type Unstamped,
 } from '../../../contracts/outcome.js';
 import type { SessionEvent } from '../../../contracts/session-events.js';
+import { named } from '../../../shared/text.js';
 import { currentNumber, type IterationHistory, openNumber } from '../iterations.js';
 import type { SessionState } from '../session-state.js';
 
@@ -91,4 +92,40 @@ export function fullText(
         `content: all ${what} of the session would have ${characters} characters, the limit is ${MOST.text}: ${fix}`,
         { limit: MOST.text },
       );
+}
+
+const SHORTEST_PREFIX = 3;
+/** Limit of ids in a message. */
+const SHOWN = 5;
+
+type Resolved<T> = { readonly found: T } | { readonly refusal: Decision };
+
+/**
+ * Resolves an exact id, a bare number, or a unique prefix of at least three characters, ignoring case.
+ *
+ * @param what for messages: `task`, `note`, `message`
+ * @param prefix of ids: `TAS`
+ */
+export function resolveId<T>(
+  items: ReadonlyMap<string, T>,
+  given: string,
+  what: string,
+  prefix: string,
+): Resolved<T> {
+  const wanted = given.trim().toUpperCase();
+  const exact =
+    items.get(wanted) ?? (/^[1-9]\d*$/.test(wanted) ? items.get(`${prefix}-${wanted}`) : undefined);
+  if (exact !== undefined) return { found: exact };
+  const fitting =
+    wanted.length < SHORTEST_PREFIX ? [] : [...items.keys()].filter((id) => id.startsWith(wanted));
+  const [only] = fitting;
+  const found = fitting.length === 1 && only !== undefined ? items.get(only) : undefined;
+  if (found !== undefined) return { found };
+  if (fitting.length > 1) {
+    const message = `${what} ${JSON.stringify(given)} could be ${named(fitting, SHOWN)}: give the whole id`;
+    return { refusal: refuse('ambiguous', message, { id: given, candidates: fitting.slice(0, 20) }) };
+  }
+  const known =
+    items.size === 0 ? `the session has no ${what}s` : `known: ${named([...items.keys()], SHOWN)}`;
+  return { refusal: refuse('not_found', `no ${what} ${JSON.stringify(given)}; ${known}`, { id: given }) };
 }

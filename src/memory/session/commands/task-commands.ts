@@ -5,7 +5,6 @@ import { holderOf } from '../board-results.js';
 import { ledgersOf, outlook, type SessionState } from '../session-state.js';
 import { byPriority, claimOf, isDue, isOpen, type Task, type TaskBoard, taskIdOf } from '../task-board.js';
 import { cycleThrough, nextTasks, unresolved } from '../task-dependencies.js';
-import { resolveId } from './resolve-id.js';
 import {
   answer,
   append,
@@ -17,6 +16,7 @@ import {
   type NewEvent,
   type Reply,
   refuse,
+  resolveId,
   stillThere,
   workedIn,
 } from './session-decision.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveId } from '../../../../src/memory/session/commands/resolve-id.js';
+import { resolveId } from '../../../../src/memory/session/commands/session-decision.js';
 import { Played, withTasks } from '../../../support/played.js';
 import * as fc from '../../../support/properties.js';
 
