@@ -1,43 +1,53 @@
+import { z } from 'zod';
 import { KEPT, keptTexts } from '../contracts/kept.js';
-import { bySeverity, type Role, type Severity, type Verdict, verdictIn } from '../contracts/kinds.js';
+import { bySeverity, ROLES, SEVERITIES, VERDICTS, type Verdict, verdictIn } from '../contracts/kinds.js';
+import type { Told } from '../contracts/replies/page-fields.js';
 import type { Question } from '../contracts/results.js';
 import type { DispatchOutcome } from '../contracts/session-events.js';
 import { clipText, oneSpelling } from '../shared/text.js';
 
+const texts = z.array(z.string());
+
+export const digestIssue = z
+  .object({
+    severity: z.enum(SEVERITIES),
+    message: z.string(),
+    file: z.string().exactOptional(),
+    /** The reviewer's suggestion. */
+    fix: z.string().exactOptional(),
+  })
+  .meta({ id: 'DigestIssue', description: 'What a review found wrong.' });
+export type DigestIssue = Told<typeof digestIssue>;
+
+/** `failures` are the first ones; `count` is the total. */
+export const failedTests = z.array(z.object({ command: z.string(), failures: texts, count: z.number() }));
+
+export const openQuestions = z
+  .array(z.object({ text: z.string(), options: texts.optional(), default: z.string().optional() }))
+  .exactOptional();
+
 /** The ledgers' copy of an outcome, bounded, since it stays in the state until the dispatch is settled. */
-export interface OutcomeDigest {
-  readonly role: Role;
-  readonly verdict?: Verdict;
-  readonly summary?: string;
-  readonly blockers: readonly string[];
-  /** Those of a blocked result without options or default are its blockers that ask. */
-  readonly questions?: readonly Question[];
-  readonly files: readonly string[];
-  /** Test commands that passed. */
-  readonly passed: readonly string[];
-  readonly failed: readonly FailedTest[];
-  readonly followUps: readonly string[];
-  /** The most severe first. */
-  readonly issues: readonly DigestIssue[];
-  readonly fixes: readonly string[];
-  /** From before the session. */
-  readonly history?: true;
-}
-
-interface FailedTest {
-  readonly command: string;
-  /** The first ones; `count` is the total. */
-  readonly failures: readonly string[];
-  readonly count: number;
-}
-
-export interface DigestIssue {
-  readonly severity: Severity;
-  readonly message: string;
-  readonly file?: string;
-  /** The reviewer's suggestion. */
-  readonly fix?: string;
-}
+export const outcomeDigest = z
+  .object({
+    role: z.enum(ROLES),
+    verdict: z.enum(VERDICTS).exactOptional(),
+    summary: z.string().exactOptional(),
+    blockers: texts,
+    files: texts,
+    /** Test commands that passed. */
+    passed: texts,
+    failed: failedTests,
+    followUps: texts,
+    /** The most severe first. */
+    issues: z.array(digestIssue),
+    fixes: texts,
+    /** Those of a blocked result without options or default are its blockers that ask. */
+    questions: openQuestions,
+    /** From before the session. */
+    history: z.literal(true).exactOptional(),
+  })
+  .meta({ id: 'OutcomeDigest', description: 'What the ledgers need of a result.' });
+export type OutcomeDigest = Told<typeof outcomeDigest>;
 
 const { digest: MOST } = KEPT;
 

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { kindOf } from '../contracts/kinds.js';
+import type { Told } from '../contracts/replies/page-fields.js';
 import type { StallSignal } from '../contracts/session-meta-events.js';
 import type { OutcomeDigest } from './outcome-digest.js';
 
@@ -32,34 +34,32 @@ export function stallThresholds(threshold = DEFAULT_STALL_THRESHOLD): StallThres
   };
 }
 
-/** Counters of one task, as plain JSON. */
-export interface StallCounters {
-  readonly nonProgress: number;
-  readonly pingPong: number;
-  /** True if the newest work result has no review yet. */
-  readonly awaitsReview: boolean;
-  readonly sentBack: boolean;
-  /** Reviews that sent completed work back since the last approval, whether or not anything came again. */
-  readonly rounds: number;
-  /** Findings of the newest review. */
-  readonly found: number;
-  /** The files of its issues, as one key. */
-  readonly fileSet: string;
-  /** By normalised text: issues as well as required fixes. */
-  readonly findings: readonly Repeated[];
-  /** By normalised text. */
-  readonly fixes: readonly Repeated[];
-  /** By command and normalised failure. */
-  readonly tests: readonly Repeated[];
-  readonly files: readonly Repeated[];
-}
+/** `text` is the latest wording. */
+const repeated = z.object({ key: z.string(), text: z.string(), count: z.number() });
+type Repeated = Told<typeof repeated>;
 
-interface Repeated {
-  readonly key: string;
-  /** The latest wording. */
-  readonly text: string;
-  readonly count: number;
-}
+/** Counters of one task, as plain JSON. */
+export const stallCounters = z.object({
+  nonProgress: z.number(),
+  pingPong: z.number(),
+  /** True if the newest work result has no review yet. */
+  awaitsReview: z.boolean(),
+  sentBack: z.boolean(),
+  /** Reviews that sent completed work back since the last approval, whether or not anything came again. */
+  rounds: z.number(),
+  /** Findings of the newest review. */
+  found: z.number(),
+  /** The files of its issues, as one key. */
+  fileSet: z.string(),
+  /** By normalised text: issues as well as required fixes. */
+  findings: z.array(repeated),
+  /** By normalised text. */
+  fixes: z.array(repeated),
+  /** By command and normalised failure. */
+  tests: z.array(repeated),
+  files: z.array(repeated),
+});
+export type StallCounters = Told<typeof stallCounters>;
 
 /** A signal over its threshold. */
 export interface RaisedSignal {

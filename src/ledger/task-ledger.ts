@@ -1,44 +1,68 @@
+import { z } from 'zod';
 import { KEPT } from '../contracts/kept.js';
-import { kindOf, type NextAction, type Role, type Verdict } from '../contracts/kinds.js';
-import type { Question } from '../contracts/results.js';
+import { kindOf, type NextAction, ROLES, type Role, VERDICTS, type Verdict } from '../contracts/kinds.js';
+import type { Told } from '../contracts/replies/page-fields.js';
 import { oneSpelling } from '../shared/text.js';
-import type { DigestIssue, OutcomeDigest } from './outcome-digest.js';
+import { digestIssue, failedTests, type OutcomeDigest, openQuestions } from './outcome-digest.js';
 import {
   countStall,
   NO_STALL,
   type RaisedSignal,
   raisedSignals,
-  type StallCounters,
   type StallThresholds,
+  stallCounters,
 } from './stall.js';
 
+const texts = z.array(z.string());
+
 /** The outcomes of a task's dispatches, folded in their order. Immutable and bounded. */
-export interface TaskLedger {
-  readonly task: string;
-  /** Starts at 1 and increases each time the task becomes stalled and must be planned again. */
-  readonly planVersion: number;
-  readonly dispatches: number;
-  readonly approvalLoops: number;
-  readonly summary?: string;
-  /** From the first try with a summary since the last approval. */
-  readonly firstSummary?: string;
-  readonly assessment?: Verdict;
-  readonly issues: readonly DigestIssue[];
-  readonly requiredFixes: readonly string[];
-  readonly blockers: readonly string[];
-  /** Open questions to a person. */
-  readonly questions?: readonly Question[];
+export const taskLedger = z
+  .object({
+    task: z.string(),
+    /** Starts at 1 and increases each time the task becomes stalled and must be planned again. */
+    planVersion: z.number(),
+    dispatches: z.number(),
+    approvalLoops: z.number(),
+    issues: z.array(digestIssue),
+    requiredFixes: texts,
+    blockers: texts,
+    /** Open questions to a person. */
+    questions: openQuestions,
+    /** Tests of the newest work result; files and follow-ups of all results since the last approval, the newest first. */
+    work: z.object({ files: texts, passed: texts, failed: failedTests, followUps: texts }),
+    /** The newest work results since the last approval, the oldest first, at most five. */
+    tries: z.array(
+      z.object({
+        verdict: z.enum(VERDICTS),
+        summary: z.string().exactOptional(),
+        /** The required fixes of its review, else the issues. */
+        refused: texts.exactOptional(),
+      }),
+    ),
+    /** The newest dispatch. */
+    last: z.object({
+      sequence: z.number(),
+      at: z.string(),
+      role: z.enum(ROLES),
+      verdict: z.enum(VERDICTS),
+    }),
+    stall: stallCounters,
+    /** True if stalled after the newest dispatch, so that each stall counts once. */
+    stalled: z.boolean(),
+    summary: z.string().exactOptional(),
+    /** From the first try with a summary since the last approval. */
+    firstSummary: z.string().exactOptional(),
+    assessment: z.enum(VERDICTS).exactOptional(),
+  })
+  .meta({ id: 'TaskLedger', description: 'What a task has come to.' });
+
+export interface TaskLedger extends Told<typeof taskLedger> {
   /** Answers to the newest results. Only `ledgersOf` sets it, because results and answers are folded apart. */
   readonly answers?: readonly QuestionAnswer[];
-  /** Tests of the newest work result; files and follow-ups of all results since the last approval, the newest first. */
-  readonly work: Work;
-  /** The newest tries since the last approval, the oldest first, at most five. */
-  readonly tries: readonly Try[];
-  readonly last: LastOutcome;
-  readonly stall: StallCounters;
-  /** True if stalled after the newest dispatch, so that each stall counts once. */
-  readonly stalled: boolean;
 }
+export type Work = TaskLedger['work'];
+export type Try = TaskLedger['tries'][number];
+export type LastOutcome = TaskLedger['last'];
 
 /** An answer beside its question. */
 export interface QuestionAnswer {
@@ -52,26 +76,8 @@ export function questionKey(question: string): string {
   return oneSpelling(question.trimEnd().replace(/[?？]$/u, ''));
 }
 
-export type Work = Pick<OutcomeDigest, 'files' | 'passed' | 'failed' | 'followUps'>;
-
-/** A work result in brief. */
-export interface Try {
-  readonly verdict: Verdict;
-  readonly summary?: string;
-  /** The required fixes of its review, else the issues. */
-  readonly refused?: readonly string[];
-}
-
 const MAX_TRIES = 5;
 const MAX_REFUSED = 5;
-
-/** The newest dispatch of the task. */
-export interface LastOutcome {
-  readonly sequence: number;
-  readonly at: string;
-  readonly role: Role;
-  readonly verdict: Verdict;
-}
 
 export type OutcomeName = `${Role}_${Verdict}`;
 

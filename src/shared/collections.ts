@@ -32,8 +32,15 @@ export function lowerBound<Item>(
   return low;
 }
 
-/** Copies an object with its keys in this order, without undefined values, so that equal objects have equal JSON. */
-export function ordered<Value extends object>(value: Value, keys: readonly (keyof Value)[]): Value {
+/**
+ * Copies an object with its keys in the order of a schema's, without undefined values, so that equal objects have equal
+ * JSON.
+ */
+export function ordered<Value extends object>(
+  value: Value,
+  { shape }: { readonly shape: { readonly [Key in keyof Value]: unknown } },
+): Value {
+  const keys = Object.keys(shape) as (keyof Value)[];
   const entries = keys.flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]]]));
   return Object.fromEntries(entries);
 }

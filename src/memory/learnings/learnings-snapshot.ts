@@ -35,7 +35,7 @@ const words = {
   evidence: z.array(learningEvidence),
 };
 
-const proposal = z.object({
+const proposalJson = z.object({
   id: learningKey,
   ...words,
   method: z.enum(PROPOSAL_METHODS),
@@ -50,7 +50,7 @@ const proposal = z.object({
 });
 
 const entry = z.object({
-  proposal,
+  proposal: proposalJson,
   /** Present for a learning, with fields that differ from its proposal. */
   learning: z
     .object({
@@ -114,17 +114,11 @@ export function encodeLearnings(state: LearningState, createdAt: string): string
 
 function entryToJson({ proposal, learning, retired }: Entry) {
   return {
-    proposal: ordered(proposal, PROPOSAL_KEYS),
+    proposal: ordered(proposal, proposalJson),
     ...(learning && { learning: changedWords(proposal, learning) }),
     ...(retired && { retired }),
   };
 }
-
-/** Keys in schema order, so that equal states have equal bytes. */
-const PROPOSAL_KEYS = [
-  ...(['id', 'type', 'content', 'tags', 'evidence', 'method', 'source', 'extractedAt', 'status'] as const),
-  ...(['confidence', 'decidedAt', 'decidedBy', 'reason', 'mergedInto'] as const),
-];
 
 function changedWords(proposal: Proposal, { type, content, tags, evidence }: Learning) {
   return {

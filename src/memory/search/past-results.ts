@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
 import { PathTable } from './path-table.js';
 
@@ -29,21 +30,22 @@ export const PAST_LIMITS: PastLimits = {
 };
 
 /** The memory as plain JSON; equal memories have equal bytes. */
-export interface PastResultsJson {
+export const pastJson = z.object({
   /** Number of results ever added. */
-  readonly total: number;
+  total: z.number(),
   /** All words in one line; results refer to them by number. */
-  readonly words: string;
+  words: z.string(),
   /** Tasks; results refer to them by number. */
-  readonly tasks: readonly string[];
+  tasks: z.array(z.string()),
   /** Sorted paths, one per line, without the prefix shared with the previous line. */
-  readonly paths: string;
+  paths: z.string(),
   /**
    * Base64 of numbers: the number of files; for each its shared prefix, number of uses, and age in results; then the
    * numbers of each result.
    */
-  readonly numbers: string;
-}
+  numbers: z.string(),
+});
+type PastResultsJson = z.output<typeof pastJson>;
 
 export interface PastRow {
   readonly sequence: number;

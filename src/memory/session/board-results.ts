@@ -1,4 +1,6 @@
-import { kindOf } from '../../contracts/kinds.js';
+import { z } from 'zod';
+import { kindOf, ROLES, VERDICTS } from '../../contracts/kinds.js';
+import type { Told } from '../../contracts/replies/page-fields.js';
 import { taskKey } from '../../contracts/task-events.js';
 import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
 import { type LastOutcome, type OutcomeName, outcomeName } from '../../ledger/task-ledger.js';
@@ -10,12 +12,17 @@ import { statusAt, type Task, type TaskBoard } from './task-board.js';
  * The newest result of each board task. The stored board changes by commands only; the shown board also follows results
  * that are newer than the last command on a task's status. So the order in which results arrive does not matter.
  */
-export interface BoardResult extends LastOutcome {
+export const boardResult = z.object({
   /** `TAS-<n>`. */
-  readonly task: string;
+  task: z.string(),
+  sequence: z.number(),
+  at: z.string(),
+  role: z.enum(ROLES),
+  verdict: z.enum(VERDICTS),
   /** The reason why it is blocked, or the demand. */
-  readonly why?: string;
-}
+  why: z.string().exactOptional(),
+});
+export type BoardResult = Told<typeof boardResult>;
 
 /** Equals the maximum number of tasks on a board; the least recent are evicted. */
 const MAX_RESULTS = 5000;

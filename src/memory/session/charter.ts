@@ -1,4 +1,5 @@
-import type { TasksDocument, TasksSource } from '../../contracts/run-request.js';
+import { z } from 'zod';
+import { tasksDocument, tasksSource } from '../../contracts/run-request.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import {
   type SessionSettings,
@@ -11,23 +12,26 @@ import { ordered } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 
 /** The purpose and status of a session. */
-export interface Charter {
+export const charterJson = z.object({
+  status: z.enum(['open', 'completed']),
   /** Shown in lists. */
-  title?: string;
-  goal?: string;
+  title: z.string().exactOptional(),
+  goal: z.string().exactOptional(),
   /** The specification itself, or … */
-  spec?: string;
+  spec: z.string().exactOptional(),
   /** … its path. */
-  spec_path?: string;
-  project?: string;
-  /** Settings that were set. */
-  settings?: SessionSettings;
-  status: 'open' | 'completed';
+  spec_path: z.string().exactOptional(),
+  project: z.string().exactOptional(),
   /** Why it was completed with open tasks. */
-  completed_reason?: string;
+  completed_reason: z.string().exactOptional(),
+  /** Settings that were set. */
+  settings: sessionSettings.exactOptional(),
   /** Set while it is read-only: since when, ISO 8601 in UTC, and why. */
-  archived?: { readonly at: string; readonly reason?: string; readonly idle_since?: string };
-}
+  archived: z
+    .object({ at: z.string(), reason: z.string().exactOptional(), idle_since: z.string().exactOptional() })
+    .exactOptional(),
+});
+export type Charter = z.output<typeof charterJson>;
 
 const MAX_REASON = 300;
 
@@ -94,7 +98,6 @@ export interface ResolvedSettings {
   readonly stallThresholds: Readonly<Record<StallSignal, number>>;
 }
 
-const SETTINGS_KEYS = Object.keys(sessionSettings.shape) as (keyof SessionSettings)[];
 type GivenSettings = { [Name in keyof SessionSettings]?: NonNullable<SessionSettings[Name]> };
 
 const DEFAULT_SETTINGS: ResolvedSettings = {
@@ -121,16 +124,17 @@ export function mergedSettings(before: SessionSettings = {}, more: SessionSettin
   const thresholds = { ...before.stallThresholds, ...more.stallThresholds };
   const sorted = Object.fromEntries(Object.entries(thresholds).sort());
   const stall = Object.keys(sorted).length === 0 ? undefined : sorted;
-  return ordered({ ...given, stallThresholds: stall }, SETTINGS_KEYS) as GivenSettings;
+  return ordered({ ...given, stallThresholds: stall }, sessionSettings) as GivenSettings;
 }
 
 /** The plan that a session follows; absent until `run.init`. */
-export interface Run {
-  readonly spec: string;
-  readonly goal?: string;
-  readonly source: TasksSource;
-  readonly document: TasksDocument;
-}
+export const runJson = z.object({
+  spec: z.string(),
+  source: tasksSource,
+  document: tasksDocument,
+  goal: z.string().exactOptional(),
+});
+export type Run = z.output<typeof runJson>;
 
 export type RunEvent = EventOf<'run.initialized' | 'progress.rebuilt'>;
 

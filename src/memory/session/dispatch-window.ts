@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { RESULT_KEY_LENGTH } from '../../contracts/accepted-result.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events.js';
@@ -169,16 +170,20 @@ export interface CountedMemory {
 /** In a snapshot 120 KB of base64, plus some 8 KB for those counted by proof. */
 export const COUNTED_MEMORY: CountedMemory = { maxBytes: 92_160, surely: 23_040, maxLate: 384 };
 
-export interface CountedJson {
+/** Characters of the deltas of `COUNTED_MEMORY.surely` dispatches, however far apart. */
+const MOST_STEPS = 300_000;
+
+export const countedJson = z.object({
   /** Highest evicted sequence; 0 for none. */
-  readonly floor: number;
+  floor: z.number(),
   /** Base64 of varint deltas from the floor, ascending. */
-  readonly steps: string;
+  steps: z.string().max(MOST_STEPS),
   /** Dispatches counted by proof with their events, in event order. */
-  readonly late: readonly (readonly [dispatch: number, event: number])[];
+  late: z.array(z.tuple([z.number(), z.number()])).max(COUNTED_MEMORY.maxLate),
   /** Event of the newest evicted one of these; 0 for none. */
-  readonly late_floor: number;
-}
+  late_floor: z.number(),
+});
+export type CountedJson = z.output<typeof countedJson>;
 
 /** Evicted sequences are cut off in groups: cutting each off would move all others. */
 const CUT_OFF = 4096;

@@ -1,32 +1,33 @@
+import { z } from 'zod';
 import { KEPT } from '../../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
+import type { Told } from '../../contracts/replies/page-fields.js';
 import type { DispatchRejected } from '../../contracts/session-events.js';
 import type { UnreadableResult } from '../../ledger/ledger-entries.js';
 import { dropOldest } from '../../shared/collections.js';
 import { clipText } from '../../shared/text.js';
 
 /** A rejected dispatch as the fold keeps it. */
-export interface Rejected {
-  readonly sequence: number;
+export const rejected = z.object({
+  sequence: z.number(),
   /** Sequence of its session event. */
-  readonly event: number;
-  readonly role?: Role;
+  event: z.number(),
+  role: z.enum(ROLES).exactOptional(),
   /** Its task, if that was readable. */
-  readonly task?: string;
-  /** The reason, the fix, and the role that it seems to belong to. */
-  readonly error: {
-    readonly code: string;
-    readonly reason: string;
-    readonly fix?: string;
-    readonly meant?: Role;
-  };
-}
+  task: z.string().exactOptional(),
+  error: z.object({
+    code: z.string(),
+    reason: z.string(),
+    fix: z.string().exactOptional(),
+    /** The role that it seems to belong to. */
+    meant: z.enum(ROLES).exactOptional(),
+  }),
+});
+export type Rejected = Told<typeof rejected>;
 
-/** A remembered rejection. */
-export interface KnownRejection extends Rejected {
-  /** A later result of the task and role was readable, so this one need not be returned again. */
-  readonly answered?: true;
-}
+/** `answered`: a later result of the task and role was readable, so this one need not be returned again. */
+export const knownRejection = rejected.extend({ answered: z.literal(true).exactOptional() });
+export type KnownRejection = Told<typeof knownRejection>;
 
 export function rejectedBy({ data }: DispatchRejected, event: number): Rejected {
   const { sequence, role, task } = data.dispatch;
@@ -46,11 +47,8 @@ export function rejectedBy({ data }: DispatchRejected, event: number): Rejected 
 }
 
 /** The newest readable result of a task and role. */
-export interface NewestRead {
-  readonly task: string;
-  readonly role: Role;
-  readonly sequence: number;
-}
+export const newestRead = z.object({ task: z.string(), role: z.enum(ROLES), sequence: z.number() });
+export type NewestRead = Told<typeof newestRead>;
 
 /** By task and role; the least recent are evicted. */
 export type NewestReads = Map<string, NewestRead>;
@@ -65,12 +63,12 @@ export function newestReads(reads: Iterable<NewestRead>): NewestReads {
  * Inserts a rejection in dispatch order and evicts the oldest. One that arrives after its replacement is answered at
  * once.
  */
-export function addRejection(known: KnownRejection[], rejected: Rejected, reads: NewestReads): void {
-  const { task, sequence } = rejected;
+export function addRejection(known: KnownRejection[], one: Rejected, reads: NewestReads): void {
+  const { task, sequence } = one;
   const isAnswered =
     task !== undefined &&
-    rolesThatAnswer(rejected).some((role) => (reads.get(keyOf({ task, role }))?.sequence ?? 0) > sequence);
-  const rejection = { ...rejected, ...(isAnswered && { answered: true as const }) };
+    rolesThatAnswer(one).some((role) => (reads.get(keyOf({ task, role }))?.sequence ?? 0) > sequence);
+  const rejection = { ...one, ...(isAnswered && { answered: true as const }) };
   const at = known.findLastIndex(({ sequence }) => sequence < rejection.sequence) + 1;
   known.splice(at, 0, rejection);
   if (known.length > KEPT.rejection.list) known.shift();

@@ -1,5 +1,5 @@
 import type { Told } from '../../contracts/replies/page-fields.js';
-import type { inboxMessage, note } from '../../contracts/replies/session-reply.js';
+import type { answerView, inboxMessage, note } from '../../contracts/replies/session-reply.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import { numberOf } from './task-board.js';
 
@@ -10,13 +10,7 @@ export type Note = Told<typeof note>;
 export type InboxMessage = Told<typeof inboxMessage>;
 
 /** An answer to a question of an agent. */
-export interface Answer {
-  readonly task: string;
-  readonly questions: readonly string[];
-  readonly answer: string;
-  readonly by: string;
-  readonly at: string;
-}
+export type Answer = Told<typeof answerView>;
 
 /** Notes, inbox and answers of a session, in order of arrival. */
 export interface Notebook {

@@ -1,20 +1,23 @@
 import { z } from 'zod';
 import { RESULT_KEY_LENGTH } from '../../contracts/accepted-result.js';
-import { FACT_TAGS, ROLES, SEVERITIES, VERDICTS } from '../../contracts/kinds.js';
+import { FACT_TAGS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
 import { vectorJson } from '../../contracts/recorded-fact.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
-import { handover } from '../../contracts/replies/session-reply.js';
-import { tasksDocument, tasksSource } from '../../contracts/run-request.js';
-import { NOTE_TYPES, STALL_SIGNALS, sessionSettings } from '../../contracts/session-meta-events.js';
+import { answerView, handover, inboxMessage, note } from '../../contracts/replies/session-reply.js';
+import { STALL_SIGNALS } from '../../contracts/session-meta-events.js';
 import { priority, TASK_STATUSES } from '../../contracts/task-events.js';
-import { pinnedText, recordedEntry } from '../../contracts/trace-entry.js';
+import { recordedEntry } from '../../contracts/trace-entry.js';
+import { outcomeDigest } from '../../ledger/outcome-digest.js';
+import { taskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
 import { factId } from '../facts/fact-types.js';
 import { fromStored, toStored } from '../facts/fact-vectors.js';
-import { PastResults } from '../search/past-results.js';
-import { keptListOf } from '../traces/kept-list.js';
-import { tracesFromJson, tracesToJson } from '../traces/session-traces.js';
-import { COUNTED_MEMORY, DispatchWindow, resultsFromJson, resultsToJson } from './dispatch-window.js';
+import { PastResults, pastJson } from '../search/past-results.js';
+import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-traces.js';
+import { boardResult } from './board-results.js';
+import { charterJson, runJson } from './charter.js';
+import { countedJson, DispatchWindow, resultsFromJson, resultsToJson } from './dispatch-window.js';
+import { knownRejection, newestRead, rejected } from './known-rejections.js';
 import { dispatchFold, dispatchMemory, type SessionState } from './session-state.js';
 
 const words = {
@@ -27,100 +30,9 @@ const words = {
 };
 const entry = { sequence: z.number(), at: z.string(), event: z.number() };
 
-const texts = z.array(z.string());
-const digestIssue = z
-  .object({
-    severity: z.enum(SEVERITIES),
-    message: z.string(),
-    file: z.string().exactOptional(),
-    fix: z.string().exactOptional(),
-  })
-  .meta({ id: 'DigestIssue', description: 'What a review found wrong.' });
-const failedTests = z.array(z.object({ command: z.string(), failures: texts, count: z.number() }));
-
-const questions = z
-  .array(z.object({ text: z.string(), options: texts.exactOptional(), default: z.string().exactOptional() }))
-  .exactOptional();
-
-const outcomeDigest = z
-  .object({
-    role: z.enum(ROLES),
-    verdict: z.enum(VERDICTS).exactOptional(),
-    summary: z.string().exactOptional(),
-    blockers: texts,
-    files: texts,
-    passed: texts,
-    failed: failedTests,
-    followUps: texts,
-    issues: z.array(digestIssue),
-    fixes: texts,
-    questions,
-    history: z.literal(true).exactOptional(),
-  })
-  .meta({ id: 'OutcomeDigest', description: 'What the ledgers need of a result.' });
-
-const repeated = z.array(z.object({ key: z.string(), text: z.string(), count: z.number() }));
-
-const taskLedger = z
-  .object({
-    task: z.string(),
-    planVersion: z.number(),
-    dispatches: z.number(),
-    approvalLoops: z.number(),
-    issues: z.array(digestIssue),
-    requiredFixes: texts,
-    blockers: texts,
-    questions,
-    work: z.object({ files: texts, passed: texts, failed: failedTests, followUps: texts }),
-    tries: z.array(
-      z.object({
-        verdict: z.enum(VERDICTS),
-        summary: z.string().exactOptional(),
-        refused: texts.exactOptional(),
-      }),
-    ),
-    last: z.object({
-      sequence: z.number(),
-      at: z.string(),
-      role: z.enum(ROLES),
-      verdict: z.enum(VERDICTS),
-    }),
-    stall: z.object({
-      nonProgress: z.number(),
-      pingPong: z.number(),
-      awaitsReview: z.boolean(),
-      sentBack: z.boolean(),
-      rounds: z.number(),
-      found: z.number(),
-      fileSet: z.string(),
-      findings: repeated,
-      fixes: repeated,
-      tests: repeated,
-      files: repeated,
-    }),
-    stalled: z.boolean(),
-    summary: z.string().exactOptional(),
-    firstSummary: z.string().exactOptional(),
-    assessment: z.enum(VERDICTS).exactOptional(),
-  })
-  .meta({ id: 'TaskLedger', description: 'What a task has come to.' });
-
 const resultKeys = z
   .string()
   .refine((keys) => keys.length % RESULT_KEY_LENGTH === 0, `must be keys of ${RESULT_KEY_LENGTH} characters`);
-
-const rejected = {
-  sequence: z.number(),
-  event: z.number(),
-  role: z.enum(ROLES).exactOptional(),
-  task: z.string().exactOptional(),
-  error: z.object({
-    code: z.string(),
-    reason: z.string(),
-    fix: z.string().exactOptional(),
-    meant: z.enum(ROLES).exactOptional(),
-  }),
-};
 
 const recent = z.array(
   z.discriminatedUnion('kind', [
@@ -134,32 +46,44 @@ const recent = z.array(
       result: resultKeys.exactOptional(),
       trace: recordedEntry.exactOptional(),
     }),
-    z.object({ kind: z.literal('rejected'), at: z.string(), ...rejected }),
+    z.object({ kind: z.literal('rejected'), at: z.string(), ...rejected.shape }),
   ]),
 );
 
-const keptTexts = keptListOf(z.string()).meta({
-  id: 'KeptTexts',
-  description: 'The newest texts of a list.',
-});
-const keyedText = z
-  .object({ key: z.string(), text: z.string() })
-  .meta({ id: 'KeyedText', description: 'A text, and what makes two of them the same.' });
-const keptKeyedTexts = keptListOf(keyedText).meta({
-  id: 'KeptKeyedTexts',
-  description: 'The newest texts of a list.',
-});
-
-/** Characters of the deltas of `COUNTED_MEMORY.surely` dispatches, however far apart. */
-const MOST_STEPS = 300_000;
-const counted = z.object({
-  floor: z.number(),
-  steps: z.string().max(MOST_STEPS),
-  late: z.array(z.tuple([z.number(), z.number()])).max(COUNTED_MEMORY.maxLate),
-  late_floor: z.number(),
-});
-
 const dispatchCounts = z.record(z.enum([...ROLES, 'rejected']), z.number());
+
+// Optional fields come last in a fixed order, whatever came first.
+const task = z.object({
+  id: z.string(),
+  content: z.string(),
+  status: z.enum(TASK_STATUSES),
+  priority,
+  depends_on: z.array(z.string()),
+  created_at: z.string(),
+  updated_at: z.string(),
+  iteration: z.number(),
+  status_at: z.string().exactOptional(),
+  claimed_by: z.string().exactOptional(),
+  claimed_at: z.string().exactOptional(),
+  handover: handover.exactOptional(),
+  reason: z.string().exactOptional(),
+});
+const planClaim = z.object({
+  id: z.string(),
+  claimed_by: z.string().exactOptional(),
+  since: z.string().exactOptional(),
+  claimed_at: z.string().exactOptional(),
+  handover: handover.exactOptional(),
+});
+const iteration = z.object({
+  number: z.number(),
+  started_at: z.string(),
+  complete: z.boolean(),
+  tasks_worked: z.array(z.string()),
+  implied: z.literal(true).exactOptional(),
+  ended_at: z.string().exactOptional(),
+  summary: z.string().exactOptional(),
+});
 
 export const stateJson = z.object({
   limits: z.object({
@@ -187,148 +111,21 @@ export const stateJson = z.object({
     }),
   ),
   vectors: z.array(vectorJson.extend({ fact: z.string() })).exactOptional(),
-  rejections: z.array(z.object({ ...rejected, answered: z.literal(true).exactOptional() })),
-  reads: z.array(z.object({ task: z.string(), role: z.enum(ROLES), sequence: z.number() })),
-  past: z.object({
-    total: z.number(),
-    words: z.string(),
-    tasks: texts,
-    paths: z.string(),
-    numbers: z.string(),
-  }),
-  board_results: z.array(
-    z.object({
-      task: z.string(),
-      sequence: z.number(),
-      at: z.string(),
-      role: z.enum(ROLES),
-      verdict: z.enum(VERDICTS),
-      why: z.string().exactOptional(),
-    }),
-  ),
-  window: z.object({ recent, counted }),
-  charter: z.object({
-    status: z.enum(['open', 'completed']),
-    title: z.string().exactOptional(),
-    goal: z.string().exactOptional(),
-    spec: z.string().exactOptional(),
-    spec_path: z.string().exactOptional(),
-    project: z.string().exactOptional(),
-    completed_reason: z.string().exactOptional(),
-    settings: sessionSettings.exactOptional(),
-    archived: z
-      .object({ at: z.string(), reason: z.string().exactOptional(), idle_since: z.string().exactOptional() })
-      .exactOptional(),
-  }),
-  tasks: z.array(
-    z.object({
-      id: z.string(),
-      content: z.string(),
-      status: z.enum(TASK_STATUSES),
-      priority,
-      depends_on: z.array(z.string()),
-      created_at: z.string(),
-      updated_at: z.string(),
-      iteration: z.number(),
-      status_at: z.string().exactOptional(),
-      claimed_by: z.string().exactOptional(),
-      claimed_at: z.string().exactOptional(),
-      handover: handover.exactOptional(),
-      reason: z.string().exactOptional(),
-    }),
-  ),
-  plan_claims: z
-    .array(
-      z.object({
-        id: z.string(),
-        claimed_by: z.string().exactOptional(),
-        since: z.string().exactOptional(),
-        claimed_at: z.string().exactOptional(),
-        handover: handover.exactOptional(),
-      }),
-    )
-    .exactOptional(),
-  notes: z.array(
-    z.object({
-      id: z.string(),
-      content: z.string(),
-      type: z.enum(NOTE_TYPES),
-      created_at: z.string(),
-      updated_at: z.string(),
-      iteration: z.number(),
-    }),
-  ),
-  inbox: z.array(
-    z.object({ id: z.string(), content: z.string(), created_at: z.string(), read: z.boolean() }),
-  ),
-  answers: z.array(
-    z.object({
-      task: z.string(),
-      questions: z.array(z.string()),
-      answer: z.string(),
-      by: z.string(),
-      at: z.string(),
-    }),
-  ),
-  iterations: z.array(
-    z.object({
-      number: z.number(),
-      started_at: z.string(),
-      complete: z.boolean(),
-      tasks_worked: z.array(z.string()),
-      implied: z.literal(true).exactOptional(),
-      ended_at: z.string().exactOptional(),
-      summary: z.string().exactOptional(),
-    }),
-  ),
-  traces: z.object({
-    intents: z.array(
-      z.object({
-        intent: z.string(),
-        total: z.number(),
-        compacted: z.number(),
-        compactedSize: z.number(),
-        blocks: z.number(),
-        tools: z.array(
-          z.object({ tool: z.string(), success: z.number(), failure: z.number(), denied: z.number() }),
-        ),
-        requests: z.object({
-          count: z.number(),
-          between: keptKeyedTexts,
-          original: keyedText.exactOptional(),
-          newest: keyedText.exactOptional(),
-        }),
-        pinned: keptTexts,
-        constraints: keptTexts,
-        decisions: keptTexts,
-        steps: keptTexts,
-        runs: keptKeyedTexts,
-        changed: keptTexts,
-        read: keptTexts,
-        denied: keptKeyedTexts,
-        unresolved: keptKeyedTexts,
-        recent: z.array(recordedEntry),
-        seen: texts,
-      }),
-    ),
-    without_intent: z.number(),
-    malformed: z.number(),
-    pending: z.array(
-      z.union([
-        z.object({ at: z.string(), entry: recordedEntry }),
-        z.object({ at: z.string(), pin: pinnedText }),
-      ]),
-    ),
-  }),
+  rejections: z.array(knownRejection),
+  reads: z.array(newestRead),
+  past: pastJson,
+  board_results: z.array(boardResult),
+  window: z.object({ recent, counted: countedJson }),
+  charter: charterJson,
+  tasks: z.array(task),
+  plan_claims: z.array(planClaim).exactOptional(),
+  notes: z.array(note),
+  inbox: z.array(inboxMessage),
+  answers: z.array(answerView),
+  iterations: z.array(iteration),
+  traces: tracesJson,
   results: resultKeys,
-  run: z
-    .object({
-      spec: z.string(),
-      source: tasksSource,
-      document: tasksDocument,
-      goal: z.string().exactOptional(),
-    })
-    .exactOptional(),
+  run: runJson.exactOptional(),
   last: z.object({ task: z.number(), note: z.number(), message: z.number() }),
 });
 
@@ -353,18 +150,18 @@ export function stateToJson(state: SessionState) {
     past: settled.past.toJSON(),
     board_results: [...settled.boardResults.values()],
     window: state.dispatches.toJSON(),
-    charter: ordered(charter, CHARTER_KEYS),
-    tasks: [...board.tasks.values()].map((task) => ordered(task, TASK_KEYS)),
+    charter: ordered(charter, charterJson),
+    tasks: [...board.tasks.values()].map((each) => ordered(each, task)),
     ...(board.planned.size > 0 && {
-      plan_claims: [...board.planned.values()].map((claim) => ordered(claim, CLAIM_KEYS)),
+      plan_claims: [...board.planned.values()].map((each) => ordered(each, planClaim)),
     }),
     notes: [...notebook.notes.values()],
     inbox: [...notebook.inbox.values()],
     answers: notebook.answers,
-    iterations: history.iterations.map((iteration) => ordered(iteration, ITERATION_KEYS)),
+    iterations: history.iterations.map((each) => ordered(each, iteration)),
     traces: tracesToJson(settled.traces),
     results: resultsToJson(settled.results),
-    ...(run !== undefined && { run: ordered(run, RUN_KEYS) }),
+    ...(run !== undefined && { run: ordered(run, runJson) }),
     last: { task: board.lastNumber, note: notebook.lastNote, message: notebook.lastMessage },
   };
 }
@@ -413,27 +210,3 @@ export function stateFromJson(
 function byId<T extends { readonly id: string }>(items: readonly T[]): Map<string, T> {
   return new Map(items.map((item) => [item.id, item]));
 }
-
-// Optional fields come last in a fixed order, whatever came first.
-const CHARTER_KEYS = [
-  ...(['status', 'title', 'goal', 'spec', 'spec_path', 'project', 'completed_reason'] as const),
-  ...(['settings', 'archived'] as const),
-];
-const RUN_KEYS = ['spec', 'source', 'document', 'goal'] as const;
-const TASK_KEYS = [
-  ...([
-    'id',
-    'content',
-    'status',
-    'priority',
-    'depends_on',
-    'created_at',
-    'updated_at',
-    'iteration',
-  ] as const),
-  ...(['status_at', 'claimed_by', 'claimed_at', 'handover', 'reason'] as const),
-];
-const CLAIM_KEYS = ['id', 'claimed_by', 'since', 'claimed_at', 'handover'] as const;
-const ITERATION_KEYS = [
-  ...(['number', 'started_at', 'complete', 'tasks_worked', 'implied', 'ended_at', 'summary'] as const),
-];

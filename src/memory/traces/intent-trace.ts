@@ -1,65 +1,72 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { isRole, kindOf } from '../../contracts/kinds.js';
-import type { RecordedEntry } from '../../contracts/trace-entry.js';
+import type { Told } from '../../contracts/replies/page-fields.js';
+import { type RecordedEntry, recordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, named, withoutEnd } from '../../shared/text.js';
-import { type KeptList, keep, NOTHING_KEPT, without } from './kept-list.js';
+import { type KeptList, keep, keptListOf, NOTHING_KEPT, without } from './kept-list.js';
 import { changedFiles, changeOf, effectOf, isOfShell, namesPath, ownFiles } from './tool-effects.js';
+
+const keptTexts = keptListOf(z.string()).meta({
+  id: 'KeptTexts',
+  description: 'The newest texts of a list.',
+});
+const keyedText = z
+  .object({ key: z.string(), text: z.string() })
+  .meta({ id: 'KeyedText', description: 'A text, and what makes two of them the same.' });
+const keptKeyedTexts = keptListOf(keyedText).meta({
+  id: 'KeptKeyedTexts',
+  description: 'The newest texts of a list.',
+});
+export type KeyedText = Told<typeof keyedText>;
 
 /**
  * Trace of an intent: its requests, tallies of compacted entries, and the entries since. Immutable and bounded in size.
  * Entries are compacted in blocks, so text derived from the tallies changes only when a block is full.
  */
-export interface IntentTrace {
-  readonly intent: string;
+export const intentTrace = z.object({
+  intent: z.string(),
   /** All entries ever counted. */
-  readonly total: number;
+  total: z.number(),
   /** Entries that the tallies stand for, and their size in characters. */
-  readonly compacted: number;
-  readonly compactedSize: number;
-  readonly blocks: number;
-  readonly tools: readonly ToolTally[];
-  readonly requests: Requests;
+  compacted: z.number(),
+  compactedSize: z.number(),
+  blocks: z.number(),
+  tools: z.array(
+    z.object({ tool: z.string(), success: z.number(), failure: z.number(), denied: z.number() }),
+  ),
+  /** The first and the newest in full, those between as one line each. */
+  requests: z.object({
+    count: z.number(),
+    between: keptKeyedTexts,
+    original: keyedText.exactOptional(),
+    newest: keyedText.exactOptional(),
+  }),
   /** Constraints: texts pinned by hand, which apply at once, and sentences of requests. */
-  readonly pinned: KeptList<string>;
-  readonly constraints: KeptList<string>;
-  readonly decisions: KeptList<string>;
+  pinned: keptTexts,
+  constraints: keptTexts,
+  decisions: keptTexts,
   /** Steps that changed something, by their object. */
-  readonly steps: KeptList<string>;
+  steps: keptTexts,
   /** Runs whose newest outcome is a success. */
-  readonly runs: KeptList<KeyedText>;
-  readonly changed: KeptList<string>;
+  runs: keptKeyedTexts,
+  changed: keptTexts,
   /** Read or used, and never known to be changed. */
-  readonly read: KeptList<string>;
+  read: keptTexts,
   /** Denials with their rule, until the same was done with success. */
-  readonly denied: KeptList<KeyedText>;
+  denied: keptKeyedTexts,
   /** Errors that no later success of the same command, tool and file has settled. */
-  readonly unresolved: KeptList<KeyedText>;
+  unresolved: keptKeyedTexts,
   /** Entries since the last block. The first request and the newest are whole; outputs are masked. */
-  readonly recent: readonly RecordedEntry[];
+  recent: z.array(recordedEntry),
   /** Marks of the newest entries' ids, to know a repeated one. */
-  readonly seen: readonly string[];
+  seen: z.array(z.string()),
+});
+export interface IntentTrace extends Omit<Told<typeof intentTrace>, 'recent'> {
+  readonly recent: readonly RecordedEntry[];
 }
-
-export interface ToolTally {
-  readonly tool: string;
-  readonly success: number;
-  readonly failure: number;
-  readonly denied: number;
-}
-
-/** Requests: the first and the newest in full, those between as one line each. */
-export interface Requests {
-  readonly count: number;
-  readonly between: KeptList<KeyedText>;
-  readonly original?: KeyedText;
-  readonly newest?: KeyedText;
-}
-
-/** A text and what it is known by. */
-export interface KeyedText {
-  readonly key: string;
-  readonly text: string;
-}
+export type ToolTally = IntentTrace['tools'][number];
+type Requests = IntentTrace['requests'];
 
 /** When entries are compacted. */
 export interface CompactionRhythm {

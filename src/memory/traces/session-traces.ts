@@ -4,9 +4,21 @@ import { type Verdict, verdictIn } from '../../contracts/kinds.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { TracesListed } from '../../contracts/replies/trace-reply.js';
 import type { DispatchOutcome, EventOf } from '../../contracts/session-events.js';
-import type { PinnedText, RecordedEntry, StoredEntry } from '../../contracts/trace-entry.js';
+import {
+  pinnedText,
+  type RecordedEntry,
+  recordedEntry,
+  type StoredEntry,
+} from '../../contracts/trace-entry.js';
 import { clipText, quoted } from '../../shared/text.js';
-import { addEntry, type CompactionRhythm, emptyTrace, type IntentTrace, pin } from './intent-trace.js';
+import {
+  addEntry,
+  type CompactionRhythm,
+  emptyTrace,
+  type IntentTrace,
+  intentTrace,
+  pin,
+} from './intent-trace.js';
 import { entryText } from './trace-summary.js';
 
 /**
@@ -26,18 +38,19 @@ export interface Traces {
   appendedUntil: string;
 }
 
-/** An entry, or a text that was pinned by hand. */
-type PendingEntry = {
-  /** Time of the event that brought it, ISO 8601. */
-  readonly at: string;
-} & ({ readonly entry: RecordedEntry } | { readonly pin: PinnedText });
+/** An entry, or a text that was pinned by hand, with the time of the event that brought it, ISO 8601. */
+const pendingEntry = z.union([
+  z.object({ at: z.string(), entry: recordedEntry }),
+  z.object({ at: z.string(), pin: pinnedText }),
+]);
+type PendingEntry = Readonly<z.output<typeof pendingEntry>>;
 
-export interface TracesJson {
-  readonly intents: readonly IntentTrace[];
-  readonly without_intent: number;
-  readonly malformed: number;
-  readonly pending: readonly PendingEntry[];
-}
+export const tracesJson = z.object({
+  intents: z.array(intentTrace),
+  without_intent: z.number(),
+  malformed: z.number(),
+  pending: z.array(pendingEntry),
+});
 
 /** Intents that are remembered; an agent works on one at a time. */
 const MAX_INTENTS = 12;
@@ -56,11 +69,16 @@ export function copyOfTraces(traces: Traces): Traces {
   return { ...traces, intents: new Map(traces.intents), pending: [...traces.pending] };
 }
 
-export function tracesToJson({ intents, withoutIntent, malformed, pending }: Traces): TracesJson {
+export function tracesToJson({ intents, withoutIntent, malformed, pending }: Traces) {
   return { intents: [...intents.values()], without_intent: withoutIntent, malformed, pending };
 }
 
-export function tracesFromJson({ intents, without_intent, malformed, pending }: TracesJson): Traces {
+export function tracesFromJson({
+  intents,
+  without_intent,
+  malformed,
+  pending,
+}: z.output<typeof tracesJson>): Traces {
   return {
     ...emptyTraces(),
     intents: new Map(intents.map((trace) => [trace.intent, trace])),
