@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { hashOf } from '../shared/hash.js';
 import { ThroughlineError } from './errors.js';
 import { isRole, type Role, rolesOf } from './kinds.js';
 
@@ -279,12 +280,8 @@ export function projectOf(name: string | undefined): Token {
   const given = (name ?? '').trim().normalize('NFC');
   const cleaned = given.replace(/[^A-Za-z0-9_-]/gu, '-');
   const loses = cleaned.length > MAX_TOKEN || /[^\p{ASCII}]/u.test(given);
-  const kept = loses ? `${cleaned.slice(0, MAX_TOKEN - 9)}-${shortHash(given)}` : cleaned;
+  const kept = loses ? `${cleaned.slice(0, MAX_TOKEN - 9)}-${hashOf(given).slice(0, 8)}` : cleaned;
   return token(kept === '' ? DEFAULT_PROJECT : kept, 'project');
-}
-
-function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
 /** `learning.<project>.<type>` */

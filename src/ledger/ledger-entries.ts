@@ -1,48 +1,13 @@
-import type { NextAction } from '../contracts/kinds.js';
 import type { Told } from '../contracts/replies/page-fields.js';
 import type { unreadable } from '../contracts/replies/run-reply.js';
 import type { TasksDocument } from '../contracts/run-request.js';
 import { distinctTexts } from '../shared/text.js';
-import {
-  driftOf,
-  leavesOf,
-  outlookOf,
-  type PlanDrift,
-  type ProgressTotals,
-  type TaskResults,
-  totalsOf,
-} from './next-task.js';
+import { driftOf, leavesOf, outlookOf, type TaskResults, totalsOf } from './next-task.js';
 import type { RaisedSignal, StallThresholds } from './stall.js';
-import { nextAction, outcomeName, signalsOf, type TaskLedger, type Work } from './task-ledger.js';
+import { nextAction, outcomeName, signalsOf, type TaskLedger } from './task-ledger.js';
 
-interface LedgerEntries {
-  readonly 'ledger.task.summary'?: string;
-  readonly 'ledger.task.reviewer_assessment'?: string;
-  readonly 'ledger.task.reviewer_issues'?: TaskLedger['issues'];
-  readonly 'ledger.task.required_fixes'?: readonly string[];
-  readonly 'ledger.task.blockers'?: readonly string[];
-  /** Questions to a person without an answer. */
-  readonly 'ledger.task.questions'?: TaskLedger['questions'];
-  readonly 'ledger.task.answers'?: TaskLedger['answers'];
-  readonly 'ledger.task.changed_files'?: readonly string[];
-  readonly 'ledger.task.failing_tests'?: Work['failed'];
-  readonly 'ledger.task.passing_tests'?: readonly string[];
-  readonly 'ledger.task.follow_ups'?: readonly string[];
-  /** The newest tries since the last approval, the oldest first. */
-  readonly 'ledger.task.tries'?: TaskLedger['tries'];
-  readonly 'ledger.task.stalled_count'?: number;
-  readonly 'ledger.task.stall_signals'?: readonly RaisedSignal[];
-  readonly 'ledger.task.plan_version'?: number;
-  readonly 'ledger.task.last_outcome'?: string;
-  readonly 'ledger.task.next_action'?: NextAction;
-  readonly 'ledger.task.replan_hint'?: string;
-  readonly 'ledger.task.unreadable'?: UnreadableResult;
-  readonly 'ledger.progress.active_task_id'?: string;
-  readonly 'ledger.progress.next_task_id'?: string;
-  readonly 'ledger.progress.totals'?: ProgressTotals;
-  readonly 'ledger.progress.source_fingerprint'?: TasksDocument['fingerprint'];
-  readonly 'ledger.progress.drift'?: readonly PlanDrift[];
-}
+/** Entries by the names of the specification, `ledger.task.*` and `ledger.progress.*`; empty ones are left out. */
+type LedgerEntries = Readonly<Record<string, unknown>>;
 
 /** The last result of a task, if it could not be read. */
 export type UnreadableResult = Omit<Told<typeof unreadable>, 'task'>;

@@ -8,6 +8,7 @@ import { resolvedSettings } from '../memory/session/charter.js';
 import { unread } from '../memory/session/notebook.js';
 import { factsOf, ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { nextTasks } from '../memory/session/task-dependencies.js';
+import { addTo } from '../shared/collections.js';
 import { age, clipText, distinctTexts, named, oneSpelling, quoted, withoutEnd } from '../shared/text.js';
 import { learningsCommand } from './iteration-sections.js';
 import {
@@ -193,9 +194,7 @@ function resultsOf(state: SessionState, branch: string | undefined): PastResult[
   // A file that was changed again still says what the earlier result did.
   for (const fact of factsOf(state).all()) {
     if (fact.validTo !== undefined && fact.relation !== RELATIONS.changedBy) continue;
-    const known = bySequence.get(fact.sourceSequence);
-    if (known === undefined) bySequence.set(fact.sourceSequence, [fact]);
-    else known.push(fact);
+    addTo(bySequence, fact.sourceSequence, fact);
   }
   const results = [...bySequence.values()].reverse().flatMap((facts): PastResult[] => {
     const summary = facts.find(

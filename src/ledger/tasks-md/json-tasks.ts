@@ -1,3 +1,4 @@
+import { isObject } from '../../shared/text.js';
 import { type Draft, draftOfEntry, type Findings, type Heading, partOf, problem } from './draft.js';
 
 /**
@@ -5,18 +6,7 @@ import { type Draft, draftOfEntry, type Findings, type Heading, partOf, problem 
  * under `tasks`, `todos`, `stories` or at the top.
  */
 
-interface Fields {
-  readonly [key: string]: unknown;
-  readonly id?: unknown;
-  readonly tasks?: unknown;
-  readonly prompt?: unknown;
-  readonly details?: unknown;
-  readonly testStrategy?: unknown;
-  readonly subtasks?: unknown;
-  readonly completed?: unknown;
-  readonly done?: unknown;
-  readonly passes?: unknown;
-}
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns false for text that is not JSON. */
 export function readJsonTasks(text: string, findings: Findings): boolean {
@@ -51,12 +41,12 @@ const LISTS = ['tasks', 'todos', 'userStories', 'stories', 'items'] as const;
 
 function listsOf(value: unknown): TaskList[] {
   if (Array.isArray(value)) return [{ tasks: value }];
-  if (!isFields(value)) return [];
+  if (!isObject(value)) return [];
   const own = LISTS.map((key) => value[key]).find(Array.isArray);
   if (own !== undefined) return [{ tasks: own }];
   // Tags: `{"master": {"tasks": []}, "feature": {"tasks": []}}`.
   return Object.entries(value).flatMap(([name, tag]) =>
-    isFields(tag) && Array.isArray(tag.tasks) ? [{ name, tasks: tag.tasks, holder: tag }] : [],
+    isObject(tag) && Array.isArray(tag.tasks) ? [{ name, tasks: tag.tasks, holder: tag }] : [],
   );
 }
 
@@ -67,9 +57,9 @@ function addTasks(
   lines: LinesOfObjects,
   findings: Findings,
 ): void {
-  const numbers = new Set(tasks.map((task) => (isFields(task) ? asText(task.id) : undefined)));
+  const numbers = new Set(tasks.map((task) => (isObject(task) ? asText(task.id) : undefined)));
   for (const task of tasks) {
-    if (!isFields(task)) continue;
+    if (!isObject(task)) continue;
     const text = first(task, ['title', 'content', 'name', 'text', 'subject', 'description']);
     if (text === undefined) continue;
     const own = asText(task.id);
@@ -130,10 +120,6 @@ function list(task: Fields, keys: readonly string[]): string[] {
 
 function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 type LinesOfObjects = ReadonlyMap<object, number>;

@@ -61,26 +61,17 @@ export interface ISessionFactStore {
  * dropped nothing in between.
  */
 export class InMemorySessionFactStore implements ISessionFactStore {
-  readonly #sayings: Set<Saying>;
+  readonly #sayings = new Set<Saying>();
   /** By subject and relation: a newer fact closes the older ones. */
-  readonly #groups: Index;
+  readonly #groups: Index = new Map();
   /** Findings, suggestions and blockers by task, which its outcomes close. */
-  readonly #openByTask: Index;
-  readonly #outcomesByTask: Index;
+  readonly #openByTask: Index = new Map();
+  readonly #outcomesByTask: Index = new Map();
   /** Indexes the valid facts; built by the first query and maintained afterwards. */
   #index: FactIndex | undefined;
   #hasRetracted = false;
-  #valid: number;
-  #bytes: number;
-
-  constructor() {
-    this.#sayings = new Set();
-    this.#groups = new Map();
-    this.#openByTask = new Map();
-    this.#outcomesByTask = new Map();
-    this.#valid = 0;
-    this.#bytes = 0;
-  }
+  #valid = 0;
+  #bytes = 0;
 
   /** Restores a store from `all()`, closed facts included. */
   static of(facts: Iterable<SessionFact>): InMemorySessionFactStore {

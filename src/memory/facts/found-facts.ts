@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
-import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
+import type { FactShown, FactsFound, FoundFact } from '../../contracts/replies/fact-reply.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
 import type { SessionFact } from './fact-types.js';
 
@@ -15,19 +15,16 @@ interface Place {
   readonly id: string;
 }
 
-interface FactPage {
-  readonly facts: FoundFact[];
-  readonly total: number;
-  readonly next?: string;
-}
-
 /**
  * Returns one page of the matching facts: valid ones first, each the newest first. All pages show the list as of the
  * first: newer facts are left out, and facts closed since keep their position.
  *
  * @param facts in dispatch order, closed ones included
  */
-export function findFacts(facts: readonly SessionFact[], args: ToolArguments<'fact-find'>): FactPage {
+export function findFacts(
+  facts: readonly SessionFact[],
+  args: ToolArguments<'fact-find'>,
+): Omit<FactsFound, 'sequence' | 'keeps'> {
   const from = args.cursor === undefined ? undefined : placeIn(args.cursor);
   const asOf =
     from?.asOf ?? facts.reduce((newest, { sourceSequence }) => Math.max(newest, sourceSequence), 0);
@@ -49,14 +46,12 @@ export function findFacts(facts: readonly SessionFact[], args: ToolArguments<'fa
   };
 }
 
-interface Sorted {
-  readonly fact: SessionFact;
-  readonly isClosed: boolean;
-}
-
 /** Returns the index of the first fact after a cursor. */
-function beginOf(sorted: readonly Sorted[], from: Place): number {
-  const isBefore = ({ fact, isClosed }: Sorted) =>
+function beginOf(
+  sorted: readonly { readonly fact: SessionFact; readonly isClosed: boolean }[],
+  from: Place,
+): number {
+  const isBefore = ({ fact, isClosed }: (typeof sorted)[number]) =>
     isClosed === from.isClosed ? fact.sourceSequence > from.dispatch : !isClosed;
   const first = sorted.findIndex((each) => !isBefore(each));
   if (first < 0) return sorted.length;

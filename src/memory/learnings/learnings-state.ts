@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type DEMAND_KINDS,
   type LearningEvidence,
@@ -6,6 +5,7 @@ import {
   type RelevanceMethod,
 } from '../../contracts/learning-events.js';
 import type { LearningReply, ProposalView } from '../../contracts/replies/learning-reply.js';
+import { hashOf } from '../../shared/hash.js';
 import { clipText, quoted } from '../../shared/text.js';
 
 /** The fold of a project's events. Only `evolve` changes it. */
@@ -213,7 +213,7 @@ function negations(words: ReadonlySet<string>): number {
 }
 
 function idOf(project: string, key: string): string {
-  return createHash('sha256').update(`${project}\u001f${key}`).digest('hex').slice(0, 12);
+  return hashOf(`${project}\u001f${key}`).slice(0, 12);
 }
 
 /**

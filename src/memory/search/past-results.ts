@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
 import { PathTable } from './path-table.js';
 
@@ -30,22 +29,21 @@ export const PAST_LIMITS: PastLimits = {
 };
 
 /** The memory as plain JSON; equal memories have equal bytes. */
-export const pastJson = z.object({
+export interface PastResultsJson {
   /** Number of results ever added. */
-  total: z.number(),
+  readonly total: number;
   /** All words in one line; results refer to them by number. */
-  words: z.string(),
+  readonly words: string;
   /** Tasks; results refer to them by number. */
-  tasks: z.array(z.string()),
+  readonly tasks: readonly string[];
   /** Sorted paths, one per line, without the prefix shared with the previous line. */
-  paths: z.string(),
+  readonly paths: string;
   /**
    * Base64 of numbers: the number of files; for each its shared prefix, number of uses, and age in results; then the
    * numbers of each result.
    */
-  numbers: z.string(),
-});
-type PastResultsJson = z.output<typeof pastJson>;
+  readonly numbers: string;
+}
 
 export interface PastRow {
   readonly sequence: number;

@@ -52,10 +52,6 @@ export function recordSettings(charter: Charter, settings: SessionSettings | und
   if (settings !== undefined) charter.settings = mergedSettings(charter.settings, settings);
 }
 
-export function emptyCharter(): Charter {
-  return { status: 'open' };
-}
-
 export function evolveCharter(charter: Charter, event: CharterEvent): void {
   switch (event.type) {
     case 'session.opened':

@@ -15,10 +15,6 @@ export const MAX_ITERATIONS = 500;
 
 type IterationEvent = EventOf<'iteration.started' | 'iteration.completed' | 'iteration.summary'>;
 
-export function emptyHistory(): IterationHistory {
-  return { iterations: [] };
-}
-
 export function newest(history: IterationHistory): Iteration | undefined {
   return history.iterations.at(-1);
 }

@@ -12,7 +12,7 @@ import { taskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
 import { factId } from '../facts/fact-types.js';
 import { fromStored, toStored } from '../facts/fact-vectors.js';
-import { PastResults, pastJson } from '../search/past-results.js';
+import { PastResults } from '../search/past-results.js';
 import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-traces.js';
 import { boardResult } from './board-results.js';
 import { charterJson, runJson } from './charter.js';
@@ -113,7 +113,13 @@ export const stateJson = z.object({
   vectors: z.array(vectorJson.extend({ fact: z.string() })).exactOptional(),
   rejections: z.array(knownRejection),
   reads: z.array(newestRead),
-  past: pastJson,
+  past: z.object({
+    total: z.number(),
+    words: z.string(),
+    tasks: z.array(z.string()),
+    paths: z.string(),
+    numbers: z.string(),
+  }),
   board_results: z.array(boardResult),
   window: z.object({ recent, counted: countedJson }),
   charter: charterJson,

@@ -17,9 +17,9 @@ import { tokens } from '../search/tokens.js';
 import { type CompactionRhythm, DEFAULT_RHYTHM } from '../traces/intent-trace.js';
 import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from '../traces/session-traces.js';
 import { addBoardResult, type BoardResult, movedBoard } from './board-results.js';
-import { type Charter, emptyCharter, type Run, resolvedSettings } from './charter.js';
+import { type Charter, type Run, resolvedSettings } from './charter.js';
 import { countResult, type DispatchFold, DispatchWindow } from './dispatch-window.js';
-import { emptyHistory, type IterationHistory } from './iterations.js';
+import type { IterationHistory } from './iterations.js';
 import {
   addRejection,
   answerRejections,
@@ -128,11 +128,11 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
       dispatchFold(limits),
       dispatchMemory([], noDispatches(), [], emptyTraces(), [], [], [], new PastResults(), []),
     ),
-    charter: emptyCharter(),
+    charter: { status: 'open' },
     run: undefined,
     board: emptyBoard(),
     notebook: emptyNotebook(),
-    history: emptyHistory(),
+    history: { iterations: [] },
     vectors: new Map(),
     sequence: 0,
     lastEvent: 0,

@@ -52,11 +52,6 @@ export function isOpen(task: Task): boolean {
   return OPEN.has(task.status);
 }
 
-/** `TAS-<n>` */
-export function taskIdOf(number: number): string {
-  return `TAS-${number}`;
-}
-
 export function isBoardId(id: string): boolean {
   return /^TAS-\d+$/i.test(id);
 }

@@ -3,7 +3,7 @@ import type { taskView } from '../../../contracts/replies/session-reply.js';
 import { MAX_IDS, type ToolArguments } from '../../../contracts/tool-requests.js';
 import { holderOf } from '../board-results.js';
 import { ledgersOf, outlook, type SessionState } from '../session-state.js';
-import { byPriority, claimOf, isDue, isOpen, type Task, type TaskBoard, taskIdOf } from '../task-board.js';
+import { byPriority, claimOf, isDue, isOpen, type Task, type TaskBoard } from '../task-board.js';
 import { cycleThrough, nextTasks, unresolved } from '../task-dependencies.js';
 import {
   answer,
@@ -34,7 +34,7 @@ export function addTask(state: SessionState, args: ToolArguments<'task-add'>): D
   if (double !== undefined) return duplicate(double);
   const depends = resolveAll(board, args.dependsOn ?? []);
   if ('refusal' in depends) return depends.refusal;
-  const id = taskIdOf(board.lastNumber + 1);
+  const id = `TAS-${board.lastNumber + 1}`;
   const { content, status, priority } = args;
   const data = {
     task: id,
