@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
-import { publishItOn } from '../contracts/reading/misplaced-result.js';
+import { publishItOn } from '../contracts/reading/clear-fields.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import { counted, oneLine } from '../shared/text.js';

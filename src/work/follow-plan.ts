@@ -6,7 +6,7 @@ import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { replaceFile } from '../engine/files/text-file.js';
 import { specNameOf } from '../ledger/next-task.js';
-import { tickedPlan } from '../ledger/tasks-md/tick.js';
+import { tickedPlan } from '../ledger/tasks-md/parse-tasks-md.js';
 import { hashOf } from '../shared/hash.js';
 import type { Asking } from './session-tasks.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MAX_WAITING_OF_SESSION } from '../../src/memory/learnings/proposal-room.js';
+import { MAX_WAITING_OF_SESSION } from '../../src/memory/learnings/harvest.js';
 import { cli } from '../support/cli.js';
 import { soon, startSystem } from '../support/system.js';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isRole, ROLES, type Role } from '../../contracts/kinds.js';
-import { publishItOn } from '../../contracts/reading/misplaced-result.js';
+import { publishItOn } from '../../contracts/reading/clear-fields.js';
 import { repairsInWords } from '../../contracts/reading/repairs.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';

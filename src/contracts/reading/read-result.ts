@@ -2,9 +2,16 @@ import { isObject } from '../../shared/text.js';
 import { explainIssues } from '../explain-issues.js';
 import { kindOf, ROLES, type Role, verdictsOf } from '../kinds.js';
 import { namedOnce, RESULTS, taskId } from '../results.js';
-import { type Clear, readTask, readVerdict } from './clear-fields.js';
+import {
+  type Clear,
+  elsewhere,
+  otherRole,
+  readTask,
+  readVerdict,
+  resultOfOther,
+  verdictOfOther,
+} from './clear-fields.js';
 import { kept, MAX_ITEMS, readFields } from './field-values.js';
-import { elsewhere, otherRole, resultOfOther, verdictOfOther } from './misplaced-result.js';
 import { THIS_TASK } from './repair-rules.js';
 import { Repairs, WHOLE } from './repairs.js';
 import { firstKeys, isEmpty, type Json, keysFor, type ResultShape, resultShape } from './shape.js';

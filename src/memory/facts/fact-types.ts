@@ -1,7 +1,6 @@
 import { KEPT } from '../../contracts/kept.js';
 import { type FactTag, kindOf, ROLES, type Role, rolesOf, type Severity } from '../../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
-import type { FactOfDispatch } from '../../contracts/replies/dispatch-result.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import type { ResultOf } from '../../contracts/results.js';
 import { hashOf } from '../../shared/hash.js';
@@ -47,8 +46,17 @@ export interface SessionFact {
   readonly corrects?: string;
 }
 
-/** The part of a fact that its event stores; the dispatch beside it has the rest. Without a confidence it is 1. */
-export type RecordedFact = FactOfDispatch;
+/** The part of a fact that its event stores; the dispatch beside it has the rest. */
+export interface RecordedFact {
+  readonly subject: string;
+  readonly relation: string;
+  readonly object: string;
+  readonly tags: readonly SessionFactTag[];
+  readonly severity?: Severity | undefined;
+  readonly fix?: string | undefined;
+  /** Absent means 1. */
+  readonly confidence?: number | undefined;
+}
 
 /** The source of facts: a dispatch, its position in the `DISPATCH` stream, and its arrival. */
 export interface DispatchOrigin {

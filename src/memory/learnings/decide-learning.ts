@@ -8,7 +8,7 @@ import {
   type Unstamped,
 } from '../../contracts/outcome.js';
 import { pageOf } from './best-learnings.js';
-import { SAID_ONCE } from './harvest.js';
+import { noRoomByHand, rulesPaused, SAID_ONCE, sessionsPaused } from './harvest.js';
 import {
   type Entry,
   type Learning,
@@ -21,7 +21,6 @@ import {
   retiredLearnings,
   sameText,
 } from './learnings-state.js';
-import { noRoomByHand, rulesPaused, sessionsPaused } from './proposal-room.js';
 
 /** Requests decided on the project's state alone; a search also needs vectors. */
 export type LearningCommand = Exclude<LearningRequest, 'learning.search'>;

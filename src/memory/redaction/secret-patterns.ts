@@ -1,4 +1,4 @@
-import type { Secret } from './secret-scanner.js';
+import type { Secret } from './redactor.js';
 
 /**
  * Secrets that secretlint does not know, after the rules of gitleaks: generic tokens, URLs of any scheme with a

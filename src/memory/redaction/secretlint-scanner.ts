@@ -1,7 +1,7 @@
 import { rules } from '@secretlint/secretlint-rule-preset-recommend';
+import { NO_SCANNER, type Secret, type SecretScanner } from './redactor.js';
 import { hintOf, RULE_HINTS } from './secret-hints.js';
 import { findPattern, SECRET_PATTERNS } from './secret-patterns.js';
-import { NO_SCANNER, type Secret, type SecretScanner } from './secret-scanner.js';
 
 /**
  * Runs the rules of secretlint's recommended preset and our own.

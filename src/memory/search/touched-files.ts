@@ -1,5 +1,13 @@
-import type { FilesListed } from '../../contracts/replies/fact-reply.js';
 import type { PastResults } from './past-results.js';
+
+/** Files that results touched, and pairs that change together. */
+interface TouchedFiles {
+  readonly files: { readonly path: string; readonly uses: number; readonly tasks: string[] }[];
+  /** Indices into `files`. */
+  readonly links: { readonly from: number; readonly to: number; readonly together: number }[];
+  /** Number of matching files. */
+  readonly total: number;
+}
 
 const MAX_TASKS = 10;
 const MAX_LINKS = 200;
@@ -7,14 +15,14 @@ const MAX_LINKS = 200;
 const MOST_TOGETHER = 40;
 
 /**
- * Returns the most used files, then by path, and pairs of them that change together.
+ * Returns the most used files, then by path.
  *
  * @param text words that the path contains, in any order and case
  */
 export function touchedFiles(
   past: PastResults,
   { text = '', limit }: { readonly text?: string | undefined; readonly limit: number },
-): Omit<FilesListed, 'sequence'> {
+): TouchedFiles {
   const words = text.toLowerCase().split(/\s+/);
   const { paths } = past.paths;
   const fitting = paths.flatMap((path, id) => {

@@ -14,11 +14,11 @@ import { factId } from '../facts/fact-types.js';
 import { fromStored, toStored } from '../facts/fact-vectors.js';
 import { PastResults } from '../search/past-results.js';
 import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-traces.js';
-import { boardResult } from './board-results.js';
 import { charterJson, runJson } from './charter.js';
 import { countedJson, DispatchWindow, resultsFromJson, resultsToJson } from './dispatch-window.js';
 import { knownRejection, newestRead, rejected } from './known-rejections.js';
 import { dispatchFold, dispatchMemory, type SessionState } from './session-state.js';
+import { boardResult } from './task-board.js';
 
 const words = {
   subject: z.string(),

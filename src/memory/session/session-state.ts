@@ -16,7 +16,6 @@ import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
 import { type CompactionRhythm, DEFAULT_RHYTHM } from '../traces/intent-trace.js';
 import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from '../traces/session-traces.js';
-import { addBoardResult, type BoardResult, movedBoard } from './board-results.js';
 import { type Charter, type Run, resolvedSettings } from './charter.js';
 import { countResult, type DispatchFold, DispatchWindow } from './dispatch-window.js';
 import type { IterationHistory } from './iterations.js';
@@ -30,7 +29,15 @@ import {
   type Rejected,
 } from './known-rejections.js';
 import { type Answer, emptyNotebook, type Notebook } from './notebook.js';
-import { claimOf, emptyBoard, type TaskBoard, withoutLapsed } from './task-board.js';
+import {
+  addBoardResult,
+  type BoardResult,
+  claimOf,
+  emptyBoard,
+  movedBoard,
+  type TaskBoard,
+  withoutLapsed,
+} from './task-board.js';
 
 /** Limits that shape the fold; a snapshot with other limits is not used. */
 export interface SessionLimits {

@@ -2,9 +2,8 @@ import type { Told } from '../../contracts/replies/page-fields.js';
 import type { sessionView, taskView } from '../../contracts/replies/session-reply.js';
 import { totalsOf } from '../../ledger/next-task.js';
 import { counted } from '../../shared/text.js';
-import { isSentBack } from './board-results.js';
 import type { SessionState } from './session-state.js';
-import { byPriority, isOpen, type Task, type TaskBoard } from './task-board.js';
+import { byPriority, isOpen, isSentBack, type Task, type TaskBoard } from './task-board.js';
 
 /** An unfinished dependency, and why. */
 export type Unresolved = Told<typeof taskView>['unresolved'][number];

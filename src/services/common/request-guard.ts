@@ -2,8 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isToken } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/clients.js';
-import { addCounts, redactJson, type SecretCounts } from '../../memory/redaction/redactor.js';
-import type { SecretScanner } from '../../memory/redaction/secret-scanner.js';
+import {
+  addCounts,
+  redactJson,
+  type SecretCounts,
+  type SecretScanner,
+} from '../../memory/redaction/redactor.js';
 
 interface GuardOptions {
   /** Requests per second and session, over all handlers; 0 for no limit. */

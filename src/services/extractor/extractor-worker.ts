@@ -21,8 +21,13 @@ import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
 import { factsBeyond } from '../../memory/facts/event-facts.js';
 import { RuleBasedFactExtractor } from '../../memory/facts/fact-extractor.js';
-import { addCounts, redactJson, type SecretCounts } from '../../memory/redaction/redactor.js';
-import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
+import {
+  addCounts,
+  NO_SCANNER,
+  redactJson,
+  type SecretCounts,
+  type SecretScanner,
+} from '../../memory/redaction/redactor.js';
 import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/open-sessions.js';
 import { archivedResult } from '../lifecycle/change-layout.js';
 import { LateGuard } from './late-guard.js';

@@ -15,8 +15,7 @@ import type { LearningLog, SessionLog } from '../../engine/ports/session-log.js'
 import type { LearningDecision } from '../../memory/learnings/decide-learning.js';
 import { demandsOf, dueProposals, type Proposed } from '../../memory/learnings/harvest.js';
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
-import { redactJson } from '../../memory/redaction/redactor.js';
-import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
+import { NO_SCANNER, redactJson, type SecretScanner } from '../../memory/redaction/redactor.js';
 import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/open-sessions.js';
 import { dispose, retryDelay } from '../extractor/session-lane.js';
 

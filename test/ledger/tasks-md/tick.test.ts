@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
-import { tickedPlan } from '../../../src/ledger/tasks-md/tick.js';
+import { parseTasksMd, tickedPlan } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
 
 const FIXTURES = new URL('../../fixtures/tasks-md/', import.meta.url);
 const plans = readdirSync(FIXTURES)

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { ResultOf } from '../../../src/contracts/results.js';
 import { NOTE_TYPES, type NoteType } from '../../../src/contracts/session-meta-events.js';
-import { demandsOf, dueProposals, noteProposals } from '../../../src/memory/learnings/harvest.js';
 import {
+  demandsOf,
+  dueProposals,
   MAX_WAITING,
   MAX_WAITING_OF_SESSION,
+  noteProposals,
   rulesPaused,
   sessionsPaused,
-} from '../../../src/memory/learnings/proposal-room.js';
+} from '../../../src/memory/learnings/harvest.js';
 import type { Note } from '../../../src/memory/session/notebook.js';
 import { timeOf } from '../../support/builders.js';
 import {

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { redactJson, redactLine, redactText } from '../../../src/memory/redaction/redactor.js';
-import type { Secret, SecretScanner } from '../../../src/memory/redaction/secret-scanner.js';
-import { NO_SCANNER } from '../../../src/memory/redaction/secret-scanner.js';
+import {
+  NO_SCANNER,
+  redactJson,
+  redactLine,
+  redactText,
+  type Secret,
+  type SecretScanner,
+} from '../../../src/memory/redaction/redactor.js';
 import { secretlintScanner } from '../../../src/memory/redaction/secretlint-scanner.js';
 import { hostileTexts } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../../src/contracts/results.js';
 import type { FactRecorded, SessionEvent } from '../../../src/contracts/session-events.js';
-import { addBoardResult } from '../../../src/memory/session/board-results.js';
 import { runStatus } from '../../../src/memory/session/run-status.js';
 import { seenState } from '../../../src/memory/session/session-state.js';
+import { addBoardResult } from '../../../src/memory/session/task-board.js';
 import { recorded, reviewer } from '../../support/builders.js';
 import { APPROVED, blocked, completed, digest, failed, needsChanges } from '../../support/ledgers.js';
 import { type Played, timeAt, withTasks } from '../../support/played.js';

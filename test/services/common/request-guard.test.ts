@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
-import type { SecretScanner } from '../../../src/memory/redaction/secret-scanner.js';
+import type { SecretScanner } from '../../../src/memory/redaction/redactor.js';
 import { guarded } from '../../../src/services/common/request-guard.js';
 
 const secrets: SecretScanner = {

@@ -1,6 +1,6 @@
 import type { CommandName, ToolArguments } from '../../../contracts/tool-requests.js';
-import { later } from '../board-results.js';
 import { type SessionState, seenState } from '../session-state.js';
+import { later } from '../task-board.js';
 import * as iterations from './iteration-commands.js';
 import * as lifecycle from './lifecycle-commands.js';
 import * as notebook from './notebook-commands.js';

@@ -1,9 +1,8 @@
 import type { Told } from '../../../contracts/replies/page-fields.js';
 import type { taskView } from '../../../contracts/replies/session-reply.js';
 import { MAX_IDS, type ToolArguments } from '../../../contracts/tool-requests.js';
-import { holderOf } from '../board-results.js';
 import { ledgersOf, outlook, type SessionState } from '../session-state.js';
-import { byPriority, claimOf, isDue, isOpen, type Task, type TaskBoard } from '../task-board.js';
+import { byPriority, claimOf, holderOf, isDue, isOpen, type Task, type TaskBoard } from '../task-board.js';
 import { cycleThrough, nextTasks, unresolved } from '../task-dependencies.js';
 import {
   answer,

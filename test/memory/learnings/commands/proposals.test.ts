@@ -4,7 +4,7 @@ import {
   MAX_MANUAL_OF_SESSION,
   MAX_WAITING,
   MAX_WAITING_OF_SESSION,
-} from '../../../../src/memory/learnings/proposal-room.js';
+} from '../../../../src/memory/learnings/harvest.js';
 import { timeOf } from '../../../support/builders.js';
 import { accepted, idOf, observed, Project, proposed } from '../../../support/learning-project.js';
 
