@@ -46,6 +46,7 @@ command('session.opened', {
   spec_path: 'specs/parser.md',
   project: 'query',
 });
+command('run.ended', {});
 command('run.initialized', {
   spec: 'parser',
   goal: 'A parser',

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { TOOLS } from '../contracts/tool-requests.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { answerCommand as answering } from '../work/questions.js';
 import { cliOf, examples, out, withClient } from './command-context.js';
 import { addFields, addRequest, print } from './request-command.js';
 import { SESSION_DEFAULT, usualSession } from './session-argument.js';
@@ -100,7 +102,25 @@ export function answerCommand(program: Command): void {
   addRequest(program, 'answer', 'blocker-answer', {
     ...{ places: ['task', 'answer'], about: 'answer the open question of a task: later prompts show it' },
     examples: ['2.1 "Use port 9464" -s demo', '2.1 "LF" -s demo --question "Which line endings?"'],
+    send: (client, request: { session?: string; task?: string }) =>
+      client.requestTool('blocker-answer', request).catch(async (error: unknown) => {
+        throw await withOpenQuestions(error, client, request);
+      }),
   });
+}
+
+/** Names the tasks that do have an open question, each with the command that answers it. */
+async function withOpenQuestions(
+  error: unknown,
+  client: ThroughlineClient,
+  { session = '', task }: { session?: string; task?: string },
+): Promise<unknown> {
+  if (!(error instanceof ThroughlineError) || error.details?.task === undefined) return error;
+  const asks = (await client.runStatus(session)).asks.filter((each) => each.task !== task);
+  const commands = new Set(asks.map((each) => `\n  ${answering(each.task, session)}`));
+  if (commands.size === 0) return error;
+  const message = `${error.message}. Open questions are answered by:${[...commands].join('')}`;
+  return new ThroughlineError(error.code, message, { cause: error });
 }
 
 export function noteCommand(program: Command): void {

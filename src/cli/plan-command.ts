@@ -43,6 +43,7 @@ export function planCommand(program: Command): void {
     .addHelpText('after', examples('throughline plan follow tasks.md -s demo', 'throughline plan show demo'));
   addFollow(plan);
   addShow(plan);
+  addUnfollow(plan);
 }
 
 function addFollow(plan: Command): void {
@@ -175,6 +176,23 @@ function addShow(plan: Command): void {
       };
       if (watch) return watchText(cli, shown, !json);
       out(await shown());
+    });
+}
+
+function addUnfollow(plan: Command): void {
+  onSession(plan.command('unfollow'))
+    .summary('follow no plan any more')
+    .description(
+      'Follows no plan any more: its tasks leave the session, and results stay. The file is not touched.',
+    )
+    .option('--json', 'print the reply as JSON')
+    .addHelpText('after', examples('throughline plan unfollow demo'))
+    .action(async (_: string | undefined, { json = false }: { json?: boolean }, command: Command) => {
+      const cli = cliOf(command);
+      const session = await usualSession(cli, command);
+      const reply = await withClient(cli, (client) => client.initRun({ session, unfollow: true }));
+      requireEvents(session, reply.sequence);
+      out(shownStatus(cli, reply, json), coloured(cli));
     });
 }
 

@@ -110,6 +110,7 @@ export const runEvents = [
     source: tasksSource.describe('Where the tasks come from.'),
     document: tasksDocument.describe('The content of the plan.'),
   }),
+  eventOf('run.ended', {}),
   eventOf('progress.rebuilt', { document: tasksDocument.describe('The content of the plan.') }),
 ] as const;
 
@@ -143,11 +144,21 @@ export const runInitRequest = z
       .describe(
         'With tasksText: the requirements document beside it, for the texts of those that its tasks name.',
       ),
+    unfollow: z
+      .literal(true)
+      .optional()
+      .describe(
+        'Follow no plan any more: its tasks leave, results stay. In place of tasksPath and tasksText.',
+      ),
   })
-  .refine((request) => (request.tasksPath === undefined) !== (request.tasksText === undefined), {
-    message: 'give either tasksPath, a file that the service can read, or tasksText, the document itself',
-    path: ['tasksPath'],
-  });
+  .refine(
+    ({ tasksPath, tasksText, unfollow }) =>
+      [tasksPath, tasksText, unfollow].filter((each) => each !== undefined).length === 1,
+    {
+      message: 'give either tasksPath, a file that the service can read, or tasksText, the document itself',
+      path: ['tasksPath'],
+    },
+  );
 
 /** The input of `run.init`. */
 export type RunInitInput = z.input<typeof runInitRequest>;

@@ -19,7 +19,7 @@ const CONTRACTS: readonly Contract[] = [
 const NAMED_BY_THE_CALLER = new Set(['stallThresholds', 'entries']);
 /** Objects that may hold what their caller likes. */
 const OPEN = new Set(['payload']);
-const MAY_BE_LEFT_OUT = new Set(['after', 'afterTimeoutMs', 'asOf', 'tasksPath']);
+const MAY_BE_LEFT_OUT = new Set(['after', 'afterTimeoutMs', 'asOf', 'tasksPath', 'unfollow']);
 
 /** A schema whose parts stand in their places: without ids. */
 function inlined(schema: z.ZodType): object {

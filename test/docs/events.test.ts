@@ -37,6 +37,7 @@ const WHEN: Readonly<Record<SessionEvent['type'], string>> = {
   'session.reopened': 'an archived session accepts results again',
   'session.checkpoint': 'the whole state, so that what came before may be removed',
   'run.initialized': 'the session follows a plan from now on',
+  'run.ended': 'the session follows no plan any more',
   'progress.rebuilt': 'the file of the plan was read again, and had changed',
   'trace.appended': 'entries of a trace came in',
 };

@@ -87,6 +87,11 @@ describe('a question of an agent', () => {
     }
     await expect(prompt('1-2.md')).rejects.toThrow('ENOENT');
     await prompt('3-1.md');
+    const other = await cli(['answer', '3', 'Use 9464.', '-s', session], { env });
+    expect(other.code).toBe(3);
+    expect(other.stderr).toContain(
+      `Open questions are answered by:\n  throughline answer 1 "…" -s ${session} (`,
+    );
   });
 
   it('with a default is shown, and the work goes on with the default', async () => {

@@ -132,7 +132,7 @@ export const runJson = z.object({
 });
 export type Run = z.output<typeof runJson>;
 
-export type RunEvent = EventOf<'run.initialized' | 'progress.rebuilt'>;
+export type RunEvent = EventOf<'run.initialized' | 'run.ended' | 'progress.rebuilt'>;
 
 /** A rebuilt document without a run changes nothing. */
 export function evolveRun(run: Run | undefined, event: RunEvent): Run | undefined {
@@ -140,5 +140,6 @@ export function evolveRun(run: Run | undefined, event: RunEvent): Run | undefine
     const { spec, goal, source, document } = event.data;
     return { spec, source, document, ...(goal !== undefined && { goal }) };
   }
+  if (event.type === 'run.ended') return undefined;
   return run && { ...run, document: event.data.document };
 }

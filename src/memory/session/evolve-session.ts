@@ -105,6 +105,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       recordSettings(state.charter, event.data.settings);
       state.run = evolveRun(state.run, event);
       return state;
+    case 'run.ended':
     case 'progress.rebuilt':
       state.run = evolveRun(state.run, event);
       return state;

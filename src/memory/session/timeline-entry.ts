@@ -205,6 +205,8 @@ function summaryOf(event: Other): string {
         : 'the log begins here: the state is that of the events before';
     case 'run.initialized':
       return `plan ${event.data.spec}: ${tasksOf(event.data.document)}`;
+    case 'run.ended':
+      return 'no plan is followed any more';
     case 'progress.rebuilt':
       return `the plan has changed: ${tasksOf(event.data.document)}`;
   }

@@ -10,7 +10,7 @@ import type { LeaseStore } from '../../engine/ports/lease-store.js';
 import { specNameOf } from '../../ledger/next-task.js';
 import { planProblem } from '../../ledger/plan-document.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
-import { append } from '../../memory/session/commands/session-decision.js';
+import { answer, append } from '../../memory/session/commands/session-decision.js';
 import { planView, sessionLists } from '../../memory/session/plan-view.js';
 import { runStatus } from '../../memory/session/run-status.js';
 import { ledgersOf, type SessionState, seenState } from '../../memory/session/session-state.js';
@@ -38,7 +38,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
   }
 
   return {
-    /** Records the tasks as the session's plan. Throws a ThroughlineError if they cannot be read. */
+    /** Records the tasks as the session's plan, or that it follows none. @throws ThroughlineError if they cannot be read */
     async init(input: unknown) {
       const {
         session: name,
@@ -48,8 +48,18 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
         tasksText,
         requirementsText,
         settings,
+        unfollow,
       } = checkedRequest(runInitRequest, input);
       const session = token(name, 'session');
+      if (unfollow) {
+        const { reply } = await command(session, 'run.init', (state) => {
+          if (state.charter.archived !== undefined) return refuseArchived(state);
+          return state.run === undefined
+            ? answer(runStatus)
+            : append({ type: 'run.ended', data: {} }, runStatus);
+        });
+        return { ...reply, problems: [] };
+      }
       const source: TasksSource =
         tasksPath === undefined ? { kind: 'document' } : { kind: 'file', path: tasksPath };
       const read =
