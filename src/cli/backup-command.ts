@@ -136,7 +136,6 @@ export function restoreCommand(program: Command): void {
     });
 }
 
-/** The layout that was asked for; `undefined` for that of the backup. */
 function layoutOf({ layout, shards: count }: LayoutOptions): SessionLayout | undefined {
   if (layout === 'sharded') return { layout, shards: count ?? DEFAULT_SHARDS };
   if (count !== undefined)
@@ -189,7 +188,6 @@ export function addLayoutOptions(command: Command, about: string): Command {
     );
 }
 
-/** The same as if the settings said it. */
 export function withLayout<C extends Cli>(cli: C, { layout, shards: count }: LayoutOptions): C {
   const { config } = cli;
   return { ...cli, config: { ...config, layout: layout ?? config.layout, shards: count ?? config.shards } };

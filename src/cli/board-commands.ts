@@ -54,7 +54,6 @@ export function taskCommand(program: Command): void {
   });
 }
 
-/** The requests that each change one part of a task. */
 const EDITS = ['task-content', 'task-priority', 'task-status'] as const;
 
 function addEdit(task: Command): void {

@@ -19,7 +19,6 @@ export { examples, note, out, outForAgent } from './output.js';
 
 /** Shared by all commands. Modules that only some need are loaded by those commands. */
 
-/** Reads configuration and the options that all commands share. */
 export function cliOf(command: Command): Cli {
   const config = loadConfig();
   for (const name of unknownVariables(config.env)) {
@@ -74,7 +73,6 @@ export async function withConnection<T>(
   }
 }
 
-/** Connects as a client of the services, and always closes again. */
 export async function withClient<T>(
   cli: Cli,
   work: (client: ThroughlineClient) => Promise<T>,
@@ -91,7 +89,6 @@ export async function withClient<T>(
   }
 }
 
-/** Sessions among which a name is looked for. */
 const LOOKED_AT = 200;
 
 /** The error about a session that does not exist, with the name of one that is called nearly so. */

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 
-/** Groups of the overview, in its order. */
 export const SHOWN_GROUPS = ['Start', 'Agents', 'Look', 'Keep'] as const;
 /** Commands below `admin` and `dev`, which `help --all` lists, and those that only programs call. */
 const OTHER_GROUPS = ['admin', 'dev', 'hidden'] as const;
@@ -18,7 +17,6 @@ export interface CommandEntry {
   readonly load: () => Promise<(parent: Command) => void>;
 }
 
-/** The groups that are commands themselves. */
 export const GROUP_COMMANDS = {
   admin: {
     about: 'Commands for those who run an installation.',

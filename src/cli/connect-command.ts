@@ -164,7 +164,6 @@ function newRecord(
   return settings;
 }
 
-/** The place that connecting works on: this folder, or what belongs to the user. */
 function placeOf(cli: Cli, scope: Scope): Where {
   return { scope, project: process.cwd(), home: homedir(), env: cli.config.env, exists: existsSync };
 }
@@ -189,7 +188,6 @@ async function disconnect(cli: Cli, client: ConnectClientName, options: ConnectO
     );
 }
 
-/** Shows the changes, and writes them where that is wanted. */
 async function written(
   cli: Cli,
   changes: readonly FileChange[],
@@ -271,7 +269,6 @@ function diffLines(
     .join('\n');
 }
 
-/** A client, and whether what connects it works. */
 interface ConnectedClient {
   readonly client: ConnectClientName;
   readonly title: string;
@@ -280,14 +277,12 @@ interface ConnectedClient {
   readonly project: EntryState | 'unreadable';
   readonly user: EntryState | 'unreadable';
   readonly works: boolean;
-  /** Each problem with its fix. */
   readonly problems: readonly string[];
 }
 
 const VERSION_TIMEOUT_MS = 5000;
 const run = promisify(execFile);
 
-/** Adds `throughline connect ls`. */
 export function addConnectList(connect: Command): void {
   connect
     .command('ls')
@@ -344,7 +339,6 @@ async function connectedClient(
   return { client, title, version, ...states, works: isConnected && problems.length === 0, problems };
 }
 
-/** Returns the problems that affect every client. */
 async function commonProblems(cli: Cli): Promise<string[]> {
   const path = installedProgram('throughline', cli.config.env);
   const problems = [path === undefined ? NOT_ON_PATH : undefined, await serverProblem(cli)];

@@ -14,7 +14,6 @@ import { type Cli, cliOf, examples, note, outForAgent, withClient } from './comm
 import { serverToStart } from './nats-server-command.js';
 import { runUntilSignal } from './signals.js';
 
-/** The task after the recorded ones. */
 const NEXT_TASK = {
   taskId: '5.1',
   taskPrompt:

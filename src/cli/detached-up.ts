@@ -23,7 +23,6 @@ import type { Cli } from './cli-context.js';
 /** An `up` that has left its terminal: it is found again by the lock of its store. */
 
 const POLL_MS = 50;
-/** Longest wait for one that is starting. */
 const READY_WITHIN_MS = 30_000;
 const LOG = 'throughline.log';
 
@@ -186,7 +185,6 @@ async function openLog(storeDir: string, logFile: string): Promise<number> {
   }
 }
 
-/** Returns the text appended to a log since a position. */
 function textFrom(log: number, position: number): string {
   const bytes = Buffer.alloc(Math.max(0, fstatSync(log).size - position));
   return bytes.toString('utf8', 0, readSync(log, bytes, 0, bytes.length, position));

@@ -107,7 +107,6 @@ export function healthCommand(program: Command): void {
     });
 }
 
-/** The worst level, and every finding of it. */
 function summary(found: readonly Finding[], inColour: boolean): string {
   const level = worst(found);
   const told = found.filter((finding) => finding.level === level);
@@ -121,7 +120,6 @@ function worst(found: readonly Finding[]): Finding['level'] {
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
-/** A finding, and on a second line what to do about it. */
 function findingLines({ check, level, message, fix }: Finding, coloured: boolean): string {
   const pc = picocolors.createColors(coloured);
   const lines = [`${levelText(level, coloured)}  ${check}: ${visible(message)}`];
@@ -129,7 +127,6 @@ function findingLines({ check, level, message, fix }: Finding, coloured: boolean
   return lines.join('\n');
 }
 
-/** `ok  `, `warn` or `fail`, in its colour. */
 function levelText(level: Finding['level'], coloured: boolean): string {
   return picocolors.createColors(coloured)[COLOURS[level]](level.padEnd(4));
 }

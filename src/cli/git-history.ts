@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { ResultOf } from '../contracts/results.js';
 
-/** Which commits of a repository are read. */
 export interface CommitSelection {
   /** The newest so many. */
   readonly limit: number;
@@ -14,13 +13,11 @@ export interface CommitSelection {
   readonly path?: readonly string[] | undefined;
 }
 
-/** A repository, and the environment that git runs in. */
 interface Repository {
   readonly path: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The commits that were read. */
 export interface History {
   readonly commits: readonly CommitResult[];
   /** Number of commits with a subject or file list too long for a dispatch. */

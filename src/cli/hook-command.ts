@@ -16,7 +16,6 @@ const WITHIN_MS = 220;
 const LONG_WITHIN_MS = 3000;
 /** A start that takes most of that shows a busy machine, where all takes longer: a hook has so many times its start. */
 const STARTS = 2;
-/** However busy the machine is. */
 const MOST_BUSY_MS = 3000;
 const LEAST_MS = 50;
 const MOST_MS = 60_000;

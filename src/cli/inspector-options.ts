@@ -72,7 +72,6 @@ export async function startInspector(
   return inspector;
 }
 
-/** The line that says where to open it. */
 export function inspectorLine({ url }: Pick<RunningInspector, 'url'>): string {
   return `inspector ${url}`;
 }

@@ -30,7 +30,6 @@ import {
 } from './show-learning.js';
 import { coloursOf } from './show-reply.js';
 
-/** `throughline learning …`: what a project has learned, and the proposals that become learnings. */
 export function learningCommand(program: Command): void {
   const learning = program
     .command('learning')
@@ -88,7 +87,6 @@ interface ListOptions extends ProjectOptions {
   readonly retired?: boolean;
 }
 
-/** One list of two requests: learnings, or with --status proposals. */
 function addList(learning: Command): void {
   const list = learning
     .command('ls')
@@ -189,7 +187,6 @@ function proposalsNote(
   return `-- ${shownOf(proposals.length, total, `${kind}proposal`)} of project ${project}${next}${paused}`;
 }
 
-/** The fields of a request. */
 type Asked = Readonly<Record<string, unknown>>;
 
 /** Output of a command: the answer, and a note for standard error. */

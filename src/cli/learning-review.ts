@@ -17,12 +17,10 @@ const MOST = 1000;
 /** Cases shown with a proposal; `learning show` lists all. */
 const EVIDENCE_SHOWN = 3;
 
-/** A person types one of these letters to decide on a proposal. */
 const ACTIONS = { a: 'accept', m: 'merge', b: 'both', r: 'reject', e: 'edit', s: 'skip', q: 'quit' } as const;
 
 type Letter = keyof typeof ACTIONS;
 
-/** `throughline learning review`: one letter for each decision. */
 export function addReview(proposals: Command): void {
   deciding(proposals.command('review'))
     .description(
@@ -186,7 +184,6 @@ function proposalText(pc: Colors, shown: ProposalView, place: string): string {
   ].join('\n');
 }
 
-/** The newest cases first. */
 function evidenceLines({ proposal }: ProposalView): string[] {
   const { evidence, source } = proposal;
   if (evidence.length === 0)

@@ -91,7 +91,6 @@ async function followOne(
 
 /** Announcements may get lost: this is the longest delay then. */
 const LOOK_EVERY_MS = 30_000;
-/** Sessions that are read at a time. */
 const AT_ONCE = 8;
 /** Sessions, and entries of a timeline, in a page of a list. */
 const PAGE = 200;

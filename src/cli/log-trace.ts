@@ -90,7 +90,6 @@ async function pinEntry(
   out(json ? JSON.stringify(reply) : `pinned for ${reply.pinned.intent}: ${reply.pinned.text}`);
 }
 
-/** An entry field by field, its output last. */
 function fieldLines({ stored, output, constraints, size: _, ...fields }: TraceFound['entry']): string[] {
   const lines = Object.entries({ ...fields, ...(constraints?.length && { constraints }) }).map(
     ([name, value]) => `${`${name}:`.padEnd(12)} ${Array.isArray(value) ? value.join(', ') : value}`,

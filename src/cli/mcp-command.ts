@@ -92,7 +92,6 @@ function memoryOf(
   return { memory, close };
 }
 
-/** Until the client closes its end. */
 async function serveInput(memory: Memory, close: () => Promise<void>): Promise<void> {
   const ended = new Promise<unknown>((resolve) => {
     process.stdin.once('end', resolve).once('close', resolve);

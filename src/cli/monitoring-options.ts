@@ -63,7 +63,6 @@ export async function startMonitoring(
   return { monitoring, tracing: otelTracing({ sessions: otelSessions === true }) };
 }
 
-/** Adds what the process itself takes to its metrics. */
 export async function watchThisProcess({
   monitoring,
   shutdown,

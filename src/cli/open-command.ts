@@ -16,7 +16,6 @@ interface OpenOptions {
   readonly json?: boolean;
 }
 
-/** The programs that open a URL, by platform. */
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   darwin: ['open'],
   win32: ['cmd', '/c', 'start', ''],

@@ -4,7 +4,6 @@ import { SPAN_PATTERN, TERM_PATTERN } from '../shared/text.js';
 
 /** Parsers of option values. */
 
-/** Parser of a whole number in an option. */
 export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
   return (raw) => {
     const value = Number(raw);
@@ -33,7 +32,6 @@ export function duration(raw: string): number {
   throw new InvalidArgumentError('Use a time from 1ms to 24h, such as 500ms, 30s or 5m.');
 }
 
-/** Parser of one of these names, which suggests the nearest. */
 export function nameOf<Name extends string>(names: readonly Name[]): (raw: string) => Name {
   return (raw) => {
     const name = names.find((each) => each === raw);
@@ -44,13 +42,11 @@ export function nameOf<Name extends string>(names: readonly Name[]): (raw: strin
   };
 }
 
-/** Parser of a number from 0 to 1 in an option. */
 export function fraction(raw: string): number {
   if (/^(0|1|[01]?\.\d+)$/.test(raw) && Number(raw) <= 1) return Number(raw);
   throw new InvalidArgumentError('Use a number from 0 to 1.');
 }
 
-/** Parser of an amount of US dollars. */
 export function dollars(raw: string): number {
   if (/^\d{1,9}(\.\d{1,6})?$/.test(raw) && Number(raw) > 0) return Number(raw);
   throw new InvalidArgumentError('Use an amount in dollars, such as 5 or 0.50.');
@@ -80,13 +76,11 @@ function settingOf(raw: string): unknown {
   return /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
 }
 
-/** Takes a number of days such as `90d`, or `never`. */
 export function term(raw: string): string {
   if (TERM_PATTERN.test(raw)) return raw;
   throw new InvalidArgumentError('Use a number of days, such as 90d, or never.');
 }
 
-/** Takes a stretch of time such as `90m`, `12h` or `30d` as it is written. */
 export function span(raw: string): string {
   if (SPAN_PATTERN.test(raw)) return raw;
   throw new InvalidArgumentError('Use a number with m, h or d, such as 90m, 12h or 30d.');
@@ -115,7 +109,6 @@ const STATUS_SYNONYMS: Readonly<Record<string, string>> = {
   ...{ cancelled: 'cancelled', canceled: 'cancelled' },
 };
 
-/** Parser of the status of a task, as the wire has it. */
 export function taskStatus(raw: string): string {
   const status = STATUS_SYNONYMS[raw.toLowerCase()];
   if (status !== undefined) return status;

@@ -22,7 +22,6 @@ export function note(text: string): void {
   process.stderr.write(`${visible(text)}\n`);
 }
 
-/** A cell of a table: text, or text in a colour. */
 export type Cell = string | { readonly text: string; readonly colour: (text: string) => string };
 
 /** A cell up to this length sets the width of its column. */
@@ -50,7 +49,6 @@ export function table(
   return [dim(line(headings)), ...rows.map(line)];
 }
 
-/** The cells of a row in one line. */
 export function inLine(cells: readonly Cell[], between = ' '): string {
   return cells.map((cell) => (typeof cell === 'string' ? cell : cell.colour(cell.text))).join(between);
 }
@@ -126,7 +124,6 @@ export function nextPageCommand(command: Command, cursor: string): string {
   return [...words, '--page', cursor].map(shellWord).join(' ');
 }
 
-/** The options that were given, but for the page. */
 function given(command: Command): string[] {
   return command.options.flatMap((option) => {
     const name = option.attributeName();

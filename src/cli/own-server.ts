@@ -7,7 +7,6 @@ const ASK_EVERY_MS = 30_000;
 /** A disk that is broken, and not full, must not have the server started again and again. */
 const BETWEEN_RESTARTS_MS = 60_000;
 
-/** The server that `up` has started, and stops. */
 export interface OwnServer {
   /** The server as first started; a restart replaces the process but keeps its address. */
   readonly server: RunningServer;

@@ -196,7 +196,6 @@ function addUnfollow(plan: Command): void {
     });
 }
 
-/** Plans that are shown where there are several. */
 const SHOWN = 20;
 
 /**

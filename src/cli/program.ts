@@ -68,7 +68,6 @@ function serverOption(): Option {
   );
 }
 
-/** The command that an entry of a group stands below; undefined for an entry at the top. */
 function groupCommand(program: Command, { group }: CommandEntry): Command | undefined {
   if (group !== 'admin' && group !== 'dev') return undefined;
   const known = program.commands.find((each) => each.name() === group);
@@ -117,7 +116,6 @@ function addHelpCommand(program: Command): void {
     });
 }
 
-/** The commands that the overview leaves out, with their summaries. */
 function allCommands(): string {
   const rows = (group: string) => COMMANDS.filter((entry) => entry.group === group);
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));

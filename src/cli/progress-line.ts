@@ -5,7 +5,6 @@ import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
 import { note } from './output.js';
 
-/** Reports the progress of a long command on standard error. */
 export interface Progress {
   reached(count: number): void;
   ended(): void;
@@ -87,7 +86,6 @@ export function transferProgress(wanted: boolean, one: string, done: string) {
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
-/** `1.2 GB`. */
 function inBytes(bytes: number): string {
   let [value, unit] = [bytes, 0];
   for (; value >= 1000 && unit < UNITS.length - 1; unit += 1) value /= 1000;

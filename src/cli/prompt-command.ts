@@ -343,7 +343,6 @@ function addTemplate(parent: Command): void {
     });
 }
 
-/** The text of a template file. */
 export async function readTemplate(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');

@@ -20,7 +20,6 @@ interface ForgetOptions {
 type Reply = ToolReply<'session-forget'> | ToolReply<'project-forget'>;
 
 const NOTHING = 'nothing';
-/** Between two looks at how far it is. */
 const LOOK_MS = 200;
 
 export function addRemove(session: Command): void {
@@ -100,7 +99,6 @@ interface Forgotten {
     client: ThroughlineClient,
     more: { readonly dryRun?: boolean; readonly confirm?: string },
   ) => Promise<Reply>;
-  /** Returns warnings to show before the confirmation. */
   readonly warns: (found: StoredCounts, reply: Reply) => string[];
 }
 
@@ -198,7 +196,6 @@ const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: st
 
 const KINDS = Object.keys(WORDS) as (keyof StoredCounts)[];
 
-/** Returns the larger count of each kind. */
 function most(one: StoredCounts, other: StoredCounts): StoredCounts {
   return recordOf(KINDS, (kind) => Math.max(one[kind], other[kind]));
 }

@@ -14,7 +14,6 @@ import { type Colors, coloursOf, showReply } from './show-reply.js';
 
 export type Shape = Readonly<Record<string, z.ZodType>>;
 
-/** A command of the tree: the request that it sends is the key of its row. */
 export interface RequestRow<Name extends ToolName> {
   /** Fields that are typed as arguments, in this order; the others are options. */
   readonly places?: readonly string[];
@@ -87,7 +86,6 @@ export function addRequest<Name extends ToolName>(
     });
 }
 
-/** Prints an answer that may be in colour. */
 export function print(cli: Cli, lines: readonly string[]): void {
   if (lines.length > 0) out(lines.join('\n'), coloured(cli));
 }
@@ -101,12 +99,10 @@ export function sentence(summary: string): string {
   return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
 }
 
-/** The fields of a shape that pass a test. */
 export function shapeOf(shape: Shape, isOffered: (field: string) => boolean): Shape {
   return Object.fromEntries(Object.entries(shape).filter(([field]) => isOffered(field)));
 }
 
-/** Options that are not called by their field. */
 const RENAMED: Readonly<Record<string, string>> = {
   ...{ cursor: 'page', maxResults: 'maxLearnings', kinds: 'kind' },
 };

@@ -9,7 +9,6 @@ import { counted, oneLine } from '../shared/text.js';
 
 /** Shared by the commands on results: a body that is read, a refusal in words of the command line, and an outcome. */
 
-/** Why a result cannot be used, and what to do about it. */
 interface Refusal {
   readonly reason: string;
   readonly fix?: string | undefined;
@@ -35,7 +34,6 @@ export async function readBody(file: string): Promise<Buffer> {
   }
 }
 
-/** The outcome of a result that was published. */
 export function resultText(result: DispatchResult): string {
   const name = `result ${result.dispatch}`;
   switch (result.status) {

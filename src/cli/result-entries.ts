@@ -40,7 +40,6 @@ export async function rejectedEntries(
   }
 }
 
-/** A rejected result with its whole body. */
 export async function wholeRejected(
   client: ThroughlineClient,
   id: number,

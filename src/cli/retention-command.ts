@@ -115,7 +115,6 @@ function show(reply: RetentionOutlook, json = false): void {
   else for (const line of retentionLines(reply, new Date().toISOString())) out(line);
 }
 
-/** True if something would be lost at once. */
 function removes({ forget, dispatches, rejected }: RetentionOutlook): boolean {
   return forget.total + dispatches.total + rejected.total > 0;
 }
@@ -138,7 +137,6 @@ const WORDS: Readonly<Record<RetentionTerm, string>> = {
   rejectedAfter: 'rejected results',
 };
 
-/** Sessions that are named; the others are counted. */
 const NAMED = 10;
 
 /** @param now ISO 8601, from which ages are counted */

@@ -7,10 +7,8 @@ import { projectOf, type Token, token } from '../contracts/names.js';
 import { counted } from '../shared/text.js';
 import { type Cli, note, sessionHere, sessionOf, withClient } from './command-context.js';
 
-/** The session that commands use without one. */
 export const SESSION_DEFAULT = '(default: THROUGHLINE_SESSION, else .throughline.json, else the only one)';
 
-/** Adds the name of a session as an argument, or as an option. */
 export function onSession(command: Command): Command {
   return command
     .argument('[session]', `the session ${SESSION_DEFAULT}`)
@@ -64,7 +62,6 @@ export async function usualSession(cli: Cli, command: Command, asArgument = true
   );
 }
 
-/** Sessions that the message names. */
 const NAMED = 5;
 
 /**
@@ -76,14 +73,12 @@ export function requireEvents(session: Token, sequence: number): void {
   if (sequence === 0) throw noSuchSession(session);
 }
 
-/** Options of all commands on the learnings of a project. */
 export interface ProjectOptions {
   readonly project?: string;
   readonly by?: string;
   readonly json?: boolean;
 }
 
-/** Adds the options that say which project. */
 export function onProject(command: Command): Command {
   return command
     .option(
@@ -93,7 +88,6 @@ export function onProject(command: Command): Command {
     .option('--json', 'print the whole reply as JSON');
 }
 
-/** Adds the options of a command that changes something. */
 export function deciding(command: Command): Command {
   return onProject(command).option('--by <name>', 'who decides (default: your user name)');
 }
@@ -120,7 +114,6 @@ function projectOfFolder(cli: Cli): string | undefined {
   }
 }
 
-/** The project that a command works on, as a request says it. */
 export function projectIn(cli: Cli, { project = usualProject(cli) }: ProjectOptions): { project?: string } {
   return project === undefined ? {} : { project };
 }
@@ -139,7 +132,6 @@ export function projectNote(given: string | undefined): string[] {
     : [`-- the project is ${project}: ${JSON.stringify(given)} is kept under this name`];
 }
 
-/** Who decides, as a request says it. */
 export function deciderIn({ by }: ProjectOptions): { by?: string } {
   const name = by ?? userName();
   return name === undefined ? {} : { by: name };

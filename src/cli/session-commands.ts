@@ -17,7 +17,6 @@ import { coloursOf, sessionLines, showReply } from './show-reply.js';
 
 /** Commands for people who look at sessions: each asks the services. */
 
-/** Maximum number of sessions in one request. */
 const PAGE = 200;
 const USUAL = 50;
 const MOST = 100_000;
@@ -181,7 +180,6 @@ function summary(shown: number, total: number): string {
   return `${shown} of ${counted(total, 'session')}: --all lists the others, too`;
 }
 
-/** Between two looks at how far it is. */
 const LOOK_MS = 200;
 
 /** Archives a session to the end: in shards its events are removed one by one. */

@@ -131,7 +131,6 @@ async function imported(client: ThroughlineClient, session: Token, source: Sessi
   }
 }
 
-/** Reads what is stored, and compares it with the file. */
 async function requireSame(client: ThroughlineClient, session: Token, { state }: SessionFile): Promise<void> {
   const stored = new CanonicalState();
   const progress = showProgress(isShown(), 'event', 'compared', state.count);
@@ -155,7 +154,6 @@ function notSame(session: Token): ThroughlineError {
 
 /** A session file, which is read more than once. */
 export interface SessionSource {
-  /** Name in messages. */
   readonly name: string;
   readonly bytes: Buffer;
 }
@@ -304,7 +302,6 @@ async function added(place: string, state: CanonicalState, stored: StoredEvent):
   }
 }
 
-/** A fault of what a file of a session holds. */
 export function damaged(place: string, why: string): ThroughlineError {
   return new ThroughlineError('schema_invalid', `${place}: ${why}`);
 }
@@ -339,7 +336,6 @@ export function addExport(session: Command): void {
     });
 }
 
-/** All events of a session, a page at a time. */
 export async function* exportPages(
   client: ThroughlineClient,
   session: string,

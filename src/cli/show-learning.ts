@@ -17,7 +17,6 @@ export function shortId(id: string): string {
   return oneLine(id).slice(0, 5);
 }
 
-/** Two decimals, or `N/A`. */
 export function confidenceText(confidence: number | undefined): string {
   return confidence === undefined ? 'N/A' : confidence.toFixed(2);
 }
@@ -58,7 +57,6 @@ export function rankedLine(pc: Colors, { learning, score }: RankedLearning): str
   return `${place} ${pc.bold(shortId(learning.id))}  ${pc.cyan(learning.type.padEnd(14))}  ${oneLine(learning.content)}`;
 }
 
-/** Everything that is known of a proposal, one field a line. */
 export function proposalFields(pc: Colors, { proposal, learning, retired, similar }: ProposalView): string {
   const own = learning?.id === proposal.id ? learning : undefined;
   const tags = (of: ListedLearning | Proposal | undefined) => of?.tags.join(', ') || undefined;
@@ -116,7 +114,6 @@ export function outcomeLine(pc: Colors, { proposal, learning, retired }: Proposa
   return `${pc.bold(shortId(id))} ${done}${by}${text}`;
 }
 
-/** The result of proposing. */
 export function proposedLine(pc: Colors, reply: LearningReply<'learning.propose'>): string {
   const { proposal, learning, existing } = reply;
   const what = !existing ? 'proposed' : learning ? 'is a learning already' : 'is proposed already';

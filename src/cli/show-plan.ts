@@ -10,7 +10,6 @@ type PlanTask = Plan['tasks'][number];
 
 export const NO_PLAN = 'no tasks.md: "throughline plan follow" reads one';
 
-/** A line of a plan that was not placed, or by a guess. */
 export function problemLine({ line, message, code, placed }: Plan['problems'][number]): string {
   return `line ${line}${placed ? '' : ', not placed'}: ${oneLine(message)} (${code})`;
 }
@@ -29,7 +28,6 @@ export function problemsCounted({
   return said.join(', ');
 }
 
-/** Returns the progress of a plan, its next task, and what contradicts it. */
 export function planNumberLines(plan: PlanNumbers): string[] {
   const { spec, goal, totals, active_task_id: active, next_task_id: next, held, drift = [] } = plan;
   const { total, completed, inProgress, pending } = totals;
@@ -43,7 +41,6 @@ export function planNumberLines(plan: PlanNumbers): string[] {
   ];
 }
 
-/** The line that says why a plan cannot be read now. */
 export function degradedLine(why: string): string {
   return `the tasks.md cannot be read now: ${oneLine(why)}`;
 }

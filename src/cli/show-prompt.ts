@@ -13,7 +13,6 @@ import { table } from './output.js';
 
 export const PROMPT_HEADINGS = ['ID', 'TIME', 'KIND', 'ROLE', 'TASK', 'SEQUENCE', 'TOKENS', 'FACTS', 'MS'];
 
-/** A prompt that was compiled. */
 export function promptCells(prompt: PromptTrace): string[] {
   const { id, at, kind, task = '-', role = '-', sequence, tokens, factsShown, durationMs } = prompt;
   return [id, at, kind, role, oneLine(task), ...[sequence, tokens, factsShown, durationMs].map(String)];

@@ -152,7 +152,6 @@ export function showReply<Name extends ToolName>(
   return renderer?.(reply, colours) ?? [JSON.stringify(reply)];
 }
 
-/** A table, or the sentence that says that it is empty. */
 export function tabled(
   pc: Colors,
   headings: readonly string[],
@@ -164,7 +163,6 @@ export function tabled(
 
 const TONE_COLOURS = { good: 'green', warn: 'yellow', bad: 'red', info: 'cyan' } as const;
 
-/** A status or verdict in its colour. */
 export function toned(pc: Colors, word: string, text = spaced(word)): Cell {
   const tone = toneOf(word);
   return tone === 'quiet' ? text : { text, colour: pc[TONE_COLOURS[tone]] };
@@ -226,7 +224,6 @@ function iterationCells(pc: Colors, each: ToolReply<'iteration-start'>['iteratio
   ];
 }
 
-/** A session field by field; a record inside it stands on one line. */
 function sessionFields(
   pc: Colors,
   { archived, status, ...rest }: ToolReply<'session-show'>['session'],
@@ -250,7 +247,6 @@ function sessionFields(
   return fields.map(([key, value]) => `${pc.dim(nameOf(key).padEnd(width))}  ${shown(value)}`);
 }
 
-/** The name of a field as people read it. */
 function nameOf(key: string): string {
   return key === 'dispatches' ? 'results' : key;
 }
@@ -314,7 +310,6 @@ function linesOf(pc: Colors, session: SessionListed, noFigures: string): string[
 
 export const TIMELINE_HEADINGS = ['TIME', 'KIND', 'TASK', 'RESULT', 'WHAT'];
 
-/** An entry of a timeline. */
 export function timelineCells(pc: Colors, entry: TimelineEntry): Cell[] {
   const { at, kind, task, role, verdict = '', failed, summary, dispatch } = entry;
   const what = [role, spaced(verdict)].filter((part) => part !== undefined && part !== '').join(' ');
@@ -339,7 +334,6 @@ export function timelineLine(pc: Colors, entry: TimelineEntry, session: Token): 
   );
 }
 
-/** An intent that has a trace in one line. */
 export function intentLine({ id, entries, request }: TracesListed['intents'][number]): string {
   const asked = request === undefined ? '' : `  ${oneLine(request)}`;
   return `${oneLine(id)}  ${counted(entries, 'entry', 'entries')}${asked}`;
@@ -347,7 +341,6 @@ export function intentLine({ id, entries, request }: TracesListed['intents'][num
 
 export const FACT_HEADINGS = ['ID', 'TASK', 'RESULT', 'FACT'];
 
-/** A fact, whole. */
 export function factCells(pc: Colors, fact: FoundFact): Cell[] {
   const { id, subject, relation, object, severity, fix, task: of, dispatch } = fact;
   const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
@@ -417,7 +410,6 @@ interface Progress {
   readonly replan_hint?: string | undefined;
 }
 
-/** Returns the progress of a task, and why it is stalled if it is. */
 export function progressLines(pc: Colors, progress: Progress, width = 0): string[] {
   const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
   const { questions = [] } = progress;
@@ -435,7 +427,6 @@ export function progressLines(pc: Colors, progress: Progress, width = 0): string
   ];
 }
 
-/** The known entries of a task, a line each. */
 export function ledgerLines({ entries }: Pick<LedgerShown, 'entries'>): string[] {
   return Object.entries(entries).map(
     ([key, value]) => `${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`,
@@ -455,13 +446,11 @@ export function snapshotLines(shown: SnapshotShown): string[] {
 
 export const REJECTED_HEADINGS = ['ID', 'TIME', 'SUBJECT', 'RESULT', 'BYTES', 'WHY'];
 
-/** A rejected result. */
 export function rejectedCells(entry: RejectedShown): string[] {
   const { id, at, subject, sequence, code, bytes, reason } = entry;
   return [String(id), at, subject, String(sequence), String(bytes), `${code}: ${reason}`];
 }
 
-/** A rejected result in one line. */
 export function rejectedLine(entry: RejectedShown): string {
   const [id, at, subject, sequence, bytes, why] = rejectedCells(entry);
   return `${id}  ${at}  ${subject}  result ${sequence}  ${bytes} bytes  ${why}`;

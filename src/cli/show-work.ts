@@ -67,7 +67,6 @@ const HEADS: Readonly<Record<RunSummary['outcome'], string>> = {
   stopped: 'stopped',
 };
 
-/** The summary of a run. */
 export function summaryLines(summary: RunSummary): string[] {
   const { session, outcome, total, done, tasks, questions, rounds, findings, proposed } = summary;
   const head = `${HEADS[outcome]}: ${done} of ${counted(total, 'task')} of session ${session}`;
@@ -90,7 +89,6 @@ export function summaryLines(summary: RunSummary): string[] {
   ];
 }
 
-/** Returns the commands to suggest after a run. */
 export function nextCommands({ session, outcome, tasks, proposed }: RunSummary, project: string): string[] {
   const given = tasks.filter((task) => task.outcome === 'needed' || task.outcome === 'limit');
   return [

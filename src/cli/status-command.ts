@@ -32,13 +32,11 @@ interface StatusOptions {
   readonly watch?: boolean;
 }
 
-/** The answer, and a remark beside it. */
 interface Shown {
   readonly text: string;
   readonly remark?: string | undefined;
 }
 
-/** Sessions that the status of the installation names. */
 const NAMED = 10;
 
 export function statusCommand(program: Command): void {

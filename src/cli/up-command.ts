@@ -207,7 +207,6 @@ async function tellServer({ config }: Cli, { url, storeDir, pid }: DetachedServe
   if (inspector !== null) out(inspectorLine({ url: inspector }));
 }
 
-/** An `up` runs on the store already. */
 async function tellFound(cli: Cli, options: UpOptions, server: DetachedServer): Promise<void> {
   const { port, storeDir, pid } = server;
   const token = tokenOf(storeDir);
@@ -309,7 +308,6 @@ function keptToken(store: string, file: string): string {
   return made;
 }
 
-/** Configuration of nats-server that makes it ask for a token. */
 export function tokenConfig(token: string | undefined): string | undefined {
   return token === undefined ? undefined : `authorization { token: ${JSON.stringify(token)} }`;
 }

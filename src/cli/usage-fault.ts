@@ -3,7 +3,6 @@ import { ThroughlineError } from '../contracts/errors.js';
 import { isToken } from '../contracts/names.js';
 import { COMMANDS, commandAt } from './command-table.js';
 
-/** Most commands that a hint names. */
 const MOST = 4;
 /** A word of one other group is worth naming; one that many groups have, such as `show`, says nothing. */
 const ELSEWHERE = 1;
@@ -82,7 +81,6 @@ function partsOf(text: string, [first = '', ...marks]: readonly string[]): strin
   return [...parts, rest];
 }
 
-/** The suggestion of commander. */
 function nearIn(message: string): string | undefined {
   const [, names] = partsOf(`\n${message}`, ['\n', '(Did you mean ', '?)']) ?? [];
   return names === undefined ? undefined : `did you mean ${names}?`;
@@ -187,14 +185,12 @@ function commandsHint(command: Command, given: string, most?: number): string | 
   return `did you mean ${named.join(', ')}${near.length > MOST ? ' …' : ''}?`;
 }
 
-/** Other words for the commands of a group. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   ...{ remove: 'rm', delete: 'rm', set: 'edit', update: 'edit', statu: 'edit', start: 'next', claim: 'next' },
   ...{ complete: 'done', finish: 'done', new: 'add', create: 'add', find: 'ls', search: 'ls', ls: 'show' },
   ...{ unarchive: 'reopen', rename: 'title', approve: 'accept', unblock: 'edit', cancel: 'edit' },
 };
 
-/** The commands at the top that people call by other words. */
 function alsoCalled(wanted: readonly string[]): string[][] {
   return COMMANDS.filter(({ alsoCalled: words = [] }) => wanted.some((part) => words.includes(part))).map(
     ({ name }) => name.split(' '),

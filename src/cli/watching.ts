@@ -6,7 +6,6 @@ import { runUntilSignal } from './signals.js';
 
 const LOOK_EVERY_MS = 1000;
 
-/** The option of commands that can show their answer again and again. */
 export const WATCH = ['-w, --watch', 'show it again each time that it has changed, until Ctrl-C'] as const;
 
 /**

@@ -87,7 +87,6 @@ export function acpAgent(command: string, place: CommandPlace, permissions: OnPe
   };
 }
 
-/** One prompt in one session. */
 class Turn {
   readonly #call: AgentCall;
   readonly #permissions: OnPermission;

@@ -222,7 +222,6 @@ function plainUse(text: string) {
   };
 }
 
-/** A result that is ready to be published. */
 export interface AgentResult {
   readonly body: string;
   readonly verdict: string;

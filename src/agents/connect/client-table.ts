@@ -26,7 +26,6 @@ export type Scope = 'project' | 'user';
 
 export interface Where {
   readonly scope: Scope;
-  /** Absolute path of the project. */
   readonly project: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -197,7 +196,6 @@ function mcpServer(more: object = {}) {
   };
 }
 
-/** Returns one hook for each event of a client. */
 function flatHooks(client: HookClientName): JsonEntries {
   const items = itemsOf(client, ({ matcher }) => ({
     ...{ command: hookCommand(client), timeout: TIMEOUT_SECONDS },
@@ -206,7 +204,6 @@ function flatHooks(client: HookClientName): JsonEntries {
   return { fields: [], lists: { under: 'hooks', items, isOurs: isOurHook(client) } };
 }
 
-/** Returns a group with one hook for each event of a client. */
 function groupedHooks(client: HookClientName, hook: object) {
   const items = itemsOf(client, ({ matcher, async }) => ({
     ...(matcher !== undefined && { matcher }),

@@ -14,7 +14,6 @@ import {
 import { connectedText, disconnectedText, type EntryState, entryState, ownLines } from './config-edit.js';
 import { isOnlyProject, type ProjectFields, projectText, projectTextBefore } from './project-file.js';
 
-/** A planned change of a file. */
 export interface FileChange {
   readonly path: string;
   /** Undefined for a missing file. */

@@ -148,7 +148,6 @@ function added(text: string, path: readonly string[], value: unknown, name: stri
   return insertLast(text, node, rest[0] ?? '', value);
 }
 
-/** Appends a value to an object or a list. */
 function insertLast(text: string, parent: Node, key: string | undefined, value: unknown): string {
   const eol = eolOf(text);
   const last = parent.children?.at(-1);
@@ -286,7 +285,6 @@ function endOf(node: Node): number {
   return node.offset + node.length;
 }
 
-/** Returns the offset of the white space before a place. */
 function blankBefore(text: string, offset: number): number {
   return text.slice(0, offset).trimEnd().length;
 }

@@ -6,7 +6,6 @@ import { makePrivateFolder, writePrivateFile } from '../../engine/files/user-sta
 import type { Where } from './client-table.js';
 import type { FileChange, ReadText } from './connect-plan.js';
 
-/** Write permission of any user. */
 const WRITABLE = 0o222;
 
 type Place = Pick<Where, 'scope' | 'project'>;

@@ -135,7 +135,6 @@ function givenTo(name: string, agents: Readonly<Record<string, string>>): string
   return name === '' ? agents.main : (agents[name] ?? agents[bareName(name)]);
 }
 
-/** Without the name of a plugin before it. */
 function bareName(name: string): string {
   return name.slice(name.lastIndexOf(':') + 1);
 }
@@ -148,14 +147,11 @@ export interface HookTools {
   readonly state: HookState;
   /** Connects, once: only what asks the server pays for it. */
   readonly connect: () => Promise<ThroughlineClient>;
-  /** Takes secrets out of a value of JSON. */
   readonly redact: <T>(value: T) => Promise<T>;
   readonly log: (line: string) => void;
-  /** Milliseconds that are left. */
   readonly leftMs: () => number;
 }
 
-/** Names an agent of a conversation. */
 export function agentKey(
   { conversation, agent }: Pick<HookCall, 'conversation' | 'agent'>,
   { name }: Pick<HookTools, 'name'>,

@@ -50,7 +50,6 @@ function objectIn(text: string) {
   }
 }
 
-/** Who returned a result. */
 interface ReturnedBy {
   readonly client: string;
   readonly conversation: string;

@@ -36,7 +36,6 @@ export interface TurnNote {
   readonly request?: string;
   readonly entry?: TraceEntryInput;
   readonly commit?: string;
-  /** Its result was handed in. */
   readonly reported?: true;
   /** The sub-agent, by its name, that was given the contract of a role. */
   readonly owes?: { readonly name: string; readonly role: Role };

@@ -42,7 +42,6 @@ export interface HookEvent {
   readonly message?: string;
 }
 
-/** The names of the fields of a payload. */
 interface PayloadFields {
   readonly event: string;
   /** Names the conversation. */
@@ -76,7 +75,6 @@ interface AgentTool {
 }
 
 export interface HookClient {
-  /** For people. */
   readonly title: string;
   /** The version that the table was checked against, and how. */
   readonly checked: string;
@@ -94,7 +92,6 @@ export interface HookClient {
   readonly foreign?: string;
   /** It never says that a command has failed. */
   readonly hidesFailures?: true;
-  /** Limitations of the client. */
   readonly cannot: readonly string[];
 }
 

@@ -51,7 +51,6 @@ interface TurnParts {
   readonly notes: readonly TurnNote[];
   readonly message: string;
   readonly branch?: string | undefined;
-  /** The question that the previous turn asked the user. */
   readonly asked?: string | undefined;
   readonly hidesFailures?: boolean | undefined;
 }

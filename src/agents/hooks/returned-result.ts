@@ -3,7 +3,6 @@ import { withRemedy } from '../../contracts/errors.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
 import type { ResultText } from '../../contracts/reading/last-result.js';
 
-/** The result of an agent in its last message. */
 export type ReturnedResult =
   | { readonly role: Role; readonly text: string; readonly fault?: string }
   /** None, and why. */

@@ -12,15 +12,12 @@ import { PASSING } from './send-waiting.js';
 
 interface HookPlace {
   readonly config: Config;
-  /** Directory of the outbox and other hook state. */
   readonly stateDir: string;
-  /** The server that things are sent to. */
   readonly url: string;
   /** Working directory of the process, and of the agent unless its client says otherwise. */
   readonly directory: string;
   readonly connect: () => Promise<ThroughlineClient>;
   readonly log: (line: string) => void;
-  /** Milliseconds that are left. */
   readonly leftMs: () => number;
   /** Allows more time: at the start of a session, or while a transcript is written; `late` makes the answer for when that is up. */
   readonly allowMore: (late?: (why: string) => string) => void;

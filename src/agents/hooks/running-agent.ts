@@ -61,7 +61,6 @@ export function noteWork(call: HookCall, tools: HookTools): void {
   } else if (CONTEXT_TOOL.test(tool) && typeof input.task === 'string') noteTask(call, tools, input.task);
 }
 
-/** Forgets an agent whose session has ended. */
 export function forgetRunning(call: HookCall, tools: HookTools): void {
   tools.state.recall(keyOf(call, tools));
 }

@@ -24,7 +24,6 @@ import { compiled, contextTool, noteTool, recallTool } from './recall-tool.js';
 import { reportTool } from './report-tool.js';
 import { boardAndPlan, taskTool } from './task-tool.js';
 
-/** Name of the server in the MCP registry. */
 const MCP_NAME = 'throughline';
 
 const AT_WORK: { readonly [Name in McpToolName]: McpTool<Name> } = {

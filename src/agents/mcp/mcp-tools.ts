@@ -227,7 +227,6 @@ export async function releaseClaims({ session, client, claims }: Memory): Promis
   for (const [id, claim] of claims) await tools.taskRelease({ session, id, claim }).catch(() => {});
 }
 
-/** The session of an agent's tools. */
 export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan' | 'branch'> {
   /** Connects at the first call, and again after a failure. */
   readonly client: () => Promise<ThroughlineClient>;
@@ -239,7 +238,6 @@ export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan
 
 /** The memory as one call of a tool sees it. */
 export interface CalledMemory extends Memory {
-  /** Names the agent that calls. */
   readonly agent: string;
 }
 
@@ -257,7 +255,6 @@ export type McpTool<Name extends McpToolName> = (
 ) => Promise<McpAnswer<Name>>;
 
 export interface KnownTask {
-  /** Text of the board or plan. */
   readonly text?: string;
   /** Says that no such task exists, with similar ids; only if the session follows a plan. */
   readonly unknown?: string;

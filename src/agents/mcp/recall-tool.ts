@@ -75,7 +75,6 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `- ${quoted(line)}`)];
 }
 
-/** Returns a fact as one line. */
 export function said(fact: {
   readonly subject: string;
   readonly relation: string;

@@ -146,7 +146,6 @@ function listAnswer(board: readonly TaskView[], plan: Plan): string {
   ].join('\n');
 }
 
-/** Returns the first tasks of a list, open ones first. */
 function openFirst<Task>(all: readonly Task[], isClosed: (task: Task) => boolean): Task[] {
   return [...all.filter((task) => !isClosed(task)), ...all.filter(isClosed)].slice(0, MOST);
 }

@@ -33,7 +33,6 @@ import { isObject } from '../../shared/text.js';
 /** The JSON Schemas of what travels and of what is stored, by name: draft 2020-12, made from the schemas of the code. */
 
 interface Described {
-  /** Description, one sentence. */
   readonly about: string;
   readonly schema: z.ZodType;
 }
@@ -143,7 +142,6 @@ const SCHEMAS: Readonly<Record<string, Described>> = {
   },
 };
 
-/** Every schema with what it describes, in the order of their names. */
 export const SCHEMA_LIST: readonly { readonly name: string; readonly about: string }[] = Object.entries(
   SCHEMAS,
 )
@@ -179,7 +177,6 @@ export function jsonSchema(name: string): object | undefined {
   };
 }
 
-/** The JSON Schema of a name as text, as its file holds it. */
 export function schemaText(name: string): string | undefined {
   const schema = jsonSchema(name);
   return (
@@ -212,7 +209,6 @@ function withoutDescription({ description: _, ...schema }: z.core.JSONSchema.Bas
   return schema;
 }
 
-/** With its first letter in upper case. */
 function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
