@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import {
   DEFAULT_SHARDS,
@@ -16,8 +16,9 @@ import { START_HOLDERS } from '../nats/jetstream/list-streams.js';
 import { changeLayout } from '../services/lifecycle/change-layout.js';
 import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
+import type { Command } from './cli-command.js';
 import type { Cli } from './cli-context.js';
-import { cliOf, examples, note, out, withConnection, withNats } from './command-context.js';
+import { cliOf, note, out, withConnection, withNats } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 import { progressLine, transferProgress } from './progress-line.js';
 
@@ -32,10 +33,7 @@ export function backupCommand(program: Command): void {
     )
     .option('--quiet', 'no progress')
     .option('--json', 'print {"directory", "id", "at", "layout", "streams", "messages", "bytes"}')
-    .addHelpText(
-      'after',
-      examples('throughline admin backup /backups/$(date +%F)', 'throughline admin backup b1 --json'),
-    )
+    .examples('throughline admin backup /backups/$(date +%F)', 'throughline admin backup b1 --json')
     .action(async (directory: string, options: { quiet?: boolean; json?: boolean }, command: Command) => {
       const cli = cliOf(command);
       const progress = transferProgress(!options.quiet, 'stream', 'copied');
@@ -79,20 +77,15 @@ export function restoreCommand(program: Command): void {
     )
     .option('--again', 'go on with a restore of this backup that was cut off')
     .option('--replicas <n>', 'copies of each stream (default: as in the backup)', wholeNumber(1, 5))
-    .addOption(
-      new Option('--layout <layout>', 'layout of session logs (default: as in the backup)').choices(LAYOUTS),
-    )
+    .choice('--layout <layout>', 'layout of session logs (default: as in the backup)', LAYOUTS)
     .option('--shards <n>', `number of streams with --layout sharded (default: ${DEFAULT_SHARDS})`, shards)
     .option('--quiet', 'no progress')
     .option('--json', 'print {"id", "at", "layout", "streams", "kept", "fewer": [{"stream", "missing"}]}')
-    .addHelpText(
-      'after',
-      examples(
-        '"$(throughline admin nats-server)" --jetstream --addr 127.0.0.1 --store_dir ~/.local/state/throughline/server',
-        'throughline admin restore /backups/2026-11-23',
-        'throughline admin restore b1 --again',
-        'throughline admin restore b1 --layout sharded',
-      ),
+    .examples(
+      '"$(throughline admin nats-server)" --jetstream --addr 127.0.0.1 --store_dir ~/.local/state/throughline/server',
+      'throughline admin restore /backups/2026-11-23',
+      'throughline admin restore b1 --again',
+      'throughline admin restore b1 --layout sharded',
     )
     .action(async (directory: string, options: RestoreFlags, command: Command) => {
       const cli = cliOf(command);
@@ -156,10 +149,7 @@ export function repairCommand(program: Command): void {
         'Run it again if it is interrupted. Needs the rights of an administrator of the account.',
     )
     .option('--json', 'print {"repaired":[…],"leftOut":[…]}, a text for each stream')
-    .addHelpText(
-      'after',
-      examples('throughline admin repair', 'throughline doctor && throughline admin repair --json'),
-    )
+    .examples('throughline admin repair', 'throughline doctor && throughline admin repair --json')
     .action(async (options: { json?: boolean }, command: Command) => {
       const { repaired, leftOut } = await withNats(cliOf(command), (nats) => nats.repair());
       if (options.json) return out(JSON.stringify({ repaired, leftOut }));
@@ -180,7 +170,7 @@ export interface LayoutOptions {
 /** @param about what the layout is for, in the help */
 export function addLayoutOptions(command: Command, about: string): Command {
   return command
-    .addOption(new Option('--layout <layout>', `${about} (default: THROUGHLINE_LAYOUT)`).choices(LAYOUTS))
+    .choice('--layout <layout>', `${about} (default: THROUGHLINE_LAYOUT)`, LAYOUTS)
     .option(
       '--shards <n>',
       'its number of streams with --layout sharded (default: from THROUGHLINE_LAYOUT)',

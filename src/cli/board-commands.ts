@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { answerCommand as answering } from '../work/questions.js';
-import { cliOf, examples, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, out, withClient } from './command-context.js';
 import { addFields, addRequest, print } from './request-command.js';
 import { SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { coloursOf, showReply } from './show-reply.js';
@@ -14,10 +14,7 @@ export function taskCommand(program: Command): void {
   const task = program
     .command('task')
     .description('The tasks on the board of a session. Agents take them, results move them.')
-    .addHelpText(
-      'after',
-      examples('throughline task add "Write the parser" -s demo', 'throughline task ls demo'),
-    );
+    .examples('throughline task add "Write the parser" -s demo', 'throughline task ls demo');
   addRequest(task, 'add', 'task-add', {
     places: ['content'],
     examples: ['"Write the parser" -s demo', '"Write the printer" -s demo --priority 1 --depends-on TAS-1'],
@@ -68,12 +65,9 @@ function addEdit(task: Command): void {
     .description('Changes the text, the priority or the status of a task.')
     .option('-s, --session <name>', `session ${SESSION_DEFAULT}`)
     .option('--json', 'print the last reply as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline task edit TAS-1 -s demo --content "Write the lexer and the parser"',
-        'throughline task edit TAS-1 -s demo --priority 0 --status pending',
-      ),
+    .examples(
+      'throughline task edit TAS-1 -s demo --content "Write the lexer and the parser"',
+      'throughline task edit TAS-1 -s demo --priority 0 --status pending',
     )
     .action(async () => {
       const cli = cliOf(command);
@@ -126,10 +120,7 @@ export function noteCommand(program: Command): void {
   const note = program
     .command('note')
     .description('Notes for later agents: prompts show them until they are removed.')
-    .addHelpText(
-      'after',
-      examples('throughline note add "The CI machine has no docker" -s demo', 'throughline note ls demo'),
-    );
+    .examples('throughline note add "The CI machine has no docker" -s demo', 'throughline note ls demo');
   addRequest(note, 'add', 'note-add', {
     places: ['content'],
     examples: ['"The CI machine has no docker" -s demo --type learning'],
@@ -147,13 +138,7 @@ export function inboxCommand(program: Command): void {
   const inbox = program
     .command('inbox')
     .description('Messages for the next agent: prompts show them until they are read.')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline inbox add "Look at the failing build first" -s demo',
-        'throughline inbox ls demo',
-      ),
-    );
+    .examples('throughline inbox add "Look at the failing build first" -s demo', 'throughline inbox ls demo');
   addRequest(inbox, 'add', 'inbox-add', {
     places: ['content'],
     examples: ['"Look at the failing build first" -s demo'],

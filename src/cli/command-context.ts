@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { type AgentSession, agentSession, hasProjectFile } from '../agents/agent-session.js';
 import { type Config, loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
 import { LOG_LEVELS } from '../config/settings.js';
@@ -10,12 +9,13 @@ import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { NatsPorts } from '../nats/open-nats.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { nearestName } from '../shared/nearest-name.js';
+import type { Command } from './cli-command.js';
 import type { Cli } from './cli-context.js';
 import type { Opening } from './open-client.js';
 import { note } from './output.js';
 
 export type { Cli } from './cli-context.js';
-export { examples, note, out, outForAgent } from './output.js';
+export { note, out, outForAgent } from './output.js';
 
 /** Shared by all commands. Modules that only some need are loaded by those commands. */
 

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Command } from './cli-command.js';
 
 export const SHOWN_GROUPS = ['Start', 'Agents', 'Look', 'Keep'] as const;
 /** Commands below `admin` and `dev`, which `help --all` lists, and those that only programs call. */

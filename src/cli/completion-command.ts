@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { builtFolder } from '../engine/files/text-file.js';
-import { cliOf, examples, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, out, withClient } from './command-context.js';
 
 /** Names that a shell offers: more than these no one reads. */
 const MAX_SESSIONS = 100;
@@ -18,13 +19,10 @@ export function completionCommand(program: Command): void {
       '--sessions',
       'print the names of the sessions that moved last, one on a line: the scripts ask for them',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'throughline dev completion bash > ~/.local/share/bash-completion/completions/throughline',
-        'throughline dev completion zsh > "${fpath[1]}/_throughline"',
-        'throughline dev completion fish > ~/.config/fish/completions/throughline.fish',
-      ),
+    .examples(
+      'throughline dev completion bash > ~/.local/share/bash-completion/completions/throughline',
+      'throughline dev completion zsh > "${fpath[1]}/_throughline"',
+      'throughline dev completion fish > ~/.config/fish/completions/throughline.fish',
     )
     .action(async (shell: string | undefined, { sessions }: { sessions?: boolean }, command: Command) => {
       if (sessions) return listSessions(command);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import { createTwoFilesPatch } from 'diff';
 import picocolors from 'picocolors';
 import { MAX_PROJECT_FILE, plainPlan, projectSettings } from '../agents/agent-session.js';
@@ -37,7 +37,8 @@ import {
 } from '../engine/files/connected-projects.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import { counted, oneLine } from '../shared/text.js';
-import { type Cli, cliOf, coloured, examples, note, out, sessionHere } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, coloured, note, out, sessionHere } from './command-context.js';
 import { serverProblem } from './inspector-options.js';
 import { agreed, canAsk } from './output.js';
 
@@ -64,14 +65,11 @@ export function connectCommand(program: Command): void {
     .option('--session <name>', 'session of this project (default: the name of its folder)')
     .option('--project <name>', 'project of its learnings (default: the name of its folder)')
     .option('--plan <file>', 'its plan (default: the one that `plan follow` finds)')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline connect codex',
-        'throughline connect',
-        'throughline connect claude --dry-run',
-        'throughline connect claude --remove',
-      ),
+    .examples(
+      'throughline connect codex',
+      'throughline connect',
+      'throughline connect claude --dry-run',
+      'throughline connect claude --remove',
     )
     .action(async (client: ConnectClientName | undefined, options: ConnectOptions, command: Command) => {
       const cli = cliOf(command);
@@ -288,7 +286,7 @@ export function addConnectList(connect: Command): void {
     .command('ls')
     .description('Lists the coding agents: what is installed, connected where, and whether it works.')
     .option('--json', 'one JSON array of {client, title, version, project, user, works, problems}')
-    .addHelpText('after', examples('throughline connect ls', 'throughline connect ls --json'))
+    .examples('throughline connect ls', 'throughline connect ls --json')
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);
       const common = await commonProblems(cli);

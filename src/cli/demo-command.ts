@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import type { Role } from '../contracts/kinds.js';
 import { builtFolder } from '../engine/files/text-file.js';
 import { silentLogger } from '../engine/ports/clients.js';
@@ -10,7 +9,8 @@ import { Shutdown } from '../engine/runtime/shutdown.js';
 import { startNatsServer } from '../nats/server/server-process.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { serve } from '../services/serve.js';
-import { type Cli, cliOf, examples, note, outForAgent, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, note, outForAgent, withClient } from './command-context.js';
 import { serverToStart } from './nats-server-command.js';
 import { runUntilSignal } from './signals.js';
 
@@ -28,7 +28,7 @@ export function demoCommand(program: Command): void {
         'that and removes it with its data at the end; with --nats or NATS_URL it uses that one, and the session stays.',
     )
     .option('-s, --session <name>', 'session that gets the results', 'recorded')
-    .addHelpText('after', examples('throughline demo', 'throughline demo --nats nats://127.0.0.1:4222'))
+    .examples('throughline demo', 'throughline demo --nats nats://127.0.0.1:4222')
     .action(async (options: { session: string }, command: Command) => {
       const cli = cliOf(command);
       const { nats = cli.config.natsUrl } = command.optsWithGlobals<{ nats?: string }>();

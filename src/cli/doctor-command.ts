@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { type Command, Option } from 'commander';
 import picocolors from 'picocolors';
 import type { Config } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
@@ -11,7 +10,8 @@ import { type ConfiguredEmbedder, serviceFindings } from '../nats/doctor/service
 import { SERVICES, type ServiceName } from '../services/serve.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
-import { type Cli, cliOf, coloured, examples, out, withNats } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, coloured, out, withNats } from './command-context.js';
 
 export function doctorCommand(program: Command): void {
   program
@@ -22,7 +22,7 @@ export function doctorCommand(program: Command): void {
         'Streams are compared with THROUGHLINE_REPLICAS and THROUGHLINE_TUNING.',
     )
     .option('--json', 'one JSON array of {check, level, message, fix?, repaired?, denied?}')
-    .addHelpText('after', examples('throughline doctor', 'throughline doctor --json'))
+    .examples('throughline doctor', 'throughline doctor --json')
     .action(async (options: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);
       const findings = await examination(cli);
@@ -74,13 +74,10 @@ export function healthCommand(program: Command): void {
       'Asks each service for its health, as `doctor` does, and checks nothing else. Made for the health check of a container.\n' +
         'The exit code is 1 when a service does not answer or cannot work, and 0 when there are only warnings.',
     )
-    .addOption(new Option('--only <service...>', 'ask only these').choices(SERVICES))
+    .choice('--only <service...>', 'ask only these', SERVICES)
     .option('--here', 'ask only the instances on this machine, or in this container')
     .option('--json', 'one JSON array of {check, level, message, fix?, repaired?}')
-    .addHelpText(
-      'after',
-      examples('throughline admin health', 'throughline admin health --here --only extractor'),
-    )
+    .examples('throughline admin health', 'throughline admin health --here --only extractor')
     .action(async ({ only, here, json }: HealthOptions, command: Command) => {
       const cli = cliOf(command);
       const expected = {

@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
 import type { FoundFact } from '../contracts/replies/fact-reply.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import { counted } from '../shared/text.js';
-import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { allPages } from './output.js';
 import { addFields, addRequest, print, printTable, shapeOf } from './request-command.js';
 import { onSession, requireEvents, usualSession } from './session-argument.js';
@@ -32,14 +32,11 @@ export function factsCommand(program: Command): void {
     .option('--id <id>', 'show this fact, its history and the prompts that showed it')
     .option('--files', 'list the files that results touched, and which change together')
     .option('--json', 'one JSON array of facts; with --id or --files the whole reply')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline facts demo',
-        'throughline facts demo --relation must_fix issue',
-        'throughline facts demo --text "parser test" --subject src/parser.ts',
-        'throughline facts demo --is all --json',
-      ),
+    .examples(
+      'throughline facts demo',
+      'throughline facts demo --relation must_fix issue',
+      'throughline facts demo --text "parser test" --subject src/parser.ts',
+      'throughline facts demo --is all --json',
     )
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
       const cli = cliOf(command);

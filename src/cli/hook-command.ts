@@ -1,11 +1,10 @@
-import type { Command } from 'commander';
 import { logHook } from '../agents/hooks/hook-state.js';
 import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
 import { runHook } from '../agents/hooks/run-hook.js';
 import { type Config, loadConfig, stateDirOf } from '../config/config.js';
 import { usualUrl } from '../config/user-server.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import { examples } from './output.js';
+import type { Command } from './cli-command.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
 const WITHIN_MS = 220;
@@ -39,10 +38,7 @@ export function hookCommand(program: Command): void {
       '--within <ms>',
       `time limit in milliseconds, after which the agent continues (default: ${WITHIN_MS}, and more on a busy machine; ${LONG_WITHIN_MS} at the start of a session and at the end of a turn of Copilot CLI)`,
     )
-    .addHelpText(
-      'after',
-      examples(`echo '{"hook_event_name":"SessionStart","session_id":"1"}' | throughline hook claude`),
-    )
+    .examples(`echo '{"hook_event_name":"SessionStart","session_id":"1"}' | throughline hook claude`)
     .action(async (client: string, _: object, command: Command) => {
       if (process.stdin.isTTY && hookClient(client) === undefined)
         throw new ThroughlineError(

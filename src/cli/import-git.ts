@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { REMEMBERED_RESULTS } from '../memory/session/dispatch-window.js';
 import { PUBLISH_TIMEOUT_MS } from '../sdk/persistent-publish.js';
 import { counted } from '../shared/text.js';
-import { cliOf, examples, out, sessionOf, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, out, sessionOf, withClient } from './command-context.js';
 import { type CommitSelection, readCommits } from './git-history.js';
 import { wholeNumber } from './option-parsers.js';
 import { waitingNote } from './output.js';
@@ -37,12 +37,9 @@ export function addImportGit(result: Command): void {
       200,
     )
     .option('--json', 'print {"commits":N,"shortened":N,"sequence":N}')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline result import-git --session demo --repo ../project --limit 500',
-        'throughline result import-git --session demo --branch main --since "3 months ago" --path src docs',
-      ),
+    .examples(
+      'throughline result import-git --session demo --repo ../project --limit 500',
+      'throughline result import-git --session demo --branch main --since "3 months ago" --path src docs',
     )
     .action(async (options: ImportOptions, command: Command) => {
       const cli = cliOf(command);

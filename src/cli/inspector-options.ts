@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { z } from 'zod';
 import { messageOf } from '../contracts/errors.js';
 import { INSPECTOR_ROLES, type InspectorRole } from '../contracts/inspector-api.js';
@@ -12,6 +12,7 @@ import type { Context } from '../services/common/service-context.js';
 import { DEFAULT_PORT } from '../services/inspector/inspector-port.js';
 import type { RunningInspector } from '../services/inspector/serve-inspector.js';
 import { VERSION } from '../version.js';
+import type { Command } from './cli-command.js';
 import { type Cli, note, withNats } from './command-context.js';
 import { type MonitoringOptions, watchThisProcess } from './monitoring-options.js';
 import { wholeNumber } from './option-parsers.js';
@@ -37,12 +38,11 @@ export function addInspectorOptions(command: Command, isDefault: string): Comman
         'names under which browsers reach the inspector beside localhost, as behind a proxy',
       ),
     )
-    .addOption(
-      new Option(
-        '--inspector-role <role>',
-        'operator lets the inspector decide on proposals and retry rejected results, if its NATS user may; reader only look ' +
-          '(default: operator where up starts the server, else reader)',
-      ).choices(INSPECTOR_ROLES),
+    .choice(
+      '--inspector-role <role>',
+      'operator lets the inspector decide on proposals and retry rejected results, if its NATS user may; reader only look ' +
+        '(default: operator where up starts the server, else reader)',
+      INSPECTOR_ROLES,
     );
 }
 

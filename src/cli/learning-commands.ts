@@ -1,11 +1,11 @@
-import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { LEARNING_REQUESTS, type LearningRequest } from '../contracts/learning-requests.js';
 import type { LearningReply, ProposalView } from '../contracts/replies/learning-reply.js';
 import { sameText } from '../memory/learnings/learnings-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, oneLine } from '../shared/text.js';
-import { type Cli, cliOf, coloured, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
 import { addReview } from './learning-review.js';
 import { nextPageLines } from './output.js';
 import { addFields, printTable, shapeOf } from './request-command.js';
@@ -37,13 +37,10 @@ export function learningCommand(program: Command): void {
       'Proposals come from notes, from what reviewers demand again and again, and from people. A person accepts or rejects\n' +
         'them. Only accepted ones, the learnings, reach prompts.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'throughline learning review',
-        'throughline learning ls',
-        'throughline learning search "write tests"',
-      ),
+    .examples(
+      'throughline learning review',
+      'throughline learning ls',
+      'throughline learning search "write tests"',
     );
   addList(learning);
   addRequest(learning, 'search', 'learning.search', {
@@ -101,13 +98,10 @@ function addList(learning: Command): void {
     cursor,
   });
   onProject(list)
-    .addHelpText(
-      'after',
-      examples(
-        'throughline learning ls',
-        'throughline learning ls --status pending',
-        'throughline learning ls --project shop --json',
-      ),
+    .examples(
+      'throughline learning ls',
+      'throughline learning ls --status pending',
+      'throughline learning ls --project shop --json',
     )
     .action(async (options: ListOptions) => {
       const cli = cliOf(list);
@@ -221,7 +215,7 @@ function addRequest<Subject extends LearningRequest>(
   if ('source' in shape) command.option('-s, --session <name>', 'the session that it comes from');
   if ('by' in shape) deciding(command);
   else onProject(command);
-  command.addHelpText('after', examples(`throughline learning ${word} ${help.example}`)).action(async () => {
+  command.examples(`throughline learning ${word} ${help.example}`).action(async () => {
     const cli = cliOf(command);
     const given = command.opts<ProjectOptions & { session?: string }>();
     const asked: Asked = {

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises';
-import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { ProposalView } from '../contracts/replies/learning-reply.js';
 import { sameText } from '../memory/learnings/learnings-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visibleInColour } from '../shared/terminal-text.js';
 import { counted, oneLine } from '../shared/text.js';
-import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { Interrupted } from './output.js';
 import { deciderIn, deciding, type ProjectOptions, projectIn, shownOf } from './session-argument.js';
 import { confidenceText, decisionText, evidenceText, shortId, similarText } from './show-learning.js';
@@ -28,10 +28,7 @@ export function addReview(proposals: Command): void {
         'skip and so on. Each decision is sent at once, so you can leave a review at any moment. With --json the last line\n' +
         'is a tally.',
     )
-    .addHelpText(
-      'after',
-      examples('throughline learning review', 'throughline learning review --project shop'),
-    )
+    .examples('throughline learning review', 'throughline learning review --project shop')
     .action(async (options: ProjectOptions, self: Command) => {
       const cli = cliOf(self);
       if (!process.stdin.isTTY || !process.stdout.isTTY) {

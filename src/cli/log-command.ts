@@ -1,9 +1,10 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import { counted } from '../shared/text.js';
-import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { followLog } from './log-follow.js';
 import { showTrace, type TraceOptions } from './log-trace.js';
 import { wholeNumber } from './option-parsers.js';
@@ -58,15 +59,12 @@ export function logCommand(program: Command): void {
     .option('--limit <n>', 'maximum number of entries', wholeNumber(1, MOST), USUAL)
     .option('--page <cursor>', 'the page that begins here: the last line of the page before names it')
     .option('--json', 'one JSON array of entries; with -f an entry on each line; of a trace its reply')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline log demo',
-        'throughline log demo --kind result rejected --failed',
-        'throughline log -f',
-        'throughline log demo -f --json | jq .summary',
-        'throughline log demo --trace INT-1',
-      ),
+    .examples(
+      'throughline log demo',
+      'throughline log demo --kind result rejected --failed',
+      'throughline log -f',
+      'throughline log demo -f --json | jq .summary',
+      'throughline log demo --trace INT-1',
     )
     .action(async (_: string | undefined, options: LogOptions, command: Command) => {
       const cli = cliOf(command);

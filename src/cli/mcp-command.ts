@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
 import { agentSession, openOwnSession } from '../agents/agent-session.js';
 import type { Memory } from '../agents/mcp/mcp-tools.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { type Cli, cliOf, examples, note, out } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, note, out } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 import { runUntilSignal } from './signals.js';
 
@@ -37,7 +37,7 @@ export function mcpCommand(program: Command): void {
       '--token-file <file>',
       'with --http: file with the bearer token that requests must have (default: a new one, which is printed)',
     )
-    .addHelpText('after', examples('throughline mcp', 'throughline mcp --session demo --http 8765'))
+    .examples('throughline mcp', 'throughline mcp --session demo --http 8765')
     .action(async (options: McpOptions, command: Command) => {
       const cli = cliOf(command);
       const { http, tokenFile } = options;

@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { Monitoring } from '../engine/monitoring/monitoring.js';
 import { otelTracing } from '../engine/monitoring/otel-tracing.js';
 import type { Tracing } from '../engine/ports/clients.js';
 import type { Shutdown } from '../engine/runtime/shutdown.js';
+import type { Command } from './cli-command.js';
 import type { Cli } from './cli-context.js';
 import { wholeNumber } from './option-parsers.js';
 

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { stateDirOf } from '../config/config.js';
 import { INSPECTOR_TOKEN_FILE, userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import { cliOf, examples, note, out } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, note, out } from './command-context.js';
 import { runningUp, startUserServer } from './detached-up.js';
 import { inspectorOf } from './inspector-options.js';
 
@@ -32,7 +32,7 @@ export function openCommand(program: Command): void {
     .option('--print', 'only print the URL')
     .option('--new-token', 'forget the token: the next start of "throughline up" makes a new one')
     .option('--json', 'only print {"url"} as JSON')
-    .addHelpText('after', examples('throughline open', 'throughline open --print'))
+    .examples('throughline open', 'throughline open --print')
     .action(async ({ store, print, newToken, json }: OpenOptions, command: Command) => {
       const { config, autostart } = cliOf(command);
       const storeDir = resolve(store ?? userStore(stateDirOf(config.env)));

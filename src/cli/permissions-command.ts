@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { DEFAULT_SHARDS, PER_SESSION, type SessionLayout, type Token, token } from '../contracts/names.js';
 import { type AccountSharing, sharingFor } from '../nats/account-sharing.js';
@@ -10,7 +10,8 @@ import {
   SESSION_ROLES,
 } from '../nats/role-permissions.js';
 import { addLayoutOptions, type LayoutOptions, withLayout } from './backup-command.js';
-import { type Cli, cliOf, examples, note, out } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, note, out } from './command-context.js';
 
 interface PermissionsOptions extends LayoutOptions {
   readonly role: AccessRole;
@@ -52,13 +53,10 @@ export function permissionsCommand(program: Command): void {
     .option('--json', 'print it as JSON');
   addLayoutOptions(permissions, 'layout of session logs, which "throughline doctor" says')
     .addHelpText('after', ROLES)
-    .addHelpText(
-      'after',
-      examples(
-        'throughline admin permissions --role publisher --session demo',
-        'throughline admin permissions --role worker --json',
-        'throughline admin permissions --role reader --session demo --account THROUGHLINE',
-      ),
+    .examples(
+      'throughline admin permissions --role publisher --session demo',
+      'throughline admin permissions --role worker --json',
+      'throughline admin permissions --role reader --session demo --account THROUGHLINE',
     )
     .action(async (options: PermissionsOptions, command: Command) => {
       const { role, inboxPrefix = `_INBOX_${role}` } = options;

@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { PLAN_PLACES, plansIn } from '../agents/agent-session.js';
 import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError } from '../contracts/errors.js';
@@ -10,7 +9,8 @@ import { TOOLS } from '../contracts/tool-requests.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/next-task.js';
 import { oneLine, shellWord } from '../shared/text.js';
-import { cliOf, coloured, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, coloured, note, out, withClient } from './command-context.js';
 import { atTerminal, canAsk } from './output.js';
 import { addFields, shapeOf } from './request-command.js';
 import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
@@ -40,7 +40,7 @@ export function planCommand(program: Command): void {
   const plan = program
     .command('plan')
     .description('A plan is a tasks.md, or another file of tasks, that a session follows.')
-    .addHelpText('after', examples('throughline plan follow tasks.md -s demo', 'throughline plan show demo'));
+    .examples('throughline plan follow tasks.md -s demo', 'throughline plan show demo');
   addFollow(plan);
   addShow(plan);
   addUnfollow(plan);
@@ -68,13 +68,10 @@ function addFollow(plan: Command): void {
     )
     .option('--json', 'print the reply as JSON')
     .option('-w, --watch', 'read the file again when it changes, and show it each time, until Ctrl-C')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline plan follow -s demo',
-        'throughline plan follow specs/parser/tasks.md -s demo --spec parser --goal "A parser"',
-        'throughline plan follow tasks.md -s demo --push',
-      ),
+    .examples(
+      'throughline plan follow -s demo',
+      'throughline plan follow specs/parser/tasks.md -s demo --spec parser --goal "A parser"',
+      'throughline plan follow tasks.md -s demo --push',
     )
     .action(async (file: string | undefined, options: FollowOptions, command: Command) => {
       const cli = cliOf(command);
@@ -157,13 +154,10 @@ function addShow(plan: Command): void {
   show
     .option('--json', 'print the reply as JSON')
     .option(...WATCH)
-    .addHelpText(
-      'after',
-      examples(
-        'throughline plan show demo',
-        'throughline plan show demo --status blocked',
-        'throughline plan show demo --task 2.1 --json',
-      ),
+    .examples(
+      'throughline plan show demo',
+      'throughline plan show demo --status blocked',
+      'throughline plan show demo --task 2.1 --json',
     )
     .action(async (_: string | undefined, { task: id, json = false, watch }: ShowOptions) => {
       const cli = cliOf(show);
@@ -186,7 +180,7 @@ function addUnfollow(plan: Command): void {
       'Follows no plan any more: its tasks leave the session, and results stay. The file is not touched.',
     )
     .option('--json', 'print the reply as JSON')
-    .addHelpText('after', examples('throughline plan unfollow demo'))
+    .examples('throughline plan unfollow demo')
     .action(async (_: string | undefined, { json = false }: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);
       const session = await usualSession(cli, command);

@@ -1,10 +1,11 @@
-import { Command, CommanderError, Help, Option } from 'commander';
+import { CommanderError, Help, Option } from 'commander';
 import type { ErrorCode } from '../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
+import { Command } from './cli-command.js';
 import { COMMANDS, type CommandEntry, commandAt, GROUP_COMMANDS, SHOWN_GROUPS } from './command-table.js';
-import { examples, Interrupted, note, out } from './output.js';
+import { Interrupted, note, out } from './output.js';
 
 /** Columns of the narrowest text beside a list in `--help`. */
 const NARROWEST = 16;
@@ -32,13 +33,10 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
       },
     })
     .addHelpText('after', MORE)
-    .addHelpText(
-      'after',
-      examples(
-        'throughline up --detach',
-        `echo '{"task_id":"1","status":"completed","summary":"Parser done"}' | throughline publish implementer -s demo`,
-        'throughline prompt -s demo -t 2 -p "Write the printer"',
-      ),
+    .examples(
+      'throughline up --detach',
+      `echo '{"task_id":"1","status":"completed","summary":"Parser done"}' | throughline publish implementer -s demo`,
+      'throughline prompt -s demo -t 2 -p "Write the printer"',
     )
     // Messages about a wrong option quote it.
     .configureOutput({
@@ -73,11 +71,7 @@ function groupCommand(program: Command, { group }: CommandEntry): Command | unde
   const known = program.commands.find((each) => each.name() === group);
   if (known !== undefined) return known;
   const { about, example } = GROUP_COMMANDS[group];
-  return program
-    .command(group, { hidden: true })
-    .description(about)
-    .helpCommand(false)
-    .addHelpText('after', examples(example));
+  return program.command(group, { hidden: true }).description(about).helpCommand(false).examples(example);
 }
 
 async function addCommand(parent: Command, { summary, load }: CommandEntry): Promise<void> {
@@ -107,7 +101,7 @@ function addHelpCommand(program: Command): void {
     .argument('[command...]', 'the words of the command')
     .option('--all', 'also list the commands below admin and dev')
     .helpGroup('Start:')
-    .addHelpText('after', examples('throughline help --all', 'throughline help task add'))
+    .examples('throughline help --all', 'throughline help task add')
     .action((words: readonly string[], { all }: { all?: boolean }) => {
       const { command, rest } = commandAt(program, words);
       if (rest[0] !== undefined) return program.error(`error: unknown command '${words.join(' ')}'`);

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { type Command, Option } from 'commander';
 import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
 import { codeOf, messageOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
 import {
@@ -18,7 +17,8 @@ import {
   unknownPlaceholders,
 } from '../prompt/iteration-template.js';
 import { counted } from '../shared/text.js';
-import { cliOf, examples, note, out, outForAgent, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, note, out, outForAgent, withClient } from './command-context.js';
 import { fraction, wholeNumber } from './option-parsers.js';
 import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { explanation, PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
@@ -61,18 +61,14 @@ export function promptCommand(program: Command): void {
       'Compiles the next prompt of a session. The prompt is printed on standard output, a summary of it on standard error.',
     )
     .option('-s, --session <name>', `session ${SESSION_DEFAULT}`)
-    .addOption(
-      new Option('--kind <kind>', 'kind of prompt')
-        .choices(['dispatch', 'iteration', 'session-start'])
-        .default('dispatch'),
-    )
+    .choice('--kind <kind>', 'kind of prompt', ['dispatch', 'iteration', 'session-start'], 'dispatch')
     .option('-t, --task <id>', 'id of the task that the prompt is for')
     .option('-p, --prompt <text>', 'what the agent must do; facts and learnings are chosen to fit it')
     .option('--template <file>', 'iteration: your own template, see "throughline prompt template"')
     .option('--binary <command>', 'the command that agents are told to use (default: throughline)')
     .option('--extra <text>', 'iteration: text at the end of the prompt')
-    .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
-    .addOption(new Option('--tags <tag...>', 'only facts with one of these').choices(FACT_TAGS))
+    .choice('--role <role>', 'who gets the prompt (default: implementer)', ROLES)
+    .choice('--tags <tag...>', 'only facts with one of these', FACT_TAGS)
     .option('--max-facts <n>', 'maximum number of facts (default: as many as fit)', wholeNumber(0, 1000))
     .option('--max-files <n>', 'maximum number of likely files (default: 10)', wholeNumber(0, 50))
     .option('--open <path...>', 'files that are open: they and their neighbours are likelier')
@@ -88,11 +84,10 @@ export function promptCommand(program: Command): void {
       'maximum tokens of session context and learnings (default: as many as fit)',
       wholeNumber(0, 1_000_000),
     )
-    .addOption(
-      new Option(
-        '--fill <facts>',
-        'only facts that are expected to help, or also less related and recent ones (default: relevant)',
-      ).choices(['relevant', 'recent']),
+    .choice(
+      '--fill <facts>',
+      'only facts that are expected to help, or also less related and recent ones (default: relevant)',
+      ['relevant', 'recent'],
     )
     .option(
       '--max-learnings <n>',
@@ -111,19 +106,14 @@ export function promptCommand(program: Command): void {
     .option('--intent <id>', 'the active intent: its compacted history is placed before the prompt')
     .option('--new', 'also for a session that has no event yet')
     .option('--explain', 'show which facts and files were considered, and why each is shown or not')
-    .addOption(
-      new Option('--include <part...>', 'with --json: further parts of the reply').choices(DISPATCH_PARTS),
-    )
+    .choice('--include <part...>', 'with --json: further parts of the reply', DISPATCH_PARTS)
     .option('--json', 'print the reply as JSON, with --explain all its parts')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline prompt -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
-        'throughline prompt -s demo --kind iteration --max-learnings 10',
-        'throughline prompt -s demo --kind session-start',
-        'throughline prompt -s demo -t 5.1 -p "Fix the tests" --tags test error',
-        'throughline prompt -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
-      ),
+    .examples(
+      'throughline prompt -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
+      'throughline prompt -s demo --kind iteration --max-learnings 10',
+      'throughline prompt -s demo --kind session-start',
+      'throughline prompt -s demo -t 5.1 -p "Fix the tests" --tags test error',
+      'throughline prompt -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
     )
     .action(async (options: CompileOptions, command: Command) => {
       const cli = cliOf(command);
@@ -245,10 +235,7 @@ function addList(prompt: Command): void {
     .option('--task <id>', 'only prompts of this task')
     .option('--limit <n>', 'maximum number to list', wholeNumber(1, MOST), 50)
     .option('--json', 'one JSON array')
-    .addHelpText(
-      'after',
-      examples('throughline prompt ls demo', 'throughline prompt ls demo --task 2.1 --json'),
-    )
+    .examples('throughline prompt ls demo', 'throughline prompt ls demo --task 2.1 --json')
     .action(async (_: string | undefined, _options: object, command: Command) => {
       const cli = cliOf(command);
       const session = await usualSession(cli, command);
@@ -279,12 +266,9 @@ function addShow(parent: Command): void {
     .option('-s, --session <name>', `session ${SESSION_DEFAULT}`)
     .option('--text', 'the prompt itself, compiled again')
     .option('--json', 'one JSON object: {prompt, request}; with --text the whole reply')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline prompt show 4f1c09ab23de --session demo',
-        'throughline prompt show 4f1c --session demo --text',
-      ),
+    .examples(
+      'throughline prompt show 4f1c09ab23de --session demo',
+      'throughline prompt show 4f1c --session demo --text',
     )
     .action(async (id: string, _: object, command: Command) => {
       const { text, json } = command.optsWithGlobals<ShowOptions>();
@@ -326,10 +310,7 @@ function addTemplate(parent: Command): void {
       '--json',
       'with a file: print {"ok":true,"unknown":[]}, with name and line of each unknown placeholder',
     )
-    .addHelpText(
-      'after',
-      examples('throughline prompt template > my-template.md', 'throughline prompt template my-template.md'),
-    )
+    .examples('throughline prompt template > my-template.md', 'throughline prompt template my-template.md')
     .action(async (file: string | undefined, _: object, command: Command) => {
       if (file === undefined) return out(ITERATION_TEMPLATE);
       const { json } = command.optsWithGlobals<{ json?: boolean }>();

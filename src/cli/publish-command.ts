@@ -1,4 +1,4 @@
-import { Argument, type Command, Option } from 'commander';
+import { Argument, Option } from 'commander';
 import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
 import { messageOf, ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
@@ -9,7 +9,8 @@ import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, oneLine } from '../shared/text.js';
-import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
 import { waitingNote } from './output.js';
 import { asCommand, readBody, resultText } from './result-body.js';
@@ -52,13 +53,10 @@ export function publishCommand(program: Command): void {
       'print {"sequence":N}, with "duplicate" for a used id, "session" if it accepts no results, and with --wait\n' +
         'its "result"',
     )
-    .addHelpText(
-      'after',
-      examples(
-        `echo '{"task_id":"1","status":"completed","summary":"Parser done"}' | throughline publish implementer -s demo`,
-        'throughline publish reviewer --session demo --file review.json',
-        'throughline publish reviewer --session demo --file review.json --wait',
-      ),
+    .examples(
+      `echo '{"task_id":"1","status":"completed","summary":"Parser done"}' | throughline publish implementer -s demo`,
+      'throughline publish reviewer --session demo --file review.json',
+      'throughline publish reviewer --session demo --file review.json --wait',
     )
     .action(async (role: Role, options: PublishArguments, command: Command) => {
       const cli = cliOf(command);
@@ -167,11 +165,8 @@ function addPublishTrace(publish: Command): void {
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .option('-f, --file <path>', 'file with the entries; - is standard input', '-')
     .option('--json', 'print the reply as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        `echo '{"intent_id":"INT-1","action_type":"TOOL_EXECUTION","payload":{"tool_name":"edit"},"result":{"status":"SUCCESS"}}' | throughline publish trace -s demo`,
-      ),
+    .examples(
+      `echo '{"intent_id":"INT-1","action_type":"TOOL_EXECUTION","payload":{"tool_name":"edit"},"result":{"status":"SUCCESS"}}' | throughline publish trace -s demo`,
     )
     .action(async (_: object, command: Command) => {
       const cli = cliOf(command);

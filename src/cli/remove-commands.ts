@@ -1,10 +1,10 @@
-import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { StoredCounts } from '../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, recordOf } from '../shared/text.js';
-import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { agreed, canAsk } from './output.js';
 import { patiently, progressLine } from './progress-line.js';
 import { onSession, sessionGiven } from './session-argument.js';
@@ -33,7 +33,7 @@ export function addRemove(session: Command): void {
     .option('-y, --yes', 'do not ask')
     .option('--with-learnings', 'also remove accepted learnings that rest on this session alone')
     .option('--json', 'one line of JSON: the last reply')
-    .addHelpText('after', examples('throughline session rm demo', 'throughline session rm demo --yes'))
+    .examples('throughline session rm demo', 'throughline session rm demo --yes')
     .action(async (...given: unknown[]) => {
       const command = given.at(-1) as Command;
       const cli = cliOf(command);
@@ -57,7 +57,7 @@ export function projectCommand(program: Command): void {
   const project = program
     .command('project')
     .description('Works on all sessions and learnings of a project.')
-    .addHelpText('after', examples('throughline admin project rm parser'));
+    .examples('throughline admin project rm parser');
   project
     .command('rm')
     .summary('remove a project for good')
@@ -67,10 +67,7 @@ export function projectCommand(program: Command): void {
     )
     .option('-y, --yes', 'do not ask')
     .option('--json', 'one line of JSON: the last reply')
-    .addHelpText(
-      'after',
-      examples('throughline admin project rm parser', 'throughline admin project rm parser --yes --json'),
-    )
+    .examples('throughline admin project rm parser', 'throughline admin project rm parser --yes --json')
     .action(async (given: string | undefined, options: ForgetOptions, command: Command) => {
       const cli = cliOf(command);
       const name = given ?? cli.config.project;

@@ -1,10 +1,11 @@
-import { Argument, type Command, Option } from 'commander';
+import { Argument, Option } from 'commander';
 import { z } from 'zod';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import { TASK_STATUSES } from '../contracts/task-events.js';
 import { TOOLS, type ToolName } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { type Cli, cliOf, coloured, examples, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, coloured, out, withClient } from './command-context.js';
 import { fraction, settingPair, TASK_STATUS_WORDS, taskStatus, wholeNumber } from './option-parsers.js';
 import { type Cell, nextPageLines, note, table } from './output.js';
 import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
@@ -62,10 +63,7 @@ export function addRequest<Name extends ToolName>(
   };
   return command
     .option('--json', 'print the whole reply as JSON')
-    .addHelpText(
-      'after',
-      examples(...(row.examples ?? [example]).map((each) => `${words} ${each}`.trimEnd())),
-    )
+    .examples(...(row.examples ?? [example]).map((each) => `${words} ${each}`.trimEnd()))
     .action(async () => {
       const cli = cliOf(command);
       const session =

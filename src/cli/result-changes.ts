@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander';
 import { dispatchJson, parseDispatchBody } from '../contracts/dispatch-body.js';
 import { ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
@@ -6,7 +5,8 @@ import { token } from '../contracts/names.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
-import { cliOf, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, note, out, withClient } from './command-context.js';
 import { ageInMs, wholeNumber } from './option-parsers.js';
 import { asCommand, readBody } from './result-body.js';
 import {
@@ -50,16 +50,13 @@ export function addFix(rejected: Command): void {
       'set a field, such as task_id=2.1 or issues.0.severity=minor; null removes it; may be given again',
       fieldChange,
     )
-    .addOption(new Option('--role <role>', 'publish it as the result of this role').choices(ROLES))
+    .choice('--role <role>', 'publish it as the result of this role', ROLES)
     .option('-s, --session <name>', 'publish it to this session')
     .option('--json', 'one line of JSON: {id, sequence}')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline result fix 3 --set task_id=2.1 --set status=completed',
-        'throughline result fix 3 --role reviewer',
-        'throughline result show 3 --raw > result.json; throughline result fix 3 --file result.json',
-      ),
+    .examples(
+      'throughline result fix 3 --set task_id=2.1 --set status=completed',
+      'throughline result fix 3 --role reviewer',
+      'throughline result show 3 --raw > result.json; throughline result fix 3 --file result.json',
     )
     .action(async (id: number, options: FixOptions, command: Command) => {
       const { file, set, role, session } = options;
@@ -90,7 +87,7 @@ export function addRemoval(rejected: Command): void {
     .option('--older-than <age>', 'those that came longer ago than this: 30m, 12h, 7d or 2w', ageInMs)
     .option('-s, --session <name>', 'with --older-than: only of this session')
     .option('--json', 'one line of JSON for each: {id}')
-    .addHelpText('after', examples('throughline result rm 3 4', 'throughline result rm --older-than 7d'))
+    .examples('throughline result rm 3 4', 'throughline result rm --older-than 7d')
     .action(async (ids: readonly number[], options: RemoveOptions, command: Command) => {
       const { olderThan, session, json } = options;
       if ((ids.length === 0) === (olderThan === undefined))

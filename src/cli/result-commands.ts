@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { token } from '../contracts/names.js';
@@ -6,7 +5,8 @@ import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
-import { cliOf, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, note, out, withClient } from './command-context.js';
 import { addImportGit } from './import-git.js';
 import { wholeNumber } from './option-parsers.js';
 import { printTable } from './request-command.js';
@@ -36,13 +36,10 @@ export function resultCommand(program: Command): void {
       'Results that could not be used are kept whole in the stream DISPATCH_REJECTED, each with its reason: correct them and\n' +
         'send them again. "throughline log --kind result" lists the results that counted.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'throughline result ls --session demo',
-        'throughline result fix 3 --set task_id=2.1',
-        'throughline result rm --older-than 7d',
-      ),
+    .examples(
+      'throughline result ls --session demo',
+      'throughline result fix 3 --set task_id=2.1',
+      'throughline result rm --older-than 7d',
     );
   addList(result);
   addShow(result);
@@ -57,10 +54,10 @@ function addList(result: Command): void {
     .command('ls')
     .description('Lists rejected results, the newest first.')
     .option('-s, --session <name>', 'only of this session')
-    .addOption(new Option('--role <role>', 'only of this role').choices(ROLES))
+    .choice('--role <role>', 'only of this role', ROLES)
     .option('--limit <n>', 'maximum number to list', wholeNumber(1, MAX_LISTED), 100)
     .option('--json', 'one JSON array')
-    .addHelpText('after', examples('throughline result ls', 'throughline result ls --session demo --json'))
+    .examples('throughline result ls', 'throughline result ls --session demo --json')
     .action(async (options: ListOptions, command: Command) => {
       const { limit, json, session, role } = options;
       const of = {
@@ -97,10 +94,7 @@ function addShow(result: Command): void {
     .option('-s, --session <name>', `with --sequence: session ${SESSION_DEFAULT}`)
     .option('--raw', 'the body as it came')
     .option('--json', 'one JSON object, with the body as text')
-    .addHelpText(
-      'after',
-      examples('throughline result show 3', 'throughline result show 3 --raw > result.json'),
-    )
+    .examples('throughline result show 3', 'throughline result show 3 --raw > result.json')
     .action(async (id: number | undefined, options: ShowOptions, command: Command) => {
       const { raw, json, sequence } = options;
       if ((id === undefined) === (sequence === undefined))
@@ -138,7 +132,7 @@ function addRetry(result: Command): void {
     .argument('[id]', 'its number in `result ls`', wholeNumber(1))
     .option('--all', 'all of them')
     .option('--json', 'one line of JSON for each: {id, sequence}')
-    .addHelpText('after', examples('throughline result retry 3', 'throughline result retry --all'))
+    .examples('throughline result retry 3', 'throughline result retry --all')
     .action(async (id: number | undefined, options: { all?: boolean; json?: boolean }, command: Command) => {
       if ((id === undefined) === (options.all !== true)) {
         throw new ThroughlineError('usage', 'give either the number of one result or --all');

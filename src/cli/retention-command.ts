@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { RETENTION_TERMS, type RetentionTerm } from '../contracts/lifecycle-record.js';
 import type {
@@ -8,7 +7,8 @@ import type {
 } from '../contracts/replies/lifecycle-replies.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, oneLine } from '../shared/text.js';
-import { cliOf, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, note, out, withClient } from './command-context.js';
 import { span, term } from './option-parsers.js';
 import { agreed, canAsk } from './output.js';
 
@@ -33,13 +33,10 @@ export function retentionCommand(program: Command): void {
       'Says how long sessions, results and rejected results are kept. Without rules everything stays.\n' +
         'The service keeper follows the rules, soon after they are set and then once an hour.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'throughline admin retention',
-        'throughline admin retention set --archive-after 90d --forget-after 365d --dry-run',
-        'throughline admin retention set --archive-after 90d --forget-after 365d',
-      ),
+    .examples(
+      'throughline admin retention',
+      'throughline admin retention set --archive-after 90d --forget-after 365d --dry-run',
+      'throughline admin retention set --archive-after 90d --forget-after 365d',
     );
 
   retention
@@ -48,10 +45,7 @@ export function retentionCommand(program: Command): void {
     .description('Shows the rules, and what they would do now. Nothing is changed.')
     .option('--ahead <time>', 'what they would do after so long if nothing moved: 12h or 30d', span)
     .option('--json', 'print the whole reply as JSON')
-    .addHelpText(
-      'after',
-      examples('throughline admin retention', 'throughline admin retention show --ahead 30d'),
-    )
+    .examples('throughline admin retention', 'throughline admin retention show --ahead 30d')
     .action(async ({ ahead, json }: { ahead?: string; json?: boolean }, command: Command) => {
       const asked = { ...(ahead !== undefined && { ahead }) };
       show(await withClient(cliOf(command), (client) => client.tools.retentionShow(asked)), json);
@@ -74,14 +68,11 @@ export function retentionCommand(program: Command): void {
     .option('--dry-run', 'only show what the rules would do then')
     .option('-y, --yes', 'do not ask')
     .option('--json', 'print the whole reply as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline admin retention set --archive-after 90d --forget-after 365d --dry-run',
-        'throughline admin retention set --dispatches-after 30d --rejected-after 14d --yes',
-        'throughline admin retention set --project parser --forget-after never',
-        'throughline admin retention set --project parser --remove',
-      ),
+    .examples(
+      'throughline admin retention set --archive-after 90d --forget-after 365d --dry-run',
+      'throughline admin retention set --dispatches-after 30d --rejected-after 14d --yes',
+      'throughline admin retention set --project parser --forget-after never',
+      'throughline admin retention set --project parser --remove',
     )
     .action(async ({ json, yes, dryRun = false, ...rule }: SetOptions, command: Command) => {
       const { project, remove, ...terms } = rule;

@@ -1,20 +1,20 @@
-import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { nearestName } from '../shared/nearest-name.js';
-import { examples, out } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { out } from './command-context.js';
 import { SCHEMA_LIST, schemaText } from './schemas/json-schemas.js';
 
 export function schemaCommand(program: Command): void {
   const schema = program
     .command('schema')
     .description('JSON Schemas of results, requests, replies, events and the snapshot (draft 2020-12).')
-    .addHelpText('after', examples('throughline dev schema print result.implementer'));
+    .examples('throughline dev schema print result.implementer');
 
   schema
     .command('ls')
     .description('Lists the schemas.')
     .option('--json', 'print {"schemas":[{"name","about"}]}')
-    .addHelpText('after', examples('throughline dev schema ls --json'))
+    .examples('throughline dev schema ls --json')
     .action(({ json }: { json?: boolean }) => {
       if (json) return out(JSON.stringify({ schemas: SCHEMA_LIST }));
       const width = Math.max(...SCHEMA_LIST.map(({ name }) => name.length));
@@ -25,7 +25,7 @@ export function schemaCommand(program: Command): void {
     .command('print')
     .description('Prints a schema.')
     .argument('<name>', 'name of the schema, as schema ls shows it')
-    .addHelpText('after', examples('throughline dev schema print prompt.compile.request > request.json'))
+    .examples('throughline dev schema print prompt.compile.request > request.json')
     .action((name: string) => {
       const found = schemaText(name);
       if (found !== undefined) return out(found);

@@ -1,12 +1,12 @@
-import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { loadEmbedder } from '../engine/embedding/load-embedder.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { accessOptions } from '../nats/connection/nats-access.js';
 import { withoutSecrets } from '../nats/connection/nats-errors.js';
 import { SERVICES, serve } from '../services/serve.js';
+import type { Command } from './cli-command.js';
 import { withLogger } from './cli-logger.js';
-import { type Cli, cliOf, examples, out } from './command-context.js';
+import { type Cli, cliOf, out } from './command-context.js';
 import {
   addInspectorOptions,
   type InspectorFlags,
@@ -37,22 +37,14 @@ export function serveCommand(program: Command): void {
       'Starts the services, or only some of them, on the server that NATS_URL or --nats names. The inspector starts\n' +
         'only with --inspector-port or "--only inspector"; its URL is printed on a separate line.',
     )
-    .addOption(
-      new Option(
-        '--only <service...>',
-        'start only these; any number of processes may run the same one',
-      ).choices(SERVED),
-    )
+    .choice('--only <service...>', 'start only these; any number of processes may run the same one', SERVED)
     .option('--check', 'only check the settings and the files they name; exit code 2 when one is wrong')
-    .addHelpText(
-      'after',
-      examples(
-        'NATS_URL=nats://10.0.0.5:4222 throughline admin serve',
-        'throughline admin serve --only extractor',
-        'throughline admin serve --only inspector',
-        'throughline admin serve --metrics-port 9464 --otel',
-        'throughline admin serve --check',
-      ),
+    .examples(
+      'NATS_URL=nats://10.0.0.5:4222 throughline admin serve',
+      'throughline admin serve --only extractor',
+      'throughline admin serve --only inspector',
+      'throughline admin serve --metrics-port 9464 --otel',
+      'throughline admin serve --check',
     )
     .action(async (options: ServeOptions) => {
       const cli = withLogger(cliOf(command));

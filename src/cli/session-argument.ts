@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
-import type { Command } from 'commander';
 import { hasProjectFile } from '../agents/agent-session.js';
 import type { Config } from '../config/config.js';
 import { codeOf, messageOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import { counted } from '../shared/text.js';
+import type { Command } from './cli-command.js';
 import { type Cli, note, sessionHere, sessionOf, withClient } from './command-context.js';
 
 export const SESSION_DEFAULT = '(default: THROUGHLINE_SESSION, else .throughline.json, else the only one)';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
-import { cliOf, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, note, out, withClient } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 import { nextPageLines } from './output.js';
 import { patiently, progressLine } from './progress-line.js';
@@ -42,7 +42,7 @@ export function sessionCommand(program: Command): void {
   const session = program
     .command('session')
     .description('Lists and shows the sessions on this NATS server.')
-    .addHelpText('after', examples('throughline session ls', 'throughline session show demo'));
+    .examples('throughline session ls', 'throughline session show demo');
 
   const list = session
     .command('ls')
@@ -59,15 +59,12 @@ export function sessionCommand(program: Command): void {
     .option('-a, --all', 'all of them, however many there are')
     .option('--page <cursor>', 'the page that begins here: the last line of the page before names it')
     .option('--json', 'one JSON array of sessions')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline session ls',
-        'throughline session ls --stalled --project parser',
-        'throughline session ls --older-than 30d --status completed',
-        'throughline session ls --all --json',
-        'throughline session ls --limit 20 --page CURSOR',
-      ),
+    .examples(
+      'throughline session ls',
+      'throughline session ls --stalled --project parser',
+      'throughline session ls --older-than 30d --status completed',
+      'throughline session ls --all --json',
+      'throughline session ls --limit 20 --page CURSOR',
     )
     .action(async (options: ListOptions, command: Command) => {
       const { all = false, limit, page, json = false, ...filters } = options;
@@ -122,10 +119,7 @@ function addShow(session: Command): void {
     .option('--telemetry', 'show the counters of its prompts and results instead')
     .option('--snapshot', 'show its stored snapshot instead; with --json the snapshot itself')
     .option('--json', 'print the reply as JSON')
-    .addHelpText(
-      'after',
-      examples('throughline session show demo', 'throughline session show demo --iterations'),
-    )
+    .examples('throughline session show demo', 'throughline session show demo --iterations')
     .action(async (_: string | undefined, options: ShowOptions, command: Command) => {
       const cli = cliOf(command);
       const session = await usualSession(cli, command);

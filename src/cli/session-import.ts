@@ -5,7 +5,6 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { checkedBy } from '../contracts/checked.js';
 import { codeOf, messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
@@ -27,7 +26,8 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
-import { cliOf, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, note, out, withClient } from './command-context.js';
 import { patiently, showProgress } from './progress-line.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
@@ -55,13 +55,10 @@ export function addImport(session: Command): void {
     )
     .option('--as <name>', 'the name of the new session (default: the name in the file)')
     .option('--json', 'print {"session","events","dispatches","same"}')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline session import demo.jsonl',
-        'throughline session import demo.jsonl --as demo-2',
-        'throughline session export demo | throughline session import - --as demo-2',
-      ),
+    .examples(
+      'throughline session import demo.jsonl',
+      'throughline session import demo.jsonl --as demo-2',
+      'throughline session export demo | throughline session import - --as demo-2',
     )
     .action(async (path: string, options: ImportOptions, command: Command) => {
       const cli = cliOf(command);
@@ -313,7 +310,7 @@ export function addExport(session: Command): void {
       'Writes all events of a session as JSON lines, for "throughline session import", here or on another server. The last\n' +
         'line shows that the file is complete. Results that come while it is written may be missing.',
     )
-    .addHelpText('after', examples('throughline session export demo > demo.jsonl'))
+    .examples('throughline session export demo > demo.jsonl')
     .action(async (...given: unknown[]) => {
       const command = given.at(-1) as Command;
       const cli = cliOf(command);

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { hasProjectFile } from '../agents/agent-session.js';
 import { injectedTokens } from '../agents/hooks/hook-state.js';
 import { stateDirOf } from '../config/config.js';
@@ -10,7 +10,8 @@ import { boardLine } from '../memory/session/task-dependencies.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, oneLine } from '../shared/text.js';
 import { answerCommand } from '../work/questions.js';
-import { type Cli, cliOf, coloured, examples, note, out, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
 import { table } from './output.js';
 import { onSession, requireEvents, usualSession } from './session-argument.js';
 import { degradedLine, NO_PLAN, planNumberLines, problemsCounted } from './show-plan.js';
@@ -49,14 +50,11 @@ export function statusCommand(program: Command): void {
     .option('-t, --task <id>', 'show the ledger of this task, of the board or the plan')
     .addOption(new Option('--json', 'print the reply as JSON; with --task its entries'))
     .option(...WATCH)
-    .addHelpText(
-      'after',
-      examples(
-        'throughline status',
-        'throughline status demo',
-        'throughline status demo --task 2.1',
-        'throughline status demo --watch',
-      ),
+    .examples(
+      'throughline status',
+      'throughline status demo',
+      'throughline status demo --task 2.1',
+      'throughline status demo --watch',
     )
     .action(async (argument: string | undefined, options: StatusOptions, command: Command) => {
       const cli = cliOf(command);

@@ -1,6 +1,7 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { TOOL_NAMES, TOOLS } from '../contracts/tool-requests.js';
-import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { cliOf, note, out, sessionOf, withClient } from './command-context.js';
 import { addFields, print, sentence } from './request-command.js';
 import { SESSION_DEFAULT } from './session-argument.js';
 import { coloursOf, showReply } from './show-reply.js';
@@ -13,7 +14,7 @@ export function toolCommand(program: Command): void {
   const tool = program
     .command('tool')
     .description('Sends one request of the service session-tools. Prompts tell agents to run these commands.')
-    .addHelpText('after', examples('throughline tool task-next --session demo --claim agent-1'));
+    .examples('throughline tool task-next --session demo --claim agent-1');
   for (const name of TOOL_NAMES) {
     const command = tool.command(name);
     const { scope, summary, example, shape } = TOOLS[name];
@@ -27,7 +28,7 @@ export function toolCommand(program: Command): void {
       .summary(summary)
       .description(sentence(summary))
       .option('--json', 'print the whole reply as JSON')
-      .addHelpText('after', examples(`${words} ${example}`.trimEnd()))
+      .examples(`${words} ${example}`.trimEnd())
       .action(async () => {
         const cli = cliOf(command);
         const given = command.opts<{ session?: string; name?: string; json?: boolean }>();

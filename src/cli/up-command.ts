@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Command } from 'commander';
 import { stateDirOf } from '../config/config.js';
 import {
   INSPECTOR_TOKEN_FILE,
@@ -22,8 +21,9 @@ import { portProblem, startNatsServer } from '../nats/server/server-process.js';
 import { serve } from '../services/serve.js';
 import { shellWord } from '../shared/text.js';
 import { addLayoutOptions, type LayoutOptions, withLayout } from './backup-command.js';
+import type { Command } from './cli-command.js';
 import { withLogger } from './cli-logger.js';
-import { type Cli, cliOf, examples, note, out, withNats } from './command-context.js';
+import { type Cli, cliOf, note, out, withNats } from './command-context.js';
 import {
   type DetachedServer,
   recordSettings,
@@ -98,13 +98,10 @@ export function upCommand(program: Command): void {
       'return when everything is ready, and let it run; finds the one that runs already. "throughline down" ends it',
     )
     .option('--yes', 'without asking, stop a NATS server that a killed `up` left on the store')
-    .addHelpText(
-      'after',
-      examples(
-        'throughline up',
-        'throughline up --detach',
-        'throughline up --port 14222 --store /var/lib/throughline',
-      ),
+    .examples(
+      'throughline up',
+      'throughline up --detach',
+      'throughline up --port 14222 --store /var/lib/throughline',
     )
     .action(async (options: UpOptions) => {
       const shared = withLayout(cliOf(command), options);
@@ -324,7 +321,7 @@ export function downCommand(program: Command): void {
     )
     .option('--store <dir>', 'the store of that server (default: the one in your state directory)')
     .option('--json', 'print {stopped, url?, store, elsewhere} as JSON')
-    .addHelpText('after', examples('throughline down', 'throughline down --store /var/lib/throughline'))
+    .examples('throughline down', 'throughline down --store /var/lib/throughline')
     .action(async (options: { store?: string; json?: boolean }, command: Command) => {
       const { config } = cliOf(command);
       const store = resolve(options.store ?? userStore(stateDirOf(config.env)));

@@ -1,6 +1,7 @@
-import type { Command, CommanderError } from 'commander';
+import type { CommanderError } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { isToken } from '../contracts/names.js';
+import type { Command } from './cli-command.js';
 import { COMMANDS, commandAt } from './command-table.js';
 
 const MOST = 4;

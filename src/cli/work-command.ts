@@ -1,6 +1,6 @@
 import { constants, homedir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { AgentSession } from '../agents/agent-session.js';
 import { USUAL_VARIABLES } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
@@ -10,7 +10,8 @@ import { shellWord } from '../shared/text.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';
 import type { RunPlanEvent, RunSummary } from '../work/run-types.js';
-import { type Cli, cliOf, examples, note, out, sessionHere, withClient } from './command-context.js';
+import type { Command } from './cli-command.js';
+import { type Cli, cliOf, note, out, sessionHere, withClient } from './command-context.js';
 import { dollars, duration, wholeNumber } from './option-parsers.js';
 import { Interrupted } from './output.js';
 import { usualPlan } from './plan-command.js';
@@ -89,15 +90,17 @@ export function workCommand(program: Command): void {
     )
     .option('--max-tokens <n>', 'start no call after so many tokens, as reported by agents', wholeNumber(1))
     .option('--max-cost <dollars>', 'the same for their cost', dollars)
-    .addOption(
-      new Option('--on-stall <what>', 'a task that needs a person: end the run, or go on with others')
-        .choices(['ask', 'skip'])
-        .default('ask'),
+    .choice(
+      '--on-stall <what>',
+      'a task that needs a person: end the run, or go on with others',
+      ['ask', 'skip'],
+      'ask',
     )
-    .addOption(
-      new Option('--on-permission <what>', 'an acp: agent wants to use a tool: ask you, or decide for all')
-        .choices(['ask', 'allow', 'reject'])
-        .default('ask'),
+    .choice(
+      '--on-permission <what>',
+      'an acp: agent wants to use a tool: ask you, or decide for all',
+      ['ask', 'allow', 'reject'],
+      'ask',
     )
     .option(
       '--notify <command>',
@@ -123,13 +126,10 @@ export function workCommand(program: Command): void {
     )
     .option('--logs <folder>', 'where logs and prompts of calls go (default: the state directory)')
     .option('--json', 'print what happens as JSON, an object a line; the last has the summary')
-    .addHelpText(
-      'after',
-      examples(
-        `throughline work --plan specs/parser/tasks.md --implementer 'codex exec -' --reviewer 'claude -p' --tick`,
-        `throughline work --implementer 'codex exec --full-auto -' --check 'npm test' --env OPENAI_API_KEY`,
-        `throughline work --implementer 'my-agent {prompt_file}' --reviewer 'claude -p' --parallel 3 --worktrees`,
-      ),
+    .examples(
+      `throughline work --plan specs/parser/tasks.md --implementer 'codex exec -' --reviewer 'claude -p' --tick`,
+      `throughline work --implementer 'codex exec --full-auto -' --check 'npm test' --env OPENAI_API_KEY`,
+      `throughline work --implementer 'my-agent {prompt_file}' --reviewer 'claude -p' --parallel 3 --worktrees`,
     )
     .action(async (options: WorkOptions, command: Command) => {
       const cli = cliOf(command);
