@@ -16,7 +16,7 @@ import { START_HOLDERS } from '../nats/jetstream/list-streams.js';
 import { changeLayout } from '../services/lifecycle/change-layout.js';
 import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Numbers } from './cli-command.js';
 import type { Cli } from './cli-context.js';
 import { cliOf, note, out, withConnection, withNats } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
@@ -59,12 +59,7 @@ export function backupCommand(program: Command): void {
     });
 }
 
-interface RestoreFlags extends LayoutOptions {
-  readonly again?: boolean;
-  readonly replicas?: number;
-  readonly quiet?: boolean;
-  readonly json?: boolean;
-}
+type RestoreFlags = LayoutOptions & Flags<'again' | 'quiet' | 'json'> & Numbers<'replicas'>;
 
 export function restoreCommand(program: Command): void {
   program

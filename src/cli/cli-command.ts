@@ -19,3 +19,8 @@ export class Command extends Base {
     return this.addOption(new Option(flags, about).choices(words).default(fallback));
   }
 }
+
+/** Options of a command, as commander gives them. */
+export type Flags<Name extends string> = { readonly [Option in Name]?: boolean };
+export type Texts<Name extends string> = { readonly [Option in Name]?: string };
+export type Numbers<Name extends string> = { readonly [Option in Name]?: number };

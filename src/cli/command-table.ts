@@ -4,17 +4,22 @@ export const SHOWN_GROUPS = ['Start', 'Agents', 'Look', 'Keep'] as const;
 /** Commands below `admin` and `dev`, which `help --all` lists, and those that only programs call. */
 const OTHER_GROUPS = ['admin', 'dev', 'hidden'] as const;
 
-/** A command of the program: its place in the tree, its line in the overview, and the module that is loaded when it is chosen. */
-export interface CommandEntry {
-  /** Its words: `status`, or `admin serve`. */
-  readonly name: string;
-  readonly group: (typeof SHOWN_GROUPS | typeof OTHER_GROUPS)[number];
+type Group = (typeof SHOWN_GROUPS | typeof OTHER_GROUPS)[number];
+
+interface Row {
   readonly summary: string;
-  /** Its arguments, as the overview shows them: `[options] <role>`. */
-  readonly takes?: string;
   /** Other words that people type for it: only hints use them. */
   readonly alsoCalled?: readonly string[];
+  /** Loads its module, when it is chosen. */
   readonly load: () => Promise<(parent: Command) => void>;
+}
+
+export interface CommandEntry extends Row {
+  /** Its words: `status`, or `admin serve`. */
+  readonly name: string;
+  readonly group: Group;
+  /** Its arguments: `[options] <role>`. */
+  readonly takes: string;
 }
 
 export const GROUP_COMMANDS = {
@@ -28,253 +33,184 @@ export const GROUP_COMMANDS = {
   },
 } as const;
 
+/** The commands of each group, by their words and arguments, as the overview shows them. */
+const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
+  Start: {
+    'demo [options]': {
+      summary: 'replay a recorded session and print its next prompt',
+      alsoCalled: ['example', 'try'],
+      load: async () => (await import('./demo-command.js')).demoCommand,
+    },
+    'up [options]': {
+      summary: 'start all services, and a NATS server unless one is given',
+      alsoCalled: ['start', 'run'],
+      load: async () => (await import('./up-command.js')).upCommand,
+    },
+    'down [options]': {
+      summary: 'stop what `up` has started',
+      alsoCalled: ['stop'],
+      load: async () => (await import('./up-command.js')).downCommand,
+    },
+    'connect [options] [client]': {
+      summary: 'connect a coding agent by hooks and MCP, or disconnect it',
+      alsoCalled: ['disconnect', 'install'],
+      load: async () => (await import('./connect-command.js')).connectCommand,
+    },
+    'doctor [options]': {
+      summary: 'check the whole installation and say what to fix',
+      alsoCalled: ['check'],
+      load: async () => (await import('./doctor-command.js')).doctorCommand,
+    },
+    'open [options]': {
+      summary: 'open the inspector in a browser',
+      alsoCalled: ['inspector', 'inspect', 'ui', 'dashboard'],
+      load: async () => (await import('./open-command.js')).openCommand,
+    },
+  },
+  Agents: {
+    'publish [options] <role>': {
+      summary: 'publish what an agent returned, or the trace of its actions',
+      alsoCalled: ['send', 'append'],
+      load: async () => (await import('./publish-command.js')).publishCommand,
+    },
+    'prompt [options]': {
+      summary: 'print the next prompt of a session; list and show earlier ones',
+      alsoCalled: ['compile', 'template'],
+      load: async () => (await import('./prompt-command.js')).promptCommand,
+    },
+    'work [options]': {
+      summary: 'run a plan with agents: work, check, review, until it is done',
+      load: async () => (await import('./work-command.js')).workCommand,
+    },
+    'mcp [options]': {
+      summary: 'serve the memory of a session to coding agents, by MCP',
+      load: async () => (await import('./mcp-command.js')).mcpCommand,
+    },
+  },
+  Look: {
+    'status [options] [session]': {
+      summary: 'show the installation, or how far a session and its tasks are',
+      alsoCalled: ['ledger', 'progress'],
+      load: async () => (await import('./status-command.js')).statusCommand,
+    },
+    'log [options] [session]': {
+      summary: 'list what happened; -f follows it, --trace shows the actions of agents',
+      alsoCalled: ['timeline', 'watch', 'trace', 'history', 'events', 'tail'],
+      load: async () => (await import('./log-command.js')).logCommand,
+    },
+    'facts [options] [session]': {
+      summary: 'list what a session knows',
+      alsoCalled: ['files'],
+      load: async () => (await import('./facts-command.js')).factsCommand,
+    },
+  },
+  Keep: {
+    task: {
+      summary: 'the tasks of a session: add, list, take, finish, change',
+      alsoCalled: ['board', 'todo'],
+      load: async () => (await import('./board-commands.js')).taskCommand,
+    },
+    note: {
+      summary: 'notes for later agents',
+      load: async () => (await import('./board-commands.js')).noteCommand,
+    },
+    inbox: {
+      summary: 'messages for the next agent',
+      alsoCalled: ['message'],
+      load: async () => (await import('./board-commands.js')).inboxCommand,
+    },
+    'answer [options] <task> <answer>': {
+      summary: 'answer the open question of a task',
+      load: async () => (await import('./board-commands.js')).answerCommand,
+    },
+    plan: {
+      summary: 'follow a tasks.md, and show how far it is',
+      alsoCalled: ['init', 'follow'],
+      load: async () => (await import('./plan-command.js')).planCommand,
+    },
+    session: {
+      summary: 'list, show, complete, archive, export, import and remove sessions',
+      alsoCalled: ['forget', 'telemetry', 'iteration'],
+      load: async () => (await import('./session-commands.js')).sessionCommand,
+    },
+    learning: {
+      summary: 'what a project has learned, and what waits for your decision',
+      alsoCalled: ['proposal', 'review'],
+      load: async () => (await import('./learning-commands.js')).learningCommand,
+    },
+    result: {
+      summary: 'correct and retry rejected results; import git history as results',
+      alsoCalled: ['rejected', 'dispatch', 'import'],
+      load: async () => (await import('./result-commands.js')).resultCommand,
+    },
+  },
+  admin: {
+    'admin serve [options]': {
+      summary: 'start services on a running NATS server',
+      load: async () => (await import('./serve-command.js')).serveCommand,
+    },
+    'admin health [options]': {
+      summary: 'print the health of the running services in one line',
+      load: async () => (await import('./doctor-command.js')).healthCommand,
+    },
+    'admin backup [options] <directory>': {
+      summary: 'copy the whole installation into a directory, while it runs',
+      load: async () => (await import('./backup-command.js')).backupCommand,
+    },
+    'admin restore [options] <directory>': {
+      summary: 'make an installation from a backup, on a server that has none',
+      load: async () => (await import('./backup-command.js')).restoreCommand,
+    },
+    'admin repair [options]': {
+      summary: 'repair stream numbers after only some streams were restored',
+      load: async () => (await import('./backup-command.js')).repairCommand,
+    },
+    'admin retention': {
+      summary: 'set how long sessions and results are kept',
+      load: async () => (await import('./retention-command.js')).retentionCommand,
+    },
+    'admin permissions [options]': {
+      summary: 'print the minimal NATS permissions of a role',
+      load: async () => (await import('./permissions-command.js')).permissionsCommand,
+    },
+    'admin project': {
+      summary: 'remove all sessions and learnings of a project',
+      load: async () => (await import('./remove-commands.js')).projectCommand,
+    },
+    'admin nats-server [options]': {
+      summary: 'print the NATS server that `up` would start; installs the pinned one if none is found',
+      load: async () => (await import('./nats-server-command.js')).natsServerCommand,
+    },
+  },
+  dev: {
+    'dev schema': {
+      summary: 'print the JSON Schemas of results, requests, replies and events',
+      load: async () => (await import('./schema-command.js')).schemaCommand,
+    },
+    'dev completion [options] [shell]': {
+      summary: 'print a script that completes commands in your shell',
+      load: async () => (await import('./completion-command.js')).completionCommand,
+    },
+  },
+  hidden: {
+    'hook [options] <client>': {
+      summary: 'answer an event of a coding agent',
+      load: async () => (await import('./hook-command.js')).hookCommand,
+    },
+    tool: {
+      summary: 'send one request of the service session-tools, as prompts tell agents to',
+      load: async () => (await import('./tool-command.js')).toolCommand,
+    },
+  },
+};
+
 /** All commands. The commands below `task`, `session` and so on are rows of the module that is named here. */
-export const COMMANDS: readonly CommandEntry[] = [
-  {
-    name: 'demo',
-    group: 'Start',
-    takes: '[options]',
-    summary: 'replay a recorded session and print its next prompt',
-    alsoCalled: ['example', 'try'],
-    load: async () => (await import('./demo-command.js')).demoCommand,
-  },
-  {
-    name: 'up',
-    group: 'Start',
-    takes: '[options]',
-    summary: 'start all services, and a NATS server unless one is given',
-    alsoCalled: ['start', 'run'],
-    load: async () => (await import('./up-command.js')).upCommand,
-  },
-  {
-    name: 'down',
-    group: 'Start',
-    takes: '[options]',
-    summary: 'stop what `up` has started',
-    alsoCalled: ['stop'],
-    load: async () => (await import('./up-command.js')).downCommand,
-  },
-  {
-    name: 'connect',
-    group: 'Start',
-    takes: '[options] [client]',
-    summary: 'connect a coding agent by hooks and MCP, or disconnect it',
-    alsoCalled: ['disconnect', 'install'],
-    load: async () => (await import('./connect-command.js')).connectCommand,
-  },
-  {
-    name: 'doctor',
-    group: 'Start',
-    takes: '[options]',
-    summary: 'check the whole installation and say what to fix',
-    alsoCalled: ['check'],
-    load: async () => (await import('./doctor-command.js')).doctorCommand,
-  },
-  {
-    name: 'open',
-    group: 'Start',
-    takes: '[options]',
-    summary: 'open the inspector in a browser',
-    alsoCalled: ['inspector', 'inspect', 'ui', 'dashboard'],
-    load: async () => (await import('./open-command.js')).openCommand,
-  },
-  {
-    name: 'publish',
-    group: 'Agents',
-    takes: '[options] <role>',
-    summary: 'publish what an agent returned, or the trace of its actions',
-    alsoCalled: ['send', 'append'],
-    load: async () => (await import('./publish-command.js')).publishCommand,
-  },
-  {
-    name: 'prompt',
-    group: 'Agents',
-    takes: '[options]',
-    summary: 'print the next prompt of a session; list and show earlier ones',
-    alsoCalled: ['compile', 'template'],
-    load: async () => (await import('./prompt-command.js')).promptCommand,
-  },
-  {
-    name: 'work',
-    group: 'Agents',
-    takes: '[options]',
-    summary: 'run a plan with agents: work, check, review, until it is done',
-    load: async () => (await import('./work-command.js')).workCommand,
-  },
-  {
-    name: 'mcp',
-    group: 'Agents',
-    takes: '[options]',
-    summary: 'serve the memory of a session to coding agents, by MCP',
-    load: async () => (await import('./mcp-command.js')).mcpCommand,
-  },
-  {
-    name: 'status',
-    group: 'Look',
-    takes: '[options] [session]',
-    summary: 'show the installation, or how far a session and its tasks are',
-    alsoCalled: ['ledger', 'progress'],
-    load: async () => (await import('./status-command.js')).statusCommand,
-  },
-  {
-    name: 'log',
-    group: 'Look',
-    takes: '[options] [session]',
-    summary: 'list what happened; -f follows it, --trace shows the actions of agents',
-    alsoCalled: ['timeline', 'watch', 'trace', 'history', 'events', 'tail'],
-    load: async () => (await import('./log-command.js')).logCommand,
-  },
-  {
-    name: 'facts',
-    group: 'Look',
-    takes: '[options] [session]',
-    summary: 'list what a session knows',
-    alsoCalled: ['files'],
-    load: async () => (await import('./facts-command.js')).factsCommand,
-  },
-  {
-    name: 'task',
-    group: 'Keep',
-    summary: 'the tasks of a session: add, list, take, finish, change',
-    alsoCalled: ['board', 'todo'],
-    load: async () => (await import('./board-commands.js')).taskCommand,
-  },
-  {
-    name: 'note',
-    group: 'Keep',
-    summary: 'notes for later agents',
-    load: async () => (await import('./board-commands.js')).noteCommand,
-  },
-  {
-    name: 'inbox',
-    group: 'Keep',
-    summary: 'messages for the next agent',
-    alsoCalled: ['message'],
-    load: async () => (await import('./board-commands.js')).inboxCommand,
-  },
-  {
-    name: 'answer',
-    group: 'Keep',
-    takes: '[options] <task> <answer>',
-    summary: 'answer the open question of a task',
-    load: async () => (await import('./board-commands.js')).answerCommand,
-  },
-  {
-    name: 'plan',
-    group: 'Keep',
-    summary: 'follow a tasks.md, and show how far it is',
-    alsoCalled: ['init', 'follow'],
-    load: async () => (await import('./plan-command.js')).planCommand,
-  },
-  {
-    name: 'session',
-    group: 'Keep',
-    summary: 'list, show, complete, archive, export, import and remove sessions',
-    alsoCalled: ['forget', 'telemetry', 'iteration'],
-    load: async () => (await import('./session-commands.js')).sessionCommand,
-  },
-  {
-    name: 'learning',
-    group: 'Keep',
-    summary: 'what a project has learned, and what waits for your decision',
-    alsoCalled: ['proposal', 'review'],
-    load: async () => (await import('./learning-commands.js')).learningCommand,
-  },
-  {
-    name: 'result',
-    group: 'Keep',
-    summary: 'correct and retry rejected results; import git history as results',
-    alsoCalled: ['rejected', 'dispatch', 'import'],
-    load: async () => (await import('./result-commands.js')).resultCommand,
-  },
-  {
-    name: 'admin serve',
-    group: 'admin',
-    takes: '[options]',
-    summary: 'start services on a running NATS server',
-    load: async () => (await import('./serve-command.js')).serveCommand,
-  },
-  {
-    name: 'admin health',
-    group: 'admin',
-    takes: '[options]',
-    summary: 'print the health of the running services in one line',
-    load: async () => (await import('./doctor-command.js')).healthCommand,
-  },
-  {
-    name: 'admin backup',
-    group: 'admin',
-    takes: '[options] <directory>',
-    summary: 'copy the whole installation into a directory, while it runs',
-    load: async () => (await import('./backup-command.js')).backupCommand,
-  },
-  {
-    name: 'admin restore',
-    group: 'admin',
-    takes: '[options] <directory>',
-    summary: 'make an installation from a backup, on a server that has none',
-    load: async () => (await import('./backup-command.js')).restoreCommand,
-  },
-  {
-    name: 'admin repair',
-    group: 'admin',
-    takes: '[options]',
-    summary: 'repair stream numbers after only some streams were restored',
-    load: async () => (await import('./backup-command.js')).repairCommand,
-  },
-  {
-    name: 'admin retention',
-    group: 'admin',
-    summary: 'set how long sessions and results are kept',
-    load: async () => (await import('./retention-command.js')).retentionCommand,
-  },
-  {
-    name: 'admin permissions',
-    group: 'admin',
-    takes: '[options]',
-    summary: 'print the minimal NATS permissions of a role',
-    load: async () => (await import('./permissions-command.js')).permissionsCommand,
-  },
-  {
-    name: 'admin project',
-    group: 'admin',
-    summary: 'remove all sessions and learnings of a project',
-    load: async () => (await import('./remove-commands.js')).projectCommand,
-  },
-  {
-    name: 'admin nats-server',
-    group: 'admin',
-    takes: '[options]',
-    summary: 'print the NATS server that `up` would start; installs the pinned one if none is found',
-    load: async () => (await import('./nats-server-command.js')).natsServerCommand,
-  },
-  {
-    name: 'dev schema',
-    group: 'dev',
-    summary: 'print the JSON Schemas of results, requests, replies and events',
-    load: async () => (await import('./schema-command.js')).schemaCommand,
-  },
-  {
-    name: 'dev completion',
-    group: 'dev',
-    takes: '[options] [shell]',
-    summary: 'print a script that completes commands in your shell',
-    load: async () => (await import('./completion-command.js')).completionCommand,
-  },
-  {
-    name: 'hook',
-    group: 'hidden',
-    takes: '[options] <client>',
-    summary: 'answer an event of a coding agent',
-    load: async () => (await import('./hook-command.js')).hookCommand,
-  },
-  {
-    name: 'tool',
-    group: 'hidden',
-    summary: 'send one request of the service session-tools, as prompts tell agents to',
-    load: async () => (await import('./tool-command.js')).toolCommand,
-  },
-];
+export const COMMANDS: readonly CommandEntry[] = Object.entries(TABLE).flatMap(([group, rows]) =>
+  Object.entries(rows).map(([usage, row]) => {
+    const [name = ''] = usage.split(/ (?=[[<])/, 1);
+    return { name, group: group as Group, takes: usage.slice(name.length + 1), ...row };
+  }),
+);
 
 /** The command that the words lead to, and the words behind it. */
 export function commandAt(

@@ -37,17 +37,12 @@ import {
 } from '../engine/files/connected-projects.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import { counted, oneLine } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionHere } from './command-context.js';
 import { serverProblem } from './inspector-options.js';
 import { agreed, canAsk } from './output.js';
 
-interface ConnectOptions extends ProjectFields {
-  readonly remove?: boolean;
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-  readonly user?: boolean;
-}
+type ConnectOptions = ProjectFields & Flags<'remove' | 'dryRun' | 'yes' | 'user'>;
 
 export function connectCommand(program: Command): void {
   const connect = program

@@ -10,7 +10,7 @@ import { type ConfiguredEmbedder, serviceFindings } from '../nats/doctor/service
 import { SERVICES, type ServiceName } from '../services/serve.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, coloured, out, withNats } from './command-context.js';
 
 export function doctorCommand(program: Command): void {
@@ -61,10 +61,8 @@ function embedderIn({
   return options && { load: () => loadEmbedder(options), deadlineMs };
 }
 
-interface HealthOptions {
+interface HealthOptions extends Flags<'here' | 'json'> {
   readonly only?: readonly ServiceName[];
-  readonly here?: boolean;
-  readonly json?: boolean;
 }
 
 export function healthCommand(program: Command): void {

@@ -1,19 +1,15 @@
 import type { FoundFact } from '../contracts/replies/fact-reply.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import { counted } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { allPages } from './output.js';
 import { addFields, addRequest, print, printTable, shapeOf } from './request-command.js';
 import { onSession, requireEvents, usualSession } from './session-argument.js';
 import { coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
 
-interface FactsOptions {
+interface FactsOptions extends Flags<'files' | 'json'>, Texts<'text' | 'id'> {
   readonly is?: 'open' | 'closed' | 'all';
-  readonly text?: string;
-  readonly id?: string;
-  readonly files?: boolean;
-  readonly json?: boolean;
 }
 
 /** The maximum of one request. */

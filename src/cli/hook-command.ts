@@ -4,7 +4,7 @@ import { runHook } from '../agents/hooks/run-hook.js';
 import { type Config, loadConfig, stateDirOf } from '../config/config.js';
 import { usualUrl } from '../config/user-server.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import type { Command } from './cli-command.js';
+import type { Command, Texts } from './cli-command.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
 const WITHIN_MS = 220;
@@ -21,10 +21,7 @@ const MOST_MS = 60_000;
 /** Bytes of one event: to parse more takes longer than a hook has. */
 const MAX_INPUT = 16 * 1024 * 1024;
 
-interface HookOptions {
-  readonly nats?: string;
-  readonly within?: string;
-}
+type HookOptions = Texts<'nats' | 'within'>;
 
 export function hookCommand(program: Command): void {
   program

@@ -2,17 +2,15 @@ import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { REMEMBERED_RESULTS } from '../memory/session/dispatch-window.js';
 import { PUBLISH_TIMEOUT_MS } from '../sdk/persistent-publish.js';
 import { counted } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, out, sessionOf, withClient } from './command-context.js';
 import { type CommitSelection, readCommits } from './git-history.js';
 import { wholeNumber } from './option-parsers.js';
 import { waitingNote } from './output.js';
 import { showProgress } from './progress-line.js';
 
-interface ImportOptions extends CommitSelection {
-  readonly session?: string;
+interface ImportOptions extends CommitSelection, Flags<'json'>, Texts<'session'> {
   readonly repo: string;
-  readonly json?: boolean;
 }
 
 const IN_FLIGHT = 64;

@@ -12,14 +12,12 @@ import type { Context } from '../services/common/service-context.js';
 import { DEFAULT_PORT } from '../services/inspector/inspector-port.js';
 import type { RunningInspector } from '../services/inspector/serve-inspector.js';
 import { VERSION } from '../version.js';
-import type { Command } from './cli-command.js';
+import type { Command, Numbers, Texts } from './cli-command.js';
 import { type Cli, note, withNats } from './command-context.js';
 import { type MonitoringOptions, watchThisProcess } from './monitoring-options.js';
 import { wholeNumber } from './option-parsers.js';
 
-export interface InspectorFlags {
-  readonly inspectorPort?: number;
-  readonly inspectorHost?: string;
+export interface InspectorFlags extends Texts<'inspectorHost'>, Numbers<'inspectorPort'> {
   readonly inspectorName?: readonly string[];
   readonly inspectorRole?: InspectorRole;
 }

@@ -3,7 +3,7 @@ import { ThroughlineError } from '../contracts/errors.js';
 import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import { counted } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { followLog } from './log-follow.js';
 import { showTrace, type TraceOptions } from './log-trace.js';
@@ -13,17 +13,12 @@ import { addFields, printTable, shapeOf } from './request-command.js';
 import { onSession, requireEvents, sessionIfAny, usualSession } from './session-argument.js';
 import { coloursOf, TIMELINE_HEADINGS, timelineCells } from './show-reply.js';
 
-interface LogOptions extends TraceOptions {
-  readonly session?: string;
-  readonly follow?: boolean;
-  readonly all?: boolean;
-  readonly project?: string;
+interface LogOptions
+  extends TraceOptions,
+    Flags<'follow' | 'all' | 'failed' | 'json'>,
+    Texts<'session' | 'project' | 'task' | 'page'> {
   readonly kind?: readonly TimelineKind[];
-  readonly task?: string;
-  readonly failed?: boolean;
   readonly limit: number;
-  readonly page?: string;
-  readonly json?: boolean;
 }
 
 /** The maximum of one request. */

@@ -14,6 +14,7 @@ import { tailTimeline, type WatchedEvent } from '../sdk/watch-session.js';
 import { dropOldest } from '../shared/collections.js';
 import { oneLine } from '../shared/text.js';
 import { needsText } from '../shared/wire-words.js';
+import type { Flags, Texts } from './cli-command.js';
 import { type Cli, coloured, note, out } from './command-context.js';
 import { projectNote } from './session-argument.js';
 import { coloursOf, timelineLine } from './show-reply.js';
@@ -21,13 +22,10 @@ import { runUntilSignal } from './signals.js';
 
 /** `throughline log -f`: what happens, as it happens. */
 
-interface FollowOptions {
+interface FollowOptions extends Flags<'json'>, Texts<'project' | 'task'> {
   /** Default: all sessions, or those of the project. */
   readonly session: Token | undefined;
-  readonly project?: string;
   readonly kind?: readonly TimelineKind[];
-  readonly task?: string;
-  readonly json?: boolean;
 }
 
 type Show = (session: Token, entry: TimelineEntry) => void;

@@ -3,6 +3,7 @@ import type { Token } from '../contracts/names.js';
 import type { TraceFound, TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
+import type { Flags, Texts } from './cli-command.js';
 import { type Cli, note, out, withClient } from './command-context.js';
 import { allPages } from './output.js';
 import { requireEvents } from './session-argument.js';
@@ -10,12 +11,9 @@ import { intentLine } from './show-reply.js';
 
 /** `throughline log --trace`: the actions of an agent for an intent. */
 
-export interface TraceOptions {
+export interface TraceOptions extends Flags<'json'>, Texts<'entry' | 'pin'> {
   /** True lists the intents. */
   readonly trace?: true | string;
-  readonly entry?: string;
-  readonly pin?: string;
-  readonly json?: boolean;
 }
 
 type Intent = TracesListed['intents'][number];

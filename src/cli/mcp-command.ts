@@ -6,16 +6,12 @@ import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import type { Command } from './cli-command.js';
+import type { Command, Numbers, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 import { runUntilSignal } from './signals.js';
 
-interface McpOptions {
-  readonly session?: string;
-  readonly http?: number;
-  readonly tokenFile?: string;
-}
+type McpOptions = Texts<'session' | 'tokenFile'> & Numbers<'http'>;
 
 export function mcpCommand(program: Command): void {
   program

@@ -3,16 +3,15 @@ import { Monitoring } from '../engine/monitoring/monitoring.js';
 import { otelTracing } from '../engine/monitoring/otel-tracing.js';
 import type { Tracing } from '../engine/ports/clients.js';
 import type { Shutdown } from '../engine/runtime/shutdown.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import type { Cli } from './cli-context.js';
 import { wholeNumber } from './option-parsers.js';
 
-export interface MonitoringOptions {
-  readonly metricsPort?: number;
-  readonly metricsHost?: string;
+export interface MonitoringOptions
+  extends Flags<'otel' | 'otelSessions'>,
+    Texts<'metricsHost'>,
+    Numbers<'metricsPort'> {
   readonly metricsName?: readonly string[];
-  readonly otel?: boolean;
-  readonly otelSessions?: boolean;
 }
 
 const LOOPBACK = '127.0.0.1';

@@ -4,17 +4,12 @@ import { join, resolve } from 'node:path';
 import { stateDirOf } from '../config/config.js';
 import { INSPECTOR_TOKEN_FILE, userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out } from './command-context.js';
 import { runningUp, startUserServer } from './detached-up.js';
 import { inspectorOf } from './inspector-options.js';
 
-interface OpenOptions {
-  readonly store?: string;
-  readonly print?: boolean;
-  readonly newToken?: boolean;
-  readonly json?: boolean;
-}
+type OpenOptions = Flags<'print' | 'newToken' | 'json'> & Texts<'store'>;
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   darwin: ['open'],

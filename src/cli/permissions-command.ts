@@ -10,15 +10,12 @@ import {
   SESSION_ROLES,
 } from '../nats/role-permissions.js';
 import { addLayoutOptions, type LayoutOptions, withLayout } from './backup-command.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out } from './command-context.js';
 
-interface PermissionsOptions extends LayoutOptions {
+interface PermissionsOptions extends LayoutOptions, Flags<'json'>, Texts<'inboxPrefix' | 'account'> {
   readonly role: AccessRole;
   readonly session?: readonly string[];
-  readonly inboxPrefix?: string;
-  readonly account?: string;
-  readonly json?: boolean;
 }
 
 const ROLES = `

@@ -9,7 +9,7 @@ import { TOOLS } from '../contracts/tool-requests.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/next-task.js';
 import { oneLine, shellWord } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, coloured, note, out, withClient } from './command-context.js';
 import { atTerminal, canAsk } from './output.js';
 import { addFields, shapeOf } from './request-command.js';
@@ -18,21 +18,11 @@ import { planLines, problemLine } from './show-plan.js';
 import { shownStatus } from './status-command.js';
 import { WATCH, watchText } from './watching.js';
 
-interface FollowOptions {
-  readonly session?: string;
-  readonly spec?: string;
-  readonly goal?: string;
+interface FollowOptions extends Flags<'push' | 'json' | 'watch'>, Texts<'session' | 'spec' | 'goal'> {
   readonly settings?: Record<string, unknown>;
-  readonly push?: boolean;
-  readonly json?: boolean;
-  readonly watch?: boolean;
 }
 
-interface ShowOptions {
-  readonly task?: string;
-  readonly json?: boolean;
-  readonly watch?: boolean;
-}
+type ShowOptions = Flags<'json' | 'watch'> & Texts<'task'>;
 
 const TASK = 'only this task, with its requirements and its prompt';
 

@@ -81,7 +81,7 @@ async function addCommand(parent: Command, { summary, load }: CommandEntry): Pro
   command?.commands.find((each) => each.name() === 'ls')?.alias('list');
 }
 
-function addEntry(parent: Command, { name, summary, takes = '' }: CommandEntry): void {
+function addEntry(parent: Command, { name, summary, takes }: CommandEntry): void {
   const word = name.split(' ').at(-1);
   const command = parent.command(`${word} ${takes.replace('[options]', '')}`.trimEnd()).summary(summary);
   // Never parsed: it makes the overview say [options].

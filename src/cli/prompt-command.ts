@@ -17,41 +17,33 @@ import {
   unknownPlaceholders,
 } from '../prompt/iteration-template.js';
 import { counted } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { cliOf, note, out, outForAgent, withClient } from './command-context.js';
 import { fraction, wholeNumber } from './option-parsers.js';
 import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { explanation, PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
 
-interface CompileOptions {
-  readonly session?: string;
+interface CompileOptions
+  extends Flags<'new' | 'explain' | 'json'>,
+    Texts<'session' | 'task' | 'prompt' | 'template' | 'binary' | 'extra' | 'cwd' | 'intent' | 'project'>,
+    Numbers<
+      | 'maxFacts'
+      | 'maxFiles'
+      | 'maxTokens'
+      | 'room'
+      | 'answer'
+      | 'after'
+      | 'asOf'
+      | 'learningsAsOf'
+      | 'maxLearnings'
+      | 'minSimilarity'
+    > {
   readonly kind: CompileRequest['kind'];
-  readonly task?: string;
-  readonly prompt?: string;
-  readonly template?: string;
-  readonly binary?: string;
-  readonly extra?: string;
   readonly role?: Role;
   readonly tags?: FactTag[];
-  readonly maxFacts?: number;
-  readonly maxFiles?: number;
   readonly open?: string[];
-  readonly cwd?: string;
-  readonly maxTokens?: number;
-  readonly room?: number;
-  readonly answer?: number;
   readonly fill?: 'relevant' | 'recent';
-  readonly after?: number;
-  readonly asOf?: number;
-  readonly learningsAsOf?: number;
-  readonly intent?: string;
-  readonly maxLearnings?: number;
-  readonly minSimilarity?: number;
-  readonly project?: string;
-  readonly new?: boolean;
-  readonly explain?: boolean;
   readonly include?: (typeof REPLY_PARTS)[number][];
-  readonly json?: boolean;
 }
 
 export function promptCommand(program: Command): void {
@@ -214,16 +206,11 @@ function warnings(reply: CompileReply): string[] {
   ];
 }
 
-interface ListOptions {
-  readonly task?: string;
+interface ListOptions extends Flags<'json'>, Texts<'task'> {
   readonly limit: number;
-  readonly json?: boolean;
 }
 
-interface ShowOptions {
-  readonly text?: boolean;
-  readonly json?: boolean;
-}
+type ShowOptions = Flags<'text' | 'json'>;
 
 /** The number of prompts that a session keeps. */
 const MOST = 200;

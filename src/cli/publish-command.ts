@@ -9,20 +9,16 @@ import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, oneLine } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
 import { waitingNote } from './output.js';
 import { asCommand, readBody, resultText } from './result-body.js';
 
-interface PublishArguments {
-  readonly session?: string;
+interface PublishArguments extends Flags<'wait' | 'json'>, Texts<'session' | 'id'> {
   readonly file: string;
   readonly check: boolean;
-  readonly id?: string;
-  readonly wait?: boolean;
   readonly timeout: number;
-  readonly json?: boolean;
 }
 
 export function publishCommand(program: Command): void {
@@ -151,10 +147,8 @@ function withWayOut(fault: unknown): unknown {
   return new ThroughlineError(fault.code, message, { cause: fault });
 }
 
-interface TraceOptions {
-  readonly session?: string;
+interface TraceOptions extends Flags<'json'>, Texts<'session'> {
   readonly file: string;
-  readonly json?: boolean;
 }
 
 function addPublishTrace(publish: Command): void {

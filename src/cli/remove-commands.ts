@@ -3,7 +3,7 @@ import type { StoredCounts } from '../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, recordOf } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { agreed, canAsk } from './output.js';
 import { patiently, progressLine } from './progress-line.js';
@@ -11,11 +11,7 @@ import { onSession, sessionGiven } from './session-argument.js';
 
 /** `session rm` and `admin project rm`: they show what would go before they ask. */
 
-interface ForgetOptions {
-  readonly yes?: boolean;
-  readonly withLearnings?: boolean;
-  readonly json?: boolean;
-}
+type ForgetOptions = Flags<'yes' | 'withLearnings' | 'json'>;
 
 type Reply = ToolReply<'session-forget'> | ToolReply<'project-forget'>;
 

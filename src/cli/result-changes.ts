@@ -5,7 +5,7 @@ import { token } from '../contracts/names.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { ageInMs, wholeNumber } from './option-parsers.js';
 import { asCommand, readBody } from './result-body.js';
@@ -19,19 +19,12 @@ import {
 
 /** The commands that change the list of rejected results: `result fix` and `result rm`. */
 
-interface FixOptions {
-  readonly file?: string;
+interface FixOptions extends Flags<'json'>, Texts<'file' | 'session'> {
   readonly set?: readonly FieldChange[];
   readonly role?: Role;
-  readonly session?: string;
-  readonly json?: boolean;
 }
 
-interface RemoveOptions {
-  readonly olderThan?: number;
-  readonly session?: string;
-  readonly json?: boolean;
-}
+type RemoveOptions = Flags<'json'> & Texts<'session'> & Numbers<'olderThan'>;
 
 /** Results that one command removes by their age, or looks through. */
 const MAX_REMOVED = 10_000;

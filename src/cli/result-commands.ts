@@ -5,7 +5,7 @@ import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { addImportGit } from './import-git.js';
 import { wholeNumber } from './option-parsers.js';
@@ -22,11 +22,9 @@ const MAX_LISTED = 10_000;
 const NONE = '-- no rejected results: all that came could be read';
 const NO_SUCH = '-- no such rejected results: without these options all are listed';
 
-interface ListOptions {
+interface ListOptions extends Flags<'json'>, Texts<'session'> {
   readonly limit: number;
-  readonly session?: string;
   readonly role?: Role;
-  readonly json?: boolean;
 }
 
 export function resultCommand(program: Command): void {
@@ -110,11 +108,7 @@ function addShow(result: Command): void {
     });
 }
 
-interface ShowOptions {
-  readonly raw?: boolean;
-  readonly json?: boolean;
-  readonly sequence?: number;
-}
+type ShowOptions = Flags<'raw' | 'json'> & Numbers<'sequence'>;
 
 async function showOutcome(command: Command, dispatch: number, json: boolean | undefined): Promise<void> {
   const cli = cliOf(command);

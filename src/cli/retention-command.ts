@@ -7,24 +7,15 @@ import type {
 } from '../contracts/replies/lifecycle-replies.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, oneLine } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { span, term } from './option-parsers.js';
 import { agreed, canAsk } from './output.js';
 
 /** `throughline admin retention`: how long things are kept. What a rule would do is shown before it does anything. */
 
-interface SetOptions {
-  readonly project?: string;
-  readonly archiveAfter?: string;
-  readonly forgetAfter?: string;
-  readonly dispatchesAfter?: string;
-  readonly rejectedAfter?: string;
-  readonly remove?: boolean;
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-  readonly json?: boolean;
-}
+type SetOptions = Flags<'remove' | 'dryRun' | 'yes' | 'json'> &
+  Texts<'project' | 'archiveAfter' | 'forgetAfter' | 'dispatchesAfter' | 'rejectedAfter'>;
 
 export function retentionCommand(program: Command): void {
   const retention = program

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.js';
 import { codeOf, messageOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import { counted } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, note, sessionHere, sessionOf, withClient } from './command-context.js';
 
 export const SESSION_DEFAULT = '(default: THROUGHLINE_SESSION, else .throughline.json, else the only one)';
@@ -73,11 +73,7 @@ export function requireEvents(session: Token, sequence: number): void {
   if (sequence === 0) throw noSuchSession(session);
 }
 
-export interface ProjectOptions {
-  readonly project?: string;
-  readonly by?: string;
-  readonly json?: boolean;
-}
+export type ProjectOptions = Flags<'json'> & Texts<'project' | 'by'>;
 
 export function onProject(command: Command): Command {
   return command

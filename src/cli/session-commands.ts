@@ -4,7 +4,7 @@ import type { SessionListed } from '../contracts/replies/session-reply.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 import { nextPageLines } from './output.js';
@@ -21,21 +21,12 @@ const PAGE = 200;
 const USUAL = 50;
 const MOST = 100_000;
 
-interface Filters {
-  readonly text?: string;
+interface Filters extends Flags<'stalled' | 'active' | 'archived'>, Texts<'text' | 'project' | 'olderThan'> {
   readonly status?: 'open' | 'completed' | 'archived';
-  readonly project?: string;
-  readonly stalled?: boolean;
-  readonly active?: boolean;
-  readonly olderThan?: string;
-  readonly archived?: boolean;
 }
 
-interface ListOptions extends Filters {
+interface ListOptions extends Filters, Flags<'all' | 'json'>, Texts<'page'> {
   readonly limit: number;
-  readonly all?: boolean;
-  readonly page?: string;
-  readonly json?: boolean;
 }
 
 export function sessionCommand(program: Command): void {
@@ -104,12 +95,7 @@ export function sessionCommand(program: Command): void {
   addRemove(session);
 }
 
-interface ShowOptions {
-  readonly iterations?: boolean;
-  readonly telemetry?: boolean;
-  readonly snapshot?: boolean;
-  readonly json?: boolean;
-}
+type ShowOptions = Flags<'iterations' | 'telemetry' | 'snapshot' | 'json'>;
 
 function addShow(session: Command): void {
   onSession(session.command('show'))

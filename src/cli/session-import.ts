@@ -26,15 +26,12 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { patiently, showProgress } from './progress-line.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
-interface ImportOptions {
-  readonly as?: string;
-  readonly json?: boolean;
-}
+type ImportOptions = Flags<'json'> & Texts<'as'>;
 
 /** Events and bytes of a request. */
 const PAGE = 500;

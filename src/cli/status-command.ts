@@ -10,7 +10,7 @@ import { boardLine } from '../memory/session/task-dependencies.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, oneLine } from '../shared/text.js';
 import { answerCommand } from '../work/questions.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
 import { table } from './output.js';
 import { onSession, requireEvents, usualSession } from './session-argument.js';
@@ -26,12 +26,7 @@ import {
 } from './show-reply.js';
 import { WATCH, watchText } from './watching.js';
 
-interface StatusOptions {
-  readonly session?: string;
-  readonly task?: string;
-  readonly json?: boolean;
-  readonly watch?: boolean;
-}
+type StatusOptions = Flags<'json' | 'watch'> & Texts<'session' | 'task'>;
 
 interface Shown {
   readonly text: string;

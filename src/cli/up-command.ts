@@ -21,7 +21,7 @@ import { portProblem, startNatsServer } from '../nats/server/server-process.js';
 import { serve } from '../services/serve.js';
 import { shellWord } from '../shared/text.js';
 import { addLayoutOptions, type LayoutOptions, withLayout } from './backup-command.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, note, out, withNats } from './command-context.js';
 import {
@@ -48,15 +48,15 @@ import { agreed } from './output.js';
 import { type OwnServer, startOwnServer } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
-interface UpOptions extends MonitoringOptions, InspectorFlags, LayoutOptions {
+interface UpOptions
+  extends MonitoringOptions,
+    InspectorFlags,
+    LayoutOptions,
+    Flags<'yes' | 'detach'>,
+    Texts<'store' | 'nats'>,
+    Numbers<'port' | 'monitorPort'> {
   /** False by `--no-inspector`. */
   readonly inspector?: boolean;
-  readonly port?: number;
-  readonly store?: string;
-  readonly monitorPort?: number;
-  readonly nats?: string;
-  readonly yes?: boolean;
-  readonly detach?: boolean;
   /** False by `--no-auth`. */
   readonly auth?: boolean;
 }

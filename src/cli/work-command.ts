@@ -10,7 +10,7 @@ import { shellWord } from '../shared/text.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';
 import type { RunPlanEvent, RunSummary } from '../work/run-types.js';
-import type { Command } from './cli-command.js';
+import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, sessionHere, withClient } from './command-context.js';
 import { dollars, duration, wholeNumber } from './option-parsers.js';
 import { Interrupted } from './output.js';
@@ -25,30 +25,19 @@ const ACP = 'acp:';
 
 type QuestionEvent = Extract<RunPlanEvent, { type: 'question' }>;
 
-interface WorkOptions {
-  readonly plan?: string;
-  readonly session?: string;
-  readonly project?: string;
+interface WorkOptions
+  extends Flags<'tick' | 'again' | 'json'>,
+    Texts<'plan' | 'session' | 'project' | 'reviewer' | 'check' | 'notify' | 'hooks' | 'logs'>,
+    Numbers<'maxFacts' | 'maxTokens' | 'maxCost'> {
   readonly implementer: string;
-  readonly reviewer?: string;
-  readonly check?: string;
-  readonly maxFacts?: number;
-  readonly tick?: boolean;
   readonly maxRounds: number;
   readonly timeout: number;
-  readonly maxTokens?: number;
-  readonly maxCost?: number;
   readonly onStall: 'ask' | 'skip';
   readonly onPermission: 'ask' | 'allow' | 'reject';
-  readonly notify?: string;
-  readonly hooks?: string;
-  readonly again?: boolean;
   readonly parallel: number;
   readonly worktrees?: true | string;
   readonly env?: string[];
   readonly patience: number;
-  readonly logs?: string;
-  readonly json?: boolean;
 }
 
 export function workCommand(program: Command): void {
