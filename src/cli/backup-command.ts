@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidArgumentError } from 'commander';
-import { ThroughlineError } from '../contracts/errors.js';
+import { usageError } from '../contracts/errors.js';
 import {
   DEFAULT_SHARDS,
   isShardCount,
@@ -127,10 +127,7 @@ export function restoreCommand(program: Command): void {
 function layoutOf({ layout, shards: count }: LayoutOptions): SessionLayout | undefined {
   if (layout === 'sharded') return { layout, shards: count ?? DEFAULT_SHARDS };
   if (count !== undefined)
-    throw new ThroughlineError(
-      'usage',
-      `--shards is ${count} without --layout sharded: give both, or leave it out`,
-    );
+    throw usageError(`--shards is ${count} without --layout sharded: give both, or leave it out`);
   return layout && { layout };
 }
 

@@ -1,9 +1,13 @@
 #!/usr/bin/env node
-import { outliveReaders } from './broken-pipe.js';
 
 const LAST_WORDS_MS = 500;
 
-outliveReaders([process.stdout, process.stderr]);
+// Outlives those who read what it writes: `head` that has seen enough, a terminal that was closed. The rest is lost.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (fault: NodeJS.ErrnoException) => {
+    const isGone = fault.code === 'EPIPE' || (fault.code === 'EIO' && stream.isTTY);
+    if (!isGone) throw fault;
+  });
 // Not awaited: in a bundle, modules that a command loads wait for the one that is still being evaluated here.
 void run().then((code) => {
   process.exitCode = code;
@@ -27,9 +31,7 @@ async function run(): Promise<number> {
   return isHook ? 0 : code;
 }
 
-/**
- * Ends the process soon, even if something that could not be stopped keeps it alive.
- */
+/** Ends the process soon, even if something that could not be stopped keeps it alive. */
 function endByForce(): void {
   setTimeout(() => {
     // On platforms with asynchronous pipes, a slow reader may not have received everything yet.

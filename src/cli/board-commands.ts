@@ -1,7 +1,7 @@
-import { ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { answerCommand as answering } from '../work/questions.js';
+import { answerCommand as answering } from '../work/task-step.js';
 import type { Command } from './cli-command.js';
 import { cliOf, out, withClient } from './command-context.js';
 import { addFields, addRequest, print } from './request-command.js';
@@ -74,8 +74,7 @@ function addEdit(task: Command): void {
       const session = await usualSession(cli, command, false);
       const given: Readonly<Record<string, unknown>> = fieldsIn();
       const changes = EDITS.filter((name) => name.replace('task-', '') in given);
-      if (changes.length === 0)
-        throw new ThroughlineError('usage', 'nothing to change: give --content, --priority or --status');
+      if (changes.length === 0) throw usageError('nothing to change: give --content, --priority or --status');
       const json = command.opts<{ json?: boolean }>().json === true;
       await withClient(cli, async (client) => {
         for (const name of changes) {

@@ -2,7 +2,7 @@ import { type AgentSession, agentSession, hasProjectFile } from '../agents/agent
 import { type Config, loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
 import { LOG_LEVELS } from '../config/settings.js';
 import { usualUrl } from '../config/user-server.js';
-import { noSuchSession, ThroughlineError } from '../contracts/errors.js';
+import { noSuchSession, ThroughlineError, usageError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/clients.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
@@ -10,7 +10,7 @@ import type { NatsPorts } from '../nats/open-nats.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { nearestName } from '../shared/nearest-name.js';
 import type { Command } from './cli-command.js';
-import type { Cli } from './cli-context.js';
+import { type Cli, started } from './cli-context.js';
 import type { Opening } from './open-client.js';
 import { note } from './output.js';
 
@@ -50,8 +50,14 @@ export function coloured({ config }: Cli): boolean {
 
 /** Connects with all ports, and always closes again. Makes no streams and buckets: reading needs no right to that. */
 export async function withNats<T>(cli: Cli, work: (nats: NatsPorts) => Promise<T>): Promise<T> {
-  const { openPorts } = await import('./open-ports.js');
-  const nats = await openPorts(cli);
+  const [{ openNats }, { natsOptions }, { silentLogger }] = await Promise.all([
+    import('../nats/open-nats.js'),
+    import('../services/common/service-context.js'),
+    import('../engine/ports/clients.js'),
+  ]);
+  const nats = await started(cli, (url) =>
+    openNats({ ...natsOptions(url, 'throughline cli', cli.config, silentLogger), makes: [] }),
+  );
   try {
     return await work(nats);
   } finally {
@@ -64,7 +70,10 @@ export async function withConnection<T>(
   cli: Cli,
   work: (connection: NatsConnection) => Promise<T>,
 ): Promise<T> {
-  const { closeConnection, openConnection } = await import('./open-ports.js');
+  const [{ openConnection }, { closeConnection }] = await Promise.all([
+    import('./open-client.js'),
+    import('../nats/connection/connect-nats.js'),
+  ]);
   const connection = await openConnection(cli);
   try {
     return await work(connection);
@@ -118,7 +127,7 @@ export function sessionOf(cli: Cli, given: string | undefined, flag = '--session
   const session = given ?? cli.config.session;
   if (session !== undefined) return token(session, given === undefined ? 'THROUGHLINE_SESSION' : flag);
   if (hasProjectFile(process.cwd())) return sessionHere(cli).session;
-  throw new ThroughlineError('usage', `no session is named: give ${flag} NAME, or set THROUGHLINE_SESSION`);
+  throw usageError(`no session is named: give ${flag} NAME, or set THROUGHLINE_SESSION`);
 }
 
 /** Returns the connected session of this folder; prints a note if its `.throughline.json` names another. */
@@ -138,7 +147,10 @@ export function commandLogger({ logLevel }: Pick<Config, 'logLevel'>, write = no
   const least = LOG_LEVELS.indexOf(logLevel);
   const at = (level: Level) => {
     if (LOG_LEVELS.indexOf(level) < least) return () => {};
-    return (fields: object, message: string) => write(`-- ${place(fields)}${message}${code(fields)}`);
+    return (fields: object, message: string) => {
+      const place = 'session' in fields ? `session ${fields.session}: ` : '';
+      write(`-- ${place}${message}${'code' in fields ? ` (${fields.code})` : ''}`);
+    };
   };
   return {
     ...(LOG_LEVELS.indexOf('debug') >= least && { debug: at('debug') }),
@@ -146,12 +158,4 @@ export function commandLogger({ logLevel }: Pick<Config, 'logLevel'>, write = no
     warn: at('warn'),
     error: at('error'),
   };
-}
-
-function place(fields: object): string {
-  return 'session' in fields ? `session ${fields.session}: ` : '';
-}
-
-function code(fields: object): string {
-  return 'code' in fields ? ` (${fields.code})` : '';
 }

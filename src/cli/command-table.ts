@@ -179,7 +179,7 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
     },
     'admin nats-server [options]': {
       summary: 'print the NATS server that `up` would start; installs the pinned one if none is found',
-      load: async () => (await import('./nats-server-command.js')).natsServerCommand,
+      load: async () => (await import('./own-server.js')).natsServerCommand,
     },
   },
   dev: {

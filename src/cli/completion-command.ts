@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument } from 'commander';
-import { ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { builtFolder } from '../engine/files/text-file.js';
 import type { Command } from './cli-command.js';
 import { cliOf, out, withClient } from './command-context.js';
@@ -26,8 +26,7 @@ export function completionCommand(program: Command): void {
     )
     .action(async (shell: string | undefined, { sessions }: { sessions?: boolean }, command: Command) => {
       if (sessions) return listSessions(command);
-      if (shell === undefined)
-        throw new ThroughlineError('usage', `which shell? Use one of ${SHELLS.join(', ')}`);
+      if (shell === undefined) throw usageError(`which shell? Use one of ${SHELLS.join(', ')}`);
       const folder = builtFolder('completions');
       if (folder === undefined)
         throw new ThroughlineError(

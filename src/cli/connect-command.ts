@@ -15,6 +15,7 @@ import {
   type Where,
 } from '../agents/connect/client-table.js';
 import type { EntryState } from '../agents/connect/config-edit.js';
+import type { ProjectFields } from '../agents/connect/connect-plan.js';
 import {
   clientState,
   connectPlan,
@@ -23,10 +24,9 @@ import {
   PROJECT_FILE_NAME,
   removePlan,
 } from '../agents/connect/connect-plan.js';
-import type { ProjectFields } from '../agents/connect/project-file.js';
 import { readerOf, writeChanges } from '../agents/connect/write-changes.js';
 import { stateDirOf } from '../config/config.js';
-import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
 import {
   connectedProject,
@@ -69,13 +69,10 @@ export function connectCommand(program: Command): void {
     .action(async (client: ConnectClientName | undefined, options: ConnectOptions, command: Command) => {
       const cli = cliOf(command);
       if (client === undefined && (options.user === true || options.remove === true)) {
-        throw new ThroughlineError(
-          'usage',
-          `which client? Name one of ${CONNECT_NAMES.join(', ')}, or "ls" to see them all`,
-        );
+        throw usageError(`which client? Name one of ${CONNECT_NAMES.join(', ')}, or "ls" to see them all`);
       }
       if (client === 'agents-md' && options.user === true)
-        throw new ThroughlineError('usage', 'agents-md is for one project: leave out --user');
+        throw usageError('agents-md is for one project: leave out --user');
       // For a user whose clients are connected with `--user`, and a project that was cloned.
       if (client === undefined) await connected(cli, undefined, options, 'project');
       else if (options.remove === true) await disconnect(cli, client, options);
@@ -196,10 +193,7 @@ async function written(
   }
   if (options.yes !== true) {
     if (!canAsk()) {
-      throw new ThroughlineError(
-        'usage',
-        'there is no terminal to ask on: add --yes to write this, or --dry-run to look',
-      );
+      throw usageError('there is no terminal to ask on: add --yes to write this, or --dry-run to look');
     }
     const question = changes.length === 0 ? 'Connect it?' : `Change ${counted(changes.length, 'file')}?`;
     if (!(await agreed(`${question} [y/N] `))) {
@@ -218,7 +212,7 @@ async function written(
 function projectFields({ session, project, plan }: ConnectOptions, scope: Scope): ProjectFields {
   if (scope === 'user' && (session ?? project ?? plan) !== undefined) {
     const flag = session !== undefined ? 'session' : project !== undefined ? 'project' : 'plan';
-    throw new ThroughlineError('usage', `--${flag} is for one project: leave out --user, or the option`);
+    throw usageError(`--${flag} is for one project: leave out --user, or the option`);
   }
   return {
     ...(session !== undefined && { session: token(session, '--session') }),

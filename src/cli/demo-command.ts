@@ -11,7 +11,7 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { serve } from '../services/serve.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, note, outForAgent, withClient } from './command-context.js';
-import { serverToStart } from './nats-server-command.js';
+import { serverToStart } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
 const NEXT_TASK = {

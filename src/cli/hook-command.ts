@@ -3,7 +3,7 @@ import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
 import { runHook } from '../agents/hooks/run-hook.js';
 import { type Config, loadConfig, stateDirOf } from '../config/config.js';
 import { usualUrl } from '../config/user-server.js';
-import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { messageOf, usageError } from '../contracts/errors.js';
 import type { Command, Texts } from './cli-command.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
@@ -38,8 +38,7 @@ export function hookCommand(program: Command): void {
     .examples(`echo '{"hook_event_name":"SessionStart","session_id":"1"}' | throughline hook claude`)
     .action(async (client: string, _: object, command: Command) => {
       if (process.stdin.isTTY && hookClient(client) === undefined)
-        throw new ThroughlineError(
-          'usage',
+        throw usageError(
           `${JSON.stringify(client)} is not a client: use one of ${Object.keys(HOOK_CLIENTS).join(', ')}`,
         );
       await hook(client, command.optsWithGlobals<HookOptions>());

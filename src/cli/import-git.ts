@@ -1,10 +1,13 @@
-import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
+import type { ResultOf } from '../contracts/results.js';
 import { REMEMBERED_RESULTS } from '../memory/session/dispatch-window.js';
 import { PUBLISH_TIMEOUT_MS } from '../sdk/persistent-publish.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, out, sessionOf, withClient } from './command-context.js';
-import { type CommitSelection, readCommits } from './git-history.js';
 import { wholeNumber } from './option-parsers.js';
 import { waitingNote } from './output.js';
 import { showProgress } from './progress-line.js';
@@ -84,4 +87,124 @@ function withWayOut(fault: unknown): unknown {
   if (!(fault instanceof ThroughlineError) || fault.details?.messageId === undefined) return fault;
   const message = `${messageOf(fault.cause)}; run the same command again, and each commit counts once`;
   return new ThroughlineError(fault.code, message, { cause: fault });
+}
+
+export interface CommitSelection {
+  /** The newest so many. */
+  readonly limit: number;
+  /** A branch, tag or commit. Default: what is checked out. */
+  readonly branch?: string | undefined;
+  /** A date as git reads it. */
+  readonly since?: string | undefined;
+  /** Only commits that change one of these. */
+  readonly path?: readonly string[] | undefined;
+}
+
+interface Repository {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface History {
+  readonly commits: readonly CommitResult[];
+  /** Number of commits with a subject or file list too long for a dispatch. */
+  readonly shortened: number;
+}
+
+/** A commit as a result; its `result_id` is its hash. */
+export type CommitResult = ResultOf<'implementer'> & { readonly result_id: string };
+
+// A commit of many thousand files would not fit a dispatch, and gives no more facts than one of this many.
+const MAX_FILES = 1000;
+/** Bytes of their names as JSON. */
+const MAX_FILES_BYTES = 150_000;
+/** Characters: an event keeps fewer. */
+const MAX_SUBJECT = 10_000;
+
+/**
+ * The commits of a repository as results, oldest first; merges are left out, since they change no file. A commit is the
+ * same result whatever the selection is.
+ *
+ * @throws ThroughlineError `usage` that names the option which git does not understand
+ */
+export async function readCommits(repo: Repository, selection: CommitSelection): Promise<History> {
+  const { limit, branch, since, path = [] } = selection;
+  // The commit itself, and not its name: a name may pass for an option.
+  const commit = branch === undefined ? 'HEAD' : await commitOf(repo, branch);
+  if (since !== undefined) await checkDate(repo, since);
+  const args = [
+    ...['-c', 'log.showSignature=false', 'log', '--no-merges', '--full-diff', '-z', '--name-only'],
+    ...['--encoding=UTF-8', `--max-count=${limit}`, '--format=%x00%H%x00%h%x00%s%x00'],
+    ...(since === undefined ? [] : [`--since=${since}`]),
+    ...[commit, '--', ...path],
+  ];
+  const ran = await git(repo, args);
+  if (!ran.ok) throw usageError(`--repo ${repo.path}: ${ran.stderr}`);
+  return commitsIn(ran.stdout);
+}
+
+async function commitOf(repo: Repository, branch: string): Promise<string> {
+  const unknown = `--branch ${branch}: git knows no such branch, tag or commit in ${repo.path}`;
+  // No ref begins with a dash.
+  const found = branch.startsWith('-')
+    ? undefined
+    : await git(repo, ['rev-parse', '--verify', '--quiet', `${branch}^{commit}`]);
+  if (found?.ok) return found.stdout.trim();
+  // Without a message, it was the name that git did not know.
+  throw usageError(found?.stderr ? `--repo ${repo.path}: ${found.stderr}` : unknown);
+}
+
+/** `git log` takes what it cannot read for now, and finds nothing; the settings of git are read more strictly. */
+async function checkDate(repo: Repository, since: string): Promise<void> {
+  const asSetting = ['-c', `throughline.since=${since}`, 'config', '--type=expiry-date', 'throughline.since'];
+  if ((await git(repo, asSetting)).ok) return;
+  throw usageError(`--since ${since}: git knows no such date: use one such as 2026-01-31 or "3 months ago"`);
+}
+
+/**
+ * Reads the output of `git log`. Each commit is: empty field, hash, short hash, subject, empty field, then its files up to the empty
+ * field that opens the next commit. A line break stands before the first file. Subject and file may hold anything but NUL.
+ */
+function commitsIn(output: string): History {
+  const commits: CommitResult[] = [];
+  let shortened = 0;
+  const fields = output.split('\0');
+  for (let at = 1; at + 3 < fields.length; ) {
+    const [hash = '', name = '', subject = ''] = fields.slice(at, at + 3);
+    const end = fields.indexOf('', at + 4);
+    const named = fields.slice(at + 4, end < 0 ? undefined : end);
+    const all = named.map((file, index) => (index === 0 ? file.slice(1) : file));
+    let room = MAX_FILES_BYTES;
+    const files = all.slice(0, MAX_FILES).filter((file) => {
+      room -= Buffer.byteLength(JSON.stringify(file));
+      return room >= 0;
+    });
+    if (files.length < all.length || subject.length > MAX_SUBJECT) shortened += 1;
+    commits.push({
+      task_id: name,
+      result_id: hash,
+      history: true,
+      status: 'completed',
+      summary: subject.slice(0, MAX_SUBJECT).toWellFormed() || '(no subject)',
+      files_modified: files,
+    });
+    at += 4 + named.length + 1;
+  }
+  return { commits: commits.reverse(), shortened };
+}
+
+/**
+ * Runs git, which fetches an object that is missing by a program that the settings of the repository name: so it may use no
+ * protocol.
+ */
+async function git({ path, env }: Repository, args: readonly string[]) {
+  const child = spawn('git', ['-C', path, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...env, GIT_ALLOW_PROTOCOL: 'none' },
+  });
+  const closed = once(child, 'close').catch((cause: unknown) => {
+    throw new ThroughlineError('usage', `git cannot be run: ${messageOf(cause)}`, { cause });
+  });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  return { ok: code === 0, stdout, stderr: stderr.trim() };
 }

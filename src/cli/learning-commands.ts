@@ -1,4 +1,4 @@
-import { ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { LEARNING_REQUESTS, type LearningRequest } from '../contracts/learning-requests.js';
 import type { LearningReply, ProposalView } from '../contracts/replies/learning-reply.js';
 import { sameText } from '../memory/learnings/learnings-state.js';
@@ -92,7 +92,7 @@ function addList(learning: Command): void {
   const { status, limit, cursor } = LEARNING_REQUESTS['proposal.list'].shape;
   const { retired } = LEARNING_REQUESTS['learning.list'].shape;
   const fieldsIn = addFields(list, {
-    status: status.unwrap().optional().describe(STATUS),
+    status: status.unwrap().optional().describe('list proposals with this status in place of learnings'),
     retired,
     limit,
     cursor,
@@ -107,8 +107,7 @@ function addList(learning: Command): void {
       const cli = cliOf(list);
       const asked = { ...projectIn(cli, options), ...fieldsIn() };
       const ofProposals = options.status !== undefined;
-      if (ofProposals && options.retired)
-        throw new ThroughlineError('usage', '--retired is for learnings: leave out --status');
+      if (ofProposals && options.retired) throw usageError('--retired is for learnings: leave out --status');
       await withClient(cli, async (client) => {
         const next = ofProposals
           ? printList(cli, await client.requestLearning('proposal.list', asked), options)
@@ -117,8 +116,6 @@ function addList(learning: Command): void {
       });
     });
 }
-
-const STATUS = 'list proposals with this status in place of learnings';
 
 function printList(
   cli: Cli,
@@ -190,7 +187,7 @@ interface Printed {
 }
 
 interface RequestCommand<Subject extends LearningRequest> {
-  readonly show: (reply: LearningReply<Subject>, cli: Cli, asked: Asked) => Printed;
+  readonly show: (reply: LearningReply<Subject>, cli: Cli) => Printed;
   /** Says what to do about a fault, in words of the command line. */
   readonly explain?: (fault: unknown, client: ThroughlineClient, asked: Asked) => Promise<unknown>;
 }
@@ -230,7 +227,7 @@ function addRequest<Subject extends LearningRequest>(
       });
     });
     if (given.json) return out(JSON.stringify(reply));
-    const { answer, note: beside } = show(reply, cli, asked);
+    const { answer, note: beside } = show(reply, cli);
     for (const line of answer) out(line, coloured(cli));
     if (beside !== undefined) note(beside);
   });

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import type { ProposalView } from '../contracts/replies/learning-reply.js';
 import { sameText } from '../memory/learnings/learnings-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -32,8 +32,7 @@ export function addReview(proposals: Command): void {
     .action(async (options: ProjectOptions, self: Command) => {
       const cli = cliOf(self);
       if (!process.stdin.isTTY || !process.stdout.isTTY) {
-        throw new ThroughlineError(
-          'usage',
+        throw usageError(
           'review needs a terminal: use "throughline learning ls --status pending --json", "learning accept ID" and "learning reject ID"',
         );
       }

@@ -40,7 +40,7 @@ export async function followLog(cli: Cli, options: FollowOptions): Promise<void>
   process.stdout.once('error', () => process.exit());
   const shutdown = new Shutdown();
   await runUntilSignal(cli, shutdown, async (ended) => {
-    const { openConnection } = await import('./open-ports.js');
+    const { openConnection } = await import('./open-client.js');
     const connection = await openConnection(cli);
     const timeoutMs = cli.config.requestTimeoutMs;
     const client = new ThroughlineClient(natsTransport(connection, timeoutMs), { timeoutMs });

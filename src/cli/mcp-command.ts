@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { agentSession, openOwnSession } from '../agents/agent-session.js';
 import type { Memory } from '../agents/mcp/mcp-tools.js';
-import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { usageError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Command, Numbers, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out } from './command-context.js';
-import { wholeNumber } from './option-parsers.js';
+import { readNamed, wholeNumber } from './option-parsers.js';
 import { runUntilSignal } from './signals.js';
 
 type McpOptions = Texts<'session' | 'tokenFile'> & Numbers<'http'>;
@@ -38,8 +37,8 @@ export function mcpCommand(program: Command): void {
       const cli = cliOf(command);
       const { http, tokenFile } = options;
       if (http === undefined && tokenFile !== undefined)
-        throw new ThroughlineError('usage', '--token-file is for --http: add it, or leave out the file');
-      const own = tokenFile === undefined ? undefined : readToken(tokenFile);
+        throw usageError('--token-file is for --http: add it, or leave out the file');
+      const own = tokenFile === undefined ? undefined : await readToken(tokenFile);
       const { memory, close } = memoryOf(cli, options.session);
       if (http === undefined) await serveInput(memory, close);
       else await serveHttp(cli, memory, close, http, own);
@@ -126,18 +125,8 @@ async function serveHttp(
   });
 }
 
-function readToken(file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    throw new ThroughlineError('usage', `--token-file ${file} cannot be read: ${messageOf(cause)}`, {
-      cause,
-    });
-  }
+async function readToken(file: string): Promise<string> {
+  const text = (await readNamed(file, `--token-file ${file}`)).toString('utf8').trim();
   if (/^[!-~]+$/.test(text)) return text;
-  throw new ThroughlineError(
-    'usage',
-    `--token-file ${file} holds no token: write one line of printable ASCII without spaces`,
-  );
+  throw usageError(`--token-file ${file} holds no token: write one line of printable ASCII without spaces`);
 }

@@ -1,4 +1,4 @@
-import { ThroughlineError } from '../contracts/errors.js';
+import { usageError } from '../contracts/errors.js';
 import { Monitoring } from '../engine/monitoring/monitoring.js';
 import { otelTracing } from '../engine/monitoring/otel-tracing.js';
 import type { Tracing } from '../engine/ports/clients.js';
@@ -36,7 +36,7 @@ export function addMonitoringOptions(command: Command): Command {
 export function checkMonitoring({ metricsPort, metricsHost, metricsName }: MonitoringOptions): void {
   const option = metricsHost !== undefined ? 'host' : metricsName !== undefined ? 'name' : undefined;
   if (metricsPort === undefined && option !== undefined)
-    throw new ThroughlineError('usage', `--metrics-${option} is only for --metrics-port: give that, too`);
+    throw usageError(`--metrics-${option} is only for --metrics-port: give that, too`);
 }
 
 /** Starts what these options ask for. Comes before the services: how they start is to be seen as well. */

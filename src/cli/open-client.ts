@@ -1,10 +1,12 @@
 import { inheritedTrace } from '../engine/monitoring/message-spans.js';
 import { silentLogger } from '../engine/ports/clients.js';
-import { connectNats } from '../nats/connection/connect-nats.js';
+import { connectNats, type NatsConnection } from '../nats/connection/connect-nats.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { keepTrying, type Persistence } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
 import { type Cli, started } from './cli-context.js';
+
+const NAME = 'throughline cli';
 
 export interface Opening {
   /** Connection attempts; one by default. */
@@ -24,7 +26,7 @@ export async function openClient(
     const connecting = (timeoutMs?: number) =>
       connectNats({
         url,
-        name: 'throughline cli',
+        name: NAME,
         access,
         logger: silentLogger,
         ...(timeoutMs && { timeoutMs }),
@@ -38,4 +40,10 @@ export async function openClient(
     timeoutMs,
     checkReplies,
   });
+}
+
+/** Connects. What the connection reports is said once, by what fails. */
+export function openConnection(cli: Cli): Promise<NatsConnection> {
+  const { access } = cli.config;
+  return started(cli, (url) => connectNats({ url, name: NAME, access, logger: silentLogger }));
 }

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { SPAN_PATTERN, TERM_PATTERN } from '../shared/text.js';
 
@@ -84,6 +86,19 @@ export function term(raw: string): string {
 export function span(raw: string): string {
   if (SPAN_PATTERN.test(raw)) return raw;
   throw new InvalidArgumentError('Use a number with m, h or d, such as 90m, 12h or 30d.');
+}
+
+/**
+ * Reads a file that an argument or an option names.
+ *
+ * @throws ThroughlineError `usage`, which calls it `what`
+ */
+export async function readNamed(path: string, what = path): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    throw new ThroughlineError('usage', `${what} cannot be read: ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** The options that a command was given, as arguments again; without some of them. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { visible, visibleInColour } from '../shared/terminal-text.js';
 import { shellWord } from '../shared/text.js';
+import { givenOptions } from './option-parsers.js';
 
 /** The output of commands: answers go to standard output, everything else to standard error. */
 
@@ -114,20 +115,9 @@ export function nextPageCommand(command: Command, cursor: string): string {
   const words = [...command.args];
   for (let at: Command | null = command; at !== null; at = at.parent) {
     words.unshift(at.name());
-    words.push(...given(at));
+    words.push(...givenOptions(at, ['page']));
   }
   return [...words, '--page', cursor].map(shellWord).join(' ');
-}
-
-function given(command: Command): string[] {
-  return command.options.flatMap((option) => {
-    const name = option.attributeName();
-    if (name === 'page' || command.getOptionValueSource(name) !== 'cli') return [];
-    const value: unknown = command.getOptionValue(name);
-    const flag = option.long ?? option.short ?? '';
-    if (value === true) return [flag];
-    return [flag, ...(Array.isArray(value) ? value.map(String) : [String(value)])];
-  });
 }
 
 /** All pages of a list, in their order: each but the last says where the next begins. */

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config/config.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { findNatsServer } from '../nats/server/find-server.js';
 import type { RunningServer } from '../nats/server/running-server.js';
-import { note } from './command-context.js';
+import type { NatsServerSource } from '../nats/server/server-search.js';
+import type { Command } from './cli-command.js';
+import { cliOf, note, out } from './command-context.js';
 
 const ASK_EVERY_MS = 30_000;
 /** A disk that is broken, and not full, must not have the server started again and again. */
@@ -92,4 +96,24 @@ export async function startOwnServer(
       await server.stop();
     },
   };
+}
+
+export function natsServerCommand(program: Command): void {
+  program
+    .command('nats-server')
+    .description('Looks in this order: NATS_SERVER_BIN, PATH, the cache, the release archive, go install.')
+    .option('--json', 'print where it was found as well')
+    .examples('throughline admin nats-server', 'throughline admin nats-server --json')
+    .action(async (options: { json?: boolean }, command: Command) => {
+      const { config } = cliOf(command);
+      const source = await serverToStart(config);
+      if (options.json) return out(JSON.stringify(source));
+      out(source.path);
+    });
+}
+
+/** The server that `up` starts; what is tried and installed on the way is said on standard error. */
+export function serverToStart({ env, cacheDir }: Config): Promise<NatsServerSource> {
+  const { platform, arch } = process;
+  return findNatsServer({ env, cacheDir, platform, arch, progress: note });
 }

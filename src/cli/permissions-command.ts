@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { ThroughlineError } from '../contracts/errors.js';
+import { usageError } from '../contracts/errors.js';
 import { DEFAULT_SHARDS, PER_SESSION, type SessionLayout, type Token, token } from '../contracts/names.js';
 import { type AccountSharing, sharingFor } from '../nats/account-sharing.js';
 import {
@@ -83,7 +83,7 @@ function sharingOf(
 ): AccountSharing | undefined {
   if (account === undefined) return undefined;
   if (permissions.allowResponses) {
-    throw new ThroughlineError('usage', `a ${role} runs in the account of the streams: leave out --account`);
+    throw usageError(`a ${role} runs in the account of the streams: leave out --account`);
   }
   return sharingFor(permissions, token(account, '--account'));
 }
@@ -107,10 +107,7 @@ function shared(account: string, { exports, imports }: AccountSharing): string {
 function sessionsOf({ role, session }: PermissionsOptions): Token[] | undefined {
   if (session === undefined || SESSION_ROLES.has(role))
     return session?.map((name) => token(name, '--session'));
-  throw new ThroughlineError(
-    'usage',
-    `a ${role} works for all sessions: leave out --session, or give each team an account`,
-  );
+  throw usageError(`a ${role} works for all sessions: leave out --session, or give each team an account`);
 }
 
 /** Returns permissions with the field names of the NATS server configuration. */

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PLAN_PLACES, plansIn } from '../agents/agent-session.js';
 import { checkedRequest } from '../contracts/checked.js';
-import { ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { runInitRequest } from '../contracts/run-request.js';
 import { sessionSettings } from '../contracts/session-meta-events.js';
 import { TOOLS } from '../contracts/tool-requests.js';
@@ -15,16 +15,14 @@ import { atTerminal, canAsk } from './output.js';
 import { addFields, shapeOf } from './request-command.js';
 import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { planLines, problemLine } from './show-plan.js';
+import { WATCH, watchText } from './signals.js';
 import { shownStatus } from './status-command.js';
-import { WATCH, watchText } from './watching.js';
 
 interface FollowOptions extends Flags<'push' | 'json' | 'watch'>, Texts<'session' | 'spec' | 'goal'> {
   readonly settings?: Record<string, unknown>;
 }
 
 type ShowOptions = Flags<'json' | 'watch'> & Texts<'task'>;
-
-const TASK = 'only this task, with its requirements and its prompt';
 
 export function planCommand(program: Command): void {
   const plan = program
@@ -116,7 +114,8 @@ function asTyped(error: unknown, tasks: string): unknown {
 /** A file that is here, but not for the service, can be sent; one that is nowhere may be another one. */
 async function withFix(error: unknown, tasks: string, command: string): Promise<unknown> {
   if (!(error instanceof ThroughlineError) || error.code !== 'progress_ledger_missing_tasks') return error;
-  const fix = (await isHere(tasks)) ? `. To send its text instead: ${command}` : `. ${OTHER_PLACE}`;
+  const isHere = (await stat(tasks).catch(() => undefined))?.isFile() === true;
+  const fix = isHere ? `. To send its text instead: ${command}` : `. ${OTHER_PLACE}`;
   return new ThroughlineError(error.code, `${error.message}${fix}`, { cause: error });
 }
 
@@ -136,7 +135,7 @@ function addShow(plan: Command): void {
       'Shows the plan of a session: its progress, the next task, each task with its status and outcome, contradictions to\n' +
         'its results, and the lines that could not be read with certainty.',
     )
-    .option('-t, --task <id>', TASK);
+    .option('-t, --task <id>', 'only this task, with its requirements and its prompt');
   const fieldsIn = addFields(
     show,
     shapeOf(TOOLS['plan-show'].shape, (field) => field !== 'id'),
@@ -192,10 +191,7 @@ export async function usualPlan(command: string, folder = process.cwd()): Promis
   const found = plansIn(folder);
   const [only] = found;
   if (only === undefined)
-    throw new ThroughlineError(
-      'usage',
-      `no plan was found: name its file. Looked for ${PLAN_PLACES.join(', ')} in ${folder}`,
-    );
+    throw usageError(`no plan was found: name its file. Looked for ${PLAN_PLACES.join(', ')} in ${folder}`);
   if (found.length === 1) {
     note(`-- found ${only}`);
     return only;
@@ -204,10 +200,7 @@ export async function usualPlan(command: string, folder = process.cwd()): Promis
   if (chosen !== undefined) return chosen;
   const commands = found.slice(0, SHOWN).map((path) => `\n  ${command} ${shellWord(path)}`);
   const more = found.length > SHOWN ? `\n  and ${found.length - SHOWN} more` : '';
-  throw new ThroughlineError(
-    'usage',
-    `${found.length} plans were found: name one.${commands.join('')}${more}`,
-  );
+  throw usageError(`${found.length} plans were found: name one.${commands.join('')}${more}`);
 }
 
 /** Asks the person at the terminal; `undefined` where there is none. */
@@ -227,8 +220,4 @@ async function asked(found: readonly string[]): Promise<string | undefined> {
 async function versionOf(path: string): Promise<string> {
   const { mtimeMs, size, ino } = await stat(path).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }));
   return `${mtimeMs} ${size} ${ino}`;
-}
-
-export async function isHere(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
 }

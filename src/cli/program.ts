@@ -53,7 +53,8 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
     else addEntry(parent, entry);
     const command = parent.commands.at(-1);
     if (SHOWN_GROUPS.some((shown) => shown === entry.group)) command?.helpGroup(`${entry.group}:`);
-    else if (entry.group === 'hidden' && command !== undefined) hide(command);
+    // Commander hides only commands that it creates itself.
+    else if (entry.group === 'hidden') Object.assign(command ?? {}, { _hidden: true });
   }
   addHelpCommand(program);
   return program;
@@ -86,11 +87,6 @@ function addEntry(parent: Command, { name, summary, takes }: CommandEntry): void
   const command = parent.command(`${word} ${takes.replace('[options]', '')}`.trimEnd()).summary(summary);
   // Never parsed: it makes the overview say [options].
   if (takes.startsWith('[options]')) command.addOption(new Option('--any').hideHelp());
-}
-
-/** Commander hides only commands that it creates itself. */
-function hide(command: Command): void {
-  Object.assign(command, { _hidden: true });
 }
 
 function addHelpCommand(program: Command): void {

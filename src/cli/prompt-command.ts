@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
-import { codeOf, messageOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, noSuchSession, usageError } from '../contracts/errors.js';
 import {
   DISPATCH_PARTS,
   FACT_TAGS,
@@ -19,7 +18,7 @@ import {
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { cliOf, note, out, outForAgent, withClient } from './command-context.js';
-import { fraction, wholeNumber } from './option-parsers.js';
+import { fraction, readNamed, wholeNumber } from './option-parsers.js';
 import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { explanation, PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
 
@@ -163,7 +162,7 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
     const template = options.template === undefined ? undefined : await readTemplate(options.template);
     return { kind, ...common, now, taskId, taskPrompt, template, extra };
   }
-  if (taskId === undefined) throw new ThroughlineError('usage', 'no task is named: give --task ID');
+  if (taskId === undefined) throw usageError('no task is named: give --task ID');
   return { ...common, taskId, taskPrompt, role };
 }
 
@@ -237,7 +236,11 @@ function addList(prompt: Command): void {
       if (json) return out(JSON.stringify(prompts));
       const { printTable } = await import('./request-command.js');
       printTable(cli, PROMPT_HEADINGS, prompts.map(promptCells));
-      if (total === 0) note(`-- none is kept: ${noneKept(session, task)}`);
+      const none =
+        task === undefined
+          ? `"throughline prompt --session ${session}" compiles one`
+          : `"throughline prompt ls ${session}" lists those of all tasks`;
+      if (total === 0) note(`-- none is kept: ${none}`);
       else note(`-- ${prompts.length} of ${counted(total, 'prompt')}`);
     });
 }
@@ -278,12 +281,6 @@ function addShow(parent: Command): void {
     });
 }
 
-function noneKept(session: string, task: string | undefined): string {
-  return task === undefined
-    ? `"throughline prompt --session ${session}" compiles one`
-    : `"throughline prompt ls ${session}" lists those of all tasks`;
-}
-
 function addTemplate(parent: Command): void {
   parent
     .command('template')
@@ -311,10 +308,6 @@ function addTemplate(parent: Command): void {
     });
 }
 
-export async function readTemplate(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new ThroughlineError('usage', `template ${file} cannot be read: ${messageOf(cause)}`, { cause });
-  }
+async function readTemplate(file: string): Promise<string> {
+  return (await readNamed(file, `template ${file}`)).toString('utf8');
 }

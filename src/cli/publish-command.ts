@@ -1,6 +1,6 @@
 import { Argument, Option } from 'commander';
 import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
-import { messageOf, ThroughlineError, withRemedy } from '../contracts/errors.js';
+import { messageOf, ThroughlineError, usageError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
@@ -194,7 +194,7 @@ async function appendAll(
 
 function parsedLines(input: string): TraceEntryInput[] {
   const lines = input.split('\n').filter((line) => line.trim() !== '');
-  if (lines.length === 0) throw new ThroughlineError('usage', 'no entries: give one JSON object per line');
+  if (lines.length === 0) throw usageError('no entries: give one JSON object per line');
   return lines.map((line) => {
     try {
       return JSON.parse(line);

@@ -1,4 +1,4 @@
-import { ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import type { StoredCounts } from '../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -69,10 +69,7 @@ export function projectCommand(program: Command): void {
       const name = given ?? cli.config.project;
       // Most sessions are of the project that no one has named: they do not go by a forgotten word.
       if (name === undefined)
-        throw new ThroughlineError(
-          'usage',
-          'no project is named: say which, as in "throughline admin project rm default"',
-        );
+        throw usageError('no project is named: say which, as in "throughline admin project rm default"');
       await forget(cli, options, {
         what: `project ${name}`,
         command: `throughline admin project rm ${name}`,
@@ -107,8 +104,7 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
           `nothing is stored of ${what}: "throughline session ls" lists what there is`,
         );
       if (!canAsk())
-        throw new ThroughlineError(
-          'usage',
+        throw usageError(
           `${what} was not erased: there is no terminal to ask on. Use "${forgotten.command} --yes"`,
         );
       note(`This erases ${what} for good: ${inWords(reply.found)}`);

@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
 import { publishItOn } from '../contracts/reading/clear-fields.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import { counted, oneLine } from '../shared/text.js';
+import { readNamed } from './option-parsers.js';
 
 /** Shared by the commands on results: a body that is read, a refusal in words of the command line, and an outcome. */
 
@@ -27,11 +26,7 @@ export function asCommand<Known extends Refusal>(known: Known, command: (role: R
 /** The bytes of a file that an option names; `-` is standard input. */
 export async function readBody(file: string): Promise<Buffer> {
   if (file === '-') return buffer(process.stdin);
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw new ThroughlineError('usage', `--file ${file} cannot be read: ${messageOf(cause)}`, { cause });
-  }
+  return readNamed(file, `--file ${file}`);
 }
 
 export function resultText(result: DispatchResult): string {

@@ -1,5 +1,7 @@
+import { InvalidArgumentError } from 'commander';
+import { applyEdits, modify } from 'jsonc-parser';
 import { dispatchJson, parseDispatchBody } from '../contracts/dispatch-body.js';
-import { ThroughlineError, withRemedy } from '../contracts/errors.js';
+import { ThroughlineError, usageError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { token } from '../contracts/names.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
@@ -9,13 +11,6 @@ import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { ageInMs, wholeNumber } from './option-parsers.js';
 import { asCommand, readBody } from './result-body.js';
-import {
-  type FieldChange,
-  fieldChange,
-  rejectedEntries,
-  wholeRejected,
-  withFields,
-} from './result-entries.js';
 
 /** The commands that change the list of rejected results: `result fix` and `result rm`. */
 
@@ -55,7 +50,7 @@ export function addFix(rejected: Command): void {
       const { file, set, role, session } = options;
       if ([file, set, role, session].every((given) => given === undefined)) {
         const unchanged = `"throughline result retry ${id}" sends it unchanged`;
-        throw new ThroughlineError('usage', `give --file, --set, --role or --session; ${unchanged}`);
+        throw usageError(`give --file, --set, --role or --session; ${unchanged}`);
       }
       const cli = cliOf(command);
       const given = file === undefined ? undefined : await readBody(file);
@@ -76,7 +71,10 @@ export function addRemoval(rejected: Command): void {
   rejected
     .command('rm')
     .description('Removes rejected results for good: by their numbers, or all that came before some time.')
-    .argument('[ids...]', 'their numbers in `result ls`', idList)
+    .argument('[ids...]', 'their numbers in `result ls`', (raw, before: number[] = []) => [
+      ...before,
+      wholeNumber(1)(raw),
+    ])
     .option('--older-than <age>', 'those that came longer ago than this: 30m, 12h, 7d or 2w', ageInMs)
     .option('-s, --session <name>', 'with --older-than: only of this session')
     .option('--json', 'one line of JSON for each: {id}')
@@ -84,9 +82,9 @@ export function addRemoval(rejected: Command): void {
     .action(async (ids: readonly number[], options: RemoveOptions, command: Command) => {
       const { olderThan, session, json } = options;
       if ((ids.length === 0) === (olderThan === undefined))
-        throw new ThroughlineError('usage', 'give either numbers of results or --older-than');
+        throw usageError('give either numbers of results or --older-than');
       if (session !== undefined && olderThan === undefined)
-        throw new ThroughlineError('usage', '--session goes with --older-than');
+        throw usageError('--session goes with --older-than');
       await withClient(cliOf(command), async (client) => {
         const removed = olderThan === undefined ? ids : await olderOnes(client, olderThan, session);
         const missing: ThroughlineError[] = [];
@@ -146,10 +144,7 @@ function correction(
   const session = options.session === undefined ? entry.session : token(options.session, '--session');
   if (role === undefined || session === undefined) {
     const missing = role === undefined ? '--role' : '--session';
-    throw new ThroughlineError(
-      'usage',
-      `the subject of ${id}, ${entry.subject}, does not say it: give ${missing}`,
-    );
+    throw usageError(`the subject of ${id}, ${entry.subject}, does not say it: give ${missing}`);
   }
   const body = changed(id, given ?? stored, options.set);
   const parsed = parseDispatchBody(body, role, maxBytes);
@@ -169,6 +164,98 @@ function changed(id: number, body: Uint8Array, set: readonly FieldChange[] | und
   return new TextEncoder().encode(JSON.stringify(withFields(json.value, set)));
 }
 
-function idList(raw: string, before: readonly number[] = []): number[] {
-  return [...before, wholeNumber(1)(raw)];
+/** Rejected results as the services show them. */
+
+const PAGE = 200;
+
+interface RejectedAsked {
+  readonly session?: string;
+  readonly role?: Role;
+}
+
+interface RejectedFound {
+  readonly entries: readonly RejectedShown[];
+  readonly hasMore: boolean;
+}
+
+/** Rejected results, the newest first: at most so many, and whether there are more. */
+export async function rejectedEntries(
+  client: ThroughlineClient,
+  asked: RejectedAsked,
+  most = Number.POSITIVE_INFINITY,
+): Promise<RejectedFound> {
+  const entries: RejectedShown[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const limit = Math.min(PAGE, most - entries.length);
+    const page = await client.tools.rejectedList({
+      ...asked,
+      limit,
+      ...(cursor !== undefined && { cursor }),
+    });
+    entries.push(...page.rejected);
+    cursor = page.next;
+    if (cursor === undefined) return { entries, hasMore: false };
+    if (entries.length >= most) return { entries, hasMore: true };
+  }
+}
+
+export async function wholeRejected(
+  client: ThroughlineClient,
+  id: number,
+): Promise<{ readonly entry: RejectedShown; readonly body: Uint8Array }> {
+  const parts: Uint8Array[] = [];
+  for (let offset = 0; ; ) {
+    const { rejected: entry, body, encoding, next } = await client.tools.rejectedShow({ id, offset });
+    parts.push(Buffer.from(body, encoding));
+    if (next === undefined) return { entry, body: Buffer.concat(parts) };
+    offset = next;
+  }
+}
+
+/** Fields of a result that are set on the command line. */
+export interface FieldChange {
+  /** `task_id`, or `issues`, `0`, `severity`. */
+  readonly path: readonly string[];
+  /** `null` takes the field out. */
+  readonly value: unknown;
+}
+
+/** Takes one `field=value` to the changes so far. A value is text, unless it can only be meant as JSON. */
+export function fieldChange(pair: string, before: readonly FieldChange[] = []): FieldChange[] {
+  const at = pair.indexOf('=');
+  if (at < 1)
+    throw new InvalidArgumentError('Use field=value, such as task_id=2.1 or issues.0.severity=minor.');
+  return [...before, { path: pair.slice(0, at).split('.'), value: settableOf(pair.slice(at + 1)) }];
+}
+
+/**
+ * The JSON object with the changes made.
+ *
+ * @throws ThroughlineError `usage` where a path leads into something that is neither an object nor a list
+ */
+export function withFields(json: unknown, changes: readonly FieldChange[]): unknown {
+  let text = JSON.stringify(json);
+  for (const { path, value } of changes) {
+    const segments = path.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+    try {
+      text = applyEdits(text, modify(text, segments, value ?? undefined, {}));
+    } catch (cause) {
+      throw new ThroughlineError(
+        'usage',
+        `--set ${path.join('.')}: the result has no such place: name a field of an object, or an item of a list by its number from 0`,
+        { cause },
+      );
+    }
+  }
+  return JSON.parse(text);
+}
+
+/** A number stays text: ids look like numbers, and are none. */
+function settableOf(raw: string): unknown {
+  if (!/^(?:[[{"]|(?:true|false|null)$)/.test(raw)) return raw;
+  try {
+    return JSON.parse(raw);
+  } catch {
+    return raw;
+  }
 }

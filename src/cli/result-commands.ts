@@ -1,4 +1,4 @@
-import { ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { token } from '../contracts/names.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
@@ -11,8 +11,7 @@ import { addImportGit } from './import-git.js';
 import { wholeNumber } from './option-parsers.js';
 import { printTable } from './request-command.js';
 import { asCommand, resultText } from './result-body.js';
-import { addFix, addRemoval } from './result-changes.js';
-import { rejectedEntries, wholeRejected } from './result-entries.js';
+import { addFix, addRemoval, rejectedEntries, wholeRejected } from './result-changes.js';
 import { SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { REJECTED_HEADINGS, rejectedCells, rejectedLine } from './show-reply.js';
 
@@ -96,7 +95,7 @@ function addShow(result: Command): void {
     .action(async (id: number | undefined, options: ShowOptions, command: Command) => {
       const { raw, json, sequence } = options;
       if ((id === undefined) === (sequence === undefined))
-        throw new ThroughlineError('usage', 'give either the number of a rejected result or --sequence');
+        throw usageError('give either the number of a rejected result or --sequence');
       if (sequence !== undefined) return showOutcome(command, sequence, json);
       if (id === undefined) return;
       const { entry, body } = await withClient(cliOf(command), (client) => wholeRejected(client, id));
@@ -129,7 +128,7 @@ function addRetry(result: Command): void {
     .examples('throughline result retry 3', 'throughline result retry --all')
     .action(async (id: number | undefined, options: { all?: boolean; json?: boolean }, command: Command) => {
       if ((id === undefined) === (options.all !== true)) {
-        throw new ThroughlineError('usage', 'give either the number of one result or --all');
+        throw usageError('give either the number of one result or --all');
       }
       await withClient(cliOf(command), async (client) => {
         const entries = id === undefined ? (await rejectedEntries(client, {})).entries : [{ id }];

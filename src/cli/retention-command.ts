@@ -1,4 +1,4 @@
-import { ThroughlineError } from '../contracts/errors.js';
+import { usageError } from '../contracts/errors.js';
 import { RETENTION_TERMS, type RetentionTerm } from '../contracts/lifecycle-record.js';
 import type {
   MessagesShown,
@@ -68,8 +68,7 @@ export function retentionCommand(program: Command): void {
     .action(async ({ json, yes, dryRun = false, ...rule }: SetOptions, command: Command) => {
       const { project, remove, ...terms } = rule;
       if (remove !== true && Object.keys(terms).length === 0)
-        throw new ThroughlineError(
-          'usage',
+        throw usageError(
           'give --archive-after, --forget-after, --dispatches-after or --rejected-after, with days such as 90d, or never, or --remove',
         );
       await withClient(cliOf(command), async (client) => {
@@ -104,8 +103,7 @@ function removes({ forget, dispatches, rejected }: RetentionOutlook): boolean {
 async function isSure(outlook: RetentionOutlook): Promise<boolean> {
   for (const line of retentionLines(outlook, new Date().toISOString())) note(line);
   if (canAsk()) return agreed('Set this rule? [y/N] ');
-  throw new ThroughlineError(
-    'usage',
+  throw usageError(
     'nothing was changed: something would be removed at once, and there is no terminal to ask on. Add --yes',
   );
 }

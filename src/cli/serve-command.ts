@@ -1,4 +1,4 @@
-import { ThroughlineError } from '../contracts/errors.js';
+import { usageError } from '../contracts/errors.js';
 import { loadEmbedder } from '../engine/embedding/load-embedder.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { accessOptions } from '../nats/connection/nats-access.js';
@@ -84,7 +84,7 @@ function servedBy(options: ServeOptions): readonly Served[] {
   };
   const [flag] = Object.entries(flags).find(([, value]) => value !== undefined) ?? [];
   if (flag === undefined) return only;
-  throw new ThroughlineError('usage', `${flag} is only for the inspector: give --inspector-port, too`);
+  throw usageError(`${flag} is only for the inspector: give --inspector-port, too`);
 }
 
 /** Whatever a start reads because a setting or an option names it, without a server. */

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { hasProjectFile } from '../agents/agent-session.js';
 import type { Config } from '../config/config.js';
-import { codeOf, messageOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, messageOf, noSuchSession, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
@@ -24,8 +24,7 @@ export function sessionGiven(cli: Cli, command: Command, asArgument = true): Tok
   const argument = asArgument ? command.args[0] : undefined;
   const { session } = command.optsWithGlobals<{ session?: string }>();
   if (argument !== undefined && session !== undefined && argument !== session) {
-    throw new ThroughlineError(
-      'usage',
+    throw usageError(
       `which session, ${argument} or ${session}? Give it as an argument or by --session, not both`,
     );
   }
@@ -56,10 +55,7 @@ export async function usualSession(cli: Cli, command: Command, asArgument = true
   const names = sessions.map(({ session }) => session).join(', ');
   const more = total > sessions.length ? ` and ${total - sessions.length} more` : '';
   const there = total === 0 ? 'there is none yet' : `there are ${names}${more}`;
-  throw new ThroughlineError(
-    'usage',
-    `no session is named: give --session NAME, or set THROUGHLINE_SESSION; ${there}`,
-  );
+  throw usageError(`no session is named: give --session NAME, or set THROUGHLINE_SESSION; ${there}`);
 }
 
 const NAMED = 5;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -24,10 +23,11 @@ import { CanonicalState, CopiedSequences, rankedNext } from '../memory/session/c
 import { checkForeign } from '../memory/session/foreign-events.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
-import { counted } from '../shared/text.js';
+import { counted, isObject } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
+import { readNamed } from './option-parsers.js';
 import { patiently, showProgress } from './progress-line.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
@@ -67,8 +67,7 @@ export function addImport(session: Command): void {
           ? token(file.head.session, `${source.name} line 1: session`)
           : token(options.as, '--as');
       await withClient(cli, (client) => imported(client, name, source, file)).catch((fault: unknown) => {
-        // A rejected schema is a fault of the file, not of the command line.
-        throw codeOf(fault) === 'schema_invalid' ? damaged(source.name, messageOf(fault)) : fault;
+        throw ofFile(source.name, fault);
       });
       const { count } = file.state;
       if (options.json === true)
@@ -160,11 +159,7 @@ export async function sessionSource(path: string): Promise<SessionSource> {
   // A socket, which another program may give for standard input, cannot be opened by its path.
   if (path === '-' || path === '/dev/stdin')
     return { name: path === '-' ? 'standard input' : path, bytes: await buffer(process.stdin) };
-  try {
-    return { name: path, bytes: await readFile(path) };
-  } catch (cause) {
-    throw new ThroughlineError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
-  }
+  return { name: path, bytes: await readNamed(path) };
 }
 
 /** A file that was read whole, and is sound. */
@@ -252,10 +247,6 @@ function headOf(place: string, json: unknown): SessionFileHead {
   return checked(place, sessionFileHead, json);
 }
 
-function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
-  return typeof json === 'object' && json !== null;
-}
-
 function isEnd(json: unknown): boolean {
   return isObject(json) && 'sha256' in json;
 }
@@ -283,7 +274,7 @@ function checked<Schema extends z.ZodType>(place: string, schema: Schema, json: 
   try {
     return checkedBy(schema, json);
   } catch (error) {
-    throw codeOf(error) === 'schema_invalid' ? damaged(place, messageOf(error)) : error;
+    throw ofFile(place, error);
   }
 }
 
@@ -292,8 +283,13 @@ async function added(place: string, state: CanonicalState, stored: StoredEvent):
     await checkForeign(stored, Date.now());
     state.add([stored]);
   } catch (error) {
-    throw codeOf(error) === 'schema_invalid' ? damaged(place, messageOf(error)) : error;
+    throw ofFile(place, error);
   }
+}
+
+/** A rejected schema is a fault of the file, not of the command line. */
+function ofFile(place: string, error: unknown): unknown {
+  return codeOf(error) === 'schema_invalid' ? damaged(place, messageOf(error)) : error;
 }
 
 export function damaged(place: string, why: string): ThroughlineError {

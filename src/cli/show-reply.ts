@@ -10,7 +10,7 @@ import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ToolName } from '../contracts/tool-requests.js';
 import { age, clipText, counted, oneLine } from '../shared/text.js';
 import { cameText, spaced, stallText, statusText, toneOf } from '../shared/wire-words.js';
-import { answerCommand } from '../work/questions.js';
+import { answerCommand } from '../work/task-step.js';
 import { type Cli, coloured } from './command-context.js';
 import { type Cell, inLine, table } from './output.js';
 import { resultText } from './result-body.js';
@@ -244,11 +244,9 @@ function sessionFields(
           )
           .join(', ')
       : clipText(oneLine(String(value ?? '-')), 200);
-  return fields.map(([key, value]) => `${pc.dim(nameOf(key).padEnd(width))}  ${shown(value)}`);
-}
-
-function nameOf(key: string): string {
-  return key === 'dispatches' ? 'results' : key;
+  return fields.map(
+    ([key, value]) => `${pc.dim((key === 'dispatches' ? 'results' : key).padEnd(width))}  ${shown(value)}`,
+  );
 }
 
 /**
@@ -398,17 +396,7 @@ export function fileLines({ files, links }: Pick<FilesListed, 'files' | 'links'>
   });
 }
 
-interface Progress {
-  readonly task: string;
-  readonly board?: string | undefined;
-  readonly plan?: string | undefined;
-  readonly dispatches: number;
-  readonly last_outcome: string;
-  readonly next_action: string;
-  readonly required_fixes: number;
-  readonly questions?: readonly { readonly text: string }[] | undefined;
-  readonly replan_hint?: string | undefined;
-}
+type Progress = ToolReply<'ledger-list'>['tasks'][number];
 
 export function progressLines(pc: Colors, progress: Progress, width = 0): string[] {
   const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;

@@ -1,6 +1,6 @@
 import { clipText, counted, oneLine } from '../shared/text.js';
-import type { AskedQuestion } from '../work/questions.js';
 import type { RunPlanEvent, RunSummary, TaskSummary } from '../work/run-types.js';
+import type { AskedQuestion } from '../work/task-step.js';
 
 /** Text output of `throughline work`. */
 

@@ -9,7 +9,7 @@ import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-repl
 import { boardLine } from '../memory/session/task-dependencies.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, oneLine } from '../shared/text.js';
-import { answerCommand } from '../work/questions.js';
+import { answerCommand } from '../work/task-step.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
 import { table } from './output.js';
@@ -24,7 +24,7 @@ import {
   TIMELINE_HEADINGS,
   timelineCells,
 } from './show-reply.js';
-import { WATCH, watchText } from './watching.js';
+import { WATCH, watchText } from './signals.js';
 
 type StatusOptions = Flags<'json' | 'watch'> & Texts<'session' | 'task'>;
 

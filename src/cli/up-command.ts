@@ -11,7 +11,7 @@ import {
   tokenOf,
   userStore,
 } from '../config/user-server.js';
-import { ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { makePrivateFolder, writePrivateFile } from '../engine/files/user-state.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { START_ONE, withoutSecrets } from '../nats/connection/nats-errors.js';
@@ -42,10 +42,9 @@ import {
   writeInspectorNote,
 } from './inspector-options.js';
 import { addMonitoringOptions, type MonitoringOptions, startMonitoring } from './monitoring-options.js';
-import { serverToStart } from './nats-server-command.js';
 import { givenOptions, wholeNumber } from './option-parsers.js';
 import { agreed } from './output.js';
-import { type OwnServer, startOwnServer } from './own-server.js';
+import { type OwnServer, serverToStart, startOwnServer } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
 interface UpOptions
@@ -141,7 +140,12 @@ export function upCommand(program: Command): void {
             : await startInspector(url, context, options, own === undefined ? 'reader' : 'operator');
         if (own !== undefined && options.store === undefined)
           recordSettings(own.server.storeDir, givenOptions(command, ['detach', 'yes']), cli.config.env);
-        if (own !== undefined) noteInspector(own.server.storeDir, inspector, shutdown);
+        if (own !== undefined) {
+          // For an `up --detach` that finds this one.
+          const { storeDir } = own.server;
+          writeInspectorNote(storeDir, inspector?.url ?? null);
+          shutdown.add('the note of the inspector', async () => removeInspectorNote(storeDir));
+        }
         out(
           own === undefined
             ? `throughline ready ${withoutSecrets(url)}`
@@ -161,16 +165,6 @@ export function upCommand(program: Command): void {
   );
 }
 
-/** For an `up --detach` that finds this one. */
-function noteInspector(
-  storeDir: string,
-  inspector: { readonly url: string } | undefined,
-  shutdown: Shutdown,
-): void {
-  writeInspectorNote(storeDir, inspector?.url ?? null);
-  shutdown.add('the note of the inspector', async () => removeInspectorNote(storeDir));
-}
-
 async function detached(
   cli: Cli,
   command: Command,
@@ -178,8 +172,7 @@ async function detached(
   given: string | undefined,
 ): Promise<void> {
   if (given !== undefined) {
-    throw new ThroughlineError(
-      'usage',
+    throw usageError(
       '--detach is only for a server that "up" starts: unset NATS_URL and leave out --nats, or run "throughline admin serve"',
     );
   }
@@ -208,8 +201,7 @@ async function tellFound(cli: Cli, options: UpOptions, server: DetachedServer): 
   const { port, storeDir, pid } = server;
   const token = tokenOf(storeDir);
   if (options.auth !== undefined && options.auth !== (token !== undefined)) {
-    throw new ThroughlineError(
-      'usage',
+    throw usageError(
       `the server on port ${port} runs already ${options.auth ? 'without' : 'with'} a token: run "throughline down" first`,
     );
   }
@@ -238,8 +230,7 @@ function refuseServerOptions(options: UpOptions): void {
   for (const name of ['port', 'store', 'monitorPort', 'yes', 'auth'] as const) {
     if (options[name] === undefined) continue;
     const flag = name === 'monitorPort' ? 'monitor-port' : name;
-    throw new ThroughlineError(
-      'usage',
+    throw usageError(
       `--${flag} is only for a server that "up" starts: unset NATS_URL, or leave out the option`,
     );
   }
@@ -260,7 +251,7 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   const start = () =>
     startNatsServer({
       ...{ source, storeDir, port, host: HOST, monitorPort: options.monitorPort },
-      extraConfig: tokenConfig(token),
+      extraConfig: token && `authorization { token: ${JSON.stringify(token)} }`,
       log: (line) => logger.debug?.({}, line),
     });
   return startOwnServer(start, failed);
@@ -291,7 +282,7 @@ async function offerToStopOrphan(storeDir: string, yes: boolean): Promise<void> 
  * Returns the token that the server on a store asks for. Makes one with `auth`, and removes it where `auth` is false; without
  * either, a server keeps the protection that it had.
  */
-export function serverToken(store: string, auth: boolean | undefined): string | undefined {
+function serverToken(store: string, auth: boolean | undefined): string | undefined {
   if (auth === false) rmSync(join(store, TOKEN_FILE), { force: true });
   return auth === true ? keptToken(store, TOKEN_FILE) : tokenOf(store);
 }
@@ -303,10 +294,6 @@ function keptToken(store: string, file: string): string {
   const made = randomBytes(24).toString('base64url');
   writePrivateFile(join(store, file), `${made}\n`);
   return made;
-}
-
-export function tokenConfig(token: string | undefined): string | undefined {
-  return token === undefined ? undefined : `authorization { token: ${JSON.stringify(token)} }`;
 }
 
 /** Beside the time that `up` gives itself: its server may take as long again. */

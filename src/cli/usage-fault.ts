@@ -147,7 +147,9 @@ function innerHint(command: Command, given: string): string | undefined {
   if (command.parent === null) return undefined;
   const inner = command.commands.filter((each) => each.name() !== 'help');
   const path = pathOf(command).join(' ');
-  const one = inner.find((each) => READING.has(each.name()) && takesSession(each));
+  const one = inner.find(
+    (each) => READING.has(each.name()) && each.registeredArguments[0]?.name() === 'session',
+  );
   const meant =
     one === undefined || !isToken(given) || READING.has(given)
       ? ''
@@ -157,10 +159,6 @@ function innerHint(command: Command, given: string): string | undefined {
 
 /** Commands of a group that a person means who names a session alone. */
 const READING: ReadonlySet<string> = new Set(['ls', 'show']);
-
-function takesSession({ registeredArguments: [first] }: Command): boolean {
-  return first?.name() === 'session';
-}
 
 /**
  * `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call.

@@ -3,7 +3,7 @@ import { join, resolve, sep } from 'node:path';
 import { Option } from 'commander';
 import type { AgentSession } from '../agents/agent-session.js';
 import { USUAL_VARIABLES } from '../config/config.js';
-import { ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import { isWithin } from '../engine/files/text-file.js';
 import { shellWord } from '../shared/text.js';
@@ -27,9 +27,10 @@ type QuestionEvent = Extract<RunPlanEvent, { type: 'question' }>;
 
 interface WorkOptions
   extends Flags<'tick' | 'again' | 'json'>,
-    Texts<'plan' | 'session' | 'project' | 'reviewer' | 'check' | 'notify' | 'hooks' | 'logs'>,
+    Texts<'plan' | 'session' | 'project' | 'check' | 'notify' | 'hooks' | 'logs'>,
     Numbers<'maxFacts' | 'maxTokens' | 'maxCost'> {
   readonly implementer: string;
+  readonly reviewer?: string;
   readonly maxRounds: number;
   readonly timeout: number;
   readonly onStall: 'ask' | 'skip';
@@ -132,11 +133,10 @@ const EXIT_CODES: Readonly<Record<RunOutcome, number>> = { done: 0, needed: 3, l
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function checkTogether({ reviewer, check, parallel, worktrees }: WorkOptions): void {
-  const wrong = (message: string) => new ThroughlineError('usage', message);
   if (reviewer === undefined && check === undefined)
-    throw wrong('nothing would approve the work: give --reviewer, --check, or both');
+    throw usageError('nothing would approve the work: give --reviewer, --check, or both');
   if (parallel > 1 && worktrees === undefined)
-    throw wrong(`--parallel ${parallel} needs --worktrees: without them tasks change the same files`);
+    throw usageError(`--parallel ${parallel} needs --worktrees: without them tasks change the same files`);
 }
 
 async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
@@ -240,8 +240,7 @@ async function worktreesOf({ worktrees }: WorkOptions, logs: string, session: st
 function namedFolder(name: string, option: string): string {
   const [path, project] = [resolve(name), process.cwd()];
   if (!path.startsWith(`${project}${sep}`) || isWithin(path, project)) return path;
-  throw new ThroughlineError(
-    'usage',
+  throw usageError(
     `${option} ${name} leads out of the project by a symbolic link: name the folder that you mean`,
   );
 }
@@ -293,13 +292,12 @@ function workEnvironment(
   if (!url.includes('@')) given.NATS_URL = url;
   for (const name of names) {
     if (name.includes('='))
-      throw new ThroughlineError(
-        'usage',
+      throw usageError(
         `--env takes names alone, so that no value stands in a command line: set ${name.slice(0, name.indexOf('='))} in the environment, and give its name`,
       );
     const value = env[name];
     if (value === undefined)
-      throw new ThroughlineError('usage', `--env ${name}: the variable is not set; set it, or leave it out`);
+      throw usageError(`--env ${name}: the variable is not set; set it, or leave it out`);
     given[name] = value;
   }
   return given;

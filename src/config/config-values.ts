@@ -30,40 +30,32 @@ export function optional(shown = '–'): VariableReader<string | undefined> {
   return { read: (raw) => raw, shown };
 }
 
-/** A web address. Errors do not repeat its value, which may contain a password. */
-export const address: VariableReader<string | undefined> = {
-  read(raw) {
-    if (raw === undefined || isPlainAddress(raw)) return raw;
-    throw new WrongVariable(
-      'is not an address: use http://host:port or https://host, without user and password',
-    );
-  },
-  shown: '–',
-};
+/** A text of a certain form. Errors do not repeat its value, which may hold a password. */
+function form(isRight: (raw: string) => boolean, fault: string): VariableReader<string | undefined> {
+  const read = (raw: string | undefined) => {
+    if (raw === undefined || isRight(raw)) return raw;
+    throw new WrongVariable(fault);
+  };
+  return { read, shown: '–' };
+}
 
-function isPlainAddress(raw: string): boolean {
+export const address = form((raw) => {
   if (!URL.canParse(raw)) return false;
   const { protocol, username, password } = new URL(raw);
   return /^https?:$/.test(protocol) && username === '' && password === '';
-}
+}, 'is not an address: use http://host:port or https://host, without user and password');
 
-/** Sent in a header of each request. Errors do not repeat its value. */
-export const secret: VariableReader<string | undefined> = {
-  read(raw) {
-    if (raw === undefined || /^[!-~]+$/.test(raw)) return raw;
-    throw new WrongVariable('holds characters that a key cannot have: use printable ASCII without spaces');
-  },
-  shown: '–',
-};
+/** Sent in a header of each request. */
+export const secret = form(
+  (raw) => /^[!-~]+$/.test(raw),
+  'holds characters that a key cannot have: use printable ASCII without spaces',
+);
 
-/** Part of a URL. Errors do not repeat its value. */
-export const accessToken: VariableReader<string | undefined> = {
-  read(raw) {
-    if (raw === undefined || /^[\w-]{16,128}$/.test(raw)) return raw;
-    throw new WrongVariable('is not a token: use 16 to 128 characters of A-Z a-z 0-9 _ and -');
-  },
-  shown: '–',
-};
+/** Part of a URL. */
+export const accessToken = form(
+  (raw) => /^[\w-]{16,128}$/.test(raw),
+  'is not a token: use 16 to 128 characters of A-Z a-z 0-9 _ and -',
+);
 
 export const flag: VariableReader<boolean> = {
   read(raw) {

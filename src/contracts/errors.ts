@@ -29,6 +29,11 @@ export class TextsRefusedError extends ThroughlineError {
   }
 }
 
+/** Words or options that can never be right. */
+export function usageError(message: string): ThroughlineError {
+  return new ThroughlineError('usage', message);
+}
+
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

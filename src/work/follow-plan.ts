@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
@@ -88,22 +88,17 @@ function textOf(path: string): string {
 }
 
 function nothingToDo(session: string): ThroughlineError {
-  return new ThroughlineError(
-    'usage',
-    `session ${session} has neither a plan nor board tasks: name its plan with --plan FILE`,
-  );
+  return usageError(`session ${session} has neither a plan nor board tasks: name its plan with --plan FILE`);
 }
 
 function notThisPlan(session: string, path: string): ThroughlineError {
-  return new ThroughlineError(
-    'usage',
+  return usageError(
     `session ${session} already exists and does not follow ${path}: use --session ${session} if it should, or another session name`,
   );
 }
 
 function otherPlan(session: string, known: string, path: string): ThroughlineError {
-  return new ThroughlineError(
-    'usage',
+  return usageError(
     `session ${session} follows ${known}, not ${path}: use another session name for this plan`,
   );
 }

@@ -4,7 +4,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import { hashOf } from '../shared/hash.js';
 import { shellWord } from '../shared/text.js';
@@ -28,12 +28,11 @@ export async function gitWorktrees(directory: string, folder: string, session: s
   const head = await git(directory, ['rev-parse', '--verify', 'HEAD']);
   if (!top.ok || !head.ok) {
     const why = top.ok ? 'it has no commit yet' : top.output;
-    throw new ThroughlineError('usage', `--worktrees needs a git repository at ${directory}: ${why}`);
+    throw usageError(`--worktrees needs a git repository at ${directory}: ${why}`);
   }
   const onto = await git(directory, ['symbolic-ref', '--quiet', 'HEAD']);
   if (!onto.ok) {
-    throw new ThroughlineError(
-      'usage',
+    throw usageError(
       `--worktrees needs a branch to merge into, and ${directory} is on a detached HEAD: run "git switch BRANCH"`,
     );
   }

@@ -27,7 +27,7 @@ import { hashOf } from '../shared/hash.js';
 import { isObject } from '../shared/text.js';
 import { endRecorded, type RecordedCall } from './process-group.js';
 import type { AgentAnswer, KeptAnswers, RunIdentity } from './run-types.js';
-import { newHolder } from './task-steps.js';
+import { newHolder } from './session-tasks.js';
 
 /**
  * The folder of a session's runs: records of runs and their calls, answers that are not published yet, and by default logs and

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ThroughlineError } from '../contracts/errors.js';
+import { usageError } from '../contracts/errors.js';
 import { explainIssues } from '../contracts/explain-issues.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import { redactedEnd } from '../memory/redaction/redacted.js';
@@ -85,7 +85,7 @@ async function quoteOf(moment: HookMoment, output: string): Promise<string | und
 }
 
 function hooksIn(path: string): z.output<typeof hooksFile> {
-  const wrong = (why: string) => new ThroughlineError('usage', `--hooks ${path}: ${why}`);
+  const wrong = (why: string) => usageError(`--hooks ${path}: ${why}`);
   const read = readRegularFile(path, MAX_FILE);
   if (!Buffer.isBuffer(read)) throw wrong(read === undefined ? 'there is no such file' : read.fault);
   let json: unknown;

@@ -1,4 +1,4 @@
-import { ThroughlineError } from '../contracts/errors.js';
+import { usageError } from '../contracts/errors.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { RunHooks } from './run-hooks.js';
 import type { Agent, Check, KeptAnswers, RunIdentity, RunPlanEvent, Workspaces } from './run-types.js';
@@ -62,13 +62,12 @@ export const DEFAULTS = { maxRounds: 3, timeoutMs: 1_800_000, patienceMs: 120_00
 
 /** @throws ThroughlineError `usage` for options that contradict each other */
 export function checkOptions(options: RunPlanOptions, session: string | undefined): void {
-  const wrong = (message: string) => new ThroughlineError('usage', message);
-  if (session === undefined) throw wrong('neither plan nor session is given: name one of them');
+  if (session === undefined) throw usageError('neither plan nor session is given: name one of them');
   if (options.reviewer === undefined && options.check === undefined)
-    throw wrong('neither reviewer nor check is given: nothing would approve the work');
+    throw usageError('neither reviewer nor check is given: nothing would approve the work');
   const { maxFacts, maxRounds, timeoutMs, parallel, patienceMs, maxTokens, maxCost } = options;
   const numbers = { maxFacts, maxRounds, timeoutMs, parallel, patienceMs, maxTokens, maxCost };
   for (const [name, value] of Object.entries(numbers)) {
-    if (value !== undefined && !(value > 0)) throw wrong(`${name} is ${value}: use a number above 0`);
+    if (value !== undefined && !(value > 0)) throw usageError(`${name} is ${value}: use a number above 0`);
   }
 }

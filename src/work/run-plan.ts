@@ -1,20 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { type HeldLease, isHeld } from '../engine/ports/lease-store.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { named } from '../shared/text.js';
 import { followPlan, sessionOfPlan, tickPlan } from './follow-plan.js';
 import { workPlace } from './git-worktrees.js';
 import { type Aside, decide, type RunDecision, type RunRules, type RunStep } from './plan-run.js';
-import { askedKey, openQuestions } from './questions.js';
 import type { HookMoment } from './run-hooks.js';
 import { checkOptions, DEFAULTS, type RunPlanOptions } from './run-options.js';
 import { RunTally } from './run-tally.js';
 import type { RunPlanEvent, RunSummary } from './run-types.js';
-import { type PatientSession, patientSession, sessionTasks } from './session-tasks.js';
+import {
+  type ClaimTask,
+  newHolder,
+  type PatientSession,
+  patientSession,
+  sessionTasks,
+  taskLeases,
+} from './session-tasks.js';
 import { runStep } from './step-runner.js';
 import type { WorkTask } from './task-step.js';
-import { type ClaimTask, newHolder, taskLeases } from './task-steps.js';
+import { askedKey, openQuestions } from './task-step.js';
 
 /** Tasks whose outcome a session keeps: a run would repeat older ones. */
 const MOST_UNTICKED = 300;
@@ -158,8 +164,7 @@ class PlanRunner {
     const open = tasks.filter(({ isDone }) => !isDone);
     const { tick = false, again = false } = this.#options;
     if (!tick && open.filter(({ from }) => from === 'plan').length > MOST_UNTICKED) {
-      throw new ThroughlineError(
-        'usage',
+      throw usageError(
         `the plan has more than ${MOST_UNTICKED} open tasks, and a session remembers what came of ${MOST_UNTICKED}: have lines ticked (--tick)`,
       );
     }

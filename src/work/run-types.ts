@@ -1,6 +1,6 @@
 import type { Role } from '../contracts/kinds.js';
 import type { RunOutcome } from './plan-run.js';
-import type { AskedQuestion } from './questions.js';
+import type { AskedQuestion } from './task-step.js';
 
 export type AgentRole = Extract<Role, 'implementer' | 'reviewer'>;
 

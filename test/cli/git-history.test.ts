@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { readCommits } from '../../src/cli/git-history.js';
+import { readCommits } from '../../src/cli/import-git.js';
 
 const repo = await mkdtemp(join(tmpdir(), 'throughline-history-'));
 afterAll(() => rm(repo, { recursive: true, force: true }));

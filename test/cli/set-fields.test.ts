@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fieldChange, withFields } from '../../src/cli/result-entries.js';
+import { fieldChange, withFields } from '../../src/cli/result-changes.js';
 import * as fc from '../support/properties.js';
 
 const RESULT = { task_id: '1', issues: [{ message: 'a' }, { message: 'b' }], notes: 'n' };

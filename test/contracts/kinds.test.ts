@@ -25,7 +25,7 @@ const MAY_NAME_A_ROLE = new Set([
   'sdk/throughline-client.ts',
   // What a commit is taken for.
   'cli/import-git.ts',
-  'cli/git-history.ts',
+  'cli/import-git.ts',
   // Who works is an implementer, unless something says otherwise.
   'agents/hooks/carry-out.ts',
   'agents/mcp/report-tool.ts',

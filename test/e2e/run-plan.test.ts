@@ -4,7 +4,7 @@ import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import type { RunPlanOptions } from '../../src/work/run-options.js';
 import { runPlan } from '../../src/work/run-plan.js';
 import type { AgentAnswer, KeptAnswers, RunPlanEvent } from '../../src/work/run-types.js';
-import { taskLeases } from '../../src/work/task-steps.js';
+import { taskLeases } from '../../src/work/session-tasks.js';
 import { tasksFolder } from '../support/runs.js';
 import { answerOf, type Script, scriptedAgents } from '../support/scripted-agents.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';

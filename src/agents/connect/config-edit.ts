@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parse, stripComments } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { ConfigFile } from './client-table.js';
-import { hasAll, hasAny, withEntries, withoutEntries } from './json-entries.js';
+import { hasAll, hasAny, unusable, withEntries, withoutEntries } from './json-entries.js';
 import { hasAnyBlock, hasBlock, linesOfBlock, withBlock, withoutServer } from './marked-block.js';
 
 export type EntryState = 'connected' | 'outdated' | 'absent';
@@ -54,9 +54,9 @@ export function connectedText(file: ConfigFile, text: string | undefined): strin
       return withBlock(text ?? '', file.block, file.path);
     case 'own':
       if (isBlank || entryState(file, text) !== 'absent') return file.text;
-      throw new ThroughlineError(
-        'config_invalid',
-        `${file.path}: "throughline connect" did not write this file: move it away, then run this again`,
+      throw unusable(
+        file.path,
+        '"throughline connect" did not write this file: move it away, then run this again',
       );
   }
 }

@@ -1,9 +1,12 @@
 import { accessSync, constants } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { projectOf } from '../../contracts/names.js';
 import { projectStateDir, userStateDir } from '../../engine/files/user-state.js';
 import { hashOf } from '../../shared/hash.js';
+import { isObject } from '../../shared/text.js';
 import {
   CONNECT_CLIENTS,
   CONNECT_NAMES,
@@ -12,7 +15,7 @@ import {
   type Where,
 } from './client-table.js';
 import { connectedText, disconnectedText, type EntryState, entryState, ownLines } from './config-edit.js';
-import { isOnlyProject, type ProjectFields, projectText, projectTextBefore } from './project-file.js';
+import { unlessTooDeep, unusable } from './json-entries.js';
 
 export interface FileChange {
   readonly path: string;
@@ -157,9 +160,9 @@ function requireOurs(file: ConfigFile, text: string | undefined, recorded: strin
   const lines = ownLines(file, text);
   if (lines === undefined || entryState(file, text) !== 'outdated' || recorded === hashOf(lines)) return;
   const what = file.kind === 'block' ? 'the text between ">>> throughline" and "<<< throughline"' : 'it';
-  throw new ThroughlineError(
-    'config_invalid',
-    `${file.path}: "throughline connect" did not write ${what} as it stands there: remove it by hand, then run this again`,
+  throw unusable(
+    file.path,
+    `"throughline connect" did not write ${what} as it stands there: remove it by hand, then run this again`,
   );
 }
 
@@ -182,4 +185,60 @@ function isProgram(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Fields of the `.throughline.json` that `throughline connect` writes. */
+export interface ProjectFields {
+  readonly session?: string;
+  readonly project?: string;
+  /** Path of a plan, relative to the folder of the file. */
+  readonly plan?: string;
+}
+
+const FIELDS = ['session', 'project', 'plan'] as const;
+
+/**
+ * Returns the text of the file with the given fields, and defaults for missing ones. Other fields are kept.
+ *
+ * @throws ThroughlineError `config_invalid` for a file that is not a JSON object
+ */
+export function projectText(
+  text: string | undefined,
+  given: ProjectFields,
+  defaults: ProjectFields,
+  path: string,
+): string {
+  let result = text === undefined || text.trim() === '' ? '{}\n' : text;
+  const errors: ParseError[] = [];
+  const there: unknown = unlessTooDeep(() => parse(result, errors));
+  if (!isObject(there) || errors.length > 0) {
+    throw unusable(path, 'it is not a JSON object: write {"session": "NAME"}');
+  }
+  for (const field of FIELDS) {
+    const value = given[field] ?? there[field] ?? defaults[field];
+    if (value !== undefined && value !== there[field]) result = withField(result, field, value);
+  }
+  return result;
+}
+
+/** Restores our fields from a copy before the first client. Keeps other changes. */
+export function projectTextBefore(text: string, copy: string): string {
+  const [now, before]: unknown[] = [parse(text), parse(copy)];
+  // The file was damaged by hand.
+  if (!isObject(now) || !isObject(before)) return text;
+  const fields = FIELDS.filter((field) => now[field] !== before[field]);
+  const result = fields.reduce((rest, field) => withField(rest, field, before[field]), text);
+  return isDeepStrictEqual(parse(result), before) ? copy : result;
+}
+
+function withField(text: string, field: string, value: unknown): string {
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol };
+  return applyEdits(text, modify(text, [field], value, { formattingOptions }));
+}
+
+/** Returns true if a file has only fields that `throughline connect` writes: it is removed with the last client. */
+export function isOnlyProject(text: string): boolean {
+  const value: unknown = parse(text);
+  return isObject(value) && Object.keys(value).every((key) => FIELDS.some((field) => field === key));
 }

@@ -93,9 +93,9 @@ export function withoutEntries(text: string, { fields, lists }: JsonEntries, nam
     if (first === undefined) break;
     // Each removal parses the whole file again.
     if (found.length > MAX_OURS)
-      throw new ThroughlineError(
-        'config_invalid',
-        `${name}: ${lists.under} has ${found.length} entries that run throughline: remove them by hand, then run this again`,
+      throw unusable(
+        name,
+        `${lists.under} has ${found.length} entries that run throughline: remove them by hand, then run this again`,
       );
     result = removed(result, first.node.node, name);
   }
@@ -174,7 +174,7 @@ function removed(text: string, value: Node, name: string): string {
     node = property;
   }
   const parent = node.parent;
-  if (parent === undefined) throw new ThroughlineError('config_invalid', `${name}: it is not an object`);
+  if (parent === undefined) throw unusable(name, 'it is not an object');
   const siblings = parent.children ?? [];
   const at = siblings.indexOf(node);
   const previous = siblings[at - 1];
@@ -252,13 +252,15 @@ function treeOf(text: string, name: string): Node {
   const [error] = errors;
   if (tree === undefined || error !== undefined) {
     const line = text.slice(0, error?.offset ?? 0).split('\n').length;
-    throw new ThroughlineError(
-      'config_invalid',
-      `${name}: line ${line} is not JSON: repair it, then run this again`,
-    );
+    throw unusable(name, `line ${line} is not JSON: repair it, then run this again`);
   }
   if (tree.type !== 'object') throw wrongType(name, 'the file', 'an object');
   return tree;
+}
+
+/** The error about a file of a client that cannot be edited. */
+export function unusable(file: string, why: string, cause?: unknown): ThroughlineError {
+  return new ThroughlineError('config_invalid', `${file}: ${why}`, { cause });
 }
 
 /** Runs a recursive parser; returns undefined for a text that is nested too deeply. */
@@ -308,15 +310,12 @@ function eolOf(text: string): string {
 }
 
 function wrongType(name: string, path: string, type: string): ThroughlineError {
-  return new ThroughlineError(
-    'config_invalid',
-    `${name}: ${path} is not ${type}: repair it, then run this again`,
-  );
+  return unusable(name, `${path} is not ${type}: repair it, then run this again`);
 }
 
 function taken(name: string, path: readonly string[]): ThroughlineError {
-  return new ThroughlineError(
-    'config_invalid',
-    `${name}: ${path.join('.')} is an entry that "throughline connect" did not write: give it another name, or remove it`,
+  return unusable(
+    name,
+    `${path.join('.')} is an entry that "throughline connect" did not write: give it another name, or remove it`,
   );
 }

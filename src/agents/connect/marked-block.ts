@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, type TomlTable } from 'smol-toml';
-import { messageOf, ThroughlineError } from '../../contracts/errors.js';
+import { messageOf, type ThroughlineError } from '../../contracts/errors.js';
 import { isObject } from '../../shared/text.js';
+import { unusable } from './json-entries.js';
 
 /*
  * Our lines in a TOML or Markdown file are one block of text at its end, between two marker lines. Each edit of TOML is verified:
@@ -86,9 +87,9 @@ export function withoutServer(text: string, block: TomlBlock | MarkdownBlock, na
   const left = isObject(servers) ? servers.throughline : undefined;
   if (!isObject(left) || left.command !== undefined || left.url !== undefined) return rest;
   const tables = Object.keys(left).map((key) => `mcp_servers.throughline.${key}`);
-  throw new ThroughlineError(
-    'config_invalid',
-    `${name}: ${tables.join(', ')} cannot stay without the server: remove these tables, then run this again`,
+  throw unusable(
+    name,
+    `${tables.join(', ')} cannot stay without the server: remove these tables, then run this again`,
   );
 }
 
@@ -135,7 +136,7 @@ function tableOf(text: string, name: string, why = 'it is not TOML: repair it'):
     return parse(text);
   } catch (cause) {
     const [line = ''] = messageOf(cause).split('\n');
-    throw new ThroughlineError('config_invalid', `${name}: ${why} (${line})`, { cause });
+    throw unusable(name, `${why} (${line})`, cause);
   }
 }
 
@@ -153,9 +154,9 @@ function hasInOrder(whole: readonly unknown[], part: readonly unknown[]): boolea
 }
 
 function changed(name: string): ThroughlineError {
-  return new ThroughlineError(
-    'config_invalid',
-    `${name}: the edit would change what is not ours, so nothing was written: edit the lines between "# ${BEGIN_MARK}" and "# ${END}" by hand`,
+  return unusable(
+    name,
+    `the edit would change what is not ours, so nothing was written: edit the lines between "# ${BEGIN_MARK}" and "# ${END}" by hand`,
   );
 }
 

@@ -18,8 +18,7 @@ import {
 import { lastSaid, plainRole, resultId, saidByAgent, taskIn, withResultId } from './hook-results.js';
 import type { Waiting } from './hook-state.js';
 import type { HookClient } from './hook-table.js';
-import { intentOf, requestEntry, toolEntry } from './hook-trace.js';
-import { commitIn, turnResult, turnTask } from './hook-turn.js';
+import { commitIn, intentOf, requestEntry, toolEntry, turnResult, turnTask } from './hook-turn.js';
 import type { ReturnedResult } from './returned-result.js';
 import { forgetRunning, isToLook, newsFor, noteTask, noteWork, REPORT_TOOL } from './running-agent.js';
 import { flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';

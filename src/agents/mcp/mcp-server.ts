@@ -9,7 +9,7 @@ import type { Role } from '../../contracts/kinds.js';
 import { oneLine } from '../../shared/text.js';
 import { VERSION } from '../../version.js';
 import { HOOK_CLIENTS } from '../hooks/hook-table.js';
-import { agentOf } from '../hooks/hook-trace.js';
+import { agentOf } from '../hooks/hook-turn.js';
 import { explainTool } from './explain-tool.js';
 import {
   listedSchema,

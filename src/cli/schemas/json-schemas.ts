@@ -153,8 +153,7 @@ export const SCHEMA_LIST: readonly { readonly name: string; readonly about: stri
  * Fields that it does not name are allowed.
  */
 export function jsonSchema(name: string): object | undefined {
-  if (!Object.hasOwn(SCHEMAS, name)) return undefined;
-  const described = SCHEMAS[name];
+  const described = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;
   if (described === undefined) return undefined;
   const { about, schema } = described;
   // Input schema: a field with a default may be left out.
@@ -167,12 +166,13 @@ export function jsonSchema(name: string): object | undefined {
   // The name of the whole is that of the file.
   const own = $ref?.replace('#/$defs/', '') ?? '';
   const { [own]: root = whole, ...parts } = $defs;
+  const { description: _, ...rest } = root;
   return {
     $schema,
     $id: `urn:throughline:schema:${name}`,
     title: inPascalCase(name),
     description: sentence(about),
-    ...withoutDescription(root),
+    ...rest,
     ...(Object.keys(parts).length > 0 && { $defs: parts }),
   };
 }
@@ -203,10 +203,6 @@ function forOtherLanguages(part: z.core.JSONSchema.BaseSchema): void {
     .replaceAll('\\d', '[0-9]')
     .replaceAll(/\\u00([0-9a-f]{2})/g, '\\x$1')
     .replaceAll(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
-}
-
-function withoutDescription({ description: _, ...schema }: z.core.JSONSchema.BaseSchema): object {
-  return schema;
 }
 
 function sentence(text: string): string {
