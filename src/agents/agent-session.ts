@@ -36,12 +36,6 @@ export interface AgentSession {
   readonly changed?: string;
 }
 
-interface Where {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute path of the agent's working folder. */
-  readonly directory: string;
-}
-
 const PROJECT_FILE = '.throughline.json';
 
 /** Size limit of a `.throughline.json`, in bytes. */
@@ -59,7 +53,13 @@ const MAX_GIT_FILE = 16 * 1024;
  * @throws ThroughlineError `config_invalid` for an invalid `.throughline.json`; `not_connected` for one in a folder that the user
  * has not connected, and for a remote with the name of another project's session
  */
-export function agentSession({ env, directory }: Where): AgentSession {
+export function agentSession({
+  env,
+  directory,
+}: {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly directory: string;
+}): AgentSession {
   const { file, git } = projectAt(directory);
   const stateDir = stateDirOf(env);
   const known =

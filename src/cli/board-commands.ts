@@ -3,9 +3,9 @@ import { TOOLS } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { answerCommand as answering } from '../work/task-step.js';
 import type { Command } from './cli-command.js';
-import { cliOf, out, withClient } from './command-context.js';
+import { out, withClient } from './command-context.js';
 import { addFields, addRequest, print } from './request-command.js';
-import { SESSION_DEFAULT, usualSession } from './session-argument.js';
+import { SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { coloursOf, showReply } from './show-reply.js';
 
 /** `throughline task …`, `note …` and `inbox …`: what agents and people keep in a session. */
@@ -70,8 +70,7 @@ function addEdit(task: Command): void {
       'throughline task edit TAS-1 -s demo --priority 0 --status pending',
     )
     .action(async () => {
-      const cli = cliOf(command);
-      const session = await usualSession(cli, command, false);
+      const { cli, session } = await sessionFor(command, false);
       const given: Readonly<Record<string, unknown>> = fieldsIn();
       const changes = EDITS.filter((name) => name.replace('task-', '') in given);
       if (changes.length === 0) throw usageError('nothing to change: give --content, --priority or --status');

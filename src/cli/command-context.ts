@@ -4,7 +4,7 @@ import { LOG_LEVELS } from '../config/settings.js';
 import { usualUrl } from '../config/user-server.js';
 import { noSuchSession, ThroughlineError, usageError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
-import type { Logger } from '../engine/ports/clients.js';
+import { type Logger, silentLogger } from '../engine/ports/clients.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { NatsPorts } from '../nats/open-nats.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -50,10 +50,9 @@ export function coloured({ config }: Cli): boolean {
 
 /** Connects with all ports, and always closes again. Makes no streams and buckets: reading needs no right to that. */
 export async function withNats<T>(cli: Cli, work: (nats: NatsPorts) => Promise<T>): Promise<T> {
-  const [{ openNats }, { natsOptions }, { silentLogger }] = await Promise.all([
+  const [{ openNats }, { natsOptions }] = await Promise.all([
     import('../nats/open-nats.js'),
     import('../services/common/service-context.js'),
-    import('../engine/ports/clients.js'),
   ]);
   const nats = await started(cli, (url) =>
     openNats({ ...natsOptions(url, 'throughline cli', cli.config, silentLogger), makes: [] }),

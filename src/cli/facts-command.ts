@@ -2,10 +2,10 @@ import type { FoundFact } from '../contracts/replies/fact-reply.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
-import { type Cli, cliOf, note, out, withClient } from './command-context.js';
+import { type Cli, note, out, withClient } from './command-context.js';
 import { allPages } from './output.js';
 import { addFields, addRequest, print, printTable, shapeOf } from './request-command.js';
-import { onSession, requireEvents, usualSession } from './session-argument.js';
+import { onSession, requireEvents, sessionFor } from './session-argument.js';
 import { coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
 
 interface FactsOptions extends Flags<'files' | 'json'>, Texts<'text' | 'id'> {
@@ -35,8 +35,7 @@ export function factsCommand(program: Command): void {
       'throughline facts demo --is all --json',
     )
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
-      const cli = cliOf(command);
-      const session = await usualSession(cli, command);
+      const { cli, session } = await sessionFor(command);
       const { id, files, json, text, is = 'open' } = options;
       if (id !== undefined) return showOne(cli, 'fact-show', { session, id }, json);
       if (files) return showOne(cli, 'file-list', { session, ...(text !== undefined && { text }) }, json);

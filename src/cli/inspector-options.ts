@@ -76,21 +76,15 @@ export function inspectorLine({ url }: Pick<RunningInspector, 'url'>): string {
 
 /**
  * Inspector URL of a running `up`, for `up --detach`; null if it serves none. Written before `up` reports ready.
- * The URL contains the token, so only the user who started `up` may read the file.
+ * The URL contains the token, so only the user who started `up` may read the file. A note of another process says nothing.
  */
-interface InspectorNote {
-  readonly url: string | null;
-  /** The process of `up`: a note that another one has left says nothing. */
-  readonly pid: number;
-}
-
+const noteSchema = z.object({ url: z.string().nullable(), pid: z.number() });
 const NAME = 'throughline-inspector.json';
 const MAX_NOTE = 4096;
 const POLL_MS = 50;
 
 export function writeInspectorNote(storeDir: string, url: string | null): void {
-  const note: InspectorNote = { url, pid: process.pid };
-  writePrivateFile(join(storeDir, NAME), JSON.stringify(note));
+  writePrivateFile(join(storeDir, NAME), JSON.stringify({ url, pid: process.pid }));
 }
 
 /** The URL of the inspector that a process serves, once it has said so; null where it serves none, or says nothing. */
@@ -104,7 +98,7 @@ export async function inspectorOf(storeDir: string, pid: number, withinMs: numbe
   }
 }
 
-function readNote(storeDir: string): InspectorNote | undefined {
+function readNote(storeDir: string): z.output<typeof noteSchema> | undefined {
   const read = readRegularFile(join(storeDir, NAME), MAX_NOTE);
   if (!(read instanceof Buffer)) return undefined;
   try {
@@ -113,8 +107,6 @@ function readNote(storeDir: string): InspectorNote | undefined {
     return undefined;
   }
 }
-
-const noteSchema = z.object({ url: z.string().nullable(), pid: z.number() });
 
 export function removeInspectorNote(storeDir: string): void {
   rmSync(join(storeDir, NAME), { force: true });

@@ -131,13 +131,21 @@ type Intent = TracesListed['intents'][number];
 const INTENTS = 200;
 
 export async function showTrace(cli: Cli, session: Token, options: TraceOptions): Promise<void> {
-  const { trace, entry, pin } = options;
+  const { trace, entry, pin, json } = options;
   if (entry !== undefined && pin !== undefined)
     throw usageError('give either --entry to look at an entry, or --pin to keep it');
   const intent = trace === true ? undefined : trace;
   await withClient(cli, async (client) => {
-    if (entry !== undefined) return showEntry(client, session, entry, intent, options);
-    if (pin !== undefined) return pinEntry(client, session, pin, intent, options);
+    if (entry !== undefined) {
+      const found = await client.getTraceEntry(session, entry, intent);
+      if (json) return out(JSON.stringify(found));
+      for (const line of fieldLines(found.entry)) out(line);
+      return note(`-- stored at ${found.at}, sequence ${found.sequence} of session ${session}`);
+    }
+    if (pin !== undefined) {
+      const reply = await client.pinTraceEntry(session, pin, intent);
+      return out(json ? JSON.stringify(reply) : `pinned for ${reply.pinned.intent}: ${reply.pinned.text}`);
+    }
     if (intent !== undefined) return showIntent(client, session, intent, options);
     return listIntents(client, session, options);
   });
@@ -171,30 +179,6 @@ async function showIntent(
   if (reply.summary !== null) out(reply.summary);
   for (const line of reply.recent) out(line);
   note(`-- ${counted(reply.total, 'entry', 'entries')}, ${reply.compacted?.entries ?? 0} of them compacted`);
-}
-
-async function showEntry(
-  client: ThroughlineClient,
-  session: Token,
-  id: string,
-  intent: string | undefined,
-  { json }: TraceOptions,
-): Promise<void> {
-  const found = await client.getTraceEntry(session, id, intent);
-  if (json) return out(JSON.stringify(found));
-  for (const line of fieldLines(found.entry)) out(line);
-  note(`-- stored at ${found.at}, sequence ${found.sequence} of session ${session}`);
-}
-
-async function pinEntry(
-  client: ThroughlineClient,
-  session: Token,
-  id: string,
-  intent: string | undefined,
-  { json }: TraceOptions,
-): Promise<void> {
-  const reply = await client.pinTraceEntry(session, id, intent);
-  out(json ? JSON.stringify(reply) : `pinned for ${reply.pinned.intent}: ${reply.pinned.text}`);
 }
 
 function fieldLines({ stored, output, constraints, size: _, ...fields }: TraceFound['entry']): string[] {

@@ -10,10 +10,10 @@ import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.j
 import { specNameOf } from '../ledger/next-task.js';
 import { oneLine, shellWord } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
-import { cliOf, coloured, note, out, withClient } from './command-context.js';
+import { coloured, note, out, withClient } from './command-context.js';
 import { atTerminal, canAsk } from './output.js';
 import { addFields, shapeOf } from './request-command.js';
-import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
+import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { planLines, problemLine } from './show-plan.js';
 import { WATCH, watchText } from './signals.js';
 import { shownStatus } from './status-command.js';
@@ -62,8 +62,7 @@ function addFollow(plan: Command): void {
       'throughline plan follow tasks.md -s demo --push',
     )
     .action(async (file: string | undefined, options: FollowOptions, command: Command) => {
-      const cli = cliOf(command);
-      const session = await usualSession(cli, command, false);
+      const { cli, session } = await sessionFor(command, false);
       const { goal, json = false } = options;
       const settings = options.settings && checkedRequest(sessionSettings, options.settings);
       const spec = options.spec === undefined ? '' : ` --spec ${shellWord(options.spec)}`;
@@ -149,8 +148,7 @@ function addShow(plan: Command): void {
       'throughline plan show demo --task 2.1 --json',
     )
     .action(async (_: string | undefined, { task: id, json = false, watch }: ShowOptions) => {
-      const cli = cliOf(show);
-      const session = await usualSession(cli, show);
+      const { cli, session } = await sessionFor(show);
       const request = { session, ...(id !== undefined && { id }), ...fieldsIn() };
       const shown = async () => {
         const reply = await withClient(cli, (client) => client.requestTool('plan-show', request));
@@ -171,8 +169,7 @@ function addUnfollow(plan: Command): void {
     .option('--json', 'print the reply as JSON')
     .examples('throughline plan unfollow demo')
     .action(async (_: string | undefined, { json = false }: { json?: boolean }, command: Command) => {
-      const cli = cliOf(command);
-      const session = await usualSession(cli, command);
+      const { cli, session } = await sessionFor(command);
       const reply = await withClient(cli, (client) => client.initRun({ session, unfollow: true }));
       requireEvents(session, reply.sequence);
       out(shownStatus(cli, reply, json), coloured(cli));

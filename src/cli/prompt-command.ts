@@ -17,9 +17,9 @@ import {
 } from '../prompt/iteration-template.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
-import { cliOf, note, out, outForAgent, withClient } from './command-context.js';
+import { note, out, outForAgent, withClient } from './command-context.js';
 import { fraction, readNamed, wholeNumber } from './option-parsers.js';
-import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
+import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { explanation, PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
 
 interface CompileOptions
@@ -107,8 +107,7 @@ export function promptCommand(program: Command): void {
       'throughline prompt -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
     )
     .action(async (options: CompileOptions, command: Command) => {
-      const cli = cliOf(command);
-      const session = await usualSession(cli, command, false);
+      const { cli, session } = await sessionFor(command, false);
       const request = await requestOf(session, options);
       const reply = await withClient(
         cli,
@@ -223,8 +222,7 @@ function addList(prompt: Command): void {
     .option('--json', 'one JSON array')
     .examples('throughline prompt ls demo', 'throughline prompt ls demo --task 2.1 --json')
     .action(async (_: string | undefined, _options: object, command: Command) => {
-      const cli = cliOf(command);
-      const session = await usualSession(cli, command);
+      const { cli, session } = await sessionFor(command);
       const { task, limit, json } = command.optsWithGlobals<ListOptions>();
       const asked = { session, limit, ...(task !== undefined && { task }) };
       const { prompts, total } = await withClient(cli, async (client) => {
@@ -262,8 +260,7 @@ function addShow(parent: Command): void {
     )
     .action(async (id: string, _: object, command: Command) => {
       const { text, json } = command.optsWithGlobals<ShowOptions>();
-      const cli = cliOf(command);
-      const session = await usualSession(cli, command, false);
+      const { cli, session } = await sessionFor(command, false);
       await withClient(cli, async (client) => {
         const shown = await client.tools.promptShow({ session, id });
         const { prompt, request } = shown;

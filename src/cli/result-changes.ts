@@ -168,22 +168,12 @@ function changed(id: number, body: Uint8Array, set: readonly FieldChange[] | und
 
 const PAGE = 200;
 
-interface RejectedAsked {
-  readonly session?: string;
-  readonly role?: Role;
-}
-
-interface RejectedFound {
-  readonly entries: readonly RejectedShown[];
-  readonly hasMore: boolean;
-}
-
 /** Rejected results, the newest first: at most so many, and whether there are more. */
 export async function rejectedEntries(
   client: ThroughlineClient,
-  asked: RejectedAsked,
+  asked: { readonly session?: string; readonly role?: Role },
   most = Number.POSITIVE_INFINITY,
-): Promise<RejectedFound> {
+): Promise<{ readonly entries: readonly RejectedShown[]; readonly hasMore: boolean }> {
   const entries: RejectedShown[] = [];
   for (let cursor: string | undefined; ; ) {
     const limit = Math.min(PAGE, most - entries.length);

@@ -12,7 +12,7 @@ import { wholeNumber } from './option-parsers.js';
 import { printTable } from './request-command.js';
 import { asCommand, resultText } from './result-body.js';
 import { addFix, addRemoval, rejectedEntries, wholeRejected } from './result-changes.js';
-import { SESSION_DEFAULT, usualSession } from './session-argument.js';
+import { SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { REJECTED_HEADINGS, rejectedCells, rejectedLine } from './show-reply.js';
 
 /** Results that one command lists or retries. */
@@ -110,8 +110,7 @@ function addShow(result: Command): void {
 type ShowOptions = Flags<'raw' | 'json'> & Numbers<'sequence'>;
 
 async function showOutcome(command: Command, dispatch: number, json: boolean | undefined): Promise<void> {
-  const cli = cliOf(command);
-  const session = await usualSession(cli, command, false);
+  const { cli, session } = await sessionFor(command, false);
   const reply = await withClient(cli, (client) => client.tools.dispatchShow({ session, dispatch }));
   out(json ? JSON.stringify(reply) : resultText(reply));
 }

@@ -5,7 +5,7 @@ import { codeOf, messageOf, noSuchSession, usageError } from '../contracts/error
 import { projectOf, type Token, token } from '../contracts/names.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
-import { type Cli, note, sessionHere, sessionOf, withClient } from './command-context.js';
+import { type Cli, cliOf, note, sessionHere, sessionOf, withClient } from './command-context.js';
 
 export const SESSION_DEFAULT = '(default: THROUGHLINE_SESSION, else .throughline.json, else the only one)';
 
@@ -59,6 +59,12 @@ export async function usualSession(cli: Cli, command: Command, asArgument = true
 }
 
 const NAMED = 5;
+
+/** Returns the context of a command with the session that it works on. */
+export async function sessionFor(command: Command, asArgument = true): Promise<{ cli: Cli; session: Token }> {
+  const cli = cliOf(command);
+  return { cli, session: await usualSession(cli, command, asArgument) };
+}
 
 /**
  * For a command that reads a session: one without events does not exist.

@@ -11,7 +11,7 @@ import { nextPageLines } from './output.js';
 import { patiently, progressLine } from './progress-line.js';
 import { addRemove } from './remove-commands.js';
 import { addFields, addRequest, print, shapeOf } from './request-command.js';
-import { onSession, projectNote, requireEvents, usualSession } from './session-argument.js';
+import { onSession, projectNote, requireEvents, sessionFor } from './session-argument.js';
 import { addExport, addImport } from './session-import.js';
 import { coloursOf, sessionLines, showReply } from './show-reply.js';
 
@@ -107,8 +107,7 @@ function addShow(session: Command): void {
     .option('--json', 'print the reply as JSON')
     .examples('throughline session show demo', 'throughline session show demo --iterations')
     .action(async (_: string | undefined, options: ShowOptions, command: Command) => {
-      const cli = cliOf(command);
-      const session = await usualSession(cli, command);
+      const { cli, session } = await sessionFor(command);
       const { json = false, snapshot = false } = options;
       const name = options.iterations
         ? 'iteration-list'

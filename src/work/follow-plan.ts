@@ -40,13 +40,19 @@ export async function followPlan(
   const status = await ask((client) => client.runStatus(session));
   const known = status.run?.source.kind === 'file' ? status.run.source.path : undefined;
   if (plan === undefined) {
-    if (status.run === null && status.session.board.total === 0) throw nothingToDo(session);
+    if (status.run === null && status.session.board.total === 0)
+      throw usageError(
+        `session ${session} has neither a plan nor board tasks: name its plan with --plan FILE`,
+      );
     return { ...(known !== undefined && { path: known }), async changed() {} };
   }
   const path = resolve(plan);
   const isLinked = !isNamed && (await realpath(path).catch(() => path)) !== path;
   if (isLinked && status.session.sequence > 0) throw notThisPlan(session, path);
-  if (known !== undefined && !(await isSameFile(known, path))) throw otherPlan(session, known, path);
+  if (known !== undefined && !(await isSameFile(known, path)))
+    throw usageError(
+      `session ${session} follows ${known}, not ${path}: use another session name for this plan`,
+    );
   if (!isNamed && known === undefined && !mayFollow(status, path)) throw notThisPlan(session, path);
   const spec = status.run === null ? specNameOf(path) : undefined;
   const pushed = async () => {
@@ -87,19 +93,9 @@ function textOf(path: string): string {
   throw new ThroughlineError('progress_ledger_missing_tasks', `the plan ${path} ${text.fault}`);
 }
 
-function nothingToDo(session: string): ThroughlineError {
-  return usageError(`session ${session} has neither a plan nor board tasks: name its plan with --plan FILE`);
-}
-
 function notThisPlan(session: string, path: string): ThroughlineError {
   return usageError(
     `session ${session} already exists and does not follow ${path}: use --session ${session} if it should, or another session name`,
-  );
-}
-
-function otherPlan(session: string, known: string, path: string): ThroughlineError {
-  return usageError(
-    `session ${session} follows ${known}, not ${path}: use another session name for this plan`,
   );
 }
 

@@ -131,14 +131,8 @@ export function openRunFolder(state: string, logs = state): RunFolder {
   };
 }
 
-/** A run that ended without removing its record. */
-interface LeftRun {
-  readonly file: string;
-  readonly holder: string;
-}
-
-/** Kills the calls of killed runs, and returns these runs. */
-function endUnfinishedCalls(runs: string): LeftRun[] {
+/** Kills the calls of killed runs, and returns the files and holders of these runs. */
+function endUnfinishedCalls(runs: string) {
   return readdirSync(runs).flatMap((name) => {
     const file = join(runs, name);
     const run = runIn(jsonIn(file, MAX_RECORD));

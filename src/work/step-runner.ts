@@ -8,7 +8,6 @@ import { changedFiles } from './git-worktrees.js';
 import type { RunStep } from './plan-run.js';
 import type {
   Agent,
-  AgentAnswer,
   AgentCall,
   AgentRole,
   Check,
@@ -63,16 +62,11 @@ export async function runStep(
   return agentTurn(task, 'reviewer', step, directory, tools);
 }
 
-interface Turn {
-  readonly round: number;
-  readonly replans?: boolean;
-}
-
 /** Calls an agent, and again if its answer has no result. If both fail, publishes a result that says so. */
 async function agentTurn(
   task: WorkTask,
   role: AgentRole,
-  { round, replans = false }: Turn,
+  { round, replans = false }: { readonly round: number; readonly replans?: boolean },
   directory: string,
   tools: StepTools,
 ): Promise<void> {
@@ -141,18 +135,12 @@ async function forget(names: readonly string[], { kept }: StepTools): Promise<vo
   for (const name of names) await kept?.drop?.(name);
 }
 
-interface Answered {
-  readonly answer: AgentAnswer;
-  readonly ms: number;
-  /** The call timed out: a second attempt would take as long again. */
-  readonly isLate: boolean;
-}
-
+/** `isLate`: the call timed out, and a second attempt would take as long again. */
 async function answered(
   call: Omit<AgentCall, 'signal'>,
   replans: boolean,
   { agents, kept, timeoutMs, signal, tell }: StepTools,
-): Promise<Answered> {
+) {
   const { task, role, round, attempt, name } = call;
   const before = await kept?.read(name);
   const isKept = before !== undefined;
@@ -188,14 +176,11 @@ async function checked(
     timeoutMs,
     signal,
   );
-  const answer =
-    isLate || result === undefined
-      ? {
-          passed: false,
-          command: result?.command ?? 'check',
-          output: `timed out after ${timeoutMs / 1000} s`,
-        }
-      : result;
+  const late = {
+    ...{ passed: false, command: result?.command ?? 'check' },
+    output: `timed out after ${timeoutMs / 1000} s`,
+  };
+  const answer = isLate || result === undefined ? late : result;
   const { passed, command } = answer;
   tell({ type: 'checked', task: task.id, round, passed, command, ms: performance.now() - started });
   return answer;

@@ -42,7 +42,11 @@ export function withEntries(text: string, entries: JsonEntries, name: string): s
   let result = withoutEntries(text, entries, name);
   for (const { path, value, isOurs } of entries.fields) {
     const there = valueAt(result, path, name);
-    if (there !== undefined && !isOurs(there)) throw taken(name, path);
+    if (there !== undefined && !isOurs(there))
+      throw unusable(
+        name,
+        `${path.join('.')} is an entry that "throughline connect" did not write: give it another name, or remove it`,
+      );
     // Keeps fields that the user added to our entry, such as `env`.
     const own = valueAt(text, path, name);
     result = added(result, path, { ...value, ...(isOurs(own) && without(own, value)) }, name);
@@ -50,10 +54,11 @@ export function withEntries(text: string, entries: JsonEntries, name: string): s
   const { under, items } = entries.lists ?? { under: '', items: {} };
   for (const [list, item] of Object.entries(items)) {
     const node = nodeAt(result, [under, list], name);
+    if (node !== undefined && node.type !== 'array') throw wrongType(name, `${under}.${list}`, 'a list');
     result =
       node === undefined
         ? added(result, [under, list], [item], name)
-        : insertLast(result, listNode(node, name, `${under}.${list}`), undefined, item);
+        : insertLast(result, node, undefined, item);
   }
   return result;
 }
@@ -68,7 +73,7 @@ export function hasAll(text: string, { fields, lists }: JsonEntries, name: strin
   return (
     found.length === wanted.length &&
     wanted.every(([list, item]) =>
-      found.some((each) => each.list === list && isDeepStrictEqual(each.node.value, item)),
+      found.some((each) => each.list === list && isDeepStrictEqual(each.value, item)),
     )
   );
 }
@@ -97,7 +102,7 @@ export function withoutEntries(text: string, { fields, lists }: JsonEntries, nam
         name,
         `${lists.under} has ${found.length} entries that run throughline: remove them by hand, then run this again`,
       );
-    result = removed(result, first.node.node, name);
+    result = removed(result, first.node, name);
   }
   return result;
 }
@@ -107,7 +112,8 @@ const MAX_OURS = 200;
 
 interface Found {
   readonly list: string;
-  readonly node: { readonly node: Node; readonly value: unknown };
+  readonly node: Node;
+  readonly value: unknown;
 }
 
 /** Returns our items of all lists, also inside other items. */
@@ -121,7 +127,7 @@ function ours(text: string, { under, isOurs, inner }: JsonLists, name: string): 
     return (value.children ?? []).flatMap((item) => {
       const nodes = [item, ...innerItems(item, inner)];
       const whole = isOurs(plain(item)) ? [item] : nodes.slice(1).filter((node) => isOurs(plain(node)));
-      return whole.map((node) => ({ list: String(key.value), node: { node, value: plain(node) } }));
+      return whole.map((node) => ({ list: String(key.value), node, value: plain(node) }));
     });
   });
 }
@@ -232,11 +238,6 @@ function without(there: unknown, value: object): object {
   return Object.fromEntries(Object.entries(isObject(there) ? there : {}).filter(([key]) => !(key in value)));
 }
 
-function listNode(node: Node, name: string, path: string): Node {
-  if (node.type === 'array') return node;
-  throw wrongType(name, path, 'a list');
-}
-
 function nodeAt(text: string, path: readonly string[], name: string): Node | undefined {
   return findNodeAtLocation(treeOf(text, name), [...path]);
 }
@@ -311,11 +312,4 @@ function eolOf(text: string): string {
 
 function wrongType(name: string, path: string, type: string): ThroughlineError {
   return unusable(name, `${path} is not ${type}: repair it, then run this again`);
-}
-
-function taken(name: string, path: readonly string[]): ThroughlineError {
-  return unusable(
-    name,
-    `${path.join('.')} is an entry that "throughline connect" did not write: give it another name, or remove it`,
-  );
 }

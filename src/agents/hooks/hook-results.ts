@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { kindOf, ROLES, type Role, verdictsOf } from '../../contracts/kinds.js';
 import { BEGIN, type ResultText } from '../../contracts/reading/last-result.js';
 import { isObject } from '../../shared/text.js';
-import { withoutPrivate } from './hook-call.js';
+import { type HookCall, withoutPrivate } from './hook-call.js';
 
 const MAX_TASK_ID = 128;
 
@@ -50,12 +50,7 @@ function objectIn(text: string) {
   }
 }
 
-interface ReturnedBy {
-  readonly client: string;
-  readonly conversation: string;
-  readonly turn: string;
-  readonly agent: string;
-}
+type ReturnedBy = Pick<HookCall, 'conversation' | 'turn' | 'agent'> & { readonly client: string };
 
 /** A name for the result: the same agent and text give the same one, so that it counts once however often it is sent. */
 export function resultId({ client, conversation, turn, agent }: ReturnedBy, text: string): string {

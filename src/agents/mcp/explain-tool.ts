@@ -32,14 +32,12 @@ export const explainTool: McpTool<'explain'> = async (memory, input) => {
       ? [`${counted(found.total - told.length, 'more fact')} fit: say more of it.`]
       : [];
   const hint = asked ? [] : ['With task, it says why the prompt of that task shows the fact or does not.'];
-  return [...told, ...more, ...noteLines(notes), ...hint].join('\n');
+  const noted =
+    notes.length === 0
+      ? []
+      : ['Notes, which prompts show until they are deleted:', ...notes.map((note) => `- ${note}`)];
+  return [...told, ...more, ...noted, ...hint].join('\n');
 };
-
-function noteLines(notes: readonly string[]): string[] {
-  return notes.length === 0
-    ? []
-    : ['Notes, which prompts show until they are deleted:', ...notes.map((note) => `- ${note}`)];
-}
 
 async function consideredFor(
   { session, project, client: connect }: Memory,

@@ -19,16 +19,11 @@ import type { Memory } from './mcp-tools.js';
 const HOST = '127.0.0.1';
 const MCP_PATH = '/mcp';
 
-interface McpHttp {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /**
  * @param port 0 for any free port
  * @throws ThroughlineError `config_invalid` when nothing can listen on that port
  */
-export async function serveMcpHttp(memory: Memory, port: number, token: string): Promise<McpHttp> {
+export async function serveMcpHttp(memory: Memory, port: number, token: string) {
   const handler = createMcpHandler(() => createMcpServer(memory));
   const answer = async (request: Request): Promise<Response> =>
     hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??

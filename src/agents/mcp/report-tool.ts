@@ -5,7 +5,6 @@ import { isRole, ROLES, type Role } from '../../contracts/kinds.js';
 import { publishItOn } from '../../contracts/reading/clear-fields.js';
 import { repairsInWords } from '../../contracts/reading/repairs.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
-import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { counted, oneLine } from '../../shared/text.js';
 import { knownTask, type McpAnswer, type McpTool } from './mcp-tools.js';
 
@@ -25,26 +24,15 @@ export const reportTool: McpTool<'report'> = async ({ session, branch, client: c
   const client = await connect();
   try {
     const { result } = await client.publishText(session, role, text, { wait: true, timeoutMs: PATIENCE_MS });
-    const unknown =
-      result.status === 'recorded' ? await unknownTask(client, session, result.task) : undefined;
+    // Without a warning where board and plan cannot be asked: the result is stored.
+    const known =
+      result.status === 'recorded' && (await knownTask(client, session, result.task).catch(() => undefined));
+    const unknown = known ? known.unknown : undefined;
     return answerOf(result, unknown);
   } catch (error) {
     throw namedAgain(error, id);
   }
 };
-
-/** Returns a warning if board and plan do not have the task. Ignores errors, because the result is stored. */
-async function unknownTask(
-  client: ThroughlineClient,
-  session: string,
-  task: string,
-): Promise<string | undefined> {
-  try {
-    return (await knownTask(client, session, task)).unknown;
-  } catch {
-    return undefined;
-  }
-}
 
 function answerOf(result: DispatchResult, unknown: string | undefined): McpAnswer<'report'> {
   const { status, dispatch } = result;
