@@ -199,7 +199,7 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
     },
     tool: {
       summary: 'send one request of the service session-tools, as prompts tell agents to',
-      load: async () => (await import('./tool-command.js')).toolCommand,
+      load: async () => (await import('./request-command.js')).toolCommand,
     },
   },
 };

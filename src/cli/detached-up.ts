@@ -31,9 +31,7 @@ export interface DetachedServer {
   readonly url: string;
   readonly port: number;
   readonly storeDir: string;
-  /** The process of `up`. */
   readonly pid: number;
-  /** It was there already. */
   readonly found: boolean;
 }
 

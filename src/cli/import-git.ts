@@ -96,7 +96,6 @@ export interface CommitSelection {
   readonly branch?: string | undefined;
   /** A date as git reads it. */
   readonly since?: string | undefined;
-  /** Only commits that change one of these. */
   readonly path?: readonly string[] | undefined;
 }
 

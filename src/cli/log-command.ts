@@ -118,8 +118,6 @@ async function listEntries(cli: Cli, command: Command, options: LogOptions): Pro
   for (const line of nextPageLines(command, next)) note(line);
 }
 
-/** `throughline log --trace`: the actions of an agent for an intent. */
-
 export interface TraceOptions extends Flags<'json'>, Texts<'entry' | 'pin'> {
   /** True lists the intents. */
   readonly trace?: true | string;

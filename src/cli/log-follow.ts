@@ -20,8 +20,6 @@ import { projectNote } from './session-argument.js';
 import { coloursOf, timelineLine } from './show-reply.js';
 import { runUntilSignal } from './signals.js';
 
-/** `throughline log -f`: what happens, as it happens. */
-
 interface FollowOptions extends Flags<'json'>, Texts<'project' | 'task'> {
   /** Default: all sessions, or those of the project. */
   readonly session: Token | undefined;
@@ -56,7 +54,13 @@ export async function followLog(cli: Cli, options: FollowOptions): Promise<void>
       const all = await followAll(client, connection, project, show);
       look = all.look;
       shutdown.add('following', async () => all.stop());
-    } else void followOne(client, session, await newestOf(client, session), show).catch(ended);
+    } else {
+      const after = await newestOf(client, session);
+      const follow = async () => {
+        for await (const entry of client.watch({ session, after })) show(session, entry);
+      };
+      void follow().catch(ended);
+    }
     const unlisten = onConnectionState(connection, (connected) => {
       note(
         connected
@@ -76,15 +80,6 @@ async function newestOf(client: ThroughlineClient, session: Token): Promise<numb
   const { sequence } = await client.tools.timelineList({ session, limit: 1 });
   if (sequence === 0) note(`-- there is no session ${session} yet: waiting for it to begin`);
   return sequence;
-}
-
-async function followOne(
-  client: ThroughlineClient,
-  session: Token,
-  after: number,
-  show: Show,
-): Promise<void> {
-  for await (const entry of client.watch({ session, after })) show(session, entry);
 }
 
 /** Announcements may get lost: this is the longest delay then. */

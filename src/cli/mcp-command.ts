@@ -46,10 +46,7 @@ export function mcpCommand(program: Command): void {
 }
 
 /** The memory of a session, connected when it is first needed. */
-function memoryOf(
-  cli: Cli,
-  given: string | undefined,
-): { readonly memory: Memory; readonly close: () => Promise<void> } {
+function memoryOf(cli: Cli, given: string | undefined) {
   const named = given === undefined ? undefined : token(given, '--session');
   const env = { ...cli.config.env, ...(named !== undefined && { THROUGHLINE_SESSION: named }) };
   const found = agentSession({ env, directory: process.cwd() });

@@ -4,8 +4,6 @@ import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { SPAN_PATTERN, TERM_PATTERN } from '../shared/text.js';
 
-/** Parsers of option values. */
-
 export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
   return (raw) => {
     const value = Number(raw);

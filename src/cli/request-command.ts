@@ -2,12 +2,12 @@ import { Argument, Option } from 'commander';
 import { z } from 'zod';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import { TASK_STATUSES } from '../contracts/task-events.js';
-import { TOOLS, type ToolName } from '../contracts/tool-requests.js';
+import { TOOL_NAMES, TOOLS, type ToolName } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Command } from './cli-command.js';
-import { type Cli, cliOf, coloured, out, withClient } from './command-context.js';
+import { type Cli, cliOf, coloured, note, out, sessionOf, withClient } from './command-context.js';
 import { fraction, settingPair, TASK_STATUS_WORDS, taskStatus, wholeNumber } from './option-parsers.js';
-import { type Cell, nextPageLines, note, table } from './output.js';
+import { type Cell, nextPageLines, table } from './output.js';
 import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
 import { type Colors, coloursOf, showReply } from './show-reply.js';
 
@@ -238,3 +238,41 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   relation: 'relation',
   tag: 'tag',
 };
+
+/**
+ * `throughline tool NAME`: one command for each request of the service, with a flag for each field. Prompts tell agents to run
+ * them; people use the commands of the tree.
+ */
+export function toolCommand(program: Command): void {
+  const tool = program
+    .command('tool')
+    .description('Sends one request of the service session-tools. Prompts tell agents to run these commands.')
+    .examples('throughline tool task-next --session demo --claim agent-1');
+  for (const name of TOOL_NAMES) {
+    const command = tool.command(name);
+    const { scope, summary, example, shape } = TOOLS[name];
+    const fallback = scope === 'any session' ? '(default: all)' : SESSION_DEFAULT;
+    if (scope !== 'no session') command.option('-s, --session <name>', `session ${fallback}`);
+    // The name of this option in the specifications.
+    if (scope === 'session') command.addOption(new Option('-n, --name <session>').hideHelp());
+    const fieldsIn = addFields(command, shape, { exact: true });
+    const words = `throughline tool ${name}${scope === 'no session' ? '' : ' --session demo'}`;
+    command
+      .summary(summary)
+      .description(sentence(summary))
+      .option('--json', 'print the whole reply as JSON')
+      .examples(`${words} ${example}`.trimEnd())
+      .action(async () => {
+        const cli = cliOf(command);
+        const given = command.opts<{ session?: string; name?: string; json?: boolean }>();
+        const named = given.session ?? (scope === 'session' ? given.name : undefined);
+        const session = scope === 'session' ? sessionOf(cli, named) : named;
+        const request = { ...(session !== undefined && { session }), ...fieldsIn() };
+        const reply = await withClient(cli, (client) => client.requestTool(name, request));
+        if (given.json === true) return out(JSON.stringify(reply));
+        print(cli, showReply(name, reply, coloursOf(cli)));
+        if ('next' in reply && typeof reply.next === 'string')
+          note(`-- there are more: --cursor ${reply.next}`);
+      });
+  }
+}

@@ -164,8 +164,6 @@ function changed(id: number, body: Uint8Array, set: readonly FieldChange[] | und
   return new TextEncoder().encode(JSON.stringify(withFields(json.value, set)));
 }
 
-/** Rejected results as the services show them. */
-
 const PAGE = 200;
 
 /** Rejected results, the newest first: at most so many, and whether there are more. */
@@ -189,10 +187,7 @@ export async function rejectedEntries(
   }
 }
 
-export async function wholeRejected(
-  client: ThroughlineClient,
-  id: number,
-): Promise<{ readonly entry: RejectedShown; readonly body: Uint8Array }> {
+export async function wholeRejected(client: ThroughlineClient, id: number) {
   const parts: Uint8Array[] = [];
   for (let offset = 0; ; ) {
     const { rejected: entry, body, encoding, next } = await client.tools.rejectedShow({ id, offset });

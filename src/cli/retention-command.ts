@@ -108,8 +108,6 @@ async function isSure(outlook: RetentionOutlook): Promise<boolean> {
   );
 }
 
-/** Text output for retention terms and the effects of the rules. */
-
 const WORDS: Readonly<Record<RetentionTerm, string>> = {
   archiveAfter: 'archive',
   forgetAfter: 'forget',

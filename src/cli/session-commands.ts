@@ -15,8 +15,6 @@ import { onSession, projectNote, requireEvents, sessionFor } from './session-arg
 import { addExport, addImport } from './session-import.js';
 import { coloursOf, sessionLines, showReply } from './show-reply.js';
 
-/** Commands for people who look at sessions: each asks the services. */
-
 const PAGE = 200;
 const USUAL = 50;
 const MOST = 100_000;

@@ -341,11 +341,7 @@ export async function* exportPages(
   }
 }
 
-async function exported(
-  client: ThroughlineClient,
-  session: Token,
-  onEvents: (count: number) => void,
-): Promise<{ readonly events: number; readonly skipped: number }> {
+async function exported(client: ThroughlineClient, session: Token, onEvents: (count: number) => void) {
   const hash = createHash('sha256');
   const write = async (lines: readonly object[]) => {
     // JSON that is the same, and that a terminal may be shown.

@@ -9,8 +9,6 @@ import type { PromptTrace } from '../contracts/replies/prompt-trace.js';
 import { clipText, counted, oneLine } from '../shared/text.js';
 import { table } from './output.js';
 
-/** Prompts that were compiled, as lines for people. */
-
 export const PROMPT_HEADINGS = ['ID', 'TIME', 'KIND', 'ROLE', 'TASK', 'SEQUENCE', 'TOKENS', 'FACTS', 'MS'];
 
 export function promptCells(prompt: PromptTrace): string[] {

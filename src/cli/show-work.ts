@@ -2,8 +2,6 @@ import { clipText, counted, oneLine } from '../shared/text.js';
 import type { RunPlanEvent, RunSummary, TaskSummary } from '../work/run-types.js';
 import type { AskedQuestion } from '../work/task-step.js';
 
-/** Text output of `throughline work`. */
-
 const MAX_TEXT = 100;
 const MAX_WHY = 400;
 

@@ -280,10 +280,7 @@ async function must(directory: string, args: readonly string[]): Promise<string>
   throw new ThroughlineError('internal', `git ${args.join(' ')} failed in ${directory}: ${ran.output}`);
 }
 
-async function git(
-  directory: string,
-  args: readonly string[],
-): Promise<{ readonly ok: boolean; readonly output: string }> {
+async function git(directory: string, args: readonly string[]) {
   // The setting keeps the user's or an agent's configuration from hiding new files, which `worktree remove` would then delete.
   // A process group of its own, because Ctrl-C must not leave half a merge.
   const child = spawn('git', ['-C', directory, '-c', 'status.showUntrackedFiles=normal', ...args], {

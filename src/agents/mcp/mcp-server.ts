@@ -84,7 +84,7 @@ export function createMcpServer(memory: Memory): McpServer {
 }
 
 /** Serves standard input and output; `failed` is called for messages that cannot be read. */
-export function serveMcpInput(memory: Memory, failed: (error: Error) => void): { close(): Promise<void> } {
+export function serveMcpInput(memory: Memory, failed: (error: Error) => void) {
   return serveStdio(() => createMcpServer(memory), { onerror: failed });
 }
 
@@ -158,17 +158,14 @@ async function orFailure<Value>(work: Promise<Value>): Promise<Value> {
 
 const MOST_LEARNINGS = 100;
 
+interface Resource {
+  readonly title: string;
+  readonly description: string;
+  readonly read: (memory: Memory) => Promise<string>;
+}
+
 /** Texts that a user can attach to a chat. */
-export const RESOURCES: Readonly<
-  Record<
-    string,
-    {
-      readonly title: string;
-      readonly description: string;
-      readonly read: (memory: Memory) => Promise<string>;
-    }
-  >
-> = {
+export const RESOURCES: Readonly<Record<string, Resource>> = {
   session: {
     title: 'Session',
     description: 'The text for an agent at the start of this session',
