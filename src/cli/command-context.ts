@@ -69,10 +69,7 @@ export async function withConnection<T>(
   cli: Cli,
   work: (connection: NatsConnection) => Promise<T>,
 ): Promise<T> {
-  const [{ openConnection }, { closeConnection }] = await Promise.all([
-    import('./open-client.js'),
-    import('../nats/connection/connect-nats.js'),
-  ]);
+  const { closeConnection, openConnection } = await import('./open-client.js');
   const connection = await openConnection(cli);
   try {
     return await work(connection);

@@ -6,6 +6,8 @@ import { keepTrying, type Persistence } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
 import { type Cli, started } from './cli-context.js';
 
+export { closeConnection } from '../nats/connection/connect-nats.js';
+
 const NAME = 'throughline cli';
 
 export interface Opening {
