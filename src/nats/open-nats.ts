@@ -15,7 +15,7 @@ import type { NatsAccess } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
 import { highestKnown } from './jetstream/dispatch-numbers.js';
-import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/installed-layout.js';
+import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/layout-record.js';
 import { type RepairedStreams, raiseDispatches, repairStreams } from './jetstream/repair-streams.js';
 import { ServerClock } from './jetstream/server-clock.js';
 import {

@@ -16,11 +16,15 @@ import type { SessionLifecycle } from '../engine/ports/session-lifecycle.js';
 import { watchConnection } from '../nats/connection/connection-states.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
 import { VERSION } from '../version.js';
-import { countingLogger, type HealthParts } from './common/incidents.js';
 import { knownSessions, openSessions } from './common/open-sessions.js';
 import { byteBudget } from './common/request-guard.js';
 import { type Context, namedLogger, natsOptions, type Serving } from './common/service-context.js';
-import { connectionMetrics, foldedMetrics } from './common/service-metrics.js';
+import {
+  connectionMetrics,
+  countingLogger,
+  foldedMetrics,
+  type HealthParts,
+} from './common/service-metrics.js';
 import { serveCompiler } from './compiler/serve-compiler.js';
 import { serveExtractor } from './extractor/serve-extractor.js';
 import { serveKeeper } from './keeper/serve-keeper.js';

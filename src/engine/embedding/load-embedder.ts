@@ -1,5 +1,8 @@
 import type { Embedder } from '../ports/vector-store.js';
-import type { EmbedderOptions } from './embedder-options.js';
+import type { HttpEmbedderOptions } from './http-embedder.js';
+import type { LocalEmbedderOptions } from './local-embedder.js';
+
+export type EmbedderOptions = HttpEmbedderOptions | LocalEmbedderOptions;
 
 /**
  * Loads the configured embedder, if there is one.

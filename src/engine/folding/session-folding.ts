@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { LEARNING_EVENTS, type LearningEvent } from '../../contracts/learning-events.js';
 import type { Token } from '../../contracts/names.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import { evolveLearnings } from '../../memory/learnings/evolve-learnings.js';
+import { decodeLearnings, encodeLearnings } from '../../memory/learnings/learnings-snapshot.js';
+import { emptyLearnings, type LearningState, learningBytes } from '../../memory/learnings/learnings-state.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../memory/session/session-snapshot.js';
 import {
@@ -67,3 +71,15 @@ function sessionFolding(limits: SessionLimits): Folding<SessionState, SessionEve
     },
   };
 }
+
+export type ProjectReader = StateReader<LearningState, LearningEvent>;
+export type ProjectCommander = Commander<LearningState, LearningEvent>;
+
+export const PROJECT_FOLDING: Folding<LearningState, LearningEvent> = {
+  format: LEARNING_EVENTS,
+  empty: emptyLearnings,
+  evolve: evolveLearnings,
+  bytes: learningBytes,
+  encode: encodeLearnings,
+  decode: decodeLearnings,
+};

@@ -151,15 +151,10 @@ export const ERASED_KINDS = [
 export type ErasedKind = (typeof ERASED_KINDS)[number];
 export type ErasedCounts = Readonly<Record<ErasedKind, number>>;
 
-export const NOTHING_ERASED: ErasedCounts = {
-  events: 0,
-  dispatches: 0,
-  rejected: 0,
-  snapshots: 0,
-  prompts: 0,
-  telemetry: 0,
-  index: 0,
-};
+export const NOTHING_ERASED = Object.fromEntries(ERASED_KINDS.map((kind) => [kind, 0])) as Record<
+  ErasedKind,
+  0
+>;
 
 /** High-water marks: a new session of the same name starts behind them. */
 export interface Marks {
@@ -210,12 +205,6 @@ export interface SessionEraser {
     marks: Pick<Marks, 'dispatches'>,
     onErased?: (kind: ErasedKind, messages: number) => void,
   ): Promise<ErasedCounts>;
-
-  /**
-   * Erases the session's events, in the files as well, and removes its snapshots and index entry; `rewrite` removes these from
-   * the files. Throws as `count`.
-   */
-  eraseLog(session: Token): Promise<void>;
 
   /** Rewrites the files of these kinds without replaced and purged values: once after erasing any number of sessions. */
   rewrite(kinds: readonly RewrittenKind[]): Promise<void>;

@@ -11,8 +11,7 @@ import { DISPATCH_STREAM, LAYOUT_SUBJECT, layoutInWords, type SessionLayout } fr
 import { counted } from '../../shared/text.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
-import { recordedLayout } from '../jetstream/installed-layout.js';
-import { installationStream, RESTORING, RESTORING_MARK } from '../jetstream/layout-record.js';
+import { installationStream, RESTORING, RESTORING_MARK, recordedLayout } from '../jetstream/layout-record.js';
 import { KvBucket } from '../stores/kv-bucket.js';
 import { NatsRetentionStore } from '../stores/nats-retention-store.js';
 import {

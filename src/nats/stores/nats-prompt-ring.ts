@@ -5,9 +5,8 @@ import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/nam
 import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
 import { type PromptRing, pageOf, type RecentPrompt, RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher } from '../jetstream/acked-publisher.js';
+import { type AckedPublisher, publishCreating } from '../jetstream/acked-publisher.js';
 import { readStream } from '../jetstream/direct-get.js';
-import { publishCreating } from '../jetstream/publish-creating.js';
 import { ensurePromptsStream, type TopologyOptions } from '../jetstream/topology.js';
 
 interface PromptRingOptions extends TopologyOptions {

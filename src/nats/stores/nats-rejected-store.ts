@@ -26,10 +26,9 @@ import type {
 } from '../../engine/ports/rejected-store.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher } from '../jetstream/acked-publisher.js';
+import { type AckedPublisher, publishCreating } from '../jetstream/acked-publisher.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import { firstMessage, newestPage } from '../jetstream/newest-page.js';
-import { publishCreating } from '../jetstream/publish-creating.js';
 import { foreignBy } from '../jetstream/stored-replies.js';
 import { ensureRejectedStream, type TopologyOptions } from '../jetstream/topology.js';
 

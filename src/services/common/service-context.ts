@@ -8,9 +8,9 @@ import type { Monitoring } from '../../engine/monitoring/monitoring.js';
 import type { Logger, Tracing } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { Shutdown } from '../../engine/runtime/shutdown.js';
-import type { HealthParts } from './incidents.js';
 import type { ProgressTracker } from './progress-tracker.js';
 import type { RawRequest } from './request-guard.js';
+import type { HealthParts } from './service-metrics.js';
 
 /** Start parameters of every service; `shutdown` stops it. */
 export interface Context {

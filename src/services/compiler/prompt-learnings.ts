@@ -5,7 +5,7 @@ import { DEFAULT_MIN_SIMILARITY, PROMPT_LEARNINGS } from '../../contracts/learni
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { DispatchReply } from '../../contracts/replies/compile-reply.js';
 import type { Relevance } from '../../engine/embedding/relevance.js';
-import type { ProjectReader } from '../../engine/folding/project-folding.js';
+import type { ProjectReader } from '../../engine/folding/session-folding.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import { limitedWarnings } from '../../engine/runtime/batched.js';
 import { mayOrder, quantized, toStored } from '../../memory/facts/fact-vectors.js';

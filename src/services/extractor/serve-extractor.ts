@@ -8,9 +8,8 @@ import { startService } from '../../nats/micro/micro-service.js';
 import { healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { VERSION } from '../../version.js';
-import { healthOf } from '../common/incidents.js';
 import type { Serving } from '../common/service-context.js';
-import { backlogMetrics, watchService } from '../common/service-metrics.js';
+import { backlogMetrics, healthOf, watchService } from '../common/service-metrics.js';
 import { type Extractor, startExtractor } from './extractor-worker.js';
 import { FactVectoriser } from './fact-vectoriser.js';
 

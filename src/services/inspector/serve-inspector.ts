@@ -8,7 +8,7 @@ import type { HealthShown } from '../../contracts/replies/health-reply.js';
 import { toolSubject } from '../../contracts/request-names.js';
 import { builtFolder } from '../../engine/files/text-file.js';
 import { knownHosts } from '../../engine/monitoring/known-hosts.js';
-import { openLiveTransport } from '../../nats/connection/nats-live-transport.js';
+import { openLiveTransport } from '../../nats/connection/nats-client-transport.js';
 import { type Context, namedLogger, natsOptions } from '../common/service-context.js';
 import { HealthHistory } from './health-history.js';
 import { inspectorApp } from './inspector-app.js';

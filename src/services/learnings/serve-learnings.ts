@@ -18,8 +18,8 @@ import {
   PROJECT_FOLDING,
   type ProjectCommander,
   type ProjectReader,
-} from '../../engine/folding/project-folding.js';
-import type { SessionReader } from '../../engine/folding/session-folding.js';
+  type SessionReader,
+} from '../../engine/folding/session-folding.js';
 import { SnapshotWriter } from '../../engine/folding/snapshot-writer.js';
 import { StateReader } from '../../engine/folding/state-reader.js';
 import { type Logger, systemClock } from '../../engine/ports/clients.js';
@@ -31,11 +31,10 @@ import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { VERSION } from '../../version.js';
-import { healthOf } from '../common/incidents.js';
 import { generationOf } from '../common/open-sessions.js';
 import { guarded } from '../common/request-guard.js';
 import type { Serving } from '../common/service-context.js';
-import { backlogMetrics, foldedMetrics, watchService } from '../common/service-metrics.js';
+import { backlogMetrics, foldedMetrics, healthOf, watchService } from '../common/service-metrics.js';
 import { SessionProjects, startLearner } from './learner.js';
 
 /** The learnings of projects, shared by the services of one process. */

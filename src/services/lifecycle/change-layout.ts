@@ -50,7 +50,7 @@ async function copySession(session: Token, ports: CopySessionPorts): Promise<voi
     );
   const kept = await keptState(ports, session);
   if (kept === undefined) return;
-  const { state } = await foldedLog(to, session, kept.limits);
+  const state = await foldedLog(to, session, kept.limits);
   if (state.sequence > 0)
     await snapshots.replace(session, { sequence: state.sequence, text: encodeSnapshot(state, clock()) });
 }

@@ -1,6 +1,6 @@
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { Token } from '../../contracts/names.js';
-import type { ProjectCommander, ProjectReader } from '../../engine/folding/project-folding.js';
+import type { ProjectCommander, ProjectReader } from '../../engine/folding/session-folding.js';
 import type { LearningEraser } from '../../engine/ports/session-lifecycle.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';
 import { type ForgottenLearnings, withoutSession } from '../../memory/learnings/forget-in-learnings.js';

@@ -8,7 +8,7 @@ import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { AgedKind, RetentionStore } from '../../engine/ports/session-lifecycle.js';
 import { contradiction, withRule } from '../../memory/session/retention-rules.js';
 import { spanMs } from '../../shared/text.js';
-import { agedLook, countedCuts, type DueSession, dueSessions, type LookPorts } from './retention-look.js';
+import { agedLook, countedCuts, type DueSession, dueSessions, type LookPorts } from './follow-retention.js';
 
 type RetentionTool = keyof typeof RETENTION_TOOLS;
 type Answers = {

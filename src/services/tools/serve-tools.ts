@@ -53,11 +53,10 @@ import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.j
 import { healthOfServices, serviceStats } from '../../nats/micro/service-health.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { VERSION } from '../../version.js';
-import { healthOf } from '../common/incidents.js';
 import type { KnownSessions } from '../common/open-sessions.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
-import { watchService } from '../common/service-metrics.js';
+import { healthOf, watchService } from '../common/service-metrics.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import type { Archiver } from '../lifecycle/archive-session.js';
@@ -74,8 +73,7 @@ import { createRunClaim, createRunService, runLease } from './run-service.js';
 import { SessionList } from './session-list.js';
 import { createSessionQueries } from './session-queries.js';
 import { createTimelineService } from './timeline-service.js';
-import { createTraceEntries } from './trace-entries.js';
-import { createTraceService } from './trace-service.js';
+import { createTraceEntries, createTraceService } from './trace-service.js';
 
 const HEALTH_PART_MS = 1500;
 const ALL_SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE];
@@ -144,7 +142,7 @@ export async function serveTools(
   shutdown.add('the sessions that are being forgotten', () => forgetting.stop());
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
-    'plan-show': (request) => run.plan(request),
+    'plan-show': run.plan,
     'session-list': (request) => list.list(request),
     'fact-find': show.factFind,
     'fact-show': show.factShow,
@@ -211,6 +209,19 @@ export async function serveTools(
     newId: randomUUID,
     tokenizers: loadTokenizer,
   });
+  const requests: readonly (readonly [
+    subject: string,
+    description: string,
+    handle: (request: unknown) => Promise<object>,
+  ])[] = [
+    [RUN_INIT_SUBJECT, 'track the progress of a session in a tasks.md', run.init],
+    [RUN_STATUS_SUBJECT, 'show the progress of a run and what each task needs next', run.status],
+    [TRACE_APPEND_SUBJECT, 'add entries to the trace of an intent', trace.append],
+    [TRACE_RECORD_SUBJECT, 'the same without an answer, for volume', trace.append],
+    [TRACE_COMPACT_SUBJECT, 'the compacted history of an intent', trace.compact],
+    [TRACE_GET_SUBJECT, 'an entry as its event keeps it, with its output', trace.get],
+    [TRACE_PIN_SUBJECT, 'keep what an entry says as a constraint of its intent', trace.pin],
+  ];
   const service = await startService(nats.connection, {
     name: TOOLS_SERVICE,
     version: VERSION,
@@ -228,55 +239,13 @@ export async function serveTools(
         ...(name.endsWith('-list') && { lower: 'its filters, or delete what is no longer needed' }),
         ...(name === 'plan-show' && { lower: 'status or id' }),
       })),
-      {
-        name: 'run-init',
-        subject: RUN_INIT_SUBJECT,
+      ...requests.map(([subject, description, handle]) => ({
+        name: subject.replace('.', '-'),
+        subject,
         bySession: true,
-        description: 'track the progress of a session in a tasks.md',
-        handle: (request) => run.init(request),
-      },
-      {
-        name: 'run-status',
-        subject: RUN_STATUS_SUBJECT,
-        bySession: true,
-        description: 'show the progress of a run and what each task needs next',
-        handle: (request) => run.status(request),
-      },
-      {
-        name: 'trace-append',
-        subject: TRACE_APPEND_SUBJECT,
-        bySession: true,
-        description: 'add entries to the trace of an intent',
-        handle: (request) => trace.append(request),
-      },
-      {
-        name: 'trace-record',
-        subject: TRACE_RECORD_SUBJECT,
-        bySession: true,
-        description: 'the same without an answer, for volume',
-        handle: (request) => trace.append(request),
-      },
-      {
-        name: 'trace-compact',
-        subject: TRACE_COMPACT_SUBJECT,
-        bySession: true,
-        description: 'the compacted history of an intent',
-        handle: (request) => trace.compact(request),
-      },
-      {
-        name: 'trace-get',
-        subject: TRACE_GET_SUBJECT,
-        bySession: true,
-        description: 'an entry as its event keeps it, with its output',
-        handle: (request) => trace.get(request),
-      },
-      {
-        name: 'trace-pin',
-        subject: TRACE_PIN_SUBJECT,
-        bySession: true,
-        description: 'keep what an entry says as a constraint of its intent',
-        handle: (request) => trace.pin(request),
-      },
+        description,
+        handle,
+      })),
     ]).concat(
       healthEndpoint(
         TOOLS_SERVICE,
