@@ -57,7 +57,6 @@ const MANY_ANSWERS = /^\$(JS\.API|SRV)\./;
 
 const API = '$JS.API.';
 
-/** Returns true if the wider pattern matches every subject of the other one. */
 function covers(wider: string, pattern: string): boolean {
   const [wide, narrow] = [wider.split('.'), pattern.split('.')];
   return wide.length === narrow.length && wide.every((token, at) => token === '*' || token === narrow[at]);

@@ -94,7 +94,6 @@ export interface NatsOptions {
   readonly ackWaitMs: number;
   /** Dispatches that an extractor fetches at a time. */
   readonly maxInHand: number;
-  /** Default: no tracing. */
   readonly tracing?: Tracing;
   /** Default: all. A reader creates nothing. */
   readonly makes?: readonly Made[];

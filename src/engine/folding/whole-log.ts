@@ -46,7 +46,6 @@ export async function lostBeginning(
   return undefined;
 }
 
-/** Returns the state of a session's newest readable snapshot. */
 export async function keptState(
   { snapshots }: Pick<WholeLogPorts, 'snapshots'>,
   session: Token,

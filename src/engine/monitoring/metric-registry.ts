@@ -132,7 +132,6 @@ function braced(labels: string): string {
 /** Upper bounds in seconds: from a warm compile to one that waits for its dispatch. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** A histogram of durations. */
 export class Durations implements Distribution {
   readonly bounds = SECONDS;
   readonly counts = new Float64Array(SECONDS.length + 1);

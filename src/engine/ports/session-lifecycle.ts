@@ -10,7 +10,6 @@ import type { Unwatch } from './session-log.js';
  * after its own writes. It must be complete before it is first used.
  */
 export interface SessionLifecycle {
-  /** Returns the record of an archived session. */
   archived(session: Token): Archived | undefined;
 
   /** Returns the tombstone of a session, also if its name was used again. */

@@ -337,7 +337,6 @@ export async function isMark(jsm: JetStreamManager): Promise<boolean> {
   return (await configOf(jsm, INSTALLATION_STREAM))?.metadata?.[RESTORING_MARK] !== undefined;
 }
 
-/** Returns the configuration of `DISPATCH` during a restore. */
 export function closedDispatch(config: StreamConfig, id: string): StreamConfig {
   return { ...config, subjects: [UNUSED_SUBJECT], metadata: { ...config.metadata, [RESTORING_MARK]: id } };
 }

@@ -86,7 +86,6 @@ export function takenByAnother(subjects: string, owners: string, ours: string): 
 
 export const KEEP_APART = 'give one of the two an account of its own, or the other stream other subjects';
 
-/** Returns the number of a JetStream API error, or `undefined`. */
 export function apiCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }

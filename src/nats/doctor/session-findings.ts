@@ -201,7 +201,6 @@ interface TailsExamined {
   readonly faults: readonly Finding[];
 }
 
-/** Finds logs that are behind their snapshots. */
 export async function tailFindings(examined: TailsExamined): Promise<Finding[]> {
   const { jsm, kind, logs, snapshots, faults } = examined;
   const found = [...faults];

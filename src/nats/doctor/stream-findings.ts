@@ -62,7 +62,6 @@ export function expectedStreams(replicas: number): readonly ExpectedStream[] {
 
 const RESTART = 'start or restart the services, which create it';
 
-/** Compares a stream with its expected configuration. */
 export async function streamFindings(jsm: JetStreamManager, expected: ExpectedStream): Promise<Finding[]> {
   const check = `stream ${expected.name}`;
   const info = await ifExists(jsm.streams.info(expected.name), check);

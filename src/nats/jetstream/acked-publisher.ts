@@ -214,7 +214,6 @@ interface PubAckJson {
   readonly error?: { readonly err_code?: number; readonly description?: string };
 }
 
-/** Maps the error of a publish that the client did not send. */
 function notSent(subject: string, cause: unknown, limit: number | undefined): ThroughlineError {
   if (cause instanceof NatsError && cause.code === ErrorCode.MaxPayloadExceeded) {
     return new ThroughlineError(
@@ -231,7 +230,6 @@ function notSent(subject: string, cause: unknown, limit: number | undefined): Th
   });
 }
 
-/** Parses the answer to a publish. */
 function outcomeIn(
   message: Msg,
   { subject, stream }: { readonly subject: string; readonly stream: string | undefined },
@@ -257,7 +255,6 @@ function parseAck(message: Msg): PubAckJson | undefined {
   }
 }
 
-/** Returns the headers of a publish; `undefined` if it needs none. */
 function publishHeaders(options: AckedPublishOptions): MsgHdrs | undefined {
   const { messageId, expectedLastOfSubjects, headers: more } = options;
   if (messageId === undefined && expectedLastOfSubjects === undefined && more === undefined) return undefined;

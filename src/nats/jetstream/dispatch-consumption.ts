@@ -22,7 +22,6 @@ interface ConsumptionOptions {
   readonly consumer: string;
   /** Maximum number of messages per request. */
   readonly batch: number;
-  /** Backpressure: returns true if the handler has capacity. */
   readonly hasCapacity: () => boolean;
   readonly handler: (delivery: NatsDelivery) => void;
   /** Creates the consumer if it is missing; returns its creation time in milliseconds since 1970. */
@@ -191,7 +190,6 @@ const EXPIRES_MS = 10_000;
 /** Interval of the server's heartbeats for a request. */
 export const HEARTBEAT_MS = 2000;
 const REFUSED_PAUSE_MS = 250;
-/** Prefix of ack subjects. */
 const ACK_SUBJECTS = '$JS.ACK.';
 /** Status if the next message exceeds the remaining bytes of the request. */
 const NO_ROOM = 'message size exceeds maxbytes';
@@ -209,7 +207,6 @@ export class Puller {
   #request = 0;
   /** Messages that the pending request may still deliver; 0 without one. */
   #left = 0;
-  /** Messages that it requested. */
   #requested = 0;
   #heardAt = 0;
   /** True if the next message exceeds the bytes of any request: it may be older than the server's limit. */

@@ -153,7 +153,6 @@ export async function seenLayout(ports: LayoutPorts, wanted: WantedLayout): Prom
   return requireWanted((await readLayout(ports))?.layout ?? chosen(wanted), wanted);
 }
 
-/** Returns the layout, and records it if necessary. */
 export async function recordedLayout(
   ports: LayoutPorts,
   wanted: WantedLayout,
@@ -167,7 +166,6 @@ export async function recordedLayout(
   }
 }
 
-/** Infers the layout from existing streams; `undefined` without sessions. */
 async function layoutOfStreams(jsm: JetStreamManager): Promise<SessionLayout | undefined> {
   for await (const name of jsm.streams.names(ALL_SHARDS)) {
     if (shardOfStream(name) === undefined) continue;

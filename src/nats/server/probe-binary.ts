@@ -6,7 +6,6 @@ import { parseServerVersion } from './server-version.js';
 
 type BinaryProbe = { readonly version: string } | { readonly reason: string };
 
-/** Runs `<path> --version` and returns the version, as in `2.15.0`. */
 export async function probeBinary(path: string, env: Environment): Promise<BinaryProbe> {
   const result = await runCommand(path, ['--version'], { env, timeoutMs: 10_000 });
   if (!result.ok) return { reason: result.reason };
@@ -15,7 +14,6 @@ export async function probeBinary(path: string, env: Environment): Promise<Binar
   return { version };
 }
 
-/** Returns the platform's file name of an executable. */
 export function executableName(name: string, platform: NodeJS.Platform): string {
   return platform === 'win32' ? `${name}.exe` : name;
 }

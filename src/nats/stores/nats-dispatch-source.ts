@@ -29,7 +29,6 @@ interface DispatchSourceOptions extends TopologyOptions {
   /** Dispatches that one worker fetches at a time. */
   readonly maxInHand: number;
   readonly timeoutMs: number;
-  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 

@@ -14,7 +14,6 @@ import { createLearningsStream, newestProjectSnapshot, type TopologyOptions } fr
 import type { EventLogPorts } from './nats-event-log.js';
 import { NatsSharedLog } from './nats-session-log.js';
 
-/** The learnings of all projects, in the stream `LEARNINGS`. */
 export class NatsLearningLog extends NatsSharedLog<LearningEvent> implements LearningLog {
   readonly #ports: EventLogPorts;
 

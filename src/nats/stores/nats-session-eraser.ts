@@ -37,7 +37,6 @@ import { eraseMessages, type RewritePorts, rewriteStream } from '../jetstream/er
 import { newestMessage } from '../jetstream/newest-page.js';
 import { newestSnapshot } from '../jetstream/topology.js';
 
-/** The stream and subjects with messages of a session. */
 interface Place {
   readonly stream: string;
   readonly subjects: string;
@@ -48,7 +47,6 @@ const READ_MS = 5000;
 /** Longer than any session name. */
 const NOBODY = '-'.repeat(65);
 
-/** Buckets that are rewritten. */
 const REWRITTEN: Readonly<Record<RewrittenKind, readonly string[]>> = {
   snapshots: [SNAPSHOT_BUCKET],
   prompts: [],

@@ -67,7 +67,7 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, l
     log: nats.log,
     snapshots: nats.snapshots,
     logger,
-    maxSessions: config.maxCached,
+    maxCached: config.maxCached,
     maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),
     ...(lifecycle !== undefined && { generationOf: (session: Token) => generationOf(lifecycle, session) }),
@@ -151,7 +151,6 @@ export async function knownSessions(
   return { table, feed, now };
 }
 
-/** The records of forgotten sessions and of imports. */
 export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed'>;
 
 /** Redelivery delay for a result of a session that is being forgotten or imported, in milliseconds. */
@@ -201,7 +200,6 @@ export async function generationGuard(
   };
 }
 
-/** Throws `session_importing` during an import. */
 export function requireWhole(session: Token, record: Archived | undefined): void {
   if (record?.importing !== undefined) throw importing(session);
 }

@@ -2,8 +2,12 @@ import { codeOf } from '../../contracts/errors.js';
 import { byLabel, type Collector } from '../../engine/monitoring/metric-registry.js';
 import type { Monitoring } from '../../engine/monitoring/monitoring.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
+import type { NatsConnection } from '../../nats/connection/connect-nats.js';
 import type { ConnectionHealth } from '../../nats/connection/connection-states.js';
-import type { RunningService } from '../../nats/micro/micro-service.js';
+import { type RunningService, startService } from '../../nats/micro/micro-service.js';
+import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
+import { VERSION } from '../../version.js';
+import type { Serving } from './service-context.js';
 
 /** The last logged warning or error, without foreign text. */
 interface Incident {
@@ -15,14 +19,12 @@ interface Incident {
   readonly dispatch?: number;
 }
 
-/** Counters of warnings and errors since the start. */
 export interface Incidents {
   readonly warnings: number;
   readonly errors: number;
   readonly last: Incident | null;
 }
 
-/** Wraps a logger to count warnings and errors. */
 export function countingLogger(logger: Logger, clock: Clock): { logger: Logger; incidents(): Incidents } {
   const counts = { warn: 0, error: 0 };
   let last: Incident | null = null;
@@ -87,7 +89,6 @@ async function numbersOf(own: () => object | Promise<object>): Promise<object> {
   }
 }
 
-/** Exposes the request counters and the readiness of a service. */
 export function watchService(monitoring: Monitoring, name: string, service: RunningService): void {
   monitoring.expect(name, () => service.listens());
   monitoring.metrics.add(() => {
@@ -146,4 +147,27 @@ export function connectionMetrics(connection: () => ConnectionHealth, incidents:
       throughline_log_messages_total: byLabel('level', { warn: warnings, error: errors }),
     };
   };
+}
+
+/** Serves a micro service with its health, and exposes its counters. `what` names it at the shutdown. */
+export async function serveMicro(
+  connection: NatsConnection,
+  { logger, shutdown, health, admit, tracing, monitoring }: Serving,
+  { name, description, what, own, endpoints = [] }: ServedMicro,
+): Promise<void> {
+  const service = await startService(connection, {
+    ...{ name, version: VERSION, description, logger, admit, tracing },
+    endpoints: [...endpoints, healthEndpoint(name, healthOf(health, own))],
+  });
+  watchService(monitoring, name, service);
+  shutdown.add(what, () => service.stop());
+}
+
+interface ServedMicro {
+  readonly name: string;
+  readonly description: string;
+  readonly what: string;
+  /** The service's own numbers in its health. */
+  readonly own: () => object | Promise<object>;
+  readonly endpoints?: readonly Endpoint[];
 }

@@ -102,7 +102,6 @@ export class SessionTable {
     this.#stale.add(row);
   }
 
-  /** Handles an index entry. */
   stored(entry: SessionIndexEntry): void {
     const { sequence, at, figures } = entry;
     // The schema of `figures` admits only a token.

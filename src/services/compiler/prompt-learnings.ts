@@ -19,7 +19,6 @@ import { taskText } from '../../prompt/task-text.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';
 
-/** Learnings for a prompt; `undefined` if it includes none. */
 interface FoundLearnings {
   readonly learnings?: LearningsInPrompt | undefined;
   /** The reason why there are none, if the request did not require them. */
@@ -39,7 +38,6 @@ interface PromptLearningsOptions {
   readonly reader: ProjectReader;
   readonly relevance: Relevance;
   readonly logger: Logger;
-  /** Redacts the query. */
   readonly secrets?: SecretScanner;
   /** Longest wait for optional learnings, in milliseconds. Default: 2,000. */
   readonly unaskedMs?: number;

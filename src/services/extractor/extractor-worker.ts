@@ -48,7 +48,6 @@ export interface ExtractorPorts {
   readonly logger: Logger;
   /** Default: no session is forgotten or archived. */
   readonly lifecycle?: Forgetting & Pick<SessionLifecycle, 'archived'>;
-  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
@@ -63,7 +62,6 @@ interface ExtractorOptions {
   readonly random: () => number;
   /** Milliseconds since 1970, monotonic. Default: the process' clock. */
   readonly now?: () => number;
-  /** Redacts secrets. Default: none. */
   readonly secrets?: SecretScanner;
   /** Returns true while a caller waits for this process. Default: never. */
   readonly isAwaited?: () => boolean;
@@ -84,7 +82,6 @@ interface ExtractorStats {
 
 export interface Extractor {
   readonly stats: Readonly<ExtractorStats>;
-  /** Dispatches in progress or waiting. */
   inHand(): number;
   /** Sessions whose logs reject writes. */
   setAside(): SetAside;
@@ -292,7 +289,6 @@ export function recordedEvent(
 
 type Work = (held: Held) => Promise<WorkOutcome>;
 
-/** Wraps work in a span that continues the publisher's trace. */
 export function inSpan(tracing: Tracing, work: Work): Work {
   return (held) => {
     const spans = tracing();

@@ -36,7 +36,6 @@ interface InspectorParts extends AccessOptions {
   readonly logger: Logger;
 }
 
-/** Builds the HTTP application; middleware runs in this order. */
 export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindings }> {
   const { transport, role, feed, history, logger } = parts;
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -141,7 +140,6 @@ export const smallBody = bodyLimit({
   },
 });
 
-/** Forwards a request of the page to its service. */
 export async function ask(
   c: Context,
   subject: string,

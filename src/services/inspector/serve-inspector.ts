@@ -26,7 +26,6 @@ interface InspectorOptions {
 }
 
 export interface RunningInspector {
-  /** URL with the token. */
   readonly url: string;
   readonly port: number;
   watching(): number;

@@ -160,7 +160,6 @@ export class SessionKeeper {
 interface QuietTimes {
   /** Idle time after which a session's index entry is written. */
   readonly quietMs: number;
-  /** The same for a session that is never idle. */
   readonly busyMs: number;
   /** Idle time after which a session's snapshot is written. */
   readonly restMs: number;

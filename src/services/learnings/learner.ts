@@ -39,11 +39,9 @@ interface LearnerOptions {
   /** Number of tasks that must make a demand before it is proposed. */
   readonly recurrence: number;
   readonly random: () => number;
-  /** Redacts secrets. Default: none. */
   readonly secrets?: SecretScanner;
   /** Default: no session is forgotten. */
   readonly lifecycle?: Forgetting;
-  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
@@ -186,7 +184,6 @@ export function proposing(due: (state: LearningState) => readonly Proposed[]) {
 interface SessionProjectsOptions {
   readonly log: SessionLog;
   readonly sessions: SessionReader;
-  /** Cache size. */
   readonly maxKnown: number;
   /** Returns the session's generation: the cache of another one is discarded. Default: a single generation. */
   readonly generationOf?: (session: Token) => string;

@@ -55,7 +55,6 @@ async function copySession(session: Token, ports: CopySessionPorts): Promise<voi
     await snapshots.replace(session, { sequence: state.sequence, text: encodeSnapshot(state, clock()) });
 }
 
-/** Rejects a result of an archived session. */
 export function archivedResult(session: Token, archived: Archived): DispatchFault {
   return {
     code: 'session_archived',

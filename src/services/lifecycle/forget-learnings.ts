@@ -64,7 +64,6 @@ export async function forgetInLearnings(
   return sum;
 }
 
-/** Removes all learnings of a project and returns the counts. */
 export async function forgetProjectLearnings(
   ports: LearningsPorts,
   project: Token,

@@ -44,7 +44,6 @@ interface Asked extends Begun {
 interface Begun {
   readonly found: StoredCounts;
   readonly sessions: readonly Token[];
-  /** True if it was forgotten before and nothing is left. */
   readonly wasForgotten: boolean;
   /** Counts of learnings erased before the sessions. */
   readonly learnings: () => StoredCounts;

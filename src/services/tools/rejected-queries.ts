@@ -132,7 +132,6 @@ function correction(
   );
 }
 
-/** A body, or the part that fits one reply. */
 interface BodyPart {
   readonly body: string;
   readonly encoding: 'utf8' | 'base64';
@@ -164,7 +163,6 @@ export function bodyPart(whole: Uint8Array, offset: number, maxReplyBytes: numbe
   };
 }
 
-/** Returns true for a UTF-8 continuation byte. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x80 && byte < 0xc0;
 }

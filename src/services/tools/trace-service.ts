@@ -173,7 +173,6 @@ interface Found {
   readonly sequence: number;
 }
 
-/** Splits entries into events of limited size. */
 function inEvents(entries: readonly StoredEntry[]): StoredEntry[][] {
   const events: StoredEntry[][] = [];
   let size = Number.POSITIVE_INFINITY;
@@ -241,7 +240,6 @@ function placeIn(cursor: string, newest: number): { sequence: number; index: num
   return { sequence: Math.min(sequence, newest), index };
 }
 
-/** Returns an event's entries of an intent, with their index in the event. */
 function entriesOf({ event }: StoredEvent, intent: string): { entry: RecordedEntry; index: number }[] {
   const entries =
     event.type === 'trace.appended'

@@ -51,7 +51,7 @@ async function learning(ackWaitMs: number, more: object = {}, published = [1]) {
     },
   };
   const [limits, logger] = [DEFAULT_LIMITS, silentLogger];
-  const sessions = createSessionReader({ log, snapshots, limits, logger, maxSessions: 1 });
+  const sessions = createSessionReader({ log, snapshots, limits, logger, maxCached: 1 });
   const projects = new StateReader({
     log: learnings,
     snapshots,

@@ -34,7 +34,7 @@ async function harvesterAfter(failures: number, pauseMs = 1) {
     return MemoryLearningLog.prototype.read.call(learnings, project, range);
   });
   const limits = DEFAULT_LIMITS;
-  const sessions = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxSessions: 1 });
+  const sessions = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxCached: 1 });
   const projects = new StateReader({
     log: learnings,
     snapshots,

@@ -32,7 +32,7 @@ const reopened = () => log.append(DEMO, { v: EVENT_VERSION, type: 'session.reope
 function process() {
   const snapshots = new MemorySnapshotStore();
   const clock = () => AT;
-  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 9 });
+  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxCached: 9 });
   const writer = createSnapshotWriter({ snapshots, clock, logger: silentLogger, every: 9 });
   const parts = {
     ...{ log, reader, writer, lifecycle, clock, newId: () => 'id', maxEventBytes: () => 1e6 },
