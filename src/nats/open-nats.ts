@@ -139,13 +139,13 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const jsm: JetStreamManager = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
     const makes = (made: Made) => options.makes?.includes(made) ?? true;
     const publisher = new AckedPublisher(connection, timeoutMs);
-    const logPorts = { connection, jsm, publisher, timeoutMs, tracing };
+    const ports = { connection, jsm, publisher, timeoutMs, tracing, replicas };
     const { wanted = {} } = options;
     const layout = await (makes('layout')
-      ? recordedLayout(logPorts, wanted, replicas)
-      : seenLayout(logPorts, wanted));
-    const log = new NatsSessionLog(logPorts, layout, { replicas, lifecycle });
-    if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas }, () => highestKnown(logPorts));
+      ? recordedLayout(ports, wanted, replicas)
+      : seenLayout(ports, wanted));
+    const log = new NatsSessionLog(ports, layout, { replicas, lifecycle });
+    if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas }, () => highestKnown(ports));
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
     if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);
     if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
@@ -166,38 +166,33 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       makes('learning-snapshots'),
     );
     const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
-      new NatsDispatchSource(connection, jsm, publisher, {
-        consumer,
-        logger,
-        replicas,
-        ackWaitMs,
-        timeoutMs,
-        tracing,
+      new NatsDispatchSource({
+        ...{ ...ports, consumer, logger, ackWaitMs },
         maxInHand: Math.min(maxInHand, most),
       });
-    const bucket = new KvBucket(connection, { replicas, timeoutMs });
+    const bucket = new KvBucket(connection, bucketOptions);
     return {
       connection,
       layout,
       log,
       snapshots,
-      index: new NatsSessionIndex(connection, jsm, { replicas, timeoutMs }),
-      learnings: new NatsLearningLog(logPorts, { replicas }),
+      index: new NatsSessionIndex(ports),
+      learnings: new NatsLearningLog(ports, { replicas }),
       learningSnapshots,
       source: dispatches(EXTRACTOR),
       reviews: dispatches(LEARNER, MAX_REVIEWS),
-      rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas, timeoutMs }),
-      vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
-      telemetry: new NatsTelemetryStore(connection, { replicas, timeoutMs }),
-      prompts: new NatsPromptRing(connection, jsm, publisher, { replicas, timeoutMs, ...kept }),
-      eraser: new NatsSessionEraser(logPorts, layout),
+      rejected: new NatsRejectedStore(ports),
+      vectors: new NatsVectorStore(connection, bucketOptions),
+      telemetry: new NatsTelemetryStore(connection, bucketOptions),
+      prompts: new NatsPromptRing({ ...ports, ...kept }),
+      eraser: new NatsSessionEraser(ports, layout),
       retention: new NatsRetentionStore(bucket),
-      leases: new KvLease(connection, { replicas, timeoutMs }),
-      aged: new NatsAgedMessages({ connection, jsm, timeoutMs }),
+      leases: new KvLease(connection, bucketOptions),
+      aged: new NatsAgedMessages(ports),
       openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
       openClock: () => ServerClock.open(connection, `KV_${SNAPSHOT_BUCKET}`, timeoutMs),
-      raiseDispatches: (to, mostMs) => raiseDispatches({ ...logPorts, bucket }, to, mostMs),
-      repair: () => repairStreams({ ...logPorts }),
+      raiseDispatches: (to, mostMs) => raiseDispatches({ ...ports, bucket }, to, mostMs),
+      repair: () => repairStreams(ports),
       async close() {
         publisher.close();
         await closeConnection(connection);

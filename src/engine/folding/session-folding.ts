@@ -17,7 +17,7 @@ import {
 import type { Commander } from './commander.js';
 import type { Folding } from './folding.js';
 import { SnapshotWriter, type SnapshotWriterOptions } from './snapshot-writer.js';
-import { type Folded, type Loaded, StateReader } from './state-reader.js';
+import { type Loaded, StateReader } from './state-reader.js';
 
 export type SessionReader = StateReader<SessionState, SessionEvent>;
 export type SessionSnapshotWriter = SnapshotWriter<SessionState>;

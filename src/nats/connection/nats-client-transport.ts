@@ -11,10 +11,15 @@ import {
   type Tracing,
 } from '../../engine/ports/clients.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
-import { closeConnection, connectNats, type NatsConnectOptions } from './connect-nats.js';
+import {
+  closeConnection,
+  connectNats,
+  type NatsConnectOptions,
+  type ResilientSubscription,
+  subscribeResiliently,
+} from './connect-nats.js';
 import { onConnectionState } from './connection-states.js';
 import { isNoResponders, toThroughlineError, withoutSecrets } from './nats-errors.js';
-import { type ResilientSubscription, subscribeResiliently } from './resilient-subscription.js';
 
 /** Deadline of finding out why no service answers, in milliseconds. */
 const LOOK_MS = 1000;

@@ -1,8 +1,13 @@
 import { ErrorCode, headers, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { type Denial, newInbox, onDenied } from '../connection/connect-nats.js';
+import {
+  type Denial,
+  newInbox,
+  onDenied,
+  type ResilientSubscription,
+  subscribeResiliently,
+} from '../connection/connect-nats.js';
 import { API, refusal, takenByAnother, toThroughlineError } from '../connection/nats-errors.js';
-import { type ResilientSubscription, subscribeResiliently } from '../connection/resilient-subscription.js';
 import { isStuckAnswer, probeStuck, stuckFault } from './list-streams.js';
 
 /**

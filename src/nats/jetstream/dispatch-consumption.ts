@@ -4,9 +4,8 @@ import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchConsumption } from '../../engine/ports/dispatch-source.js';
 import { Backoff } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
-import { newInbox } from '../connection/connect-nats.js';
+import { newInbox, type ResilientSubscription, subscribeResiliently } from '../connection/connect-nats.js';
 import { onReconnect } from '../connection/connection-states.js';
-import { type ResilientSubscription, subscribeResiliently } from '../connection/resilient-subscription.js';
 import { type DeliveredBy, NatsDelivery } from './dispatch-delivery.js';
 
 /**

@@ -1,13 +1,14 @@
-import type { JetStreamManager, Msg, NatsConnection } from 'nats';
+import type { Msg } from 'nats';
 import { jsonOf } from '../../contracts/event.js';
 import { INDEX_BUCKET, indexSubject, isToken, type Token } from '../../contracts/names.js';
 import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-file.js';
 import type { IndexListener, IndexPart, SessionIndex } from '../../engine/ports/session-index.js';
+import { subscribeResiliently } from '../connection/connect-nats.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { subscribeResiliently } from '../connection/resilient-subscription.js';
 import { batchesOf, type StreamMessage } from '../jetstream/direct-get.js';
 import { foreignBy } from '../jetstream/stored-replies.js';
-import { type BucketKind, type BucketOptions, KEPT, KvBucket } from './kv-bucket.js';
+import type { StorePorts } from '../jetstream/topology.js';
+import { type BucketKind, KEPT, KvBucket } from './kv-bucket.js';
 
 const STREAM = `KV_${INDEX_BUCKET}`;
 
@@ -17,30 +18,35 @@ const BUCKET: BucketKind = {
   config: () => ({ deny_delete: true, description: 'What lists show of each session' }),
 };
 
+type IndexPorts = Omit<StorePorts, 'publisher'>;
+
 /** The index in the bucket `session_index`: a key per session, JSON on one line. Created with the first write. */
 export class NatsSessionIndex implements SessionIndex {
-  readonly #connection: NatsConnection;
-  readonly #jsm: JetStreamManager;
-  readonly #options: BucketOptions;
+  readonly #ports: IndexPorts;
   readonly #bucket: KvBucket;
 
-  constructor(connection: NatsConnection, jsm: JetStreamManager, options: BucketOptions) {
-    this.#connection = connection;
-    this.#jsm = jsm;
-    this.#options = options;
-    this.#bucket = new KvBucket(connection, options, BUCKET);
+  constructor(ports: IndexPorts) {
+    this.#ports = ports;
+    this.#bucket = new KvBucket(ports.connection, ports, BUCKET);
   }
 
   async epoch(): Promise<string | undefined> {
-    return (await ifExists(this.#jsm.streams.info(STREAM), 'looking for the index of sessions'))?.created;
+    return (await ifExists(this.#ports.jsm.streams.info(STREAM), 'looking for the index of sessions'))
+      ?.created;
   }
 
   async *read(after: number): AsyncGenerator<IndexPart> {
     // Without a stream the read might get no answer at all.
     if ((await this.epoch()) === undefined) return;
-    const { timeoutMs } = this.#options;
+    const { timeoutMs } = this.#ports;
     try {
-      const batches = batchesOf(this.#connection, STREAM, indexSubject('*'), { seq: after + 1 }, timeoutMs);
+      const batches = batchesOf(
+        this.#ports.connection,
+        STREAM,
+        indexSubject('*'),
+        { seq: after + 1 },
+        timeoutMs,
+      );
       for await (const messages of batches) {
         const entries = messages.flatMap((message) => entryIn(message) ?? []);
         yield { entries, through: messages.at(-1)?.sequence ?? after };
@@ -51,7 +57,7 @@ export class NatsSessionIndex implements SessionIndex {
   }
 
   watch({ written, removed }: IndexListener): () => void {
-    const subscription = subscribeResiliently(this.#connection, indexSubject('*'), (message) => {
+    const subscription = subscribeResiliently(this.#ports.connection, indexSubject('*'), (message) => {
       if (foreignBy(message.headers, 'as_stored') !== undefined) return;
       const session = message.subject.split('.')[2];
       if (!isToken(session)) return;
@@ -60,7 +66,7 @@ export class NatsSessionIndex implements SessionIndex {
       if (entry !== undefined) written(entry);
     });
     return () => {
-      if (!this.#connection.isClosed()) subscription.close();
+      if (!this.#ports.connection.isClosed()) subscription.close();
     };
   }
 
@@ -76,7 +82,7 @@ export class NatsSessionIndex implements SessionIndex {
     if ((await this.epoch()) === undefined) return;
     // The marker tells those who watch; its subject has the name as well, so nothing of it is kept.
     await this.#bucket.write(session, () => undefined);
-    const purged = this.#jsm.streams.purge(STREAM, { filter: indexSubject(session) });
+    const purged = this.#ports.jsm.streams.purge(STREAM, { filter: indexSubject(session) });
     await ifExists(purged, `removing the index entry of ${session}`);
   }
 }

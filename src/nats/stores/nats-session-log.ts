@@ -26,8 +26,8 @@ import type {
   SessionLog,
   Unwatch,
 } from '../../engine/ports/session-log.js';
+import { followSessions } from '../connection/connect-nats.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { followSessions } from '../connection/resilient-subscription.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
 import { listedStreams } from '../jetstream/list-streams.js';

@@ -25,6 +25,8 @@ import { SessionFeed, SessionTable } from './session-table.js';
 /**
  * Opens the sessions that the services of one process share.
  *
+ * `isAwaited` returns true while a command is in progress.
+ *
  * @param appends true if commands are executed here; otherwise they are sent to `session-tools`
  */
 export function openSessions(
@@ -34,7 +36,7 @@ export function openSessions(
   appends: boolean,
   tracing: Tracing = noTracing,
   lifecycle?: Forgetting,
-): Sessions {
+): Sessions & { isAwaited(): boolean } {
   const { reader, writer } = sessionReader(nats, config, logger, lifecycle);
   const command = appends
     ? createCommander({ log: nats.log, reader, clock: systemClock, newId: randomUUID, random: Math.random })
@@ -53,7 +55,19 @@ export function openSessions(
     logger,
     secrets: scannerFor(config),
   });
-  return { reader, writer, command, tracker };
+  let commands = 0;
+  return {
+    ...{ reader, writer, tracker },
+    async command(...given) {
+      commands += 1;
+      try {
+        return await command(...given);
+      } finally {
+        commands -= 1;
+      }
+    },
+    isAwaited: () => commands > 0,
+  };
 }
 
 export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, lifecycle?: Forgetting) {

@@ -7,23 +7,7 @@ import type { ConnectionHealth } from '../../nats/connection/connection-states.j
 import { type RunningService, startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
 import { VERSION } from '../../version.js';
-import type { Serving } from './service-context.js';
-
-/** The last logged warning or error, without foreign text. */
-interface Incident {
-  readonly at: string;
-  readonly level: 'warn' | 'error';
-  readonly message: string;
-  readonly code?: string;
-  readonly session?: string;
-  readonly dispatch?: number;
-}
-
-export interface Incidents {
-  readonly warnings: number;
-  readonly errors: number;
-  readonly last: Incident | null;
-}
+import type { HealthParts, Incident, Incidents, Serving } from './service-context.js';
 
 export function countingLogger(logger: Logger, clock: Clock): { logger: Logger; incidents(): Incidents } {
   const counts = { warn: 0, error: 0 };
@@ -50,16 +34,6 @@ function told(fields: object): Pick<Incident, 'code' | 'session' | 'dispatch'> {
     ...('session' in fields && typeof fields.session === 'string' && { session: fields.session }),
     ...('dispatch' in fields && typeof fields.dispatch === 'number' && { dispatch: fields.dispatch }),
   };
-}
-
-/** The health of a process, shown in the statistics of its micro services. */
-export interface HealthParts {
-  /** Name of the machine or container. */
-  readonly host: string;
-  readonly pid: number;
-  readonly uptimeMs: () => number;
-  readonly connection: () => object;
-  readonly incidents: () => Incidents;
 }
 
 export type Health = () => Promise<object>;
