@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { delimiter } from 'node:path';
 import { ThroughlineError } from '../contracts/errors.js';
-import type { EmbedderOptions } from '../engine/embedding/load-embedder.js';
+import type { EmbedderOptions } from '../engine/embedding/embedder-options.js';
 import { connectedProjects } from '../engine/files/connected-projects.js';
 import { userStateDir } from '../engine/files/user-state.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';

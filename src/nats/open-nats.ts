@@ -26,20 +26,17 @@ import {
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
 import { KvBucket } from './stores/kv-bucket.js';
-import { KvLease } from './stores/kv-lease.js';
+import { KvLease, NatsRetentionStore, NatsTelemetryStore } from './stores/kv-stores.js';
 import { type ForgottenSessions, minRetainedSequence, NONE_FORGOTTEN } from './stores/lifecycle-view.js';
 import { NatsAgedMessages } from './stores/nats-aged-messages.js';
 import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatch-source.js';
-import { NatsLearningLog } from './stores/nats-learning-log.js';
 import { NatsPromptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
-import { NatsRetentionStore } from './stores/nats-retention-store.js';
 import { NatsSessionEraser } from './stores/nats-session-eraser.js';
 import { NatsSessionIndex } from './stores/nats-session-index.js';
 import { NatsSessionLifecycle } from './stores/nats-session-lifecycle.js';
-import { NatsSessionLog } from './stores/nats-session-log.js';
+import { NatsLearningLog, NatsSessionLog } from './stores/nats-session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './stores/nats-snapshot-store.js';
-import { NatsTelemetryStore } from './stores/nats-telemetry-store.js';
 import { NatsVectorStore } from './stores/nats-vector-store.js';
 
 export interface NatsPorts {

@@ -5,18 +5,7 @@ import { linkedSignal } from '../../shared/linked-signal.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { float32FromBase64 } from '../../shared/varint.js';
 import type { Embedder } from '../ports/vector-store.js';
-
-export interface HttpEmbedderOptions {
-  readonly kind: 'http';
-  /** `http://127.0.0.1:11434`, with or without `/v1`, or the whole address ending in `/embeddings`. */
-  readonly url: string;
-  readonly model: string;
-  readonly key: string | undefined;
-  /** Milliseconds that one request may take. */
-  readonly timeoutMs: number;
-  /** Texts in one request. */
-  readonly batch: number;
-}
+import type { HttpEmbedderOptions } from './embedder-options.js';
 
 const MAX_QUOTED = 200;
 /** Bad Request, Content Too Large, Unprocessable Content: other statuses say nothing about the texts. */

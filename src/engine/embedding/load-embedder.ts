@@ -1,8 +1,5 @@
 import type { Embedder } from '../ports/vector-store.js';
-import type { HttpEmbedderOptions } from './http-embedder.js';
-import type { LocalEmbedderOptions } from './local-embedder.js';
-
-export type EmbedderOptions = HttpEmbedderOptions | LocalEmbedderOptions;
+import type { EmbedderOptions } from './embedder-options.js';
 
 /**
  * Loads the configured embedder, if there is one.

@@ -5,13 +5,8 @@ import type { FeatureExtractor } from '@huggingface/transformers';
 import { z } from 'zod';
 import { messageOf, TextsRefusedError, ThroughlineError } from '../../contracts/errors.js';
 import type { Embedder } from '../ports/vector-store.js';
+import type { LocalEmbedderOptions } from './embedder-options.js';
 import { vectorFault } from './http-embedder.js';
-
-export interface LocalEmbedderOptions {
-  readonly kind: 'local';
-  /** Directory with `config.json`, `tokenizer.json` and an ONNX file, as model hubs lay it out. */
-  readonly dir: string;
-}
 
 type Library = typeof import('@huggingface/transformers');
 

@@ -13,7 +13,7 @@ import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { installationStream, RESTORING, RESTORING_MARK, recordedLayout } from '../jetstream/layout-record.js';
 import { KvBucket } from '../stores/kv-bucket.js';
-import { NatsRetentionStore } from '../stores/nats-retention-store.js';
+import { NatsRetentionStore } from '../stores/kv-stores.js';
 import {
   type BackupManifest,
   INSTALLATION_STREAM,

@@ -166,12 +166,7 @@ export class NatsConsumption implements DispatchConsumption {
  * The client's `consume` limits requests by messages or by bytes, not both: a few hundred large messages then exceed what the
  * server buffers for a connection, which it closes, and the same messages are redelivered forever.
  */
-interface PullerOptions {
-  readonly connection: NatsConnection;
-  readonly stream: string;
-  readonly consumer: string;
-  /** Messages per request in steady state. */
-  readonly batch: number;
+interface PullerOptions extends Pick<ConsumptionOptions, 'connection' | 'stream' | 'consumer' | 'batch'> {
   /** Messages of the first request, also after a reconnect; then doubled each time (slow start). */
   readonly firstBatch: number;
   /** Returns the bytes of the next request: at least the server's largest message. */

@@ -9,7 +9,7 @@ import { readStream } from '../jetstream/direct-get.js';
 import { ensurePromptsStream, type StorePorts } from '../jetstream/topology.js';
 
 interface PromptRingPorts extends StorePorts {
-  /** Prompts up to this sequence are not stored: see `forgotten-floor.ts`. Default: none. */
+  /** Prompts up to this sequence are not stored: see `minRetainedSequence`. Default: none. */
   readonly floor?: (session: Token) => number;
   /** See `SessionLifecycle.refreshed`. */
   readonly refreshed?: () => Promise<void> | undefined;

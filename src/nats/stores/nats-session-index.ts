@@ -1,4 +1,3 @@
-import type { Msg } from 'nats';
 import { jsonOf } from '../../contracts/event.js';
 import { INDEX_BUCKET, indexSubject, isToken, type Token } from '../../contracts/names.js';
 import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-file.js';
@@ -9,6 +8,7 @@ import { batchesOf, type StreamMessage } from '../jetstream/direct-get.js';
 import { foreignBy } from '../jetstream/stored-replies.js';
 import type { StorePorts } from '../jetstream/topology.js';
 import { type BucketKind, KEPT, KvBucket } from './kv-bucket.js';
+import { isDeletion } from './nats-snapshot-store.js';
 
 const STREAM = `KV_${INDEX_BUCKET}`;
 
@@ -61,7 +61,7 @@ export class NatsSessionIndex implements SessionIndex {
       if (foreignBy(message.headers, 'as_stored') !== undefined) return;
       const session = message.subject.split('.')[2];
       if (!isToken(session)) return;
-      if (isDeletion(message)) return removed(session);
+      if (isDeletion({ headers: message.headers })) return removed(session);
       const entry = entryOf(session, message.data);
       if (entry !== undefined) written(entry);
     });
@@ -96,8 +96,4 @@ function entryIn({ subject, data, foreign }: StreamMessage): SessionIndexEntry |
 function entryOf(session: Token, data: Uint8Array): SessionIndexEntry | undefined {
   const read = sessionIndexEntry.safeParse(jsonOf(data));
   return read.success && read.data.figures.session === session ? read.data : undefined;
-}
-
-function isDeletion({ headers }: Msg): boolean {
-  return headers?.has('KV-Operation') === true;
 }

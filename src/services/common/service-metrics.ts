@@ -1,6 +1,5 @@
 import { codeOf } from '../../contracts/errors.js';
-import { byLabel, type Collector } from '../../engine/monitoring/metric-registry.js';
-import type { Monitoring } from '../../engine/monitoring/monitoring.js';
+import { byLabel, type Collector, type Monitoring } from '../../engine/monitoring/monitoring.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { NatsConnection } from '../../nats/connection/connect-nats.js';
 import type { ConnectionHealth } from '../../nats/connection/connection-states.js';

@@ -1,6 +1,6 @@
 import { EXTRACTOR_CONSUMER, EXTRACTOR_SERVICE, type Token } from '../../contracts/names.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
-import { byLabel, type Collector } from '../../engine/monitoring/metric-registry.js';
+import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { systemClock } from '../../engine/ports/clients.js';
 import type { Embedder } from '../../engine/ports/vector-store.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { codeOf } from '../../contracts/errors.js';
 import { KEEPER_SERVICE } from '../../contracts/names.js';
 import { NOTHING_DONE, type RetentionRules, type RetentionRun } from '../../contracts/retention-record.js';
-import { byLabel, type Collector } from '../../engine/monitoring/metric-registry.js';
+import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { clockBy, type Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';

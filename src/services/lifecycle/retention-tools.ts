@@ -103,10 +103,6 @@ function named(due: readonly DueSession[]) {
   };
 }
 
-function lastRunOf({ v: _, ...run }: RetentionRun) {
-  return run;
-}
-
 function refuseContradiction(rules: RetentionRules): void {
   const found = contradiction(rules);
   if (found === undefined) return;
@@ -120,4 +116,8 @@ function refuseContradiction(rules: RetentionRules): void {
 
 function invalid(field: string, message: string): ThroughlineError {
   return new ThroughlineError('schema_invalid', message, { details: { fields: [field] } });
+}
+
+function lastRunOf({ v: _, ...run }: RetentionRun) {
+  return run;
 }

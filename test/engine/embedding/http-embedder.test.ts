@@ -1,11 +1,8 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TextsRefusedError, ThroughlineError } from '../../../src/contracts/errors.js';
-import {
-  endpoint,
-  HttpEmbedder,
-  type HttpEmbedderOptions,
-} from '../../../src/engine/embedding/http-embedder.js';
+import type { HttpEmbedderOptions } from '../../../src/engine/embedding/embedder-options.js';
+import { endpoint, HttpEmbedder } from '../../../src/engine/embedding/http-embedder.js';
 import { GarbageCollection } from '../../support/collecting.js';
 import {
   type Answer,
