@@ -21,6 +21,7 @@ export interface ClientTransport {
   /** Calls `onMessage` for messages on these subjects, as far as the user may hear them, until the returned function is called. */
   listen?(subjects: readonly string[], onMessage: () => void): () => void;
   close(): Promise<void>;
+  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
