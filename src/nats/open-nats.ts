@@ -173,7 +173,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       layout,
       log,
       snapshots,
-      index: new NatsSessionIndex(ports),
+      index: new NatsSessionIndex(connection, jsm, bucketOptions),
       learnings: new NatsLearningLog(ports, { replicas }),
       learningSnapshots,
       source: dispatches(EXTRACTOR),

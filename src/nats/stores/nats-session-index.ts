@@ -1,52 +1,42 @@
+import { type JetStreamManager, type KV, type Msg, type NatsConnection, StorageType } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { INDEX_BUCKET, indexSubject, isToken, type Token } from '../../contracts/names.js';
 import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-file.js';
 import type { IndexListener, IndexPart, SessionIndex } from '../../engine/ports/session-index.js';
 import { subscribeResiliently } from '../connection/connect-nats.js';
-import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { batchesOf, type StreamMessage } from '../jetstream/direct-get.js';
+import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
+import { batchesOf, readLast, type StreamMessage } from '../jetstream/direct-get.js';
 import { foreignBy } from '../jetstream/stored-replies.js';
-import type { StorePorts } from '../jetstream/topology.js';
-import { type BucketKind, KEPT, KvBucket } from './kv-bucket.js';
-import { isDeletion } from './nats-snapshot-store.js';
+import type { BucketOptions } from './kv-bucket.js';
 
 const STREAM = `KV_${INDEX_BUCKET}`;
-
-const BUCKET: BucketKind = {
-  name: INDEX_BUCKET,
-  reads: 'any',
-  config: () => ({ deny_delete: true, description: 'What lists show of each session' }),
-};
-
-type IndexPorts = Omit<StorePorts, 'publisher'>;
+/** Rounds of writers that may come first. */
+const MAX_ATTEMPTS = 100;
 
 /** The index in the bucket `session_index`: a key per session, JSON on one line. Created with the first write. */
 export class NatsSessionIndex implements SessionIndex {
-  readonly #ports: IndexPorts;
-  readonly #bucket: KvBucket;
+  readonly #connection: NatsConnection;
+  readonly #jsm: JetStreamManager;
+  readonly #options: BucketOptions;
+  #bucket: Promise<KV> | undefined;
 
-  constructor(ports: IndexPorts) {
-    this.#ports = ports;
-    this.#bucket = new KvBucket(ports.connection, ports, BUCKET);
+  constructor(connection: NatsConnection, jsm: JetStreamManager, options: BucketOptions) {
+    this.#connection = connection;
+    this.#jsm = jsm;
+    this.#options = options;
   }
 
   async epoch(): Promise<string | undefined> {
-    return (await ifExists(this.#ports.jsm.streams.info(STREAM), 'looking for the index of sessions'))
-      ?.created;
+    return (await ifExists(this.#jsm.streams.info(STREAM), 'looking for the index of sessions'))?.created;
   }
 
   async *read(after: number): AsyncGenerator<IndexPart> {
     // Without a stream the read might get no answer at all.
     if ((await this.epoch()) === undefined) return;
-    const { timeoutMs } = this.#ports;
+    const { timeoutMs } = this.#options;
     try {
-      const batches = batchesOf(
-        this.#ports.connection,
-        STREAM,
-        indexSubject('*'),
-        { seq: after + 1 },
-        timeoutMs,
-      );
+      const batches = batchesOf(this.#connection, STREAM, indexSubject('*'), { seq: after + 1 }, timeoutMs);
       for await (const messages of batches) {
         const entries = messages.flatMap((message) => entryIn(message) ?? []);
         yield { entries, through: messages.at(-1)?.sequence ?? after };
@@ -57,33 +47,74 @@ export class NatsSessionIndex implements SessionIndex {
   }
 
   watch({ written, removed }: IndexListener): () => void {
-    const subscription = subscribeResiliently(this.#ports.connection, indexSubject('*'), (message) => {
+    const subscription = subscribeResiliently(this.#connection, indexSubject('*'), (message) => {
       if (foreignBy(message.headers, 'as_stored') !== undefined) return;
       const session = message.subject.split('.')[2];
       if (!isToken(session)) return;
-      if (isDeletion({ headers: message.headers })) return removed(session);
+      if (isDeletion(message)) return removed(session);
       const entry = entryOf(session, message.data);
       if (entry !== undefined) written(entry);
     });
     return () => {
-      if (!this.#ports.connection.isClosed()) subscription.close();
+      if (!this.#connection.isClosed()) subscription.close();
     };
   }
 
   async put(entry: SessionIndexEntry): Promise<'saved' | 'older'> {
-    const written = await this.#bucket.write(entry.figures.session, (last) => {
-      const kept = last && entryIn(last);
-      return kept !== undefined && kept.sequence >= entry.sequence ? KEPT : entry;
-    });
-    return written === undefined ? 'older' : 'saved';
+    const { session } = entry.figures;
+    const text = JSON.stringify(entry);
+    try {
+      this.#bucket ??= this.#open();
+      const bucket = await this.#bucket;
+      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+        const { timeoutMs } = this.#options;
+        const last = await readLast(this.#connection, STREAM, indexSubject(session as Token), timeoutMs);
+        const kept = last && entryIn(last);
+        if (kept !== undefined && kept.sequence >= entry.sequence) return 'older';
+        if (await replaced(bucket, session, text, last?.sequence ?? 0)) return 'saved';
+      }
+    } catch (error) {
+      // Perhaps it was deleted: the next write opens it again.
+      this.#bucket = undefined;
+      throw toThroughlineError(error, `writing the index entry of ${session}`);
+    }
+    throw new ThroughlineError('conflict', `others keep writing the index entry of ${session}`);
   }
 
   async remove(session: Token): Promise<void> {
-    if ((await this.epoch()) === undefined) return;
-    // The marker tells those who watch; its subject has the name as well, so nothing of it is kept.
-    await this.#bucket.write(session, () => undefined);
-    const purged = this.#ports.jsm.streams.purge(STREAM, { filter: indexSubject(session) });
-    await ifExists(purged, `removing the index entry of ${session}`);
+    try {
+      if ((await this.epoch()) === undefined) return;
+      this.#bucket ??= this.#open();
+      const bucket = await this.#bucket;
+      // The marker tells those who watch; its subject has the name as well, so nothing of it is kept.
+      await bucket.delete(session);
+      await this.#jsm.streams.purge(STREAM, { filter: indexSubject(session) });
+    } catch (error) {
+      this.#bucket = undefined;
+      throw toThroughlineError(error, `removing the index entry of ${session}`);
+    }
+  }
+
+  #open(): Promise<KV> {
+    const { timeoutMs: timeout, replicas } = this.#options;
+    // Asking for the account's limits first, as the client does on its own, would need one more permission.
+    return this.#connection.jetstream({ checkAPI: false, timeout }).views.kv(INDEX_BUCKET, {
+      history: 1,
+      storage: StorageType.File,
+      replicas,
+      description: 'What lists show of each session',
+    });
+  }
+}
+
+/** Compare and set: `false` when another writer came first. */
+async function replaced(bucket: KV, session: string, text: string, last: number): Promise<boolean> {
+  try {
+    await bucket.put(session, text, { previousSeq: last });
+    return true;
+  } catch (error) {
+    if (apiCode(error) === API.wrongLastSequence) return false;
+    throw error;
   }
 }
 
@@ -96,4 +127,8 @@ function entryIn({ subject, data, foreign }: StreamMessage): SessionIndexEntry |
 function entryOf(session: Token, data: Uint8Array): SessionIndexEntry | undefined {
   const read = sessionIndexEntry.safeParse(jsonOf(data));
   return read.success && read.data.figures.session === session ? read.data : undefined;
+}
+
+function isDeletion({ headers }: Msg): boolean {
+  return headers?.has('KV-Operation') === true;
 }
