@@ -78,7 +78,7 @@ async function run({ quick, progress, shutdown }) {
     save: async () => 'saved',
   };
   const readerOn = (snapshots) =>
-    createSessionReader({ log: nats.log, snapshots, limits, logger: silentLogger, maxSessions: 1 });
+    createSessionReader({ log: nats.log, snapshots, limits, logger: silentLogger, maxCached: 1 });
   const writer = createSnapshotWriter({
     snapshots: nats.snapshots,
     clock: systemClock,

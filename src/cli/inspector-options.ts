@@ -4,12 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Option } from 'commander';
 import { z } from 'zod';
 import { messageOf } from '../contracts/errors.js';
-import { INSPECTOR_ROLES, type InspectorRole } from '../contracts/inspector-api.js';
+import { INSPECTOR_PORT, INSPECTOR_ROLES, type InspectorRole } from '../contracts/inspector-api.js';
 import { readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
 import type { Monitoring } from '../engine/monitoring/monitoring.js';
 import { serviceFindings } from '../nats/doctor/service-findings.js';
 import type { Context } from '../services/common/service-context.js';
-import { DEFAULT_PORT } from '../services/inspector/inspector-port.js';
 import type { RunningInspector } from '../services/inspector/serve-inspector.js';
 import { VERSION } from '../version.js';
 import type { Command, Numbers, Texts } from './cli-command.js';
@@ -64,8 +63,8 @@ export async function startInspector(
     inspectorRole: role = usual,
   } = flags;
   const inspector = await serveInspector(url, context, { role, port, host, names });
-  if (port === undefined && inspector.port !== DEFAULT_PORT) {
-    note(`-- port ${DEFAULT_PORT} is in use: the inspector is on port ${inspector.port}`);
+  if (port === undefined && inspector.port !== INSPECTOR_PORT) {
+    note(`-- port ${INSPECTOR_PORT} is in use: the inspector is on port ${inspector.port}`);
   }
   return inspector;
 }

@@ -4,10 +4,9 @@ import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-
 import { batched, Semaphore } from '../engine/runtime/batched.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import type { TailFollower } from '../engine/runtime/tail-follower.js';
-import type { NatsConnection } from '../nats/connection/connect-nats.js';
+import { type NatsConnection, subscribeResiliently } from '../nats/connection/connect-nats.js';
 import { onConnectionState } from '../nats/connection/connection-states.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
-import { subscribeResiliently } from '../nats/connection/resilient-subscription.js';
 import { passes } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
 import { tailTimeline, type WatchedEvent } from '../sdk/watch-session.js';

@@ -4,6 +4,8 @@ import type { FoundFact } from './replies/fact-reply.js';
 /** Replies of the inspector's own server to its page. */
 
 export const INSPECTOR_ROLES = ['reader', 'operator'] as const;
+/** The default port; the next free one is tried if it is taken. */
+export const INSPECTOR_PORT = 4280;
 export type InspectorRole = (typeof INSPECTOR_ROLES)[number];
 
 /** `GET /api/me`. */

@@ -5,27 +5,17 @@ import type { Permissions } from './role-permissions.js';
  * reply subject they name, so a request cannot have its reply stored in a stream or sent to JetStream.
  */
 export interface AccountSharing {
-  readonly exports: readonly (ServiceExport | EventExport)[];
-  readonly imports: readonly (ServiceImport | EventImport)[];
+  /** `response_type`: a request may have many replies. `stream`: NATS' name for subjects that others may subscribe to. */
+  readonly exports: readonly (
+    | { readonly service: string; readonly response_type?: 'stream' }
+    | { readonly stream: string }
+  )[];
+  readonly imports: readonly ({ readonly service: Imported } | { readonly stream: Imported })[];
 }
 
-interface ServiceExport {
-  readonly service: string;
-  /** Set if one request may have many replies. */
-  readonly response_type?: 'stream';
-}
-
-interface ServiceImport {
-  readonly service: { readonly account: string; readonly subject: string };
-}
-
-/** `stream` is NATS' name for subjects that others may subscribe to. */
-interface EventExport {
-  readonly stream: string;
-}
-
-interface EventImport {
-  readonly stream: { readonly account: string; readonly subject: string };
+interface Imported {
+  readonly account: string;
+  readonly subject: string;
 }
 
 /** Derives the exports and imports from the permissions of the other account's users. */
@@ -57,7 +47,6 @@ const MANY_ANSWERS = /^\$(JS\.API|SRV)\./;
 
 const API = '$JS.API.';
 
-/** Returns true if the wider pattern matches every subject of the other one. */
 function covers(wider: string, pattern: string): boolean {
   const [wide, narrow] = [wider.split('.'), pattern.split('.')];
   return wide.length === narrow.length && wide.every((token, at) => token === '*' || token === narrow[at]);

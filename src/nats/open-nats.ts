@@ -15,7 +15,7 @@ import type { NatsAccess } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
 import { highestKnown } from './jetstream/dispatch-numbers.js';
-import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/installed-layout.js';
+import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/layout-record.js';
 import { type RepairedStreams, raiseDispatches, repairStreams } from './jetstream/repair-streams.js';
 import { ServerClock } from './jetstream/server-clock.js';
 import {
@@ -26,20 +26,17 @@ import {
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
 import { KvBucket } from './stores/kv-bucket.js';
-import { KvLease } from './stores/kv-lease.js';
+import { KvLease, NatsRetentionStore, NatsTelemetryStore } from './stores/kv-stores.js';
 import { type ForgottenSessions, minRetainedSequence, NONE_FORGOTTEN } from './stores/lifecycle-view.js';
 import { NatsAgedMessages } from './stores/nats-aged-messages.js';
 import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatch-source.js';
-import { NatsLearningLog } from './stores/nats-learning-log.js';
 import { NatsPromptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
-import { NatsRetentionStore } from './stores/nats-retention-store.js';
 import { NatsSessionEraser } from './stores/nats-session-eraser.js';
 import { NatsSessionIndex } from './stores/nats-session-index.js';
 import { NatsSessionLifecycle } from './stores/nats-session-lifecycle.js';
-import { NatsSessionLog } from './stores/nats-session-log.js';
+import { NatsLearningLog, NatsSessionLog } from './stores/nats-session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './stores/nats-snapshot-store.js';
-import { NatsTelemetryStore } from './stores/nats-telemetry-store.js';
 import { NatsVectorStore } from './stores/nats-vector-store.js';
 
 export interface NatsPorts {
@@ -94,7 +91,6 @@ export interface NatsOptions {
   readonly ackWaitMs: number;
   /** Dispatches that an extractor fetches at a time. */
   readonly maxInHand: number;
-  /** Default: no tracing. */
   readonly tracing?: Tracing;
   /** Default: all. A reader creates nothing. */
   readonly makes?: readonly Made[];
@@ -140,13 +136,13 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const jsm: JetStreamManager = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
     const makes = (made: Made) => options.makes?.includes(made) ?? true;
     const publisher = new AckedPublisher(connection, timeoutMs);
-    const logPorts = { connection, jsm, publisher, timeoutMs, tracing };
+    const ports = { connection, jsm, publisher, timeoutMs, tracing, replicas };
     const { wanted = {} } = options;
     const layout = await (makes('layout')
-      ? recordedLayout(logPorts, wanted, replicas)
-      : seenLayout(logPorts, wanted));
-    const log = new NatsSessionLog(logPorts, layout, { replicas, lifecycle });
-    if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas }, () => highestKnown(logPorts));
+      ? recordedLayout(ports, wanted, replicas)
+      : seenLayout(ports, wanted));
+    const log = new NatsSessionLog(ports, layout, { replicas, lifecycle });
+    if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas }, () => highestKnown(ports));
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
     if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);
     if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
@@ -167,38 +163,33 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       makes('learning-snapshots'),
     );
     const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
-      new NatsDispatchSource(connection, jsm, publisher, {
-        consumer,
-        logger,
-        replicas,
-        ackWaitMs,
-        timeoutMs,
-        tracing,
+      new NatsDispatchSource({
+        ...{ ...ports, consumer, logger, ackWaitMs },
         maxInHand: Math.min(maxInHand, most),
       });
-    const bucket = new KvBucket(connection, { replicas, timeoutMs });
+    const bucket = new KvBucket(connection, bucketOptions);
     return {
       connection,
       layout,
       log,
       snapshots,
-      index: new NatsSessionIndex(connection, jsm, { replicas, timeoutMs }),
-      learnings: new NatsLearningLog(logPorts, { replicas }),
+      index: new NatsSessionIndex(connection, jsm, bucketOptions),
+      learnings: new NatsLearningLog(ports, { replicas }),
       learningSnapshots,
       source: dispatches(EXTRACTOR),
       reviews: dispatches(LEARNER, MAX_REVIEWS),
-      rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas, timeoutMs }),
-      vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
-      telemetry: new NatsTelemetryStore(connection, { replicas, timeoutMs }),
-      prompts: new NatsPromptRing(connection, jsm, publisher, { replicas, timeoutMs, ...kept }),
-      eraser: new NatsSessionEraser(logPorts, layout),
+      rejected: new NatsRejectedStore(ports),
+      vectors: new NatsVectorStore(connection, bucketOptions),
+      telemetry: new NatsTelemetryStore(connection, bucketOptions),
+      prompts: new NatsPromptRing({ ...ports, ...kept }),
+      eraser: new NatsSessionEraser(ports, layout),
       retention: new NatsRetentionStore(bucket),
-      leases: new KvLease(connection, { replicas, timeoutMs }),
-      aged: new NatsAgedMessages({ connection, jsm, timeoutMs }),
+      leases: new KvLease(connection, bucketOptions),
+      aged: new NatsAgedMessages(ports),
       openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
       openClock: () => ServerClock.open(connection, `KV_${SNAPSHOT_BUCKET}`, timeoutMs),
-      raiseDispatches: (to, mostMs) => raiseDispatches({ ...logPorts, bucket }, to, mostMs),
-      repair: () => repairStreams({ ...logPorts }),
+      raiseDispatches: (to, mostMs) => raiseDispatches({ ...ports, bucket }, to, mostMs),
+      repair: () => repairStreams(ports),
       async close() {
         publisher.close();
         await closeConnection(connection);

@@ -8,7 +8,6 @@ import {
 } from '../contracts/names.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 import { loadEmbedder } from '../engine/embedding/load-embedder.js';
-import type { SessionCommander } from '../engine/folding/session-folding.js';
 import { Monitoring } from '../engine/monitoring/monitoring.js';
 import { otelTracing } from '../engine/monitoring/otel-tracing.js';
 import { systemClock } from '../engine/ports/clients.js';
@@ -16,11 +15,16 @@ import type { SessionLifecycle } from '../engine/ports/session-lifecycle.js';
 import { watchConnection } from '../nats/connection/connection-states.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
 import { VERSION } from '../version.js';
-import { countingLogger, type HealthParts } from './common/incidents.js';
 import { knownSessions, openSessions } from './common/open-sessions.js';
 import { byteBudget } from './common/request-guard.js';
-import { type Context, namedLogger, natsOptions, type Serving } from './common/service-context.js';
-import { connectionMetrics, foldedMetrics } from './common/service-metrics.js';
+import {
+  type Context,
+  type HealthParts,
+  namedLogger,
+  natsOptions,
+  type Serving,
+} from './common/service-context.js';
+import { connectionMetrics, countingLogger, foldedMetrics } from './common/service-metrics.js';
 import { serveCompiler } from './compiler/serve-compiler.js';
 import { serveExtractor } from './extractor/serve-extractor.js';
 import { serveKeeper } from './keeper/serve-keeper.js';
@@ -108,25 +112,16 @@ export async function serve(
   };
   const start = (name: ServiceName, run: (own: Serving) => Promise<void>) =>
     only.includes(name) ? startNamed(NAMES[name], serving, run) : undefined;
-  /** Commands in progress in this process. */
-  let commands = 0;
   const isAlone = only.every((each) => each === 'extractor');
-  const opened = openSessions(nats, config, logger, only.includes('tools'), tracing, lifecycle);
+  const sessions = openSessions(nats, config, logger, only.includes('tools'), tracing, lifecycle);
   const embedder = only.some((each) => EMBEDS.has(each)) ? await loadEmbedder(config.embedder) : undefined;
   if (embedder !== undefined) shutdown.add('the embedder', () => embedder.close());
-  shutdown.add('the snapshot writer', () => opened.writer.stop());
+  shutdown.add('the snapshot writer', () => sessions.writer.stop());
   await start('extractor', async (own) => {
     const ports = isAlone ? nats : await connectionOfItsOwn('the extractor');
-    return serveExtractor(ports, own, () => commands > 0, opened.reader, embedder);
+    return serveExtractor(ports, own, sessions.isAwaited, sessions.reader, embedder);
   });
   if (isAlone) return nats;
-  const command: SessionCommander = (...given) => {
-    commands += 1;
-    return opened.command(...given).finally(() => {
-      commands -= 1;
-    });
-  };
-  const sessions = { ...opened, command };
   monitoring.metrics.add(foldedMetrics('session', sessions.reader, sessions.writer));
   const known = only.some((each) => NEEDS_SESSIONS.has(each))
     ? await knownSessions(nats, await connectionOfItsOwn('the feed of sessions'), serving)

@@ -41,8 +41,6 @@ export class MemorySessionEraser implements SessionEraser, LearningEraser {
     return erased;
   }
 
-  async eraseLog(): Promise<void> {}
-
   async rewrite(): Promise<void> {}
 
   async eraseLearnings(): Promise<void> {}

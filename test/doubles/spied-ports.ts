@@ -30,7 +30,7 @@ export function spiedPorts() {
   };
   const logger = { ...silentLogger, info: vi.fn(), warn: vi.fn() };
   const reader = (options: Partial<SessionReaderOptions> = {}) =>
-    createSessionReader({ log, snapshots, logger, limits: DEFAULT_LIMITS, maxSessions: 10, ...options });
+    createSessionReader({ log, snapshots, logger, limits: DEFAULT_LIMITS, maxCached: 10, ...options });
   /** Appends the events of these dispatches and returns the sequence of the last one. */
   const append = async (session: Token, ...dispatches: number[]) => {
     let last = 0;

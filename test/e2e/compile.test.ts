@@ -200,7 +200,7 @@ describe('snapshots', () => {
       log,
       snapshots: slow,
       logger: silentLogger,
-      maxSessions: 10,
+      maxCached: 10,
       limits: DEFAULT_LIMITS,
       onFolded: (folded) => writer.folded(folded),
     });
@@ -289,7 +289,7 @@ describe('a hundred requests at once', () => {
       log: Object.assign(Object.create(log), counted),
       snapshots,
       logger: silentLogger,
-      maxSessions: 10,
+      maxCached: 10,
       limits: DEFAULT_LIMITS,
     });
     const compile = compilerOn(reader, log, 100);

@@ -134,7 +134,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     // Whatever was stored over the snapshot: with it or without, the state is the same.
     const stateFrom = async (snapshots: SnapshotStore) => {
       const options = { log: ports.log, snapshots, limits: DEFAULT_LIMITS, logger: silentLogger };
-      const reader = createSessionReader({ ...options, maxSessions: 1 });
+      const reader = createSessionReader({ ...options, maxCached: 1 });
       return stateToJson((await reader.load(session)).folded.state);
     };
     const { prompt } = await client.compile({ session, taskId: '2', taskPrompt: 'bounds' });

@@ -165,7 +165,7 @@ describe('dispatch-show', () => {
       snapshots: new MemorySnapshotStore(),
       limits: { ...DEFAULT_LIMITS, maxFacts: 1 },
       logger: silentLogger,
-      maxSessions: 1,
+      maxCached: 1,
     });
     const show = createDispatchResults({
       ...{ reader, log: system.ports.log, waiters: new Waiters(), afterTimeoutMs: 1000 },

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../src/contracts/errors.js';
-import { executableName, executablesOnPath } from '../../src/nats/server/probe-binary.js';
+import { executableName, executablesOnPath } from '../../src/nats/server/install-server.js';
 import { BIN } from './cli.js';
 import { inFolder, missing, must, packagesFolder, pythonWith, ROOT } from './samples.js';
 

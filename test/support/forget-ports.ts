@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Token, token } from '../../src/contracts/names.js';
 import { createCommander } from '../../src/engine/folding/commander.js';
-import { PROJECT_FOLDING } from '../../src/engine/folding/project-folding.js';
+import { PROJECT_FOLDING } from '../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';

@@ -3,8 +3,11 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../src/contracts/errors.js';
-import { goInstallEnvironment } from '../../src/nats/server/install-server.js';
-import { executableName, executablesOnPath } from '../../src/nats/server/probe-binary.js';
+import {
+  executableName,
+  executablesOnPath,
+  goInstallEnvironment,
+} from '../../src/nats/server/install-server.js';
 import { runCommand } from '../../src/nats/server/server-child.js';
 import { cacheDirOf, installIntoCache } from '../../src/nats/server/server-version.js';
 

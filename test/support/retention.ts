@@ -6,10 +6,9 @@ import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { openNats } from '../../src/nats/open-nats.js';
 import { knownSessions, sessionReader } from '../../src/services/common/open-sessions.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
-import { RetentionKeeper } from '../../src/services/keeper/serve-keeper.js';
+import { openRetention, RetentionKeeper } from '../../src/services/keeper/serve-keeper.js';
 import { openProjectLogs } from '../../src/services/learnings/serve-learnings.js';
 import type { RetentionPorts } from '../../src/services/lifecycle/follow-retention.js';
-import { openRetention } from '../../src/services/lifecycle/open-retention.js';
 import type { System } from './system.js';
 
 export interface KeeperOptions {
@@ -65,7 +64,7 @@ export async function retentionKeeper(
     monitoring: new Monitoring(),
   });
   const opened = openRetention(nats, sessions, projects, known, { lifecycle, logger });
-  const usual = { ...opened, now: () => opened.now() + ahead };
+  const usual: RetentionPorts = { ...opened, now: () => opened.now() + ahead };
   const ports = { ...usual, ...changed(usual) };
   return { keeper: new RetentionKeeper(ports), ports };
 }

@@ -35,7 +35,7 @@ export function workersOn(
     snapshots,
     limits: DEFAULT_LIMITS,
     logger: silentLogger,
-    maxSessions: 9,
+    maxCached: 9,
   });
   const writer = createSnapshotWriter({ snapshots, clock: systemClock, logger: silentLogger, every: 1000 });
   const command = createCommander({ log, reader, clock, newId: randomUUID, random: () => 0 });

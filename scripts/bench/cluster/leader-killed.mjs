@@ -130,7 +130,7 @@ class Answers {
 
 /** Of all that was acknowledged: what is in no session, and what counts more than once. */
 export async function counted({ log, snapshots }, acknowledged) {
-  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 1 });
+  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxCached: 1 });
   let [all, lost, twice] = [0, 0, 0];
   for (const [session, sequences] of acknowledged) {
     const { events } = await ready(() => log.read(session, { after: 0 }));

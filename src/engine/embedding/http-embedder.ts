@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { messageOf, TextsRefusedError, ThroughlineError } from '../../contracts/errors.js';
+import { jsonOf } from '../../contracts/event.js';
 import { linkedSignal } from '../../shared/linked-signal.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { float32FromBase64 } from '../../shared/varint.js';
@@ -137,7 +138,7 @@ export function vectorsOf(
   body: string,
   count: number,
 ): { readonly vectors: Float32Array[] } | { readonly fault: string } {
-  const json = jsonOf(body);
+  const json = jsonOf(Buffer.from(body));
   if (json === undefined) return { fault: 'returned no embeddings: the body is not JSON' };
   const parsed = reply.safeParse(json);
   if (!parsed.success) {
@@ -159,18 +160,9 @@ export function vectorsOf(
   return { vectors };
 }
 
-/** Returns the defect of a vector, or `undefined`. */
 export function vectorFault(vector: Float32Array | undefined): string | undefined {
   if (vector === undefined || vector.length === 0) return 'an empty vector';
   if (!vector.every(Number.isFinite)) return 'a vector with a value that is not a finite number';
   if (vector.every((value) => value === 0)) return 'a vector of zeros';
   return undefined;
-}
-
-function jsonOf(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

@@ -107,7 +107,6 @@ async function loaded(load: () => Promise<Library>): Promise<Library> {
 interface ModelDir {
   /** Absolute: a relative path would be read as the name of a model on a hub. */
   readonly dir: string;
-  /** Folder of the ONNX file. */
   readonly subfolder: '' | 'onnx';
   /** Without `.onnx`. */
   readonly file: string;

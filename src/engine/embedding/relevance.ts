@@ -30,7 +30,6 @@ export interface RelevanceOptions {
   readonly deadlineMs?: number;
   /** Cached vectors of queries. Default: 500. */
   readonly cacheSize?: number;
-  /** Cached projects. Default: 100. */
   readonly maxProjects?: number;
   /** Monotonic clock in milliseconds, for the rate of warnings. Default: `performance.now`. */
   readonly now?: () => number;

@@ -29,7 +29,6 @@ export interface VectoriserOptions {
   readonly batch?: number;
   /** Pause after the first failure, in milliseconds; doubled after each further one. Default: 1000. */
   readonly pauseMs?: number;
-  /** Longest pause. Default: 60,000. */
   readonly maxPauseMs?: number;
   /** A number from 0 to 1, for the jitter. Default: `Math.random`. */
   readonly random?: () => number;

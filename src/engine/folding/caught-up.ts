@@ -91,7 +91,6 @@ function folded(loaded: LoadedSession, dispatch: number, refusal: ThroughlineErr
   throw refusal;
 }
 
-/** Subscribes to the log's announcements. */
 function announcements(log: SessionLog, session: Token) {
   let pending = false;
   let wake: (() => void) | undefined;

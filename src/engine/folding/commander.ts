@@ -24,7 +24,6 @@ interface CommanderOptions<State extends Timed, Event extends Stamped> {
   readonly log: EventLog<Event>;
   readonly reader: StateReader<State, Event>;
   readonly clock: Clock;
-  /** Returns a new unique id for each command. */
   readonly newId: () => string;
   /** 0 to 1, for the jitter of retries. */
   readonly random: () => number;
@@ -49,7 +48,6 @@ interface Stamped {
   readonly data: unknown;
 }
 
-/** A command's reply, and the type of the event that was appended, if any. */
 interface Executed<Event extends Stamped> {
   readonly reply: object;
   readonly appended?: Event['type'];

@@ -1,6 +1,5 @@
 import type { EventFormat, Stored } from '../../contracts/event.js';
 
-/** Folds events into a state, and encodes the state as a snapshot. */
 export interface Folding<State, Event> {
   /** Codec of the events. */
   readonly format: EventFormat<Event>;

@@ -84,7 +84,6 @@ export async function* eventsOf(log: Pick<SessionLog, 'read'>, session: Token): 
   }
 }
 
-/** Returns the state of a log, independent of its sequences. */
 async function canonicalLog(log: Pick<SessionLog, 'read'>, session: Token): Promise<CanonicalState> {
   const state = new CanonicalState();
   for await (const stored of eventsOf(log, session)) state.add([stored]);
@@ -181,7 +180,6 @@ class Appends {
     if (isFirst) await this.settle();
   }
 
-  /** Waits for the appends in flight. */
   async settle(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Token } from '../../contracts/names.js';
+import { LEARNING_EVENTS, type LearningEvent } from '../../contracts/learning-events.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import { evolveLearnings } from '../../memory/learnings/evolve-learnings.js';
+import { decodeLearnings, encodeLearnings } from '../../memory/learnings/learnings-snapshot.js';
+import { emptyLearnings, type LearningState, learningBytes } from '../../memory/learnings/learnings-state.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../memory/session/session-snapshot.js';
 import {
@@ -11,38 +14,26 @@ import {
   type SessionState,
   stateBytes,
 } from '../../memory/session/session-state.js';
-import type { Logger } from '../ports/clients.js';
-import type { SessionLog, SnapshotStore } from '../ports/session-log.js';
 import type { Commander } from './commander.js';
 import type { Folding } from './folding.js';
 import { SnapshotWriter, type SnapshotWriterOptions } from './snapshot-writer.js';
-import { type Folded, type Loaded, StateReader } from './state-reader.js';
+import { type Loaded, StateReader } from './state-reader.js';
 
 export type SessionReader = StateReader<SessionState, SessionEvent>;
 export type SessionSnapshotWriter = SnapshotWriter<SessionState>;
 export type SessionCommander = Commander<SessionState, SessionEvent>;
-type FoldedSession = Folded<SessionState>;
 export type LoadedSession = Loaded<SessionState>;
 
-export interface SessionReaderOptions {
-  readonly log: SessionLog;
-  readonly snapshots: SnapshotStore;
-  /** Limits of the fold. Default: `DEFAULT_LIMITS`. */
-  readonly limits?: SessionLimits;
-  readonly logger: Logger;
-  /** Cached sessions. */
-  readonly maxSessions: number;
-  /** Approximate memory of the cached sessions in bytes. Default: unlimited. */
-  readonly maxBytes?: number;
-  /** Called after each load that folded something. */
-  readonly onFolded?: (folded: FoldedSession) => void;
-  /** Returns the session's generation; throws while it must not be read. Default: a single generation. */
-  readonly generationOf?: (session: Token) => string;
-}
+export type SessionReaderOptions = Omit<
+  ConstructorParameters<typeof StateReader<SessionState, SessionEvent>>[0],
+  'folding'
+> & { readonly limits?: SessionLimits };
 
-export function createSessionReader(options: SessionReaderOptions): SessionReader {
-  const { limits = DEFAULT_LIMITS, maxSessions, ...ports } = options;
-  return new StateReader({ ...ports, maxCached: maxSessions, folding: sessionFolding(limits) });
+export function createSessionReader({
+  limits = DEFAULT_LIMITS,
+  ...options
+}: SessionReaderOptions): SessionReader {
+  return new StateReader({ ...options, folding: sessionFolding(limits) });
 }
 
 export function createSnapshotWriter(
@@ -67,3 +58,15 @@ function sessionFolding(limits: SessionLimits): Folding<SessionState, SessionEve
     },
   };
 }
+
+export type ProjectReader = StateReader<LearningState, LearningEvent>;
+export type ProjectCommander = Commander<LearningState, LearningEvent>;
+
+export const PROJECT_FOLDING: Folding<LearningState, LearningEvent> = {
+  format: LEARNING_EVENTS,
+  empty: emptyLearnings,
+  evolve: evolveLearnings,
+  bytes: learningBytes,
+  encode: encodeLearnings,
+  decode: decodeLearnings,
+};

@@ -36,7 +36,7 @@ export async function lostBeginning(
   // The snapshot of a session without events is empty.
   if (kept === undefined || kept.lastEvent === 0) return undefined;
   // In a shared stream no sequence tells whether a log is complete: compare the states.
-  const { state } = await foldedLog(log, session, kept.limits, kept.sequence);
+  const state = await foldedLog(log, session, kept.limits, kept.sequence);
   if (textOf(state, kept.sequence) === textOf(kept, kept.sequence)) return undefined;
   if (first === undefined || knowsMore(kept, state)) return kept;
   logger.warn(
@@ -46,7 +46,6 @@ export async function lostBeginning(
   return undefined;
 }
 
-/** Returns the state of a session's newest readable snapshot. */
 export async function keptState(
   { snapshots }: Pick<WholeLogPorts, 'snapshots'>,
   session: Token,
@@ -62,15 +61,13 @@ export async function foldedLog(
   session: Token,
   limits?: SessionLimits,
   through = Number.MAX_SAFE_INTEGER,
-): Promise<{ readonly state: SessionState; readonly first: number }> {
+): Promise<SessionState> {
   const state = emptyState(session, limits);
-  let first = 0;
   for await (const stored of eventsOf(log, session)) {
     if (stored.sequence > through) break;
-    if (first === 0) first = stored.sequence;
     evolve(state, stored);
   }
-  return { state, first };
+  return state;
 }
 
 function textOf(state: SessionState, sequence: number): string {

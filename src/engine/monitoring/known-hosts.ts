@@ -11,7 +11,6 @@ export interface KnownHosts {
   readonly isOpen: boolean;
 }
 
-/** Returns the known hosts of a server that listens on `host` and has `names` as well. */
 export function knownHosts(host: string, names: readonly string[] = []): KnownHosts {
   const all = [host, ...names].map((name) => name.toLowerCase());
   return { names: all, isOpen: !isLoopbackName(host) };

@@ -106,7 +106,6 @@ const PROMPTS = 'prompt.';
 const READS =
   /^(?:run\.status|(?:trace|learning|proposal)\.(?:get|compact|list|search|show)|tool\.[a-z]+-(?:list|show|find))\b/;
 
-/** Returns a request's subject with a placeholder for the session. */
 function templateOf(subject: string): string {
   const [service = '', request = '', session] = subject.split('.');
   return session === undefined ? `${service}.${request}` : `${service}.${request}.{session}`;

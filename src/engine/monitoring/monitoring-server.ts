@@ -3,8 +3,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { VERSION } from '../../version.js';
 import { isKnownHost, type KnownHosts, knownHosts } from './known-hosts.js';
-import type { Collector } from './metric-registry.js';
-import type { Monitoring } from './monitoring.js';
+import type { Collector, Monitoring } from './monitoring.js';
 
 /** A response to a GET request, independent of the server. */
 export interface MonitoringPage {

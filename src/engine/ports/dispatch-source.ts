@@ -37,7 +37,6 @@ export interface DispatchDelivery {
   /** Time of arrival, ISO 8601 in UTC. */
   readonly at: string;
   readonly messageId?: string;
-  /** Trace context of the publisher. */
   readonly trace?: TraceContext | undefined;
   /** Describes a message that was stored as the reply to a request: it must not change a session. */
   readonly foreign?: string | undefined;

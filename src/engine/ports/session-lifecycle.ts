@@ -9,7 +9,6 @@ import type { Unwatch } from './session-log.js';
  * after its own writes. It must be complete before it is first used.
  */
 export interface SessionLifecycle {
-  /** Returns the record of an archived session. */
   archived(session: Token): Archived | undefined;
 
   /** Returns the tombstone of a session, also if its name was used again. */
@@ -150,15 +149,10 @@ export const ERASED_KINDS = [
 export type ErasedKind = (typeof ERASED_KINDS)[number];
 export type ErasedCounts = Readonly<Record<ErasedKind, number>>;
 
-export const NOTHING_ERASED: ErasedCounts = {
-  events: 0,
-  dispatches: 0,
-  rejected: 0,
-  snapshots: 0,
-  prompts: 0,
-  telemetry: 0,
-  index: 0,
-};
+export const NOTHING_ERASED = Object.fromEntries(ERASED_KINDS.map((kind) => [kind, 0])) as Record<
+  ErasedKind,
+  0
+>;
 
 /** High-water marks: a new session of the same name starts behind them. */
 export interface Marks {
@@ -209,12 +203,6 @@ export interface SessionEraser {
     marks: Pick<Marks, 'dispatches'>,
     onErased?: (kind: ErasedKind, messages: number) => void,
   ): Promise<ErasedCounts>;
-
-  /**
-   * Erases the session's events, in the files as well, and removes its snapshots and index entry; `rewrite` removes these from
-   * the files. Throws as `count`.
-   */
-  eraseLog(session: Token): Promise<void>;
 
   /** Rewrites the files of these kinds without replaced and purged values: once after erasing any number of sessions. */
   rewrite(kinds: readonly RewrittenKind[]): Promise<void>;

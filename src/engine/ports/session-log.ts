@@ -42,7 +42,6 @@ export interface EventLog<Event> {
   watch(key: Token, onEvent: () => void): Unwatch;
 }
 
-/** Removal from an event log, for maintenance. */
 export interface EventRemoval {
   /**
    * Removes everything before a sequence, and returns the number of messages. The event at the sequence must be a checkpoint:

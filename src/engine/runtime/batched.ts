@@ -49,7 +49,6 @@ export class OneAtATime {
     return this.#running;
   }
 
-  /** Waits for the running work. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#running;
@@ -82,7 +81,6 @@ export class Semaphore {
 
 const DEFAULT_LONGEST_MS = 5000;
 
-/** Exponential backoff. */
 export class Backoff {
   readonly #limits: BackoffLimits;
   #nextMs: number;

@@ -24,7 +24,6 @@ export interface JobsOptions {
   readonly leases: LeaseStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Returns a new unique id for each lease. */
   readonly newId: () => string;
   /** Interval in milliseconds at which unfinished jobs are looked for. Default: never. */
   readonly everyMs?: number;

@@ -41,7 +41,6 @@ export class TailFollower<Item> {
     if (!this.#isFollowing && !this.#isClosed) void this.#follow();
   }
 
-  /** The cursor. */
   get at(): number {
     return this.#after;
   }

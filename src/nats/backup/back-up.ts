@@ -40,7 +40,6 @@ export interface BackupOptions {
   readonly id: string;
   /** Start time, ISO 8601 in UTC. */
   readonly at: string;
-  /** Version of Throughline. */
   readonly version: string;
   /** Deadline of one request to the server, in milliseconds. */
   readonly timeoutMs: number;

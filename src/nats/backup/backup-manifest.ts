@@ -157,7 +157,6 @@ export function isOwnStream(stream: string): boolean {
 /** The names of `isOwnStream` as a pattern for `grep -E`. */
 export const OWN_STREAMS = `^(${[...SINGLE].sort().join('|')}|SESSION_[A-Za-z0-9_-]{1,64}|SESSIONS_[0-9a-f]{2})$`;
 
-/** Returns all streams of the installation. */
 export async function ownStreams(jsm: JetStreamManager): Promise<string[]> {
   const names: string[] = [];
   for await (const name of jsm.streams.names()) if (isOwnStream(name)) names.push(name);

@@ -11,10 +11,9 @@ import { DISPATCH_STREAM, LAYOUT_SUBJECT, layoutInWords, type SessionLayout } fr
 import { counted } from '../../shared/text.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
-import { recordedLayout } from '../jetstream/installed-layout.js';
-import { installationStream, RESTORING, RESTORING_MARK } from '../jetstream/layout-record.js';
+import { installationStream, RESTORING, RESTORING_MARK, recordedLayout } from '../jetstream/layout-record.js';
 import { KvBucket } from '../stores/kv-bucket.js';
-import { NatsRetentionStore } from '../stores/nats-retention-store.js';
+import { NatsRetentionStore } from '../stores/kv-stores.js';
 import {
   type BackupManifest,
   INSTALLATION_STREAM,
@@ -338,7 +337,6 @@ export async function isMark(jsm: JetStreamManager): Promise<boolean> {
   return (await configOf(jsm, INSTALLATION_STREAM))?.metadata?.[RESTORING_MARK] !== undefined;
 }
 
-/** Returns the configuration of `DISPATCH` during a restore. */
 export function closedDispatch(config: StreamConfig, id: string): StreamConfig {
   return { ...config, subjects: [UNUSED_SUBJECT], metadata: { ...config.metadata, [RESTORING_MARK]: id } };
 }

@@ -12,7 +12,6 @@ export interface TransferProgress {
   readonly bytes: number;
 }
 
-/** Concurrent copies. */
 const AT_ONCE = 4;
 
 /** The newest copy of each stream in the directory of a backup. */

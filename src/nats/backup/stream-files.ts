@@ -36,7 +36,6 @@ interface WrittenCopy {
   readonly sha256: string;
 }
 
-/** Writes a new file in chunks. */
 export async function writeCopy<T>(
   directory: string,
   file: string,

@@ -1,32 +1,30 @@
-import { createConnection, type Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import {
   type ConnectionOptions,
   connect,
   createInbox,
   Events,
   headers,
+  type Msg,
   ErrorCode as NatsCode,
   type NatsConnection,
   NatsError,
   type Subscription,
   type SubscriptionOptions,
 } from 'nats';
-import { setTransportFactory } from 'nats/lib/nats-base-client/internal_mod.js';
-import { NodeTransport, nodeResolveHost } from 'nats/lib/src/node_transport.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import { PUBLISHED_EVENTS, publishedEvent, type Token } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/clients.js';
-import { limitedWarnings } from '../../engine/runtime/batched.js';
+import { Backoff, limitedWarnings } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
 import { requireSupportedServer } from '../server/server-version.js';
 import { listenersOf } from './connection-states.js';
+import { useEndingTransport } from './ending-transport.js';
 import { accessOptions, type NatsAccess } from './nats-access.js';
 import { codeOfReport, connectFault, permissionDenied, withoutSecrets } from './nats-errors.js';
 
 export type { NatsConnection };
 
 const GREETING_MS = 2000;
-const GREETED_WITHIN_MS = 800;
 const RECONNECT_WAIT_MS = 250;
 /** Longest wait for flushing pending messages. */
 const DRAIN_MS = 5000;
@@ -242,88 +240,73 @@ export const onDenied = listenersOf<Denial>(async (connection, toAll) => {
   }
 });
 
-interface Address {
-  readonly hostname: string;
-  readonly port: number;
+const FIRST_PAUSE_MS = 250;
+
+export interface ResilientSubscription {
+  /** Closes after delivering all earlier messages. */
+  drain(): Promise<void>;
+  close(): void;
 }
 
 /**
- * The client's transport, which also closes the sockets of failed attempts. The original leaks the socket of an attempt that
- * timed out waiting for the server's greeting, and a frozen server thereby keeps the process alive.
- */
-class EndingTransport extends NodeTransport {
-  #dialled: Socket | undefined;
-  #isTlsFirst = false;
-
-  override async dial({ port, hostname }: Address): Promise<Socket> {
-    const socket = createConnection(port, hostname);
-    this.#dialled = socket;
-    socket.setNoDelay(true);
-    let fault: Error | undefined;
-    await new Promise<void>((resolve, reject) => {
-      socket.once('connect', resolve);
-      socket.once('error', (error) => {
-        fault = error;
-      });
-      socket.once('close', () => reject(fault));
-    });
-    socket.removeAllListeners();
-    // With `handshakeFirst` the server is silent until the client has begun.
-    if (!this.#isTlsFirst) await greetingOf(socket, `${hostname}:${port}`);
-    return socket;
-  }
-
-  override async tlsFirst(address: Address): Promise<TLSSocket> {
-    this.#isTlsFirst = true;
-    // Dial here, so that the socket of the handshake is known.
-    this.socket = await this.dial(address);
-    return super.tlsFirst(address);
-  }
-
-  override async close(error?: Error): Promise<void> {
-    await super.close(error);
-    if (!this.connected) this.#dialled?.destroy();
-  }
-}
-
-/**
- * Waits for the first bytes, and puts them back: a NATS server greets each connection at once, and the client would wait
- * for that greeting until its own timeout.
+ * Subscribes, and resubscribes with backoff whenever the server denies the subscription: permissions may be changed and
+ * restored while we are connected, and the client forgets denied subscriptions.
  *
- * @throws ThroughlineError `unavailable` for other bytes, or none within a second
+ * @throws the client's error if the connection is closed
  */
-async function greetingOf(socket: Socket, address: string): Promise<void> {
-  let isSilent = false;
-  const greeting = await new Promise<Buffer | undefined>((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      resolve(socket.read() ?? undefined);
-    };
-    // A busy process may see the bytes only after the timer.
-    const timer = setTimeout(() => {
-      isSilent = true;
-      setImmediate(done);
-    }, GREETED_WITHIN_MS);
-    for (const event of ['readable', 'error', 'close']) socket.once(event, done);
-  });
-  socket.removeAllListeners();
-  if (greeting !== undefined && (greeting.toString('latin1', 0, 4) === 'INFO' || greeting.length < 4)) {
-    socket.unshift(greeting);
-    return;
-  }
-  socket.destroy();
-  if (greeting === undefined && !isSilent) throw new Error('the connection was closed before a greeting');
-  const why = greeting === undefined ? 'it sends no greeting' : 'it speaks another protocol';
-  const fix = 'set NATS_URL or --nats to the address of one';
-  throw new ThroughlineError('unavailable', `${address} is not a NATS server, ${why}: ${fix}`, {
-    details: { fix },
-  });
+export function subscribeResiliently(
+  connection: NatsConnection,
+  subject: string,
+  onMessage: (message: Msg) => void,
+): ResilientSubscription {
+  const closing = new AbortController();
+  let backoff: Backoff | undefined;
+  const subscribe = (): Subscription =>
+    connection.subscribe(subject, {
+      callback(error, message) {
+        if (error) void again();
+        else {
+          backoff = undefined;
+          onMessage(message);
+        }
+      },
+    });
+  const again = async () => {
+    backoff ??= new Backoff(FIRST_PAUSE_MS);
+    await backoff.pause(closing.signal);
+    if (!closing.signal.aborted && !connection.isDraining() && !connection.isClosed())
+      subscription = subscribe();
+  };
+  let subscription = subscribe();
+  return {
+    async drain() {
+      closing.abort();
+      if (!subscription.isClosed()) await subscription.drain();
+    },
+    close() {
+      closing.abort();
+      subscription.unsubscribe();
+    },
+  };
 }
 
-/**
- * Makes the client use this transport. The factory is a process-wide setting that each `connect` of the client resets, so this
- * must be called before each attempt.
- */
-export function useEndingTransport(): void {
-  setTransportFactory({ factory: () => new EndingTransport(), dnsResolveFn: nodeResolveHost });
+/** Calls `onMoved` with the session of each published event. */
+export function followSessions(
+  connection: NatsConnection,
+  layout: keyof typeof PUBLISHED_EVENTS,
+  onMoved: (session: Token) => void,
+  denied: () => void = () => {},
+): () => void {
+  const events = PUBLISHED_EVENTS[layout];
+  const listening = onDenied(connection, ({ subject }) => {
+    if (subject === events) denied();
+  });
+  const subscription = subscribeResiliently(connection, events, ({ subject }) => {
+    const event = publishedEvent(subject);
+    if (event !== undefined) onMoved(event.session);
+  });
+  return () => {
+    listening();
+    if (!connection.isClosed()) subscription.close();
+  };
 }

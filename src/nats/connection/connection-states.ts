@@ -31,7 +31,6 @@ export const onConnectionState = listenersOf<boolean>(async (connection, toAll) 
 /** The connection's part of a service's health. */
 export interface ConnectionHealth {
   readonly connected: boolean;
-  /** Address of the server. */
   readonly server: string;
   /** Number of lost connections since the start. */
   readonly disconnects: number;

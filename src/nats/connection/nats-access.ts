@@ -122,20 +122,12 @@ function requireConsistent({ user, password, token, nkey, creds, cert, key, inbo
     throw wrong(
       `${given.join(' and ')} are set, by variables or in the URL: use only one way to authenticate`,
     );
-  if ((user === undefined) !== (password === undefined)) {
-    throw wrong(
-      user === undefined
-        ? 'NATS_PASSWORD is set without NATS_USER: give both'
-        : 'NATS_USER is set without NATS_PASSWORD: give both, or NATS_TOKEN alone',
-    );
-  }
-  if ((cert === undefined) !== (key === undefined)) {
-    throw wrong(
-      cert === undefined
-        ? 'NATS_KEY is set without NATS_CERT: give both'
-        : 'NATS_CERT is set without NATS_KEY: give both',
-    );
-  }
+  if (user === undefined && password !== undefined)
+    throw wrong('NATS_PASSWORD is set without NATS_USER: give both');
+  if (user !== undefined && password === undefined)
+    throw wrong('NATS_USER is set without NATS_PASSWORD: give both, or NATS_TOKEN alone');
+  if (cert === undefined && key !== undefined) throw wrong('NATS_KEY is set without NATS_CERT: give both');
+  if (cert !== undefined && key === undefined) throw wrong('NATS_CERT is set without NATS_KEY: give both');
   if (inboxPrefix !== undefined && !INBOX_PREFIX.test(inboxPrefix)) {
     throw wrong(
       `THROUGHLINE_INBOX_PREFIX is ${JSON.stringify(inboxPrefix)}: use names of A-Z a-z 0-9 _ and -, separated by dots`,

@@ -4,10 +4,22 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
 import { type TraceContext, traceHeaders } from '../../contracts/trace-context.js';
 import { publishSpan, requestSpan } from '../../engine/monitoring/message-spans.js';
-import { type ClientTransport, noTracing, type Tracing } from '../../engine/ports/clients.js';
+import {
+  type ClientTransport,
+  type LiveTransport,
+  noTracing,
+  type Tracing,
+} from '../../engine/ports/clients.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
-import { closeConnection } from './connect-nats.js';
-import { isNoResponders, toThroughlineError } from './nats-errors.js';
+import {
+  closeConnection,
+  connectNats,
+  type NatsConnectOptions,
+  type ResilientSubscription,
+  subscribeResiliently,
+} from './connect-nats.js';
+import { onConnectionState } from './connection-states.js';
+import { isNoResponders, toThroughlineError, withoutSecrets } from './nats-errors.js';
 
 /** Deadline of finding out why no service answers, in milliseconds. */
 const LOOK_MS = 1000;
@@ -127,4 +139,57 @@ function jsonOf(message: Pick<ServiceMsg, 'json'>): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Opens a transport with its own connection. Throws as `connectNats`. */
+export async function openLiveTransport(options: NatsConnectOptions): Promise<LiveTransport> {
+  const connection = await connectNats(options);
+  const listeners = new Set<(connected: boolean) => void>();
+  const subscriptions = new Set<ResilientSubscription>();
+  let connected = true;
+  /** Rejects each pending request. */
+  const waiting = new Set<(fault: ThroughlineError) => void>();
+  const server = withoutSecrets(options.url);
+  const gone = () =>
+    new ThroughlineError(
+      'unavailable',
+      `NATS cannot be reached at ${server}: it is tried again all the time`,
+    );
+  onConnectionState(connection, (isConnected) => {
+    if (connected === isConnected) return;
+    connected = isConnected;
+    if (!connected) for (const refuse of waiting) refuse(gone());
+    for (const listener of [...listeners]) listener(connected);
+  });
+  return {
+    server,
+    isConnected: () => connected,
+    onState(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async request(subject, body, timeoutMs) {
+      if (!connected) throw gone();
+      return new Promise((resolve, reject) => {
+        waiting.add(reject);
+        requestJson(connection, subject, body, timeoutMs)
+          .finally(() => waiting.delete(reject))
+          .then(resolve, reject);
+      });
+    },
+    listen(subjects, onMessage) {
+      const subscription = subscribeResiliently(connection, subjects, ({ subject, data }) =>
+        onMessage(subject, data),
+      );
+      subscriptions.add(subscription);
+      return () => {
+        subscriptions.delete(subscription);
+        if (!connection.isClosed()) subscription.close();
+      };
+    },
+    async close() {
+      if (!connection.isClosed()) for (const subscription of subscriptions) subscription.close();
+      await closeConnection(connection);
+    },
+  };
 }

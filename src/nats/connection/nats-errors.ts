@@ -44,26 +44,35 @@ const NO_ROOM: ReadonlyMap<number | undefined, string> = new Map([
   [10049, MAKE_ROOM_ON_DISK],
 ]);
 
+/** Other codes with an error of ours, and a fix. */
+const REFUSALS: ReadonlyMap<number | undefined, readonly [ErrorCode, string]> = new Map([
+  [
+    API.subjectsOverlap,
+    [
+      'config_invalid',
+      'another stream takes these subjects: find it with nats stream ls --subject, give it others or delete it',
+    ],
+  ],
+  [
+    API.replicasUnsupported,
+    [
+      'config_invalid',
+      'a single server keeps one copy: restore with --replicas 1, and start services with THROUGHLINE_REPLICAS=1',
+    ],
+  ],
+  [API.streamOffline, ['unavailable', 'start the servers of the cluster that hold it']],
+]);
+
 /** Maps a JetStream error to ours. */
 export function refusal(
   doing: string,
   { code, text }: { readonly code: number | undefined; readonly text: string },
   cause?: unknown,
 ): ThroughlineError {
-  if (code === API.subjectsOverlap)
-    return new ThroughlineError('config_invalid', `${doing}: ${text}; ${FREE_SUBJECTS}`, { cause });
-  if (code === API.replicasUnsupported)
-    return new ThroughlineError('config_invalid', `${doing}: ${text}; ${ONE_COPY}`, { cause });
-  if (code === API.streamOffline)
-    return new ThroughlineError(
-      'unavailable',
-      `${doing}: ${text}; start the servers of the cluster that hold it`,
-      { cause },
-    );
-  const fix = NO_ROOM.get(code);
+  const [ours, fix] = REFUSALS.get(code) ?? (['store_full', NO_ROOM.get(code)] as const);
   return fix === undefined
     ? new ThroughlineError('internal', `${doing}: ${text}`, { cause })
-    : new ThroughlineError('store_full', `${doing}: ${text}; ${fix}`, { cause });
+    : new ThroughlineError(ours, `${doing}: ${text}; ${fix}`, { cause });
 }
 
 /** Reports a conflict of subjects with another application. */
@@ -77,13 +86,6 @@ export function takenByAnother(subjects: string, owners: string, ours: string): 
 
 export const KEEP_APART = 'give one of the two an account of its own, or the other stream other subjects';
 
-const ONE_COPY =
-  'a single server keeps one copy: restore with --replicas 1, and start services with THROUGHLINE_REPLICAS=1';
-
-const FREE_SUBJECTS =
-  'another stream takes these subjects: find it with nats stream ls --subject, give it others or delete it';
-
-/** Returns the number of a JetStream API error, or `undefined`. */
 export function apiCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }
@@ -144,13 +146,7 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
         return refusal(doing, { code: apiCode(error), text }, error);
     }
   }
-  return new ThroughlineError(
-    'internal',
-    `${doing}: ${error instanceof Error ? error.message : String(error)}`,
-    {
-      cause: error,
-    },
-  );
+  return new ThroughlineError('internal', `${doing}: ${messageOf(error)}`, { cause: error });
 }
 
 /** Reports a denied permission, with the subject if the server names it. */
@@ -190,24 +186,12 @@ export function connectFault(cause: unknown, url: string): ThroughlineError {
   const code = codeOf(cause);
   const text = messageOf(cause);
   if (AUTH_CODES.has(code)) {
-    const fix = 'check NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY or NATS_CREDS';
-    return new ThroughlineError(
-      'auth_failed',
-      `the NATS server at ${url} rejected the credentials (${text}): ${fix}`,
-      {
-        cause,
-      },
-    );
+    const message = `the NATS server at ${url} rejected the credentials (${text}): check NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY or NATS_CREDS`;
+    return new ThroughlineError('auth_failed', message, { cause });
   }
   if (TLS_CODE.test(code)) {
-    const fix = 'check NATS_CA, NATS_CERT, NATS_KEY and THROUGHLINE_TLS_FIRST';
-    return new ThroughlineError(
-      'tls_failed',
-      `no TLS with the NATS server at ${url} (${code}: ${text}): ${fix}`,
-      {
-        cause,
-      },
-    );
+    const message = `no TLS with the NATS server at ${url} (${code}: ${text}): check NATS_CA, NATS_CERT, NATS_KEY and THROUGHLINE_TLS_FIRST`;
+    return new ThroughlineError('tls_failed', message, { cause });
   }
   return new ThroughlineError('unavailable', `no NATS server answers at ${url} (${text}): ${START_ONE}`, {
     cause,

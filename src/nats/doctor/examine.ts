@@ -7,7 +7,14 @@ import { NATS_SERVER_PIN } from '../server/server-pin.js';
 import { eventFindings } from './event-findings.js';
 import { examined, type Finding, fail } from './finding.js';
 import { projectFindings, vectorFindings } from './learning-findings.js';
-import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server-findings.js';
+import {
+  clockFindings,
+  jetStreamIsOff,
+  limitFindings,
+  serverFindings,
+  WRITES,
+  writeFindings,
+} from './server-findings.js';
 import { type ConfiguredEmbedder, embedderFindings, serviceFindings } from './service-findings.js';
 import { importFindings, sessionFindings, shardFindings } from './session-findings.js';
 import {
@@ -18,7 +25,6 @@ import {
   strangerFindings,
   streamFindings,
 } from './stream-findings.js';
-import { WRITES, writeFindings } from './write-findings.js';
 
 /** The configuration that the installation is compared with. */
 export interface Expected {

@@ -11,8 +11,8 @@ import type { SnapshotStore } from '../../engine/ports/session-log.js';
 import { counted } from '../../shared/text.js';
 import { ifExists } from '../connection/nats-errors.js';
 import { type Finding, ok, warn } from './finding.js';
+import { tailFindings } from './session-findings.js';
 import { streamFaults } from './stream-findings.js';
-import { tailFindings } from './tail-findings.js';
 
 /** Finds projects whose events are behind their snapshots. */
 export async function projectFindings(

@@ -15,7 +15,7 @@ import { instancesOf } from '../micro/service-health.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Names of `throughline admin serve --only` by service. */
-const SERVED: Readonly<Record<string, string>> = {
+export const SERVED: Readonly<Record<string, string>> = {
   [EXTRACTOR_SERVICE]: 'extractor',
   [COMPILER_SERVICE]: 'compiler',
   [TOOLS_SERVICE]: 'tools',
@@ -106,7 +106,6 @@ function judged(check: string, instance: ServiceStats, version: string, now: num
   return found;
 }
 
-/** Returns an instance's health; undefined if unreadable. */
 function healthIn(instance: ServiceStats): z.infer<typeof health> | undefined {
   const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
   return health.safeParse(data).data;

@@ -38,33 +38,19 @@ interface ExpectedStream {
 }
 
 export function expectedStreams(replicas: number): readonly ExpectedStream[] {
+  const bucket = (name: string, madeBy?: string) => ({
+    ...{ name: `KV_${name}`, subjects: `$KV.${name}.>`, replicas },
+    ...(madeBy !== undefined && { madeBy }),
+  });
   return [
     { name: DISPATCH_STREAM, subjects: DISPATCH_SUBJECTS, replicas },
     { name: REJECTED_STREAM, subjects: REJECTED_SUBJECTS, replicas },
     { name: LEARNINGS_STREAM, subjects: LEARNINGS_SUBJECTS, replicas },
-    ...[SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET].map((bucket) => ({
-      name: `KV_${bucket}`,
-      subjects: `$KV.${bucket}.>`,
-      replicas,
-    })),
-    {
-      name: `KV_${TELEMETRY_BUCKET}`,
-      subjects: `$KV.${TELEMETRY_BUCKET}.>`,
-      replicas,
-      madeBy: 'the first prompt of a session',
-    },
-    {
-      name: `KV_${INDEX_BUCKET}`,
-      subjects: `$KV.${INDEX_BUCKET}.>`,
-      replicas,
-      madeBy: 'the keeper, once a session is quiet,',
-    },
-    {
-      name: `KV_${LIFECYCLE_BUCKET}`,
-      subjects: `$KV.${LIFECYCLE_BUCKET}.>`,
-      replicas,
-      madeBy: 'the first session that is archived or forgotten',
-    },
+    bucket(SNAPSHOT_BUCKET),
+    bucket(LEARNING_SNAPSHOT_BUCKET),
+    bucket(TELEMETRY_BUCKET, 'the first prompt of a session'),
+    bucket(INDEX_BUCKET, 'the keeper, once a session is quiet,'),
+    bucket(LIFECYCLE_BUCKET, 'the first session that is archived or forgotten'),
     {
       name: PROMPTS_STREAM,
       subjects: PROMPTS_SUBJECTS,
@@ -74,20 +60,15 @@ export function expectedStreams(replicas: number): readonly ExpectedStream[] {
   ];
 }
 
-/** Compares a stream with its expected configuration. */
+const RESTART = 'start or restart the services, which create it';
+
 export async function streamFindings(jsm: JetStreamManager, expected: ExpectedStream): Promise<Finding[]> {
   const check = `stream ${expected.name}`;
   const info = await ifExists(jsm.streams.info(expected.name), check);
-  if (info === undefined)
-    return expected.madeBy !== undefined
-      ? [ok(check, `not there yet: ${expected.madeBy} creates it`)]
-      : [
-          fail(
-            check,
-            'is missing',
-            'start or restart the services, which create it: throughline admin serve',
-          ),
-        ];
+  if (info === undefined) {
+    if (expected.madeBy !== undefined) return [ok(check, `not there yet: ${expected.madeBy} creates it`)];
+    return [fail(check, 'is missing', `${RESTART}: throughline admin serve`)];
+  }
   const faults = streamFaults(info, expected);
   const { messages, bytes } = info.state;
   return faults.length > 0

@@ -1,8 +1,13 @@
 import { ErrorCode, headers, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { type Denial, newInbox, onDenied } from '../connection/connect-nats.js';
-import { API, refusal, takenByAnother } from '../connection/nats-errors.js';
-import { type ResilientSubscription, subscribeResiliently } from '../connection/resilient-subscription.js';
+import {
+  type Denial,
+  newInbox,
+  onDenied,
+  type ResilientSubscription,
+  subscribeResiliently,
+} from '../connection/connect-nats.js';
+import { API, refusal, takenByAnother, toThroughlineError } from '../connection/nats-errors.js';
 import { isStuckAnswer, probeStuck, stuckFault } from './list-streams.js';
 
 /**
@@ -214,7 +219,6 @@ interface PubAckJson {
   readonly error?: { readonly err_code?: number; readonly description?: string };
 }
 
-/** Maps the error of a publish that the client did not send. */
 function notSent(subject: string, cause: unknown, limit: number | undefined): ThroughlineError {
   if (cause instanceof NatsError && cause.code === ErrorCode.MaxPayloadExceeded) {
     return new ThroughlineError(
@@ -231,7 +235,6 @@ function notSent(subject: string, cause: unknown, limit: number | undefined): Th
   });
 }
 
-/** Parses the answer to a publish. */
 function outcomeIn(
   message: Msg,
   { subject, stream }: { readonly subject: string; readonly stream: string | undefined },
@@ -257,7 +260,6 @@ function parseAck(message: Msg): PubAckJson | undefined {
   }
 }
 
-/** Returns the headers of a publish; `undefined` if it needs none. */
 function publishHeaders(options: AckedPublishOptions): MsgHdrs | undefined {
   const { messageId, expectedLastOfSubjects, headers: more } = options;
   if (messageId === undefined && expectedLastOfSubjects === undefined && more === undefined) return undefined;
@@ -269,4 +271,41 @@ function publishHeaders(options: AckedPublishOptions): MsgHdrs | undefined {
   }
   for (const [name, value] of Object.entries(more ?? {})) head.set(name, value);
   return head;
+}
+
+/** A message for a stream that is created if it is missing. */
+interface MadeFor {
+  readonly subject: string;
+  readonly body: Uint8Array | string;
+  readonly options: AckedPublishOptions;
+  /** Creates the stream; resolves to false if it existed. */
+  readonly make: () => Promise<boolean>;
+}
+
+/**
+ * Publishes; if the stream is missing, creates it and publishes again.
+ *
+ * The server reports a missing stream only if nobody subscribes to the subject. With a subscriber the publish times out, as
+ * with a slow stream, and the stream is looked up then. Nothing is stored twice, because only a missing stream is retried.
+ *
+ * @throws ThroughlineError as the publisher, or the error of creating the stream
+ */
+export async function publishCreating(
+  publisher: Pick<AckedPublisher, 'publish'>,
+  { subject, body, options, make }: MadeFor,
+): Promise<PubOutcome> {
+  try {
+    const published = await publisher.publish(subject, body, options);
+    if (published.outcome !== 'no_stream') return published;
+    await make().catch((error: unknown) => {
+      throw toThroughlineError(error, `making the stream for ${subject}`);
+    });
+  } catch (error) {
+    const mayBeMissing = error instanceof ThroughlineError && error.code === 'unavailable';
+    if (!mayBeMissing || error.details?.closed === true) throw error;
+    // If the lookup fails too, the first error says more.
+    const made = await make().catch(() => false);
+    if (!made) throw error;
+  }
+  return publisher.publish(subject, body, options);
 }

@@ -4,9 +4,8 @@ import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchConsumption } from '../../engine/ports/dispatch-source.js';
 import { Backoff } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
-import { newInbox } from '../connection/connect-nats.js';
+import { newInbox, type ResilientSubscription, subscribeResiliently } from '../connection/connect-nats.js';
 import { onReconnect } from '../connection/connection-states.js';
-import { type ResilientSubscription, subscribeResiliently } from '../connection/resilient-subscription.js';
 import { type DeliveredBy, NatsDelivery } from './dispatch-delivery.js';
 
 /**
@@ -22,7 +21,6 @@ interface ConsumptionOptions {
   readonly consumer: string;
   /** Maximum number of messages per request. */
   readonly batch: number;
-  /** Backpressure: returns true if the handler has capacity. */
   readonly hasCapacity: () => boolean;
   readonly handler: (delivery: NatsDelivery) => void;
   /** Creates the consumer if it is missing; returns its creation time in milliseconds since 1970. */
@@ -168,12 +166,7 @@ export class NatsConsumption implements DispatchConsumption {
  * The client's `consume` limits requests by messages or by bytes, not both: a few hundred large messages then exceed what the
  * server buffers for a connection, which it closes, and the same messages are redelivered forever.
  */
-interface PullerOptions {
-  readonly connection: NatsConnection;
-  readonly stream: string;
-  readonly consumer: string;
-  /** Messages per request in steady state. */
-  readonly batch: number;
+interface PullerOptions extends Pick<ConsumptionOptions, 'connection' | 'stream' | 'consumer' | 'batch'> {
   /** Messages of the first request, also after a reconnect; then doubled each time (slow start). */
   readonly firstBatch: number;
   /** Returns the bytes of the next request: at least the server's largest message. */
@@ -191,7 +184,6 @@ const EXPIRES_MS = 10_000;
 /** Interval of the server's heartbeats for a request. */
 export const HEARTBEAT_MS = 2000;
 const REFUSED_PAUSE_MS = 250;
-/** Prefix of ack subjects. */
 const ACK_SUBJECTS = '$JS.ACK.';
 /** Status if the next message exceeds the remaining bytes of the request. */
 const NO_ROOM = 'message size exceeds maxbytes';
@@ -209,7 +201,6 @@ export class Puller {
   #request = 0;
   /** Messages that the pending request may still deliver; 0 without one. */
   #left = 0;
-  /** Messages that it requested. */
   #requested = 0;
   #heardAt = 0;
   /** True if the next message exceeds the bytes of any request: it may be older than the server's limit. */

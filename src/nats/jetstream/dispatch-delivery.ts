@@ -117,7 +117,6 @@ export class NatsDelivery implements DispatchDelivery {
   }
 }
 
-/** The metadata in an ack subject. */
 interface AckMetadata extends Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at' | 'isFirst'> {
   readonly reply: string;
 }

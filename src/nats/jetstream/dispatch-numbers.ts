@@ -45,7 +45,6 @@ export interface NumbersPorts {
   readonly timeoutMs: number;
 }
 
-/** Types of events that refer to a dispatch. */
 const DISPATCH_EVENTS = [
   'fact.recorded',
   'dispatch.rejected',
@@ -189,7 +188,6 @@ async function lastSnapshot(
   }
 }
 
-/** Returns the fault in the numbers of `DISPATCH`, if any. */
 export async function numbersFault(
   ports: NumbersPorts,
   seen: SeenDispatch | undefined,

@@ -31,9 +31,7 @@ interface Known {
   epoch: string | undefined;
   /** Highest sequence seen. It proves nothing about the stream, since a snapshot may be forged. */
   highest: number;
-  /** Sequence of its snapshot at the last check. */
   floor: number;
-  /** Round of its stream at the last check. */
   round: number;
   /** Generation at the last access. */
   generation: string;
@@ -67,7 +65,6 @@ export class KeyStreams {
     return { ...stream, held };
   }
 
-  /** Returns true if the stream is known to exist and the key was checked. */
   present(key: Token): boolean {
     this.#checkGeneration(key);
     const stream = this.#stream(key);

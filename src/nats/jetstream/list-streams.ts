@@ -70,7 +70,6 @@ function isAlone(found: readonly StreamInfo[]): boolean {
   return found.length > 0 && found.every(({ cluster }) => cluster === undefined);
 }
 
-/** Returns true for the errors of a stream without a leader. */
 function isOfLeaderless(error: unknown): boolean {
   const code = apiCode(error);
   return isTimeout(error) || code === API.streamOffline || code === API.notAvailable;

@@ -51,7 +51,6 @@ export async function newestPage(
   return { messages, total: all.follow, ...(last > all.first && { next: last }) };
 }
 
-/** A position in the stream. */
 interface Place {
   /** Number of messages from there on. */
   readonly follow: number;

@@ -19,7 +19,6 @@ export interface ShardCounts {
 
 interface SessionCount {
   readonly events: number;
-  /** Number of different event types. */
   readonly types: number;
 }
 
@@ -75,7 +74,6 @@ export async function newestInShard(
   return newest;
 }
 
-/** Groups sessions up to the server's limit. */
 function* portions(sessions: ReadonlyMap<Token, SessionCount>): Generator<Token[]> {
   let some: Token[] = [];
   let subjects = 0;

@@ -1,6 +1,7 @@
 import {
   DiscardPolicy,
   type JetStreamManager,
+  type NatsConnection,
   nanos,
   RetentionPolicy,
   StorageType,
@@ -37,6 +38,7 @@ import {
 } from '../../contracts/names.js';
 import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { API, apiCode, ifExists, takenByAnother } from '../connection/nats-errors.js';
+import type { AckedPublisher } from './acked-publisher.js';
 import { newestOf } from './newest-page.js';
 
 /**
@@ -45,6 +47,15 @@ import { newestOf } from './newest-page.js';
 export interface TopologyOptions {
   /** Copies of each new stream: 1, or 3 in a cluster. */
   readonly replicas: number;
+}
+
+/** Access of a store to its stream. */
+export interface StorePorts extends TopologyOptions {
+  readonly connection: NatsConnection;
+  readonly jsm: JetStreamManager;
+  readonly publisher: AckedPublisher;
+  /** Deadline of one request to the server, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 /** Gap behind the old numbers when a stream is created again. */

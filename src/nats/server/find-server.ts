@@ -1,8 +1,14 @@
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { goInstall, pinnedBinaryPath, releaseArchive } from './install-server.js';
-import { executableName, executablesOnPath, probeBinary } from './probe-binary.js';
+import {
+  executableName,
+  executablesOnPath,
+  goInstall,
+  pinnedBinaryPath,
+  probeBinary,
+  releaseArchive,
+} from './install-server.js';
 import { NATS_SERVER_PIN } from './server-pin.js';
 import type { FindOptions, NatsServerSource, Place } from './server-search.js';
 import { isSupportedServer, requireSupportedServer } from './server-version.js';

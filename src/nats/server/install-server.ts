@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, constants, stat, writeFile } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { messageOf } from '../../contracts/errors.js';
-import { executableName, executablesOnPath, probeBinary } from './probe-binary.js';
 import { runCommand } from './server-child.js';
 import { NATS_SERVER_PIN, releaseName } from './server-pin.js';
 import type { Attempt, Environment, FindOptions, Place } from './server-search.js';
-import { installIntoCache } from './server-version.js';
+import { installIntoCache, parseServerVersion } from './server-version.js';
 
 /** Path of the pinned server in the cache. It contains the version, so that a new pin does not affect running servers. */
 export function pinnedBinaryPath(options: FindOptions): string {
@@ -126,4 +125,41 @@ async function unpack(archive: Buffer, folder: string, options: FindOptions): Pr
   await writeFile(tar, await promisify(gunzip)(archive));
   const result = await runCommand('tar', ['-xf', tar, '-C', folder], { env: options.env, timeoutMs: 60_000 });
   if (!result.ok) throw new Error(`cannot unpack it with tar: ${result.reason}`);
+}
+
+type BinaryProbe = { readonly version: string } | { readonly reason: string };
+
+export async function probeBinary(path: string, env: Environment): Promise<BinaryProbe> {
+  const result = await runCommand(path, ['--version'], { env, timeoutMs: 10_000 });
+  if (!result.ok) return { reason: result.reason };
+  const version = parseServerVersion(result.stdout);
+  if (version === undefined) return { reason: 'its --version names no version' };
+  return { version };
+}
+
+export function executableName(name: string, platform: NodeJS.Platform): string {
+  return platform === 'win32' ? `${name}.exe` : name;
+}
+
+/** Returns every executable of that name in the absolute folders of `PATH`, in order. */
+export async function executablesOnPath(name: string, env: Environment): Promise<readonly string[]> {
+  // Windows preserves the variable's own spelling.
+  const folders = new Set(
+    (env.PATH ?? env.Path ?? '').split(delimiter).filter((folder) => isAbsolute(folder)),
+  );
+  const found: string[] = [];
+  for (const folder of folders) {
+    const path = join(folder, name);
+    if (await isExecutableFile(path)) found.push(path);
+  }
+  return found;
+}
+
+async function isExecutableFile(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -20,7 +20,6 @@ export interface StartOptions {
   readonly port?: number | undefined;
   /** Port of HTTP monitoring on the same host; 0 for any free one. Default: none. */
   readonly monitorPort?: number | undefined;
-  /** Default: generated. */
   readonly serverName?: string | undefined;
   /** Largest message in bytes. Default: the server's, 1 MiB. */
   readonly maxPayloadBytes?: number | undefined;
@@ -30,7 +29,6 @@ export interface StartOptions {
   readonly log?: ((line: string) => void) | undefined;
 }
 
-/** A running server. */
 export interface RunningServer {
   /** `nats://127.0.0.1:4222` */
   readonly url: string;

@@ -156,7 +156,6 @@ async function startFault(
   });
 }
 
-/** Returns the address to connect to. */
 function reachableHost(host: string): string {
   return host === '0.0.0.0' ? '127.0.0.1' : host;
 }

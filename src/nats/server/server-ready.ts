@@ -114,7 +114,6 @@ export function renderServerConfig(config: ServerConfig): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Quotes a string; the server's escapes are JSON's. */
 function quote(text: string): string {
   return JSON.stringify(text);
 }

@@ -16,7 +16,6 @@ export interface FindOptions {
   readonly releaseChecksums?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A nats-server binary. */
 export interface NatsServerSource {
   readonly path: string;
   /** `2.15.0` */

@@ -129,7 +129,6 @@ function toldUse(use: StoreUse): string {
     : `${server}, left behind by a process that was killed: stop it ("throughline up --yes" does, and continues), ${connect}`;
 }
 
-/** Returns true if the number was free. */
 function create(storeDir: string, number: number, note: LockNote): boolean {
   return withDraft(storeDir, note, (draft) => {
     try {
@@ -146,7 +145,6 @@ function replace(storeDir: string, number: number, note: LockNote): void {
   withDraft(storeDir, note, (draft) => renameSync(draft, pathOf(storeDir, number)));
 }
 
-/** Writes a note atomically. */
 function withDraft<T>(storeDir: string, note: LockNote, use: (draft: string) => T): T {
   const draft = join(storeDir, `throughline-server.${randomBytes(6).toString('hex')}.draft`);
   try {

@@ -14,7 +14,6 @@ export interface LockedServer extends ProcessIdentity {
 }
 
 export interface LockNote {
-  /** The process that starts and stops the server. */
   readonly starter: ProcessIdentity;
   /** Set from its start, before it is ready. */
   readonly server?: LockedServer;

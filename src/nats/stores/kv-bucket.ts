@@ -28,7 +28,6 @@ export interface LifecycleOptions extends BucketOptions {
   readonly logger: Logger;
 }
 
-/** Returned instead of a value: no change. */
 export const KEPT = Symbol('kept');
 /** Returned instead of a value: purge the key. A deletion marker would keep its name. */
 export const GONE = Symbol('gone');

@@ -1,4 +1,4 @@
-import { AckPolicy, type JetStreamManager, type NatsConnection, nanos } from 'nats';
+import { AckPolicy, nanos } from 'nats';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
 import { traceHeaders } from '../../contracts/trace-context.js';
@@ -11,25 +11,18 @@ import type {
 } from '../../engine/ports/dispatch-source.js';
 import { onReconnect } from '../connection/connection-states.js';
 import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher, AckedPublishOptions } from '../jetstream/acked-publisher.js';
+import type { AckedPublishOptions } from '../jetstream/acked-publisher.js';
 import { NatsConsumption } from '../jetstream/dispatch-consumption.js';
 import type { NatsDelivery } from '../jetstream/dispatch-delivery.js';
-import {
-  assertNumbers,
-  highestKnown,
-  type NumbersPorts,
-  type SeenDispatch,
-} from '../jetstream/dispatch-numbers.js';
-import { ensureDispatchStream, type TopologyOptions } from '../jetstream/topology.js';
+import { assertNumbers, highestKnown, type SeenDispatch } from '../jetstream/dispatch-numbers.js';
+import { ensureDispatchStream, type StorePorts } from '../jetstream/topology.js';
 
-interface DispatchSourceOptions extends TopologyOptions {
+interface DispatchSourcePorts extends StorePorts {
   readonly consumer: DispatchConsumer;
   readonly logger: Logger;
   readonly ackWaitMs: number;
   /** Dispatches that one worker fetches at a time. */
   readonly maxInHand: number;
-  readonly timeoutMs: number;
-  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
@@ -48,26 +41,15 @@ export interface DispatchConsumer {
 const UNBOUNDED = -1;
 
 export class NatsDispatchSource implements DispatchSource {
-  readonly #connection: NatsConnection;
-  readonly #jsm: JetStreamManager;
-  readonly #publisher: AckedPublisher;
-  readonly #options: DispatchSourceOptions;
+  readonly #ports: DispatchSourcePorts;
 
-  constructor(
-    connection: NatsConnection,
-    jsm: JetStreamManager,
-    publisher: AckedPublisher,
-    options: DispatchSourceOptions,
-  ) {
-    this.#connection = connection;
-    this.#jsm = jsm;
-    this.#publisher = publisher;
-    this.#options = options;
+  constructor(ports: DispatchSourcePorts) {
+    this.#ports = ports;
   }
 
   publish(subject: string, body: Uint8Array, messageId?: string): Promise<{ readonly sequence: number }> {
     const options = { stream: DISPATCH_STREAM, ...(messageId !== undefined && { messageId }) };
-    const spans = this.#options.tracing?.();
+    const spans = this.#ports.tracing?.();
     if (spans === undefined) return this.#publish(subject, body, options);
     return spans.run(publishSpan(subject, body.length), () => {
       const from = spans.context();
@@ -80,10 +62,10 @@ export class NatsDispatchSource implements DispatchSource {
     body: Uint8Array,
     options: AckedPublishOptions,
   ): Promise<{ readonly sequence: number }> {
-    let published = await this.#publisher.publish(subject, body, options);
+    let published = await this.#ports.publisher.publish(subject, body, options);
     if (published.outcome === 'no_stream') {
       await this.#ensureStream();
-      published = await this.#publisher.publish(subject, body, options);
+      published = await this.#ports.publisher.publish(subject, body, options);
     }
     if (published.outcome === 'stored') return { sequence: published.sequence };
     throw new ThroughlineError(
@@ -92,17 +74,13 @@ export class NatsDispatchSource implements DispatchSource {
     );
   }
 
-  get #numbers(): NumbersPorts {
-    return { connection: this.#connection, jsm: this.#jsm, timeoutMs: this.#options.timeoutMs };
-  }
-
   #ensureStream(): Promise<void> {
-    return ensureDispatchStream(this.#jsm, this.#options, () => highestKnown(this.#numbers));
+    return ensureDispatchStream(this.#ports.jsm, this.#ports, () => highestKnown(this.#ports));
   }
 
   async newest(): Promise<number> {
     try {
-      return (await this.#jsm.streams.info(DISPATCH_STREAM)).state.last_seq;
+      return (await this.#ports.jsm.streams.info(DISPATCH_STREAM)).state.last_seq;
     } catch (error) {
       throw toThroughlineError(error, 'asking for the newest dispatch');
     }
@@ -111,7 +89,7 @@ export class NatsDispatchSource implements DispatchSource {
   /** Returns the number of undelivered dispatches, and of those in progress in all extractors. */
   async backlog(): Promise<{ readonly waiting: number; readonly inHand: number }> {
     try {
-      const info = await this.#jsm.consumers.info(DISPATCH_STREAM, this.#options.consumer.name);
+      const info = await this.#ports.jsm.consumers.info(DISPATCH_STREAM, this.#ports.consumer.name);
       return { waiting: info.num_pending, inHand: info.num_ack_pending };
     } catch (error) {
       throw toThroughlineError(error, 'asking for the extractor consumer');
@@ -122,12 +100,12 @@ export class NatsDispatchSource implements DispatchSource {
     handler: (delivery: DispatchDelivery) => void,
     hasCapacity: () => boolean = () => true,
   ): Promise<DispatchConsumption> {
-    const { consumer, logger, maxInHand } = this.#options;
-    const watch = new NumbersWatch(() => assertNumbers(this.#numbers), logger);
-    onReconnect(this.#connection, () => watch.invalidate());
+    const { consumer, logger, maxInHand } = this.#ports;
+    const watch = new NumbersWatch(() => assertNumbers(this.#ports), logger);
+    onReconnect(this.#ports.connection, () => watch.invalidate());
     try {
       const consumption = await NatsConsumption.open({
-        connection: this.#connection,
+        connection: this.#ports.connection,
         stream: DISPATCH_STREAM,
         consumer: consumer.name,
         logger,
@@ -148,26 +126,26 @@ export class NatsDispatchSource implements DispatchSource {
   }
 
   async #find(): Promise<number | undefined> {
-    const info = await ifExists(this.#jsm.consumers.info(DISPATCH_STREAM, this.#options.consumer.name));
+    const info = await ifExists(this.#ports.jsm.consumers.info(DISPATCH_STREAM, this.#ports.consumer.name));
     return info && Date.parse(info.created);
   }
 
   /** Returns the consumer's creation time. */
   async #ensureConsumer(): Promise<string> {
-    const { ackWaitMs, maxInHand, consumer } = this.#options;
+    const { ackWaitMs, maxInHand, consumer } = this.#ports;
     const { name, description, filter, boundedByServer } = consumer;
     const maxAckPending = boundedByServer ? maxInHand : UNBOUNDED;
     try {
-      const { config, created } = await this.#jsm.consumers.info(DISPATCH_STREAM, name);
+      const { config, created } = await this.#ports.jsm.consumers.info(DISPATCH_STREAM, name);
       // The last started worker's values apply to all.
       const wanted = { max_ack_pending: maxAckPending, ack_wait: nanos(ackWaitMs) };
       if (config.max_ack_pending !== wanted.max_ack_pending || config.ack_wait !== wanted.ack_wait) {
-        await this.#jsm.consumers.update(DISPATCH_STREAM, name, wanted);
+        await this.#ports.jsm.consumers.update(DISPATCH_STREAM, name, wanted);
       }
       return created;
     } catch (error) {
       if (apiCode(error) !== API.consumerNotFound) throw error;
-      const { created } = await this.#jsm.consumers.add(DISPATCH_STREAM, {
+      const { created } = await this.#ports.jsm.consumers.add(DISPATCH_STREAM, {
         durable_name: name,
         description,
         ...(filter !== undefined && { filter_subject: filter }),

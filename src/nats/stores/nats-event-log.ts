@@ -35,7 +35,6 @@ const LAG_PAUSE_MS = 2;
 /** After this time the leader is asked if the message still exists. */
 const LONG_LAG_MS = 100;
 
-/** Maps keys to streams and subjects. */
 export interface LogLayout<Event> extends EventPlaces<Event> {
   readonly stream: (key: Token) => string;
   readonly subjects: (key: Token) => string;
@@ -52,7 +51,6 @@ export interface EventLogPorts {
   readonly jsm: JetStreamManager;
   readonly publisher: AckedPublisher;
   readonly timeoutMs: number;
-  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
@@ -83,7 +81,6 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     return this.appendDecided(key, event, decidedBy(options), options);
   }
 
-  /** Appends an event whose decided position may differ from the expected sequence. */
   protected appendDecided(
     key: Token,
     event: Event,
@@ -206,7 +203,6 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     return newest.seq;
   }
 
-  /** Returns the newest message from the leader. */
   protected async newestStored(key: Token): Promise<StoredMsg | undefined> {
     const { stream, subjects, format } = this.#layout;
     try {
@@ -338,7 +334,6 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  /** Returns true for a read of a tail that is probably empty. */
   #maybeEmpty({ held }: LogStream, { after, through, type }: ReadRange): boolean {
     const isTail = after > 0 && through === undefined && type === undefined;
     return isTail && held <= after;

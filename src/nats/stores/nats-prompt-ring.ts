@@ -1,18 +1,15 @@
-import type { JetStreamManager, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/names.js';
 import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
 import { type PromptRing, pageOf, type RecentPrompt, RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher } from '../jetstream/acked-publisher.js';
+import { publishCreating } from '../jetstream/acked-publisher.js';
 import { readStream } from '../jetstream/direct-get.js';
-import { publishCreating } from '../jetstream/publish-creating.js';
-import { ensurePromptsStream, type TopologyOptions } from '../jetstream/topology.js';
+import { ensurePromptsStream, type StorePorts } from '../jetstream/topology.js';
 
-interface PromptRingOptions extends TopologyOptions {
-  readonly timeoutMs: number;
-  /** Prompts up to this sequence are not stored: see `forgotten-floor.ts`. Default: none. */
+interface PromptRingPorts extends StorePorts {
+  /** Prompts up to this sequence are not stored: see `minRetainedSequence`. Default: none. */
   readonly floor?: (session: Token) => number;
   /** See `SessionLifecycle.refreshed`. */
   readonly refreshed?: () => Promise<void> | undefined;
@@ -20,21 +17,10 @@ interface PromptRingOptions extends TopologyOptions {
 
 /** Compiled prompts in the stream `PROMPTS`, a subject per session, of which the server keeps the newest. */
 export class NatsPromptRing implements PromptRing {
-  readonly #connection: NatsConnection;
-  readonly #jsm: JetStreamManager;
-  readonly #publisher: AckedPublisher;
-  readonly #options: PromptRingOptions;
+  readonly #ports: PromptRingPorts;
 
-  constructor(
-    connection: NatsConnection,
-    jsm: JetStreamManager,
-    publisher: AckedPublisher,
-    options: PromptRingOptions,
-  ) {
-    this.#connection = connection;
-    this.#jsm = jsm;
-    this.#publisher = publisher;
-    this.#options = options;
+  constructor(ports: PromptRingPorts) {
+    this.#ports = ports;
   }
 
   async recent(
@@ -45,10 +31,10 @@ export class NatsPromptRing implements PromptRing {
   }
 
   async all(session: Token): Promise<readonly KeptPrompt[]> {
-    const { timeoutMs } = this.#options;
+    const { connection, timeoutMs } = this.#ports;
     const range = { from: 1, limit: RING_SIZE };
     const subject = compiledSubject(session);
-    const messages = await readStream(this.#connection, PROMPTS_STREAM, subject, range, timeoutMs).catch(
+    const messages = await readStream(connection, PROMPTS_STREAM, subject, range, timeoutMs).catch(
       (error: unknown) => {
         throw toThroughlineError(error, `reading the prompts of ${session}`);
       },
@@ -62,14 +48,14 @@ export class NatsPromptRing implements PromptRing {
   }
 
   async keep(prompt: KeptPrompt): Promise<void> {
-    const { floor = () => 0, refreshed } = this.#options;
+    const { floor = () => 0, refreshed } = this.#ports;
     await refreshed?.();
     if (prompt.sequence <= floor(prompt.session as Token)) return;
-    const published = await publishCreating(this.#publisher, {
+    const published = await publishCreating(this.#ports.publisher, {
       subject: compiledSubject(prompt.session as Token),
       body: JSON.stringify(prompt),
       options: { stream: PROMPTS_STREAM },
-      make: () => ensurePromptsStream(this.#jsm, this.#options),
+      make: () => ensurePromptsStream(this.#ports.jsm, this.#ports),
     });
     if (published.outcome === 'stored') return;
     throw new ThroughlineError('unavailable', `stream ${PROMPTS_STREAM} has no subject for compiled prompts`);

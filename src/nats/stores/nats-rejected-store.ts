@@ -1,11 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  type JetStreamManager,
-  type MsgHdrs,
-  type NatsConnection,
-  headers as newHeaders,
-  type StoredMsg,
-} from 'nats';
+import { type MsgHdrs, headers as newHeaders, type StoredMsg } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isRole } from '../../contracts/kinds.js';
 import {
@@ -26,12 +20,11 @@ import type {
 } from '../../engine/ports/rejected-store.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher } from '../jetstream/acked-publisher.js';
+import { publishCreating } from '../jetstream/acked-publisher.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import { firstMessage, newestPage } from '../jetstream/newest-page.js';
-import { publishCreating } from '../jetstream/publish-creating.js';
 import { foreignBy } from '../jetstream/stored-replies.js';
-import { ensureRejectedStream, type TopologyOptions } from '../jetstream/topology.js';
+import { ensureRejectedStream, type StorePorts } from '../jetstream/topology.js';
 
 /** Size of subject and headers: a body of the largest size does not fit one message together with its rejection. */
 const HEADER_ROOM = 8192;
@@ -44,21 +37,10 @@ const USUAL_PAYLOAD = 1024 * 1024;
  * message is stored in numbered parts.
  */
 export class NatsRejectedStore implements RejectedStore {
-  readonly #connection: NatsConnection;
-  readonly #jsm: JetStreamManager;
-  readonly #publisher: AckedPublisher;
-  readonly #options: TopologyOptions & { readonly timeoutMs: number };
+  readonly #ports: StorePorts;
 
-  constructor(
-    connection: NatsConnection,
-    jsm: JetStreamManager,
-    publisher: AckedPublisher,
-    options: TopologyOptions & { readonly timeoutMs: number },
-  ) {
-    this.#connection = connection;
-    this.#jsm = jsm;
-    this.#publisher = publisher;
-    this.#options = options;
+  constructor(ports: StorePorts) {
+    this.#ports = ports;
   }
 
   async put(rejected: Rejection): Promise<void> {
@@ -74,7 +56,7 @@ export class NatsRejectedStore implements RejectedStore {
     const filter = rejectedSubjects(session, role);
     const asked = { stream: REJECTED_STREAM, filter, before, limit };
     try {
-      const found = await newestPage(this.#connection, asked, this.#options.timeoutMs);
+      const found = await newestPage(this.#ports.connection, asked, this.#ports.timeoutMs);
       const entries = [];
       for (const each of found.messages.map(readDirectly).filter(isFirst))
         entries.push(describe(each, sizeOf(await this.#parts(each))));
@@ -97,12 +79,12 @@ export class NatsRejectedStore implements RejectedStore {
     if (first === undefined) return false;
     // Secure delete: it may be removed because of its content.
     for (const part of await this.#parts(first))
-      await this.#jsm.streams.deleteMessage(REJECTED_STREAM, part.seq, true);
+      await this.#ports.jsm.streams.deleteMessage(REJECTED_STREAM, part.seq, true);
     return true;
   }
 
   get #maxPayload(): number {
-    return this.#connection.info?.max_payload ?? USUAL_PAYLOAD;
+    return this.#ports.connection.info?.max_payload ?? USUAL_PAYLOAD;
   }
 
   async #putPart(rejected: Rejection, body: Uint8Array, part: number, parts: number): Promise<void> {
@@ -124,8 +106,8 @@ export class NatsRejectedStore implements RejectedStore {
         ...(parts > 1 && { [HEADERS.part]: String(part), [HEADERS.parts]: String(parts) }),
       },
     };
-    const make = () => ensureRejectedStream(this.#jsm, this.#options);
-    const published = await publishCreating(this.#publisher, { subject, body, options, make });
+    const make = () => ensureRejectedStream(this.#ports.jsm, this.#ports);
+    const published = await publishCreating(this.#ports.publisher, { subject, body, options, make });
     if (published.outcome !== 'stored') {
       throw new ThroughlineError(
         'unavailable',
@@ -139,7 +121,7 @@ export class NatsRejectedStore implements RejectedStore {
     const found = [first];
     const wanted = partsOf(first);
     for (let from = first.seq + 1; found.length < wanted; ) {
-      const next = await firstMessage(this.#jsm, REJECTED_STREAM, first.subject, from);
+      const next = await firstMessage(this.#ports.jsm, REJECTED_STREAM, first.subject, from);
       if (next === undefined) break;
       from = next.seq + 1;
       const part = readStored(next);
@@ -155,7 +137,7 @@ export class NatsRejectedStore implements RejectedStore {
   }
 
   async #message(id: number): Promise<Stored | undefined> {
-    const asked = this.#jsm.streams.getMessage(REJECTED_STREAM, { seq: id });
+    const asked = this.#ports.jsm.streams.getMessage(REJECTED_STREAM, { seq: id });
     const message = await ifExists(asked, `reading rejected dispatch ${id}`);
     return message && readStored(message);
   }

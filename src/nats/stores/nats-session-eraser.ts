@@ -33,12 +33,10 @@ import {
 } from '../../engine/ports/session-lifecycle.js';
 import { apiCode, ifExists } from '../connection/nats-errors.js';
 import { readStream } from '../jetstream/direct-get.js';
-import { eraseMessages } from '../jetstream/erase-messages.js';
+import { eraseMessages, type RewritePorts, rewriteStream } from '../jetstream/erase-messages.js';
 import { newestMessage } from '../jetstream/newest-page.js';
-import { type RewritePorts, rewriteStream } from '../jetstream/rewrite-stream.js';
 import { newestSnapshot } from '../jetstream/topology.js';
 
-/** The stream and subjects with messages of a session. */
 interface Place {
   readonly stream: string;
   readonly subjects: string;
@@ -49,7 +47,6 @@ const READ_MS = 5000;
 /** Longer than any session name. */
 const NOBODY = '-'.repeat(65);
 
-/** Buckets that are rewritten. */
 const REWRITTEN: Readonly<Record<RewrittenKind, readonly string[]>> = {
   snapshots: [SNAPSHOT_BUCKET],
   prompts: [],
@@ -132,12 +129,6 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     });
   }
 
-  async eraseLog(session: Token): Promise<void> {
-    await this.#eraseEvents(placeOf(this.#layout, session, 'events'));
-    await this.#purge(placeOf(this.#layout, session, 'snapshots'));
-    await this.#purge(placeOf(this.#layout, session, 'index'));
-  }
-
   async eraseLearnings(
     project: Token,
     { before, vectors }: { readonly before: number; readonly vectors: readonly string[] },
@@ -177,7 +168,7 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     });
   }
 
-  #eraseEvents(place: Place, told: (messages: number) => void = () => {}): Promise<number> {
+  #eraseEvents(place: Place, told: (messages: number) => void): Promise<number> {
     if (sessionOfStream(place.stream) !== undefined) return this.#removeStream(place, told);
     return eraseMessages(this.#ports, place.stream, place.subjects, { onErased: told });
   }
@@ -187,16 +178,13 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
    * that was created again soon after a deletion.
    */
   async #removeStream({ stream }: Place, told: (messages: number) => void): Promise<number> {
+    const { streams } = this.#ports.jsm;
     return this.#found(0, async () => {
-      const purged = await this.#empty(stream);
+      const { purged } = await streams.purge(stream);
       told(purged);
-      await this.#ports.jsm.streams.delete(stream);
+      await streams.delete(stream);
       return purged;
     });
-  }
-
-  async #empty(stream: string): Promise<number> {
-    return this.#found(0, async () => (await this.#ports.jsm.streams.purge(stream)).purged);
   }
 
   /** Purges keys of a bucket, which does not allow secure deletes: it is rewritten afterwards. */

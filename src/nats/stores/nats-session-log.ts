@@ -1,7 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { StreamInfo } from 'nats';
+import { LEARNING_EVENTS, type LearningEvent } from '../../contracts/learning-events.js';
 import {
   ALL_SESSIONS,
+  LEARNINGS_STREAM,
+  LEARNINGS_SUBJECTS,
+  learningSubject,
+  learningSubjects,
+  projectOfSubject,
   publishedOn,
   type SessionLayout,
   sessionFamilySubjects,
@@ -20,14 +26,15 @@ import type {
 import type {
   Appended,
   AppendOptions,
+  LearningLog,
   ReadRange,
   ReadResult,
   RemovalOptions,
   SessionLog,
   Unwatch,
 } from '../../engine/ports/session-log.js';
+import { followSessions } from '../connection/connect-nats.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { followSessions } from '../connection/resilient-subscription.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
 import { listedStreams } from '../jetstream/list-streams.js';
@@ -37,7 +44,13 @@ import {
   sessionsInShards,
   shardCounts,
 } from '../jetstream/shard-sessions.js';
-import { createLogStream, newestSnapshot, type TopologyOptions } from '../jetstream/topology.js';
+import {
+  createLearningsStream,
+  createLogStream,
+  newestProjectSnapshot,
+  newestSnapshot,
+  type TopologyOptions,
+} from '../jetstream/topology.js';
 import { type ForgottenSessions, firstSequenceAbove, NONE_FORGOTTEN } from './lifecycle-view.js';
 import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
 
@@ -286,4 +299,35 @@ function activeOf({ found, leaderless }: { readonly found: StreamInfo[]; readonl
     if (session !== undefined) all.push({ session, sequence: undefined });
   }
   return all;
+}
+
+export class NatsLearningLog extends NatsSharedLog<LearningEvent> implements LearningLog {
+  readonly #ports: EventLogPorts;
+
+  constructor(ports: EventLogPorts, options: TopologyOptions) {
+    const { jsm } = ports;
+    const nameOf = () => LEARNINGS_STREAM;
+    const streams = new KeyStreams(jsm, {
+      nameOf,
+      make: (_, highest) => createLearningsStream(jsm, highest, options),
+      snapshot: (project) => newestProjectSnapshot(jsm, project),
+    });
+    const layout = {
+      format: LEARNING_EVENTS,
+      stream: nameOf,
+      subjects: learningSubjects,
+      subject: learningSubject,
+      // Learnings are few, and a decision based on lost ones would never be revised.
+      asksForStream: 'always',
+    } as const;
+    super(ports, layout, streams);
+    this.#ports = ports;
+  }
+
+  async projects(): Promise<Token[]> {
+    const asked = this.#ports.jsm.streams.info(LEARNINGS_STREAM, { subjects_filter: LEARNINGS_SUBJECTS });
+    const { state } = (await ifExists(asked, 'listing the projects')) ?? {};
+    const projects = Object.keys(state?.subjects ?? {}).flatMap((subject) => projectOfSubject(subject) ?? []);
+    return [...new Set(projects)].sort();
+  }
 }

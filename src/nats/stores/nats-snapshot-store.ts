@@ -19,7 +19,7 @@ const MAX_ATTEMPTS = 1000;
 
 interface SnapshotStoreOptions extends TopologyOptions {
   readonly timeoutMs: number;
-  /** Snapshots up to this sequence are ignored: see `forgotten-floor.ts`. Default: none. */
+  /** Snapshots up to this sequence are ignored: see `minRetainedSequence`. Default: none. */
   readonly floor?: (key: Token) => number;
   /** See `SessionLifecycle.refreshed`. */
   readonly refreshed?: () => Promise<void> | undefined;
@@ -50,14 +50,11 @@ export async function openSnapshotStore(
   );
 }
 
-interface Bucket {
+interface Bucket extends Required<Omit<SnapshotStoreOptions, 'replicas'>> {
   readonly name: string;
   /** Create it if it is missing. */
   readonly make: boolean;
   readonly open: () => Promise<KV>;
-  readonly timeoutMs: number;
-  readonly floor: (key: Token) => number;
-  readonly refreshed: () => Promise<void> | undefined;
 }
 
 /** The revision of a key's last message, and its newest snapshot. */
@@ -217,7 +214,7 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
 }
 
 /** Returns true for a marker that deletes everything before it under its key. */
-export function isDeletion({ headers, foreign }: StreamMessage): boolean {
+export function isDeletion({ headers, foreign }: Pick<StreamMessage, 'headers' | 'foreign'>): boolean {
   return foreign === undefined && headers?.has('KV-Operation') === true;
 }
 

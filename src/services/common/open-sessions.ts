@@ -25,6 +25,8 @@ import { SessionFeed, SessionTable } from './session-table.js';
 /**
  * Opens the sessions that the services of one process share.
  *
+ * `isAwaited` returns true while a command is in progress.
+ *
  * @param appends true if commands are executed here; otherwise they are sent to `session-tools`
  */
 export function openSessions(
@@ -34,7 +36,7 @@ export function openSessions(
   appends: boolean,
   tracing: Tracing = noTracing,
   lifecycle?: Forgetting,
-): Sessions {
+): Sessions & { isAwaited(): boolean } {
   const { reader, writer } = sessionReader(nats, config, logger, lifecycle);
   const command = appends
     ? createCommander({ log: nats.log, reader, clock: systemClock, newId: randomUUID, random: Math.random })
@@ -53,7 +55,19 @@ export function openSessions(
     logger,
     secrets: scannerFor(config),
   });
-  return { reader, writer, command, tracker };
+  let commands = 0;
+  return {
+    ...{ reader, writer, tracker },
+    async command(...given) {
+      commands += 1;
+      try {
+        return await command(...given);
+      } finally {
+        commands -= 1;
+      }
+    },
+    isAwaited: () => commands > 0,
+  };
 }
 
 export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, lifecycle?: Forgetting) {
@@ -67,7 +81,7 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, l
     log: nats.log,
     snapshots: nats.snapshots,
     logger,
-    maxSessions: config.maxCached,
+    maxCached: config.maxCached,
     maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),
     ...(lifecycle !== undefined && { generationOf: (session: Token) => generationOf(lifecycle, session) }),
@@ -151,7 +165,6 @@ export async function knownSessions(
   return { table, feed, now };
 }
 
-/** The records of forgotten sessions and of imports. */
 export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed'>;
 
 /** Redelivery delay for a result of a session that is being forgotten or imported, in milliseconds. */
@@ -201,7 +214,6 @@ export async function generationGuard(
   };
 }
 
-/** Throws `session_importing` during an import. */
 export function requireWhole(session: Token, record: Archived | undefined): void {
   if (record?.importing !== undefined) throw importing(session);
 }

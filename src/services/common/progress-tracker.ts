@@ -25,7 +25,6 @@ interface ProgressTrackerOptions {
   readonly files: TasksFile;
   readonly command: SessionCommander;
   readonly logger: Logger;
-  /** Redacts secrets. Default: none. */
   readonly secrets?: SecretScanner;
 }
 
@@ -80,7 +79,6 @@ export class ProgressTracker {
     return readDocument(text, path, read.mtimeMs, beside);
   }
 
-  /** Reads the documents beside a plan. */
   async #companions(path: string): Promise<Companions> {
     const read = async (names: readonly string[]) => {
       for (const name of names) {
@@ -149,7 +147,6 @@ const DESIGNS = ['design.md', 'plan.md'] as const;
 
 interface Companions {
   readonly requirements?: string | undefined;
-  /** Path. */
   readonly design?: string;
 }
 

@@ -146,7 +146,6 @@ export interface RawRequest {
   readonly bytes: number;
   /** The receiver of the reply, if any. See `callerOf`. */
   readonly caller: string;
-  /** The session in its subject. */
   readonly session?: string;
 }
 

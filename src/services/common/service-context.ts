@@ -8,7 +8,6 @@ import type { Monitoring } from '../../engine/monitoring/monitoring.js';
 import type { Logger, Tracing } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { Shutdown } from '../../engine/runtime/shutdown.js';
-import type { HealthParts } from './incidents.js';
 import type { ProgressTracker } from './progress-tracker.js';
 import type { RawRequest } from './request-guard.js';
 
@@ -72,4 +71,30 @@ export function natsOptions(url: string, name: string, config: Config, logger: L
     wanted: { layout, shards },
     ...(tracing && { tracing }),
   };
+}
+
+/** The last logged warning or error, without foreign text. */
+export interface Incident {
+  readonly at: string;
+  readonly level: 'warn' | 'error';
+  readonly message: string;
+  readonly code?: string;
+  readonly session?: string;
+  readonly dispatch?: number;
+}
+
+export interface Incidents {
+  readonly warnings: number;
+  readonly errors: number;
+  readonly last: Incident | null;
+}
+
+/** The health of a process, shown in the statistics of its micro services. */
+export interface HealthParts {
+  /** Name of the machine or container. */
+  readonly host: string;
+  readonly pid: number;
+  readonly uptimeMs: () => number;
+  readonly connection: () => object;
+  readonly incidents: () => Incidents;
 }

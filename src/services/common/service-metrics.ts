@@ -1,10 +1,67 @@
-import { byLabel, type Collector } from '../../engine/monitoring/metric-registry.js';
-import type { Monitoring } from '../../engine/monitoring/monitoring.js';
+import { codeOf } from '../../contracts/errors.js';
+import { byLabel, type Collector, type Monitoring } from '../../engine/monitoring/monitoring.js';
+import type { Clock, Logger } from '../../engine/ports/clients.js';
+import type { NatsConnection } from '../../nats/connection/connect-nats.js';
 import type { ConnectionHealth } from '../../nats/connection/connection-states.js';
-import type { RunningService } from '../../nats/micro/micro-service.js';
-import type { Incidents } from './incidents.js';
+import { type RunningService, startService } from '../../nats/micro/micro-service.js';
+import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
+import { VERSION } from '../../version.js';
+import type { HealthParts, Incident, Incidents, Serving } from './service-context.js';
 
-/** Exposes the request counters and the readiness of a service. */
+export function countingLogger(logger: Logger, clock: Clock): { logger: Logger; incidents(): Incidents } {
+  const counts = { warn: 0, error: 0 };
+  let last: Incident | null = null;
+  const counted = (level: 'warn' | 'error') => (fields: object, message: string) => {
+    counts[level] += 1;
+    last = { at: clock(), level, message, ...told(fields) };
+    logger[level](fields, message);
+  };
+  return {
+    logger: {
+      ...(logger.debug && { debug: (fields: object, message: string) => logger.debug?.(fields, message) }),
+      info: (fields, message) => logger.info(fields, message),
+      warn: counted('warn'),
+      error: counted('error'),
+    },
+    incidents: () => ({ warnings: counts.warn, errors: counts.error, last }),
+  };
+}
+
+function told(fields: object): Pick<Incident, 'code' | 'session' | 'dispatch'> {
+  return {
+    ...('code' in fields && typeof fields.code === 'string' && { code: fields.code }),
+    ...('session' in fields && typeof fields.session === 'string' && { session: fields.session }),
+    ...('dispatch' in fields && typeof fields.dispatch === 'number' && { dispatch: fields.dispatch }),
+  };
+}
+
+export type Health = () => Promise<object>;
+
+/** Adds a service's own numbers to the common health, or the error code if they are unavailable. */
+export function healthOf(parts: HealthParts, own: () => object | Promise<object>): Health {
+  return async () => {
+    const { warnings, errors, last } = parts.incidents();
+    return {
+      host: parts.host,
+      pid: parts.pid,
+      uptimeSeconds: Math.round(parts.uptimeMs() / 1000),
+      connection: parts.connection(),
+      warnings,
+      errors,
+      lastIncident: last,
+      ...(await numbersOf(own)),
+    };
+  };
+}
+
+async function numbersOf(own: () => object | Promise<object>): Promise<object> {
+  try {
+    return await own();
+  } catch (error) {
+    return { unknown: codeOf(error) };
+  }
+}
+
 export function watchService(monitoring: Monitoring, name: string, service: RunningService): void {
   monitoring.expect(name, () => service.listens());
   monitoring.metrics.add(() => {
@@ -63,4 +120,27 @@ export function connectionMetrics(connection: () => ConnectionHealth, incidents:
       throughline_log_messages_total: byLabel('level', { warn: warnings, error: errors }),
     };
   };
+}
+
+/** Serves a micro service with its health, and exposes its counters. `what` names it at the shutdown. */
+export async function serveMicro(
+  connection: NatsConnection,
+  { logger, shutdown, health, admit, tracing, monitoring }: Serving,
+  { name, description, what, own, endpoints = [] }: ServedMicro,
+): Promise<void> {
+  const service = await startService(connection, {
+    ...{ name, version: VERSION, description, logger, admit, tracing },
+    endpoints: [...endpoints, healthEndpoint(name, healthOf(health, own))],
+  });
+  watchService(monitoring, name, service);
+  shutdown.add(what, () => service.stop());
+}
+
+interface ServedMicro {
+  readonly name: string;
+  readonly description: string;
+  readonly what: string;
+  /** The service's own numbers in its health. */
+  readonly own: () => object | Promise<object>;
+  readonly endpoints?: readonly Endpoint[];
 }

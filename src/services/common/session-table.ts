@@ -48,17 +48,12 @@ interface KnownFigures {
 /** A hint may precede its event: a read within this time after a hint may miss the event. */
 const SETTLED_MS = 2000;
 
-interface KeptRow extends Row {
-  at: number;
-  sequence: number;
-  stored: number;
-  known: KnownFigures | undefined;
+type KeptRow = { -readonly [Field in keyof Row]: Row[Field] } & {
   /** Time of the last hint that the figures may not reflect; else 0. */
   heard: number;
   /** True if `at` is a placeholder for an unknown time. */
   isGuessed: boolean;
-  reached: number;
-}
+};
 
 export class SessionTable {
   readonly #rows = new Map<Token, KeptRow>();
@@ -102,7 +97,6 @@ export class SessionTable {
     this.#stale.add(row);
   }
 
-  /** Handles an index entry. */
   stored(entry: SessionIndexEntry): void {
     const { sequence, at, figures } = entry;
     // The schema of `figures` admits only a token.
@@ -185,14 +179,8 @@ export class SessionTable {
     const found = this.#rows.get(session);
     if (found !== undefined) return found;
     const row: KeptRow = {
-      session,
-      at: 0,
-      sequence: 0,
-      stored: 0,
-      known: undefined,
-      heard: 0,
-      reached: 0,
-      isGuessed: false,
+      ...{ session, at: 0, sequence: 0, stored: 0, reached: 0, heard: 0 },
+      ...{ known: undefined, isGuessed: false },
     };
     this.#rows.set(session, row);
     return row;

@@ -6,8 +6,8 @@ import type { CompileReply, LedgerReport } from '../../contracts/replies/compile
 import type { TokenizerName } from '../../contracts/session-meta-events.js';
 import { caughtUp, type Waiters } from '../../engine/folding/caught-up.js';
 import type { LoadedSession, SessionReader } from '../../engine/folding/session-folding.js';
-import { type Collector, Durations } from '../../engine/monitoring/metric-registry.js';
 import { COMPILE_STAGES, type CompileStage } from '../../engine/monitoring/metric-table.js';
+import { type Collector, Durations } from '../../engine/monitoring/monitoring.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { resolvedSettings } from '../../memory/session/charter.js';
 import { rejectionsOf, type SessionState } from '../../memory/session/session-state.js';

@@ -21,7 +21,6 @@ interface PromptKeeperOptions {
   readonly secrets: SecretScanner;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Interval in milliseconds. Default: 100. */
   readonly everyMs?: number;
   /** Queue length; each entry holds the prompt's text. Default: 500. */
   readonly maxWaiting?: number;
@@ -61,7 +60,6 @@ export class PromptKeeper {
     this.#timer ??= setTimeout(() => this.#next(), everyMs).unref();
   }
 
-  /** Writes the queue. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#round;
@@ -180,7 +178,6 @@ function bounded(
   return { request, isWhole };
 }
 
-/** Cuts every text to `most` characters. */
 function cutTexts(value: unknown, most: number): unknown {
   if (typeof value === 'string') return clipText(value, most);
   if (Array.isArray(value)) return value.map((each) => cutTexts(each, most));

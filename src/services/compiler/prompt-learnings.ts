@@ -5,7 +5,7 @@ import { DEFAULT_MIN_SIMILARITY, PROMPT_LEARNINGS } from '../../contracts/learni
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { DispatchReply } from '../../contracts/replies/compile-reply.js';
 import type { Relevance } from '../../engine/embedding/relevance.js';
-import type { ProjectReader } from '../../engine/folding/project-folding.js';
+import type { ProjectReader } from '../../engine/folding/session-folding.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import { limitedWarnings } from '../../engine/runtime/batched.js';
 import { mayOrder, quantized, toStored } from '../../memory/facts/fact-vectors.js';
@@ -17,7 +17,6 @@ import { taskText } from '../../prompt/task-text.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';
 
-/** Learnings for a prompt; `undefined` if it includes none. */
 interface FoundLearnings {
   readonly learnings?: LearningsInPrompt | undefined;
   /** The reason why there are none, if the request did not require them. */
@@ -37,7 +36,6 @@ interface PromptLearningsOptions {
   readonly reader: ProjectReader;
   readonly relevance: Relevance;
   readonly logger: Logger;
-  /** Redacts the query. */
   readonly secrets?: SecretScanner;
   /** Longest wait for optional learnings, in milliseconds. Default: 2,000. */
   readonly unaskedMs?: number;

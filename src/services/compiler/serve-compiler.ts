@@ -3,38 +3,31 @@ import { COMPILE_SUBJECT, COMPILER_SERVICE, PAST_PROMPT_SUBJECT } from '../../co
 import { Waiters } from '../../engine/folding/caught-up.js';
 import { systemClock } from '../../engine/ports/clients.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
-import { startService } from '../../nats/micro/micro-service.js';
-import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
+import type { Endpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { VERSION } from '../../version.js';
-import { healthOf } from '../common/incidents.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
-import { watchService } from '../common/service-metrics.js';
+import { serveMicro } from '../common/service-metrics.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { CompileTimes, createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
 import { PromptKeeper } from './prompt-keeper.js';
 import { createPromptLearnings, createPromptMeaning } from './prompt-learnings.js';
 import { Telemetry, TelemetryWriter } from './telemetry.js';
 
-/** Serves `prompt-compiler`. */
 export async function serveCompiler(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, shutdown, health, lifecycle, admit, tracing, monitoring }: Serving,
+  serving: Serving,
 ): Promise<void> {
+  const { config, logger, shutdown, lifecycle, monitoring } = serving;
   const telemetry = new Telemetry();
   const written = new TelemetryWriter({ telemetry, store: nats.telemetry, log: nats.log, logger, lifecycle });
   shutdown.add('the telemetry', () => written.stop());
   const times = new CompileTimes();
   monitoring.metrics.add(times.collect);
-  const keeper = new PromptKeeper({
-    ring: nats.prompts,
-    secrets: scannerFor(config),
-    clock: systemClock,
-    logger,
-  });
+  const stored = { ring: nats.prompts, secrets: scannerFor(config), clock: systemClock };
+  const keeper = new PromptKeeper({ ...stored, logger });
   monitoring.metrics.add(() => ({
     throughline_prompts_kept_total: [[{}, keeper.counts.kept]],
     throughline_prompts_dropped_total: [[{}, keeper.counts.dropped]],
@@ -54,13 +47,11 @@ export async function serveCompiler(
   const meaning = createPromptMeaning({ relevance, secrets });
   const compile = createPromptCompiler({ ...options, meaning, telemetry, keeper, times });
   const past = createPastPrompts(options);
-  const service = await startService(nats.connection, {
+  await serveMicro(nats.connection, serving, {
     name: COMPILER_SERVICE,
-    version: VERSION,
     description: 'Compiles the next prompt from what a session remembers',
-    logger,
-    admit,
-    tracing,
+    what: 'the prompt compiler',
+    own: () => ({ ...numbersOf(sessions), prompts: keeper.counts, compiled: times.totals }),
     // Requests are redacted only when stored: the prompt contains them as written.
     endpoints: guarded<Endpoint>({ ...config, logger }, [
       {
@@ -80,17 +71,6 @@ export async function serveCompiler(
         handle: past,
         lower: 'maxFacts, maxTokens or a shorter taskPrompt',
       },
-    ]).concat(
-      healthEndpoint(
-        COMPILER_SERVICE,
-        healthOf(health, () => ({
-          ...numbersOf(sessions),
-          prompts: keeper.counts,
-          compiled: times.totals,
-        })),
-      ),
-    ),
+    ]),
   });
-  watchService(monitoring, COMPILER_SERVICE, service);
-  shutdown.add('the prompt compiler', () => service.stop());
 }

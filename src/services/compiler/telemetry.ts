@@ -66,14 +66,12 @@ export class Telemetry {
     return waiting.sealed;
   }
 
-  /** Drops the sealed batch after it was written. */
   done(session: Token): void {
     const waiting = this.#waiting.get(session);
     delete waiting?.sealed;
     if (waiting?.open === undefined) this.#waiting.delete(session);
   }
 
-  /** Returns the unwritten counts. */
   toJSON(): UnwrittenTelemetry {
     const batches = [...this.#waiting].map(
       ([session, { sealed, open }]) =>
@@ -125,7 +123,6 @@ export class TelemetryWriter {
     return this.#round;
   }
 
-  /** Runs the last round. */
   stop(): Promise<void> {
     clearInterval(this.#timer);
     return this.write();

@@ -21,7 +21,6 @@ export interface CountedLogPorts {
 export interface Looked {
   /** The log was searched through this sequence. */
   readonly through: number;
-  /** Dispatches that count. */
   readonly counted: ReadonlySet<number>;
   /** Counted ones that are recorded, and not rejected. */
   readonly recorded: ReadonlySet<number>;
@@ -81,7 +80,6 @@ export class CountedLog {
     }
   }
 
-  /** Advances to the end of the log. */
   async #refreshed(): Promise<Place> {
     for (let others = 0; ; others += 1) {
       // The memory and the newest snapshots may belong to a replaced log.

@@ -53,7 +53,6 @@ export interface ExtractorPorts {
   readonly logger: Logger;
   /** Default: no session is forgotten or archived. */
   readonly lifecycle?: Forgetting & Pick<SessionLifecycle, 'archived'>;
-  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
@@ -68,7 +67,6 @@ interface ExtractorOptions {
   readonly random: () => number;
   /** Milliseconds since 1970, monotonic. Default: the process' clock. */
   readonly now?: () => number;
-  /** Redacts secrets. Default: none. */
   readonly secrets?: SecretScanner;
   /** Returns true while a caller waits for this process. Default: never. */
   readonly isAwaited?: () => boolean;
@@ -89,7 +87,6 @@ interface ExtractorStats {
 
 export interface Extractor {
   readonly stats: Readonly<ExtractorStats>;
-  /** Dispatches in progress or waiting. */
   inHand(): number;
   /** Sessions whose logs reject writes. */
   setAside(): SetAside;
@@ -297,7 +294,6 @@ export function recordedEvent(
 
 type Work = (held: Held) => Promise<WorkOutcome>;
 
-/** Wraps work in a span that continues the publisher's trace. */
 export function inSpan(tracing: Tracing, work: Work): Work {
   return (held) => {
     const spans = tracing();

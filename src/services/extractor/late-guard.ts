@@ -34,7 +34,6 @@ interface Mark {
 interface LongSession {
   /** Newest last. */
   marks: Mark[];
-  /** Highest appended sequence. */
   reached: number;
 }
 
@@ -45,7 +44,6 @@ interface LateGuardOptions {
 }
 
 const MAX_LONG = 10_000;
-/** Cached searched logs, up to some 100 KB each. */
 const MAX_SEARCHED = 100;
 const MAX_MARKS = 64;
 /** A proof becomes stale only if other writers keep overtaking it. */

@@ -1,20 +1,15 @@
 import { EXTRACTOR_CONSUMER, EXTRACTOR_SERVICE, type Token } from '../../contracts/names.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
-import { byLabel, type Collector } from '../../engine/monitoring/metric-registry.js';
+import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { systemClock } from '../../engine/ports/clients.js';
 import type { Embedder } from '../../engine/ports/vector-store.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
-import { startService } from '../../nats/micro/micro-service.js';
-import { healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { VERSION } from '../../version.js';
-import { healthOf } from '../common/incidents.js';
 import type { Serving } from '../common/service-context.js';
-import { backlogMetrics, watchService } from '../common/service-metrics.js';
+import { backlogMetrics, serveMicro } from '../common/service-metrics.js';
 import { type Extractor, startExtractor } from './extractor-worker.js';
 import { FactVectoriser } from './fact-vectoriser.js';
 
-/** Serves `extractor`: the worker and its health. */
 export async function serveExtractor(
   nats: NatsPorts,
   serving: Serving,
@@ -22,7 +17,7 @@ export async function serveExtractor(
   reader: SessionReader,
   embedder: Embedder | undefined,
 ): Promise<void> {
-  const { config, logger, shutdown, health, lifecycle, admit, tracing, monitoring } = serving;
+  const { config, logger, shutdown, lifecycle, tracing, monitoring } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   const vectoriser =
     embedder &&
@@ -33,21 +28,9 @@ export async function serveExtractor(
     });
   if (vectoriser !== undefined) shutdown.add('the vectors of facts', () => vectoriser.stop());
   const extractor = await startExtractor(
+    { ...nats, logger, lifecycle, tracing },
     {
-      source: nats.source,
-      log: nats.log,
-      snapshots: nats.snapshots,
-      rejected: nats.rejected,
-      logger,
-      lifecycle,
-      tracing,
-    },
-    {
-      maxBodyBytes,
-      maxDeliveries,
-      maxInHand,
-      ackWaitMs,
-      random: Math.random,
+      ...{ maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random },
       secrets: scannerFor(config),
       isAwaited,
       ...(vectoriser && { onRecorded: (session: Token) => vectoriser.recorded(session) }),
@@ -62,17 +45,12 @@ export async function serveExtractor(
     setAside: extractor.setAside(),
     backlog: await nats.source.backlog(),
   });
-  const service = await startService(nats.connection, {
+  await serveMicro(nats.connection, serving, {
     name: EXTRACTOR_SERVICE,
-    version: VERSION,
     description: 'Turns dispatches into facts',
-    logger,
-    admit,
-    tracing,
-    endpoints: [healthEndpoint(EXTRACTOR_SERVICE, healthOf(health, own))],
+    what: 'the health of the extractor',
+    own,
   });
-  watchService(monitoring, EXTRACTOR_SERVICE, service);
-  shutdown.add('the health of the extractor', () => service.stop());
 }
 
 function extractorMetrics({ stats, inHand, setAside }: Extractor): Collector {

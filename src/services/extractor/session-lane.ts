@@ -14,7 +14,6 @@ export interface Held {
   round: number;
 }
 
-/** The state of an open circuit breaker. */
 export interface OpenCircuit {
   readonly session: string;
   readonly code: ErrorCode;
@@ -45,7 +44,6 @@ export class SessionLane {
   /** Started in the current round-robin turn. */
   inTurn = 0;
   bytes = 0;
-  /** Incremented by each pause. */
   round = 0;
   #pausedUntil = 0;
   #failures = 0;
@@ -64,7 +62,6 @@ export class SessionLane {
     return this.active + this.waiting.length;
   }
 
-  /** Set while the circuit breaker is open. */
   get openCircuit(): OpenCircuit | undefined {
     return this.#failures < IN_A_ROW ? undefined : this.#last;
   }
@@ -119,7 +116,6 @@ export class SessionLane {
     return at - now;
   }
 
-  /** Number of dispatches put back that have not returned yet. */
   stillPutBack(now: number): number {
     let count = 0;
     for (const [at, many] of this.#putBackUntil) {

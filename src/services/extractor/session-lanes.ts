@@ -67,7 +67,6 @@ export class SessionLanes {
     this.#measuredAt = options.now();
   }
 
-  /** Dispatches in progress or waiting. */
   get held(): number {
     return this.#active + this.#waiting;
   }
@@ -76,7 +75,6 @@ export class SessionLanes {
     return this.#waiting === 0 ? [] : [...this.#turns].flatMap((lane) => lane.waiting);
   }
 
-  /** Sessions with dispatches in progress. */
   inWork(): string[] {
     return [...this.#lanes.values()].flatMap(({ session, active }) => (active > 0 ? [session] : []));
   }
@@ -154,17 +152,14 @@ export class SessionLanes {
     return { delayMs, openCircuit, putBack: openCircuit === undefined ? [] : this.#releaseWaiting(lane) };
   }
 
-  /** Number of remembered failures of a dispatch. */
   failures({ delivery }: Held): number {
     return this.#failures.get(delivery.sequence) ?? 0;
   }
 
-  /** Consecutive refusals by the log of its session. */
   refusals({ session }: Held): number {
     return this.#lane(session).refusals;
   }
 
-  /** Releases all waiting dispatches, to be put back. */
   releaseWaiting(): readonly { readonly held: Held; readonly delayMs: number }[] {
     return [...this.#turns].flatMap((lane) => this.#releaseWaiting(lane));
   }

@@ -44,7 +44,6 @@ export class HealthHistory {
   }
 }
 
-/** Computes the plotted figures of a sample and of the change since the previous one. */
 export function pointOf(shown: HealthShown, before: HealthShown | undefined): HealthPoint {
   const seconds = before === undefined ? 0 : (Date.parse(shown.at) - Date.parse(before.at)) / 1000;
   const rate = (count: number | undefined, earlier: number | undefined) =>

@@ -28,7 +28,6 @@ interface Newer {
 
 interface FeedOptions {
   readonly transport: LiveTransport;
-  /** Returns the timeline entries after an event. */
   readonly newerThan: (session: Token, after: number | undefined) => Promise<Newer>;
   /** Decodes the trace of a compiled prompt; undefined for anything else. */
   readonly promptEntry: (data: Uint8Array) => TimelineEntry | undefined;
@@ -232,7 +231,6 @@ function now(): string {
 
 const encoder = new TextEncoder();
 
-/** Encodes a server-sent event. */
 export function sent<Name extends keyof LiveEvents>(
   event: Name,
   data: LiveEvents[Name],
@@ -245,7 +243,6 @@ const HEARTBEAT = encoder.encode(': still there\n\n');
 
 const MAX_TOLD = 200;
 
-/** Requests the timeline entries after an event; without one, only the newest sequence. */
 export function newerBy(
   transport: LiveTransport,
   timeoutMs: number,

@@ -3,16 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
-import type { InspectorRole } from '../../contracts/inspector-api.js';
+import { INSPECTOR_PORT, type InspectorRole } from '../../contracts/inspector-api.js';
 import type { HealthShown } from '../../contracts/replies/health-reply.js';
 import { toolSubject } from '../../contracts/request-names.js';
 import { builtFolder } from '../../engine/files/text-file.js';
 import { knownHosts } from '../../engine/monitoring/known-hosts.js';
-import { openLiveTransport } from '../../nats/connection/nats-live-transport.js';
+import { openLiveTransport } from '../../nats/connection/nats-client-transport.js';
 import { type Context, namedLogger, natsOptions } from '../common/service-context.js';
 import { HealthHistory } from './health-history.js';
 import { inspectorApp } from './inspector-app.js';
-import { DEFAULT_PORT } from './inspector-port.js';
 import { LiveFeed, newerBy, promptEntryOf } from './live-feed.js';
 
 interface InspectorOptions {
@@ -26,7 +25,6 @@ interface InspectorOptions {
 }
 
 export interface RunningInspector {
-  /** URL with the token. */
   readonly url: string;
   readonly port: number;
   watching(): number;
@@ -114,7 +112,7 @@ const TRIES = 20;
  */
 export async function listening(server: ServerType, host: string, port?: number): Promise<number> {
   if (port !== undefined) return listenOn(server, host, port);
-  for (let next = DEFAULT_PORT; next < DEFAULT_PORT + TRIES; next += 1) {
+  for (let next = INSPECTOR_PORT; next < INSPECTOR_PORT + TRIES; next += 1) {
     try {
       return await listenOn(server, host, next);
     } catch (fault) {

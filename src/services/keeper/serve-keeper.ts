@@ -1,23 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { codeOf } from '../../contracts/errors.js';
 import { NOTHING_DONE, type RetentionRules, type RetentionRun } from '../../contracts/lifecycle-record.js';
 import { KEEPER_SERVICE } from '../../contracts/names.js';
-import { byLabel, type Collector } from '../../engine/monitoring/metric-registry.js';
-import type { Logger } from '../../engine/ports/clients.js';
+import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
+import { clockBy, type Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import { pause } from '../../engine/runtime/batched.js';
 import { Jobs, RESUME_EVERY_MS } from '../../engine/runtime/jobs.js';
-import { startService } from '../../nats/micro/micro-service.js';
-import { healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { VERSION } from '../../version.js';
-import { healthOf } from '../common/incidents.js';
 import type { KnownSessions } from '../common/open-sessions.js';
 import type { Serving, Sessions } from '../common/service-context.js';
-import { watchService } from '../common/service-metrics.js';
+import { serveMicro } from '../common/service-metrics.js';
 import type { ProjectLogs } from '../learnings/serve-learnings.js';
+import { openArchiver } from '../lifecycle/archive-session.js';
 import { followRules, type RetentionPorts } from '../lifecycle/follow-retention.js';
 import { forgetKind } from '../lifecycle/forget-session.js';
-import { openRetention } from '../lifecycle/open-retention.js';
 import { SessionKeeper } from './session-keeper.js';
 
 /** Interval of the search for due sessions, in milliseconds. */
@@ -31,22 +29,15 @@ export async function serveKeeper(
   sessions: Sessions,
   projects: ProjectLogs,
   { table, feed, now }: KnownSessions,
-  { config, logger, shutdown, health, lifecycle, admit, tracing, monitoring }: Serving,
+  serving: Serving,
 ): Promise<void> {
-  const { quietMs, busyMs, restMs } = config;
-  const keeper = new SessionKeeper({
-    table,
-    reader: sessions.reader,
-    writer: sessions.writer,
-    index: nats.index,
-    lifecycle,
-    logger,
-    times: { quietMs, busyMs, restMs },
-    now,
-  });
+  const { config, logger, shutdown, lifecycle, monitoring } = serving;
+  const { reader, writer } = sessions;
+  const { index } = nats;
+  const keeper = new SessionKeeper({ table, reader, writer, index, lifecycle, logger, times: config, now });
   feed.add(keeper);
-  const ticking = setInterval(() => void keeper.tick(), Math.min(TICK_MS, quietMs));
-  const ports = openRetention(nats, sessions, projects, { table, feed, now }, { lifecycle, logger });
+  const ticking = setInterval(() => void keeper.tick(), Math.min(TICK_MS, config.quietMs));
+  const ports = openRetention(nats, sessions, projects, { table, feed, now }, serving);
   const retention = new RetentionKeeper(ports);
   const upkeep = async () => {
     await expireForgotten(lifecycle, logger, now());
@@ -64,18 +55,30 @@ export async function serveKeeper(
     await keeper.stop();
   });
   monitoring.metrics.add(keeperMetrics(keeper));
-  const own = () => ({ sessions: table.size, waiting: keeper.waiting, ...keeper.counts });
-  const service = await startService(nats.connection, {
+  await serveMicro(nats.connection, serving, {
     name: KEEPER_SERVICE,
-    version: VERSION,
     description: 'Keeps the index and the snapshots of sessions, and follows the rules of retention',
-    logger,
-    admit,
-    tracing,
-    endpoints: [healthEndpoint(KEEPER_SERVICE, healthOf(health, own))],
+    what: 'the health of the keeper',
+    own: () => ({ sessions: table.size, waiting: keeper.waiting, ...keeper.counts }),
   });
-  watchService(monitoring, KEEPER_SERVICE, service);
-  shutdown.add('the health of the keeper', () => service.stop());
+}
+
+/** The ports of the rules of retention. */
+export function openRetention(
+  nats: NatsPorts,
+  { reader, writer }: Pick<Sessions, 'reader' | 'writer'>,
+  projects: ProjectLogs,
+  { table, feed, now }: KnownSessions,
+  { lifecycle, logger }: Pick<Serving, 'lifecycle' | 'logger'>,
+) {
+  const archiver = openArchiver(nats, { reader, writer }, { lifecycle, logger });
+  return {
+    ...{ ...nats, ...projects, table, lifecycle, reader, archiver, now, pause, logger },
+    caughtUp: () => feed.catchUp(),
+    store: nats.retention,
+    clock: clockBy(now),
+    newId: randomUUID,
+  };
 }
 
 function keeperMetrics({ counts }: Pick<SessionKeeper, 'counts'>): Collector {

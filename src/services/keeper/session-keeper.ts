@@ -7,9 +7,9 @@ import type { ActiveSession, SessionLifecycle } from '../../engine/ports/session
 import { Backoff, limitedWarnings, OneAtATime } from '../../engine/runtime/batched.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
 import type { SessionState } from '../../memory/session/session-state.js';
-import { archivedAgain, archivedSince, reopened } from '../common/archived-record.js';
 import { type Forgetting, generationGuard } from '../common/open-sessions.js';
 import type { SessionTable } from '../common/session-table.js';
+import { archivedAgain, archivedSince, reopened } from '../lifecycle/archive-session.js';
 
 /**
  * Folds each session that went quiet or has been busy for long: writes its index entry, and its snapshot once it rests, so
@@ -160,7 +160,6 @@ export class SessionKeeper {
 interface QuietTimes {
   /** Idle time after which a session's index entry is written. */
   readonly quietMs: number;
-  /** The same for a session that is never idle. */
   readonly busyMs: number;
   /** Idle time after which a session's snapshot is written. */
   readonly restMs: number;

@@ -6,8 +6,7 @@ import { EVENT_VERSION } from '../../contracts/event.js';
 import type { LearningEvent, LearningEventOf } from '../../contracts/learning-events.js';
 import { parseDispatchSubject, projectOf, type Token } from '../../contracts/names.js';
 import type { AnyResult } from '../../contracts/results.js';
-import type { ProjectCommander, ProjectReader } from '../../engine/folding/project-folding.js';
-import type { SessionReader } from '../../engine/folding/session-folding.js';
+import type { ProjectCommander, ProjectReader, SessionReader } from '../../engine/folding/session-folding.js';
 import { takeSpan } from '../../engine/monitoring/message-spans.js';
 import type { Logger, Tracing } from '../../engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
@@ -39,11 +38,9 @@ interface LearnerOptions {
   /** Number of tasks that must make a demand before it is proposed. */
   readonly recurrence: number;
   readonly random: () => number;
-  /** Redacts secrets. Default: none. */
   readonly secrets?: SecretScanner;
   /** Default: no session is forgotten. */
   readonly lifecycle?: Forgetting;
-  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
@@ -186,7 +183,6 @@ export function proposing(due: (state: LearningState) => readonly Proposed[]) {
 interface SessionProjectsOptions {
   readonly log: SessionLog;
   readonly sessions: SessionReader;
-  /** Cache size. */
   readonly maxKnown: number;
   /** Returns the session's generation: the cache of another one is discarded. Default: a single generation. */
   readonly generationOf?: (session: Token) => string;

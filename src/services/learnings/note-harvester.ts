@@ -1,7 +1,6 @@
 import { codeOf } from '../../contracts/errors.js';
 import { projectOf, type Token } from '../../contracts/names.js';
-import type { ProjectCommander, ProjectReader } from '../../engine/folding/project-folding.js';
-import type { SessionReader } from '../../engine/folding/session-folding.js';
+import type { ProjectCommander, ProjectReader, SessionReader } from '../../engine/folding/session-folding.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import { Backoff } from '../../engine/runtime/batched.js';
 import { noteProposals } from '../../memory/learnings/harvest.js';

@@ -18,8 +18,8 @@ import {
   PROJECT_FOLDING,
   type ProjectCommander,
   type ProjectReader,
-} from '../../engine/folding/project-folding.js';
-import type { SessionReader } from '../../engine/folding/session-folding.js';
+  type SessionReader,
+} from '../../engine/folding/session-folding.js';
 import { SnapshotWriter } from '../../engine/folding/snapshot-writer.js';
 import { StateReader } from '../../engine/folding/state-reader.js';
 import { type Logger, systemClock } from '../../engine/ports/clients.js';
@@ -27,15 +27,12 @@ import type { Embedder } from '../../engine/ports/vector-store.js';
 import { decideLearning, type LearningCommand } from '../../memory/learnings/decide-learning.js';
 import { viewOf } from '../../memory/learnings/learnings-state.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
-import { startService } from '../../nats/micro/micro-service.js';
-import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
+import type { Endpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { VERSION } from '../../version.js';
-import { healthOf } from '../common/incidents.js';
 import { generationOf } from '../common/open-sessions.js';
 import { guarded } from '../common/request-guard.js';
 import type { Serving } from '../common/service-context.js';
-import { backlogMetrics, foldedMetrics, watchService } from '../common/service-metrics.js';
+import { backlogMetrics, foldedMetrics, serveMicro } from '../common/service-metrics.js';
 import { SessionProjects, startLearner } from './learner.js';
 
 /** The learnings of projects, shared by the services of one process. */
@@ -61,13 +58,8 @@ export function openProjectLogs(
   const { reader, writer } = projectReader(nats, config, logger);
   monitoring.metrics.add(foldedMetrics('project', reader, writer));
   shutdown.add('the snapshot writer of projects', () => writer.stop());
-  const command = createCommander({
-    log: nats.learnings,
-    reader,
-    clock: systemClock,
-    newId: randomUUID,
-    random: Math.random,
-  });
+  const ports = { log: nats.learnings, reader, clock: systemClock, newId: randomUUID, random: Math.random };
+  const command = createCommander(ports);
   return { projects: reader, command };
 }
 
@@ -110,8 +102,9 @@ export async function serveLearnings(
   nats: NatsPorts,
   projects: Projects,
   sessions: SessionReader,
-  { config, logger, shutdown, health, lifecycle, admit, tracing, monitoring }: Serving,
+  serving: Serving,
 ): Promise<void> {
+  const { config, logger, shutdown, lifecycle, tracing, monitoring } = serving;
   const { reader, command, relevance, embedder } = projects;
   const vectoriser =
     embedder && new Vectoriser({ vectors: nats.vectors, embedder, logger, batch: config.embedBatch });
@@ -136,27 +129,15 @@ export async function serveLearnings(
   const { maxBodyBytes, maxDeliveries, ackWaitMs, recurrence } = config;
   const secrets = scannerFor(config);
   const learner = await startLearner({
-    ...{
-      source: nats.reviews,
-      learnings: nats.learnings,
-      projects: reader,
-      command: projects.inBackground,
-      logger,
-      lifecycle,
-    },
+    ...{ source: nats.reviews, learnings: nats.learnings, projects: reader, logger, lifecycle },
+    command: projects.inBackground,
     sessions: new SessionProjects({
       log: nats.log,
       sessions,
       maxKnown: MAX_KNOWN_SESSIONS,
       generationOf: (session) => generationOf(lifecycle, session),
     }),
-    maxBodyBytes,
-    maxDeliveries,
-    ackWaitMs,
-    recurrence,
-    random: Math.random,
-    secrets,
-    tracing,
+    ...{ maxBodyBytes, maxDeliveries, ackWaitMs, recurrence, random: Math.random, secrets, tracing },
   });
   shutdown.add('the learner', () => learner.stop());
 
@@ -168,14 +149,12 @@ export async function serveLearnings(
     relevance,
     onChanged: (project) => unawaited(vectorise(project)),
   });
-  const own = async () => ({ projectsInMemory: reader.size, backlog: await nats.reviews.backlog() });
-  const service = await startService(nats.connection, {
+  monitoring.metrics.add(backlogMetrics(LEARNER_CONSUMER, () => nats.reviews.backlog()));
+  await serveMicro(nats.connection, serving, {
     name: LEARNINGS_SERVICE,
-    version: VERSION,
     description: 'Learnings and proposals of projects',
-    logger,
-    admit,
-    tracing,
+    what: 'the learnings service',
+    own: async () => ({ projectsInMemory: reader.size, backlog: await nats.reviews.backlog() }),
     endpoints: guarded<Endpoint>(
       { ...config, logger, secrets },
       LEARNING_REQUEST_SUBJECTS.map((subject) => ({
@@ -184,18 +163,14 @@ export async function serveLearnings(
         description: LEARNING_REQUESTS[subject].help.about,
         handle: (request: unknown) => answer(subject, request),
       })),
-    ).concat(healthEndpoint(LEARNINGS_SERVICE, healthOf(health, own))),
+    ),
   });
-  watchService(monitoring, LEARNINGS_SERVICE, service);
-  monitoring.metrics.add(backlogMetrics(LEARNER_CONSUMER, () => nats.reviews.backlog()));
-  shutdown.add('the learnings service', () => service.stop());
 }
 
 /** Answers requests on learnings and proposals: validate, decide on the project's state, append. */
 interface LearningsServiceOptions {
   readonly command: ProjectCommander;
   readonly reader: ProjectReader;
-  /** Returns all projects with a log. */
   readonly projects: () => Promise<Token[]>;
   readonly sessions: SessionReader;
   readonly relevance: Relevance;

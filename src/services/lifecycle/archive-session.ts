@@ -1,15 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
+import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { SessionReader, SessionSnapshotWriter } from '../../engine/folding/session-folding.js';
-import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import { systemClock } from '../../engine/ports/clients.js';
+import type { DecideArchived, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { EventRemoval, RemovalOptions, SessionLog } from '../../engine/ports/session-log.js';
-import { Jobs, type JobsOptions } from '../../engine/runtime/jobs.js';
+import { Jobs, type JobsOptions, RESUME_EVERY_MS } from '../../engine/runtime/jobs.js';
 import { checkpointOf } from '../../memory/session/checkpoint.js';
 import type { SessionState } from '../../memory/session/session-state.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';
-import { archivedSince, archiving, archivingDone, reopened } from '../common/archived-record.js';
+import type { Serving, Sessions } from '../common/service-context.js';
 
 /**
  * Archives sessions after their event, in steps: record it, so that extractors reject results; append a checkpoint with the
@@ -53,7 +57,6 @@ const ANSWER_MS = 3000;
 /** An archived session rarely changes. */
 const MAX_ATTEMPTS = 50;
 const CONFIRM_EVERY_MS = 1000;
-/** Size of an event besides its state. */
 const REST_BYTES = 1024;
 
 export function createArchiver(options: ArchiverOptions): Archiver {
@@ -159,4 +162,83 @@ function confirmedNowAndThen(confirm: () => Promise<void>): () => Promise<void> 
     at = performance.now();
     return confirm();
   };
+}
+
+/** Decisions for `SessionLifecycle.change`. A record of an import in progress is changed only by that import. */
+
+export type OwnsRecord = (there: Archived | undefined) => boolean;
+
+type Archiving = Pick<Archived, 'at' | 'reason' | 'idle_since'>;
+
+/** Archives a session whose log must still be compacted. A record of the same archiving stays. */
+export function archiving(archiving: Archiving): DecideArchived {
+  return (there) => {
+    if (there?.importing !== undefined || there?.at === archiving.at) return 'keep';
+    return { ...archiving, pending: true };
+  };
+}
+
+export function archivedAgain(archiving: Archiving): DecideArchived {
+  return (there) => (there === undefined ? { ...archiving, pending: true } : 'keep');
+}
+
+export function archivingDone(at: string): DecideArchived {
+  return (there) => {
+    if (there?.at !== at || there.pending === undefined) return 'keep';
+    const { v: _, status: __, pending: ___, ...fields } = there;
+    return fields;
+  };
+}
+
+export const reopened: DecideArchived = (there) => (there?.importing === undefined ? 'remove' : 'keep');
+
+/** Ends an import: the name becomes a session, archived or not. */
+export function importDone(ownsRecord: OwnsRecord, archiving: Archiving | undefined): DecideArchived {
+  return (there) => {
+    if (!ownsRecord(there)) return 'keep';
+    return archiving === undefined ? 'remove' : { ...archiving, pending: true };
+  };
+}
+
+export function releaseName(ownsRecord: OwnsRecord): DecideArchived {
+  return (there) => (ownsRecord(there) ? 'remove' : 'keep');
+}
+
+/** Marks an import as ready for events: all processes know that the name is reserved, and nothing is stored under it. */
+export function importReady(ownsRecord: OwnsRecord): DecideArchived {
+  return (there) => {
+    if (there?.importing === undefined || !ownsRecord(there)) return 'keep';
+    const { v: _, status: __, ...fields } = there;
+    return { ...fields, importing: { ...there.importing, ready: true } };
+  };
+}
+
+/**
+ * Returns the time to record for an archived session. The event of an imported file may be older than the tombstone of the
+ * name: with that time it would belong to the forgotten session.
+ *
+ * @param before the tombstone at the time when the events were read
+ */
+export function archivedSince(before: Forgotten | undefined, at: string): string {
+  if (before === undefined || at > before.at) return at;
+  return new Date(Date.parse(before.at) + 1).toISOString();
+}
+
+/** Used if the server does not announce its maximum payload. */
+const USUAL_PAYLOAD = 1024 * 1024;
+/** Size of subject and headers. */
+const ENVELOPE_BYTES = 4096;
+
+export function openArchiver(
+  nats: NatsPorts,
+  { reader, writer }: Pick<Sessions, 'reader' | 'writer'>,
+  { lifecycle, logger }: Pick<Serving, 'lifecycle' | 'logger'>,
+): Archiver {
+  return createArchiver({
+    ...{ log: nats.log, leases: nats.leases, reader, writer, lifecycle, logger },
+    clock: systemClock,
+    newId: randomUUID,
+    everyMs: RESUME_EVERY_MS,
+    maxEventBytes: () => (nats.connection.info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES,
+  });
 }

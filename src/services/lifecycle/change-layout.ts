@@ -50,12 +50,11 @@ async function copySession(session: Token, ports: CopySessionPorts): Promise<voi
     );
   const kept = await keptState(ports, session);
   if (kept === undefined) return;
-  const { state } = await foldedLog(to, session, kept.limits);
+  const state = await foldedLog(to, session, kept.limits);
   if (state.sequence > 0)
     await snapshots.replace(session, { sequence: state.sequence, text: encodeSnapshot(state, clock()) });
 }
 
-/** Rejects a result of an archived session. */
 export function archivedResult(session: Token, archived: Archived): DispatchFault {
   return {
     code: 'session_archived',

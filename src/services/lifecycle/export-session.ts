@@ -23,7 +23,6 @@ interface ExportOptions {
   readonly maxReplyBytes: () => number;
 }
 
-/** Size of a reply besides its events. */
 const AROUND_BYTES = 1024;
 const USUAL_BYTES = 256 * 1024;
 /** Messages per read, adapted to the number that fitted the last page. */

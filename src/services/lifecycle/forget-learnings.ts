@@ -1,6 +1,6 @@
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { Token } from '../../contracts/names.js';
-import type { ProjectCommander, ProjectReader } from '../../engine/folding/project-folding.js';
+import type { ProjectCommander, ProjectReader } from '../../engine/folding/session-folding.js';
 import type { LearningEraser } from '../../engine/ports/session-lifecycle.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';
 import { type ForgottenLearnings, withoutSession } from '../../memory/learnings/forget-in-learnings.js';
@@ -64,7 +64,6 @@ export async function forgetInLearnings(
   return sum;
 }
 
-/** Removes all learnings of a project and returns the counts. */
 export async function forgetProjectLearnings(
   ports: LearningsPorts,
   project: Token,

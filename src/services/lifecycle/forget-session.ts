@@ -50,7 +50,6 @@ export interface ForgetPorts extends LearningsPorts {
 
 interface ForgetAsked {
   readonly withLearnings?: boolean;
-  /** The project that is forgotten with it. */
   readonly project?: Token | undefined;
   /** Forget it only if this is still its newest event and no result was stored since. Default: always. */
   readonly unlessMoved?: ForgottenAt['unless_moved'] | undefined;

@@ -44,7 +44,6 @@ interface Asked extends Begun {
 interface Begun {
   readonly found: StoredCounts;
   readonly sessions: readonly Token[];
-  /** True if it was forgotten before and nothing is left. */
   readonly wasForgotten: boolean;
   /** Counts of learnings erased before the sessions. */
   readonly learnings: () => StoredCounts;
@@ -150,7 +149,8 @@ export function createForgetTools(ports: ForgetToolsPorts) {
         const found = await storedOfProject(ports, project, named);
         const isGone = named.length === 0 && isNothing(found);
         // An empty event is its tombstone. A project that never had a learning is only known from this request.
-        const isKnown = isGone && (asked.has(key) || (await hasLog(ports, project)));
+        const { state } = (await ports.projects.load(project)).folded;
+        const isKnown = isGone && (asked.has(key) || state.sequence > 0);
         return { named, found, isGone, wasForgotten: isKnown };
       };
       const running = runningOf(key);
@@ -197,11 +197,6 @@ function projectReply(project: Token, sessions: readonly Token[], { wasForgotten
 
 function said(wasForgotten: boolean): { readonly forgotten?: true } {
   return wasForgotten ? { forgotten: true } : {};
-}
-
-/** Returns true if a learning or a tombstone was ever stored of a project. */
-async function hasLog({ projects }: Pick<ForgetProjectPorts, 'projects'>, project: Token): Promise<boolean> {
-  return (await projects.load(project)).folded.state.sequence > 0;
 }
 
 function confirmed(what: 'session' | 'project', name: Token, confirm: string | undefined): void {

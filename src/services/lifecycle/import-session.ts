@@ -18,15 +18,15 @@ import { evolve } from '../../memory/session/evolve-session.js';
 import { checkForeign } from '../../memory/session/foreign-events.js';
 import { emptyState } from '../../memory/session/session-state.js';
 import { hashOf } from '../../shared/hash.js';
+import { importing } from '../common/open-sessions.js';
 import {
+  type Archiver,
   archivedSince,
   importDone,
   importReady,
   type OwnsRecord,
   releaseName,
-} from '../common/archived-record.js';
-import { importing } from '../common/open-sessions.js';
-import type { Archiver } from './archive-session.js';
+} from './archive-session.js';
 import { SETTLED_MS } from './forget-session.js';
 
 /**

@@ -8,7 +8,7 @@ import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { AgedKind, RetentionStore } from '../../engine/ports/session-lifecycle.js';
 import { contradiction, withRule } from '../../memory/session/retention-rules.js';
 import { spanMs } from '../../shared/text.js';
-import { agedLook, countedCuts, type DueSession, dueSessions, type LookPorts } from './retention-look.js';
+import { agedLook, countedCuts, type DueSession, dueSessions, type LookPorts } from './follow-retention.js';
 
 type RetentionTool = keyof typeof RETENTION_TOOLS;
 type Answers = {
@@ -103,10 +103,6 @@ function named(due: readonly DueSession[]) {
   };
 }
 
-function lastRunOf({ v: _, ...run }: RetentionRun) {
-  return run;
-}
-
 function refuseContradiction(rules: RetentionRules): void {
   const found = contradiction(rules);
   if (found === undefined) return;
@@ -120,4 +116,8 @@ function refuseContradiction(rules: RetentionRules): void {
 
 function invalid(field: string, message: string): ThroughlineError {
   return new ThroughlineError('schema_invalid', message, { details: { fields: [field] } });
+}
+
+function lastRunOf({ v: _, ...run }: RetentionRun) {
+  return run;
 }

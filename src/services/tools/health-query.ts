@@ -80,7 +80,10 @@ function rememberedFindings({ quickCheck, clock, partMs }: HealthQueryOptions) {
   const look = async (): Promise<Findings> => {
     const findingsAt = clock();
     try {
-      known = { findings: (await quickCheck()).map(told), findingsAt };
+      known = {
+        findings: (await quickCheck()).map(({ repaired: _, denied: __, ...finding }) => finding),
+        findingsAt,
+      };
       since = performance.now();
       return known;
     } finally {
@@ -96,8 +99,4 @@ function rememberedFindings({ quickCheck, clock, partMs }: HealthQueryOptions) {
     const found = await withinDeadline(partMs / 2, looking);
     return found === LATE ? known : found;
   };
-}
-
-function told({ check, level, message, fix }: Finding) {
-  return { check, level, message, ...(fix !== undefined && { fix }) };
 }

@@ -61,7 +61,6 @@ function traceOf({ request: _, session: _of, ...trace }: KeptPrompt): PromptTrac
 
 /** Answers `telemetry-show`: the compilers' counters of a session, and figures from its log. */
 interface TelemetryQueryOptions {
-  /** Unwritten counters of each compiler. */
   readonly unwritten: () => Promise<readonly unknown[]>;
   readonly reader: SessionReader;
   readonly log: Pick<SessionLog, 'read'>;

@@ -2,14 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { loadTokenizer } from '../../config/load-tokenizer.js';
 import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import {
-  COMPILER_SERVICE,
-  EXTRACTOR_SERVICE,
-  KEEPER_SERVICE,
-  LEARNINGS_SERVICE,
-  type Token,
-  token,
-} from '../../contracts/names.js';
+import { COMPILER_SERVICE, type Token, token } from '../../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
@@ -47,24 +40,22 @@ import { answer } from '../../memory/session/commands/session-decision.js';
 import { candidates } from '../../memory/session/commands/task-commands.js';
 import { seenState } from '../../memory/session/session-state.js';
 import { quickCheck } from '../../nats/doctor/examine.js';
+import { SERVED } from '../../nats/doctor/service-findings.js';
 import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
-import { startService } from '../../nats/micro/micro-service.js';
-import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
+import type { Endpoint } from '../../nats/micro/service-answer.js';
 import { healthOfServices, serviceStats } from '../../nats/micro/service-health.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { VERSION } from '../../version.js';
-import { healthOf } from '../common/incidents.js';
 import type { KnownSessions } from '../common/open-sessions.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
-import { watchService } from '../common/service-metrics.js';
+import { serveMicro } from '../common/service-metrics.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
-import type { Archiver } from '../lifecycle/archive-session.js';
+import { type Archiver, openArchiver } from '../lifecycle/archive-session.js';
 import { createSessionExport } from '../lifecycle/export-session.js';
 import { createForgetTools } from '../lifecycle/forget-tools.js';
 import { createSessionImport } from '../lifecycle/import-session.js';
-import { openArchiver } from '../lifecycle/open-retention.js';
 import { createRetentionTools } from '../lifecycle/retention-tools.js';
 import { createDispatchResults } from './dispatch-results.js';
 import { createHealthQuery } from './health-query.js';
@@ -74,22 +65,20 @@ import { createRunClaim, createRunService, runLease } from './run-service.js';
 import { SessionList } from './session-list.js';
 import { createSessionQueries } from './session-queries.js';
 import { createTimelineService } from './timeline-service.js';
-import { createTraceEntries } from './trace-entries.js';
-import { createTraceService } from './trace-service.js';
+import { createTraceEntries, createTraceService } from './trace-service.js';
 
 const HEALTH_PART_MS = 1500;
-const ALL_SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE];
 /** Used if the server does not announce its maximum payload. */
 const USUAL_PAYLOAD = 1024 * 1024;
 
-/** Serves `session-tools`: tools, runs and traces. */
 export async function serveTools(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
   known: KnownSessions,
-  { config, logger, shutdown, health, lifecycle, admit, tracing, monitoring }: Serving,
+  serving: Serving,
 ): Promise<void> {
+  const { config, logger, shutdown, lifecycle } = serving;
   const harvester = new NoteHarvester({
     sessions: sessions.reader,
     projects: projects.reader,
@@ -144,7 +133,7 @@ export async function serveTools(
   shutdown.add('the sessions that are being forgotten', () => forgetting.stop());
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
-    'plan-show': (request) => run.plan(request),
+    'plan-show': run.plan,
     'session-list': (request) => list.list(request),
     'fact-find': show.factFind,
     'fact-show': show.factShow,
@@ -187,7 +176,7 @@ export async function serveTools(
     'health-show': createHealthQuery({
       parts: {
         ...(await installationNumbers(nats.connection, HEALTH_PART_MS, nats.layout)),
-        services: () => healthOfServices(nats.connection, ALL_SERVICES, HEALTH_PART_MS - 300),
+        services: () => healthOfServices(nats.connection, Object.keys(SERVED), HEALTH_PART_MS - 300),
       },
       partMs: HEALTH_PART_MS,
       clock: systemClock,
@@ -211,13 +200,24 @@ export async function serveTools(
     newId: randomUUID,
     tokenizers: loadTokenizer,
   });
-  const service = await startService(nats.connection, {
+  const requests: readonly (readonly [
+    subject: string,
+    description: string,
+    handle: (request: unknown) => Promise<object>,
+  ])[] = [
+    [RUN_INIT_SUBJECT, 'track the progress of a session in a tasks.md', run.init],
+    [RUN_STATUS_SUBJECT, 'show the progress of a run and what each task needs next', run.status],
+    [TRACE_APPEND_SUBJECT, 'add entries to the trace of an intent', trace.append],
+    [TRACE_RECORD_SUBJECT, 'the same without an answer, for volume', trace.append],
+    [TRACE_COMPACT_SUBJECT, 'the compacted history of an intent', trace.compact],
+    [TRACE_GET_SUBJECT, 'an entry as its event keeps it, with its output', trace.get],
+    [TRACE_PIN_SUBJECT, 'keep what an entry says as a constraint of its intent', trace.pin],
+  ];
+  await serveMicro(nats.connection, serving, {
     name: TOOLS_SERVICE,
-    version: VERSION,
     description: 'Tasks, notes, inbox, iterations and runs of sessions',
-    logger,
-    admit,
-    tracing,
+    what: 'the session tools',
+    own: () => numbersOf(sessions),
     endpoints: guarded<Endpoint>({ ...config, logger, secrets: scannerFor(config) }, [
       ...TOOL_NAMES.map((name) => ({
         name,
@@ -228,64 +228,15 @@ export async function serveTools(
         ...(name.endsWith('-list') && { lower: 'its filters, or delete what is no longer needed' }),
         ...(name === 'plan-show' && { lower: 'status or id' }),
       })),
-      {
-        name: 'run-init',
-        subject: RUN_INIT_SUBJECT,
+      ...requests.map(([subject, description, handle]) => ({
+        name: subject.replace('.', '-'),
+        subject,
         bySession: true,
-        description: 'track the progress of a session in a tasks.md',
-        handle: (request) => run.init(request),
-      },
-      {
-        name: 'run-status',
-        subject: RUN_STATUS_SUBJECT,
-        bySession: true,
-        description: 'show the progress of a run and what each task needs next',
-        handle: (request) => run.status(request),
-      },
-      {
-        name: 'trace-append',
-        subject: TRACE_APPEND_SUBJECT,
-        bySession: true,
-        description: 'add entries to the trace of an intent',
-        handle: (request) => trace.append(request),
-      },
-      {
-        name: 'trace-record',
-        subject: TRACE_RECORD_SUBJECT,
-        bySession: true,
-        description: 'the same without an answer, for volume',
-        handle: (request) => trace.append(request),
-      },
-      {
-        name: 'trace-compact',
-        subject: TRACE_COMPACT_SUBJECT,
-        bySession: true,
-        description: 'the compacted history of an intent',
-        handle: (request) => trace.compact(request),
-      },
-      {
-        name: 'trace-get',
-        subject: TRACE_GET_SUBJECT,
-        bySession: true,
-        description: 'an entry as its event keeps it, with its output',
-        handle: (request) => trace.get(request),
-      },
-      {
-        name: 'trace-pin',
-        subject: TRACE_PIN_SUBJECT,
-        bySession: true,
-        description: 'keep what an entry says as a constraint of its intent',
-        handle: (request) => trace.pin(request),
-      },
-    ]).concat(
-      healthEndpoint(
-        TOOLS_SERVICE,
-        healthOf(health, () => numbersOf(sessions)),
-      ),
-    ),
+        description,
+        handle,
+      })),
+    ]),
   });
-  watchService(monitoring, TOOLS_SERVICE, service);
-  shutdown.add('the session tools', () => service.stop());
 }
 
 /** Answers the commands of `session-tools`: validate, execute, write a snapshot if one is due. */
@@ -387,7 +338,6 @@ async function claimTask(
   return (await command(session, 'task-next', () => answer(() => ({ task: null })))).reply;
 }
 
-/** Returns the id of the task that a claim answers with, of the board or the plan. */
 function idIn(reply: object): string | undefined {
   const { task, plan }: { task?: { id: string } | null; plan?: { id: string } } = reply;
   return task?.id ?? plan?.id;

@@ -63,7 +63,6 @@ export function createTimelineService({ log, prompts }: TimelineServiceOptions) 
     const compiled = promptsFrom(recent.map(promptEntry), from, after).filter((entry) => fits(entry, asked));
     const found: TimelineEntry[] = [];
     const isFull = () => found.length > limit;
-    /** Adds the prompts that reflect this sequence or a later one. */
     const addPrompts = (downTo: number) => {
       while (!isFull() && (compiled[0]?.sequence ?? -1) >= downTo) found.push(...compiled.splice(0, 1));
     };
@@ -87,7 +86,6 @@ export function createTimelineService({ log, prompts }: TimelineServiceOptions) 
   };
 }
 
-/** Returns the first `limit` entries with a cursor. */
 function page(found: readonly TimelineEntry[], limit: number, sequence: number): TimelineListed {
   const entries = found.slice(0, limit);
   const last = entries.at(-1);
@@ -152,9 +150,7 @@ interface Backwards {
   readonly from: number;
   /** Exclusive end; 0 for all. */
   readonly above: number;
-  /** Disjoint sources. */
   readonly sources: readonly Source[];
-  /** Approximate number of events wanted. */
   readonly wanted: number;
 }
 

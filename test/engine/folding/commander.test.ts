@@ -3,7 +3,7 @@ import type { LearningEvent } from '../../../src/contracts/learning-events.js';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import { createCommander, inBackground } from '../../../src/engine/folding/commander.js';
-import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
+import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { LearningState } from '../../../src/memory/learnings/learnings-state.js';

@@ -58,7 +58,7 @@ class CrowdedLog {
 
 function processOn(log: SessionLog, name: string) {
   const snapshots = new MemorySnapshotStore();
-  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 1 });
+  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxCached: 1 });
   let ids = 0;
   const newId = () => {
     ids += 1;

@@ -172,15 +172,15 @@ describe('the cache', () => {
 
   it('the cache keeps so many sessions, and forgets the one that was not used for the longest time', async () => {
     const asked = [...'abacc', ...'acbb'];
-    expect(await replays({ maxSessions: 2 }, ...asked)).toBe('a3 b3 a0 c3 c3 a0 c0 b3 b3');
-    expect(await replays({ maxSessions: 2 }, ...asked, 'b', 'c', 'a')).toBe(
+    expect(await replays({ maxCached: 2 }, ...asked)).toBe('a3 b3 a0 c3 c3 a0 c0 b3 b3');
+    expect(await replays({ maxCached: 2 }, ...asked, 'b', 'c', 'a')).toBe(
       'a3 b3 a0 c3 c3 a0 c0 b3 b3 b0 c0 a3',
     );
   });
 
   it('the cache forgets no session for those that are asked for once', async () => {
     const many = Array.from({ length: 50 }, (_, index) => `once-${index}-`);
-    const replayed = await replays({ maxSessions: 2 }, 'a', 'b', ...many, 'a', 'b');
+    const replayed = await replays({ maxCached: 2 }, 'a', 'b', ...many, 'a', 'b');
     expect(replayed).toMatch(/^a3 b3 (once-\d+-3 ){50}a0 b0$/);
   });
 

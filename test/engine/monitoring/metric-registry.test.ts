@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { byLabel, Durations, MetricRegistry } from '../../../src/engine/monitoring/metric-registry.js';
 import { METRICS, type Metric } from '../../../src/engine/monitoring/metric-table.js';
+import { byLabel, Durations, MetricRegistry } from '../../../src/engine/monitoring/monitoring.js';
 import { attacks } from '../../support/attacks.js';
 import * as fc from '../../support/properties.js';
 

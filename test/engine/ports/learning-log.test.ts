@@ -2,7 +2,7 @@ import { headers } from 'nats';
 import { describe, expect, it } from 'vitest';
 import type { LearningEvent } from '../../../src/contracts/learning-events.js';
 import { LEARNINGS_STREAM, learningSubject, projectOf, type Token } from '../../../src/contracts/names.js';
-import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
+import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { MemoryEventLogOptions } from '../../doubles/memory-event-log.js';

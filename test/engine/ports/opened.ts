@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { type Token, token } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
-import type { WantedLayout } from '../../../src/nats/jetstream/installed-layout.js';
+import type { WantedLayout } from '../../../src/nats/jetstream/layout-record.js';
 import { type NatsOptions, type NatsPorts, openNats } from '../../../src/nats/open-nats.js';
 import {
   startPrivateNats,

@@ -4,8 +4,12 @@ import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { readStream } from '../../../src/nats/jetstream/direct-get.js';
-import { type ErasePorts, eraseMessages, erasures } from '../../../src/nats/jetstream/erase-messages.js';
-import { rewriteStream } from '../../../src/nats/jetstream/rewrite-stream.js';
+import {
+  type ErasePorts,
+  eraseMessages,
+  erasures,
+  rewriteStream,
+} from '../../../src/nats/jetstream/erase-messages.js';
 import { startTestNats, type TestNats } from '../../support/nats-server.js';
 import * as fc from '../../support/properties.js';
 import { filesHolding } from '../../support/store-files.js';

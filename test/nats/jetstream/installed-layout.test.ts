@@ -7,7 +7,7 @@ import {
   shardOf,
   shardStream,
 } from '../../../src/contracts/names.js';
-import type { WantedLayout } from '../../../src/nats/jetstream/installed-layout.js';
+import type { WantedLayout } from '../../../src/nats/jetstream/layout-record.js';
 import type { NatsOptions } from '../../../src/nats/open-nats.js';
 import { newSession, openPorts } from '../../engine/ports/opened.js';
 import { implementer, recorded } from '../../support/builders.js';

@@ -34,7 +34,7 @@ const append = async (ports: NatsPorts, session: Token, ...dispatches: number[])
   return last;
 };
 const readerOn = ({ log, snapshots }: NatsPorts) =>
-  createSessionReader({ log, snapshots, limits: DEFAULT_LIMITS, logger: silentLogger, maxSessions: 9 });
+  createSessionReader({ log, snapshots, limits: DEFAULT_LIMITS, logger: silentLogger, maxCached: 9 });
 const dispatchesOf = async (reader: SessionReader, session: Token) => {
   const { state } = (await reader.load(session)).folded;
   return [1, 2, 3, 4].filter((dispatch) => state.dispatches.has(dispatch));

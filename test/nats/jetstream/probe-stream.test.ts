@@ -1,7 +1,7 @@
 import { type JetStreamManager, StorageType } from 'nats';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PROBE_STREAM } from '../../../src/contracts/names.js';
-import { writeFindings } from '../../../src/nats/doctor/write-findings.js';
+import { writeFindings } from '../../../src/nats/doctor/server-findings.js';
 import { stuckStreams } from '../../../src/nats/jetstream/list-streams.js';
 import { hasStuckStream, withProbeStream } from '../../../src/nats/jetstream/probe-stream.js';
 import { type OpenedNats, startNatsPorts } from '../../engine/ports/opened.js';

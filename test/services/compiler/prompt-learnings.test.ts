@@ -3,7 +3,7 @@ import { type CompileRequestInput, compileRequest } from '../../../src/contracts
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { token } from '../../../src/contracts/names.js';
 import { createRelevance } from '../../../src/engine/embedding/relevance.js';
-import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
+import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { emptyState } from '../../../src/memory/session/session-state.js';
 import { createPromptLearnings } from '../../../src/services/compiler/prompt-learnings.js';

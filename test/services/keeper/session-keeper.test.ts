@@ -33,7 +33,7 @@ function installation() {
 async function keeperOn(parts: ReturnType<typeof installation>) {
   const { log, index, snapshots } = parts;
   const now = () => parts.now;
-  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 9 });
+  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxCached: 9 });
   const clock = () => new Date(parts.now).toISOString();
   const writer = createSnapshotWriter({ snapshots, clock, logger: silentLogger, every: 1000 });
   const table = new SessionTable(now);

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DEFAULT_PROJECT, token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
-import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
-import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
+import { createSessionReader, PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../../src/engine/ports/dispatch-source.js';
@@ -52,7 +51,7 @@ async function learning(ackWaitMs: number, more: object = {}, published = [1]) {
     },
   };
   const [limits, logger] = [DEFAULT_LIMITS, silentLogger];
-  const sessions = createSessionReader({ log, snapshots, limits, logger, maxSessions: 1 });
+  const sessions = createSessionReader({ log, snapshots, limits, logger, maxCached: 1 });
   const projects = new StateReader({
     log: learnings,
     snapshots,

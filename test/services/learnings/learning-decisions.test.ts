@@ -8,7 +8,7 @@ import {
 } from '../../../src/contracts/learning-requests.js';
 import { LEARNINGS_STREAM, type Token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
-import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
+import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { SnapshotWriter } from '../../../src/engine/folding/snapshot-writer.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';

@@ -5,8 +5,7 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
-import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
-import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
+import { createSessionReader, PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
@@ -35,7 +34,7 @@ async function harvesterAfter(failures: number, pauseMs = 1) {
     return MemoryLearningLog.prototype.read.call(learnings, project, range);
   });
   const limits = DEFAULT_LIMITS;
-  const sessions = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxSessions: 1 });
+  const sessions = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxCached: 1 });
   const projects = new StateReader({
     log: learnings,
     snapshots,

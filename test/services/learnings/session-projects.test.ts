@@ -37,7 +37,7 @@ function projects() {
     snapshots,
     limits: DEFAULT_LIMITS,
     logger: silentLogger,
-    maxSessions: 10,
+    maxCached: 10,
   });
   const load = vi.spyOn(sessions, 'load');
   const known = new SessionProjects({ log, sessions, maxKnown: 10 });

@@ -79,7 +79,7 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
     log: mortal,
     snapshots: store,
     logger: silentLogger,
-    maxSessions: 10,
+    maxCached: 10,
   });
   const writer = createSnapshotWriter({ snapshots: store, clock, logger: silentLogger, every: 1000 });
   const archiver = createArchiver({
@@ -107,7 +107,7 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
 /** Returns the session's state, wherever its events are stored. */
 async function saidBy(stores: Stores): Promise<string> {
   const fresh = createSessionReader({
-    ...{ log: stores.log, snapshots: new MemorySnapshotStore(), logger: silentLogger, maxSessions: 1 },
+    ...{ log: stores.log, snapshots: new MemorySnapshotStore(), logger: silentLogger, maxCached: 1 },
   });
   const { state } = (await fresh.load(DEMO)).folded;
   const { archived: _, ...charter } = state.charter;

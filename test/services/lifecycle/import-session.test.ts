@@ -29,7 +29,7 @@ async function services() {
   const service = (pause: (ms: number) => Promise<void> = async () => {}) =>
     createSessionImport({
       ...{ log, lifecycle, leases, pause, newId: randomUUID },
-      reader: createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 10 }),
+      reader: createSessionReader({ log, snapshots, logger: silentLogger, maxCached: 10 }),
       archiver: { settle: async () => undefined },
       raiseDispatches: async (to, mostMs) => (mostMs === 0 ? NEWEST : Math.max(to, NEWEST)),
       clock: () => '2026-01-01T00:00:00.000Z',

@@ -3,10 +3,9 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
-import { importDone } from '../../../src/services/common/archived-record.js';
 import { SessionTable } from '../../../src/services/common/session-table.js';
 import { SessionKeeper } from '../../../src/services/keeper/session-keeper.js';
-import { createArchiver } from '../../../src/services/lifecycle/archive-session.js';
+import { createArchiver, importDone } from '../../../src/services/lifecycle/archive-session.js';
 import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
 import { MemorySessionIndex } from '../../doubles/memory-session-index.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
@@ -33,7 +32,7 @@ const reopened = () => log.append(DEMO, { v: EVENT_VERSION, type: 'session.reope
 function process() {
   const snapshots = new MemorySnapshotStore();
   const clock = () => AT;
-  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 9 });
+  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxCached: 9 });
   const writer = createSnapshotWriter({ snapshots, clock, logger: silentLogger, every: 9 });
   const parts = {
     ...{ log, reader, writer, lifecycle, clock, newId: () => 'id', maxEventBytes: () => 1e6 },

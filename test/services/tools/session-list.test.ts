@@ -22,7 +22,7 @@ async function listOf(...events: readonly [Token, SessionEvent][]) {
   const log = new MemorySessionLog();
   for (const [session, event] of events) await log.append(session, event);
   const snapshots = new MemorySnapshotStore();
-  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 9 });
+  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxCached: 9 });
   const loaded: Token[] = [];
   const counting = {
     load: (session: Token) => {
@@ -228,7 +228,7 @@ describe('the list of sessions where nothing is heard of them', () => {
     feed.start();
     await feed.ready;
     const snapshots = new MemorySnapshotStore();
-    const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 9 });
+    const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxCached: 9 });
     const lifecycle = new MemorySessionLifecycle();
     const caughtUp = () => feed.catchUp();
     const list = new SessionList({ table, caughtUp, reader, lifecycle, logger: silentLogger, now });

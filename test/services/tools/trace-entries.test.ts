@@ -3,7 +3,7 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import type { TraceShown } from '../../../src/contracts/replies/trace-reply.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { RecordedEntry } from '../../../src/contracts/trace-entry.js';
-import { createTraceEntries } from '../../../src/services/tools/trace-entries.js';
+import { createTraceEntries } from '../../../src/services/tools/trace-service.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { DEMO } from '../../doubles/spied-ports.js';
 import { implementer, recorded } from '../../support/builders.js';

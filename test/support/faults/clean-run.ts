@@ -111,7 +111,7 @@ export async function loadFresh(
   snapshots: SnapshotStore = new MemorySnapshotStore(),
   limits: SessionLimits = DEFAULT_LIMITS,
 ): Promise<SessionState> {
-  const reader = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxSessions: 1 });
+  const reader = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxCached: 1 });
   return (await reader.load(session)).folded.state;
 }
 

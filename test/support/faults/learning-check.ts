@@ -7,7 +7,7 @@ import {
   projectOf,
   type Token,
 } from '../../../src/contracts/names.js';
-import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
+import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { SnapshotStore, StoredSnapshot } from '../../../src/engine/ports/session-log.js';

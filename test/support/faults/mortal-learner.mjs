@@ -6,8 +6,8 @@ import { Monitoring } from '../../../dist/engine/monitoring/monitoring.js';
 import { silentLogger, systemClock } from '../../../dist/engine/ports/clients.js';
 import { Shutdown } from '../../../dist/engine/runtime/shutdown.js';
 import { watchConnection } from '../../../dist/nats/connection/connection-states.js';
-import { countingLogger } from '../../../dist/services/common/incidents.js';
 import { openSessions } from '../../../dist/services/common/open-sessions.js';
+import { countingLogger } from '../../../dist/services/common/service-metrics.js';
 import { openProjects, serveLearnings } from '../../../dist/services/learnings/serve-learnings.js';
 import { openMortal } from './mortality.mjs';
 

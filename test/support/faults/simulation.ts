@@ -206,7 +206,7 @@ function toolsProcess(
     ...ports,
     limits: DEFAULT_LIMITS,
     logger: silentLogger,
-    maxSessions: chance.between(1, 3),
+    maxCached: chance.between(1, 3),
     onFolded: (folded) => writer.folded(folded),
   });
   let ids = 0;

@@ -1,0 +1,93 @@
+import { createConnection, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { setTransportFactory } from 'nats/lib/nats-base-client/internal_mod.js';
+import { NodeTransport, nodeResolveHost } from 'nats/lib/src/node_transport.js';
+import { ThroughlineError } from '../../contracts/errors.js';
+
+const GREETED_WITHIN_MS = 800;
+
+interface Address {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/**
+ * The client's transport, which also closes the sockets of failed attempts. The original leaks the socket of an attempt that
+ * timed out waiting for the server's greeting, and a frozen server thereby keeps the process alive.
+ */
+class EndingTransport extends NodeTransport {
+  #dialled: Socket | undefined;
+  #isTlsFirst = false;
+
+  override async dial({ port, hostname }: Address): Promise<Socket> {
+    const socket = createConnection(port, hostname);
+    this.#dialled = socket;
+    socket.setNoDelay(true);
+    let fault: Error | undefined;
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('error', (error) => {
+        fault = error;
+      });
+      socket.once('close', () => reject(fault));
+    });
+    socket.removeAllListeners();
+    // With `handshakeFirst` the server is silent until the client has begun.
+    if (!this.#isTlsFirst) await greetingOf(socket, `${hostname}:${port}`);
+    return socket;
+  }
+
+  override async tlsFirst(address: Address): Promise<TLSSocket> {
+    this.#isTlsFirst = true;
+    // Dial here, so that the socket of the handshake is known.
+    this.socket = await this.dial(address);
+    return super.tlsFirst(address);
+  }
+
+  override async close(error?: Error): Promise<void> {
+    await super.close(error);
+    if (!this.connected) this.#dialled?.destroy();
+  }
+}
+
+/**
+ * Waits for the first bytes, and puts them back: a NATS server greets each connection at once, and the client would wait
+ * for that greeting until its own timeout.
+ *
+ * @throws ThroughlineError `unavailable` for other bytes, or none within a second
+ */
+async function greetingOf(socket: Socket, address: string): Promise<void> {
+  let isSilent = false;
+  const greeting = await new Promise<Buffer | undefined>((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      resolve(socket.read() ?? undefined);
+    };
+    // A busy process may see the bytes only after the timer.
+    const timer = setTimeout(() => {
+      isSilent = true;
+      setImmediate(done);
+    }, GREETED_WITHIN_MS);
+    for (const event of ['readable', 'error', 'close']) socket.once(event, done);
+  });
+  socket.removeAllListeners();
+  if (greeting !== undefined && (greeting.toString('latin1', 0, 4) === 'INFO' || greeting.length < 4)) {
+    socket.unshift(greeting);
+    return;
+  }
+  socket.destroy();
+  if (greeting === undefined && !isSilent) throw new Error('the connection was closed before a greeting');
+  const why = greeting === undefined ? 'it sends no greeting' : 'it speaks another protocol';
+  const fix = 'set NATS_URL or --nats to the address of one';
+  throw new ThroughlineError('unavailable', `${address} is not a NATS server, ${why}: ${fix}`, {
+    details: { fix },
+  });
+}
+
+/**
+ * Makes the client use this transport. The factory is a process-wide setting that each `connect` of the client resets, so this
+ * must be called before each attempt.
+ */
+export function useEndingTransport(): void {
+  setTransportFactory({ factory: () => new EndingTransport(), dnsResolveFn: nodeResolveHost });
+}

@@ -1,0 +1,168 @@
+import type { NatsConnection } from 'nats';
+import { z } from 'zod';
+import {
+  noTelemetry,
+  type StoredTelemetry,
+  storedTelemetry,
+  type TelemetryBatch,
+  withBatch,
+} from '../../contracts/compile-request.js';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { jsonOf } from '../../contracts/event.js';
+import {
+  NO_RULES,
+  type RetentionRules,
+  type RetentionRun,
+  retentionRules,
+  retentionRun,
+} from '../../contracts/lifecycle-record.js';
+import {
+  LEASE_BUCKET,
+  LIFECYCLE_BUCKET,
+  RETENTION_KEY,
+  RETENTION_RUN_KEY,
+  TELEMETRY_BUCKET,
+  type Token,
+} from '../../contracts/names.js';
+import type { Lease, LeaseClaim, LeaseReader, LeaseStore } from '../../engine/ports/lease-store.js';
+import type { RetentionStore } from '../../engine/ports/session-lifecycle.js';
+import type { TelemetryStore } from '../../engine/ports/telemetry-store.js';
+import type { StreamMessage } from '../jetstream/direct-get.js';
+import { type BucketKind, type BucketOptions, GONE, KEPT, KvBucket } from './kv-bucket.js';
+import { isDeletion } from './nats-snapshot-store.js';
+
+const LEASES: BucketKind = {
+  name: LEASE_BUCKET,
+  config: () => ({ allow_msg_ttl: true, description: 'Who works on what now; each ends by itself' }),
+};
+const lease = z.object({ holder: z.string(), since: z.string() });
+
+/** Leases in the bucket `session_leases`. The server expires them. */
+export class KvLease implements LeaseStore, LeaseReader {
+  readonly #bucket: KvBucket;
+
+  constructor(connection: NatsConnection, options: BucketOptions) {
+    this.#bucket = new KvBucket(connection, options, LEASES);
+  }
+
+  async claim(key: string, { holder, ttlMs, at, ended = [] }: LeaseClaim): Promise<Lease> {
+    let held: Lease = { holder, since: at };
+    const next = (last: StreamMessage | undefined) => {
+      const there = leaseIn(last);
+      const isTaken = there !== undefined && there.holder !== holder && !ended.includes(there.holder);
+      held = isTaken || there?.holder === holder ? there : { holder, since: at };
+      return isTaken ? KEPT : held;
+    };
+    await this.#bucket.write(key, next, ttlMs);
+    return held;
+  }
+
+  async read(key: string): Promise<Lease | undefined> {
+    let held: Lease | undefined;
+    await this.#bucket.write(key, (last) => {
+      held = leaseIn(last);
+      return KEPT;
+    });
+    return held;
+  }
+
+  async release(key: string, holder: string): Promise<void> {
+    let isAsked = false;
+    await this.#bucket.write(key, (last) => {
+      // A later claim wins, even by the same holder.
+      const isGiven = !isAsked && leaseIn(last)?.holder === holder;
+      isAsked = true;
+      return isGiven ? GONE : KEPT;
+    });
+  }
+}
+
+/** Returns undefined for a free lease or an invalid value. */
+function leaseIn(message: StreamMessage | undefined): Lease | undefined {
+  return message?.foreign === undefined && message !== undefined
+    ? lease.safeParse(jsonOf(message.data)).data
+    : undefined;
+}
+
+/** Two keys in the bucket `session_lifecycle`. */
+export class NatsRetentionStore implements RetentionStore {
+  readonly #bucket: KvBucket;
+
+  constructor(bucket: KvBucket) {
+    this.#bucket = bucket;
+  }
+
+  async rules(): Promise<RetentionRules> {
+    return (await this.#get(RETENTION_KEY, retentionRules)) ?? NO_RULES;
+  }
+
+  async changeRules(next: (before: RetentionRules) => RetentionRules): Promise<RetentionRules> {
+    let after = NO_RULES;
+    await this.#bucket.write(RETENTION_KEY, (stored) => {
+      const before = stored && recordIn(RETENTION_KEY, stored, retentionRules);
+      after = next(before ?? NO_RULES);
+      return before === undefined && after === NO_RULES ? undefined : after;
+    });
+    return after;
+  }
+
+  run(): Promise<RetentionRun | undefined> {
+    return this.#get(RETENTION_RUN_KEY, retentionRun);
+  }
+
+  async saveRun(run: RetentionRun): Promise<void> {
+    await this.#bucket.write(RETENTION_RUN_KEY, () => run);
+  }
+
+  async #get<Shape extends z.ZodType>(key: string, shape: Shape): Promise<z.output<Shape> | undefined> {
+    const message = await this.#bucket.get(key);
+    return message && recordIn(key, message, shape);
+  }
+}
+
+function recordIn<Shape extends z.ZodType>(
+  key: string,
+  message: StreamMessage,
+  shape: Shape,
+): z.output<Shape> | undefined {
+  if (isDeletion(message)) return undefined;
+  const { data } = shape.safeParse(message.foreign === undefined ? jsonOf(message.data) : undefined);
+  if (data !== undefined) return data;
+  throw new ThroughlineError(
+    'config_invalid',
+    `the key ${key} of bucket ${LIFECYCLE_BUCKET} does not hold what this version knows: update throughline to the version of the services, or have an administrator remove it with "nats kv del ${LIFECYCLE_BUCKET} ${key}"`,
+  );
+}
+
+const BUCKET: BucketKind = {
+  name: TELEMETRY_BUCKET,
+  reads: 'any',
+  config: () => ({ deny_delete: true, description: 'What compilers have counted of each session' }),
+};
+
+/** Telemetry in the bucket `session_telemetry`: a key per session, JSON on one line. */
+export class NatsTelemetryStore implements TelemetryStore {
+  readonly #bucket: KvBucket;
+
+  constructor(connection: NatsConnection, options: BucketOptions) {
+    this.#bucket = new KvBucket(connection, options, BUCKET);
+  }
+
+  async load(session: Token): Promise<StoredTelemetry | undefined> {
+    return telemetryIn(await this.#bucket.get(session));
+  }
+
+  async add(session: Token, writer: string, batch: TelemetryBatch): Promise<void> {
+    await this.#bucket.write(session, (last) => {
+      const stored = telemetryIn(last) ?? noTelemetry();
+      const next = withBatch(stored, writer, batch);
+      return next === stored ? KEPT : next;
+    });
+  }
+}
+
+/** Returns the telemetry in a message; `undefined` for a foreign message, a deleted key or an invalid value. */
+function telemetryIn(message: StreamMessage | undefined): StoredTelemetry | undefined {
+  if (message === undefined || message.foreign !== undefined) return undefined;
+  return storedTelemetry.safeParse(jsonOf(message.data)).data;
+}
