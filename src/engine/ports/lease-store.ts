@@ -49,13 +49,15 @@ interface HoldOptions extends Omit<LeaseClaim, 'at'> {
   readonly now: () => string;
   /** Names the lease in error messages: "task 2.1", "the import of session demo". */
   readonly what: string;
+  /** Heartbeat interval in milliseconds. Default: a third of `ttlMs`, so that two heartbeats may be lost. */
+  readonly beatMs?: number;
 }
 
 /** Claims a lease and renews it. Returns the lease of the other holder if it is taken. Throws as `LeaseStore.claim`. */
 export async function holdLease(
   store: LeaseStore,
   key: string,
-  { what, now, ended, ...claim }: HoldOptions,
+  { what, now, beatMs, ended, ...claim }: HoldOptions,
 ): Promise<HeldLease | Lease> {
   const { holder, ttlMs } = claim;
   const first = await store.claim(key, { ...claim, at: now(), ...(ended !== undefined && { ended }) });
@@ -71,15 +73,17 @@ export async function holdLease(
     return since;
   };
   let beating: Promise<unknown> | undefined;
-  // Two heartbeats may be lost.
-  const timer = setInterval(() => {
-    // The next heartbeat makes up for a failed one.
-    beating ??= renew()
-      .catch(() => {})
-      .finally(() => {
-        beating = undefined;
-      });
-  }, ttlMs / 3);
+  const timer = setInterval(
+    () => {
+      // The next heartbeat makes up for a failed one.
+      beating ??= renew()
+        .catch(() => {})
+        .finally(() => {
+          beating = undefined;
+        });
+    },
+    beatMs ?? ttlMs / 3,
+  );
   return {
     holder,
     lost: lost.signal,
