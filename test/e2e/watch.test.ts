@@ -161,8 +161,10 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     await publishWire(client, 'implementer', other, implemented('elsewhere'));
     await publishWire(client, 'implementer', one, implemented('1', { summary: 'Parser done' }));
     const line = /^\d{4}-\S+Z {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(result 2\)$/;
+    // The list may date a session a moment before its event, which is then shown as new.
+    const news = (of: typeof mine) => of.lines().filter((each) => !each.includes('session opened'));
     for (const each of [mine, printer]) {
-      await soon(() => expect(each.lines()).toEqual([expect.stringMatching(line)]));
+      await soon(() => expect(news(each)).toEqual([expect.stringMatching(line)]));
     }
     way.cut();
     await soon(() => expect(mine.stderr()).toContain('-- the connection is lost'));
@@ -171,7 +173,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     await way.mend();
     await soon(() => expect(mine.lines()).toHaveLength(3));
     expect(mine.lines().map((each) => /did (\d)/.exec(each)?.[1])).toEqual([undefined, '2', '3']);
-    await soon(() => expect(printer.lines()).toHaveLength(3));
+    await soon(() => expect(news(printer)).toHaveLength(3));
     expect(await mine.end()).toBe(0);
     expect(await printer.end()).toBe(0);
   });
