@@ -106,6 +106,9 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       state.run = evolveRun(state.run, event);
       return state;
     case 'run.ended':
+      state.run = evolveRun(state.run, event);
+      state.board.planned.clear();
+      return state;
     case 'progress.rebuilt':
       state.run = evolveRun(state.run, event);
       return state;
