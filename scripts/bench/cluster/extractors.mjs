@@ -18,6 +18,8 @@ const LOOK_MS = 20;
  * extractors and of all servers for a result in microseconds, and what followed a kill.
  */
 export async function extractorsTogether({ cluster, env, settings, resultsFrom, sizes, say }) {
+  // Each of four processes must have run long enough for its code to be compiled before the counting.
+  const [warm, count] = [sizes.warm * 6, sizes.counted * 6];
   const found = [];
   let published = 1_000_000;
   for (const processes of [1, 2, 4]) {
@@ -28,10 +30,10 @@ export async function extractorsTogether({ cluster, env, settings, resultsFrom, 
       );
       const rounds = [];
       for (let round = 1; round <= sizes.rounds; round += 1) {
-        const results = resultsFrom(published + 1, sizes.warm + sizes.counted);
+        const results = resultsFrom(published + 1, warm + count);
         published += results.length;
         await contender.fill(results);
-        rounds.push(await contender.work(sizes.warm));
+        rounds.push(await contender.work(warm));
       }
       const of = (name) => median(rounds.map((each) => each[name]));
       const nats = await openPorts(cluster.url, own, settings);
