@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { readEvent, writeEvent } from '../../contracts/event.js';
@@ -69,7 +70,7 @@ export type AppendFate = 'counts' | 'refused' | 'unseen';
 
 /** A command waits for this many events; with more, it is decided on a fork with the commands alone. */
 const MOST_FOR_COMMAND = 32;
-/** Pace at which the others are folded in the background. */
+/** Pace at which the others are folded in the background: a few milliseconds a step. */
 const MOST_FOR_CATCH_UP = 25;
 const CATCH_UP_EVERY_MS = 25;
 
@@ -113,6 +114,23 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     }
     reads.running = this.#turn(key, reads);
     return reads.running;
+  }
+
+  /**
+   * Loads as `load`, in steps between which other work runs: for background work, since a fold of thousands of events would
+   * hold up everything else.
+   */
+  async loadInSteps(key: Token): Promise<Loaded<State>> {
+    for (let [reached, stuck] = [0, 0]; ; ) {
+      const loaded = await this.#glance(key, MOST_FOR_CATCH_UP);
+      if (loaded.isWhole) return loaded;
+      const { sequence } = loaded.folded.state;
+      // A full cache keeps nothing between the steps.
+      stuck = sequence > reached ? 0 : stuck + 1;
+      if (stuck > 1) return this.load(key);
+      reached = sequence;
+      await setImmediate();
+    }
   }
 
   /** Returns the state with every command stored when this was called; other events do not affect decisions. */

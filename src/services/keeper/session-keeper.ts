@@ -17,7 +17,7 @@ import { archivedAgain, archivedSince, reopened } from '../lifecycle/archive-ses
  */
 interface SessionKeeperOptions {
   readonly table: SessionTable;
-  readonly reader: Pick<SessionReader, 'load'>;
+  readonly reader: Pick<SessionReader, 'load' | 'loadInSteps'>;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
   readonly index: SessionIndex;
   readonly lifecycle: Forgetting & Pick<SessionLifecycle, 'archived' | 'change'>;
@@ -105,7 +105,7 @@ export class SessionKeeper {
     try {
       const assertSameGeneration = await generationGuard(lifecycle, session);
       const before = lifecycle.forgotten(session);
-      const { folded } = await reader.load(session);
+      const { folded } = await reader.loadInSteps(session);
       const { state } = folded;
       const { sequence } = state;
       const isThere = sequence > 0;

@@ -31,6 +31,30 @@ describe('load', () => {
     expect(ports.snapshots.load).toHaveBeenCalledTimes(1);
   });
 
+  it.each([20, 1])(
+    'loadInSteps gives what load gives, and other work runs meanwhile: cache of %i',
+    async (maxCached) => {
+      const ports = spiedPorts();
+      await ports.append(DEMO, ...upTo(110));
+      const others = session('other');
+      await ports.append(others, ...upTo(110));
+      const reader = ports.reader({ maxCached });
+      let turns = 0;
+      const counting = setInterval(() => {
+        turns += 1;
+      });
+      const loaded = await Promise.all([reader.loadInSteps(DEMO), reader.loadInSteps(others)]);
+      clearInterval(counting);
+      for (const { folded } of loaded) {
+        const whole = (await ports.reader().load(folded.key)).folded;
+        expect(bytesOf(folded.state)).toBe(bytesOf(whole.state));
+      }
+      const most = Math.max(...ports.log.read.mock.calls.map(([, range]) => range.limit ?? 0));
+      expect(most).toBe(25);
+      expect(turns).toBeGreaterThan(0);
+    },
+  );
+
   it('load reads skipped messages once, and logs them', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
