@@ -8,7 +8,7 @@ type Plan = ToolReply<'plan-show'>;
 export type PlanNumbers = NonNullable<Plan['plan']>;
 type PlanTask = Plan['tasks'][number];
 
-export const NO_PLAN = 'no tasks.md: "throughline plan follow" reads one';
+export const NO_PLAN = 'no plan: "throughline plan follow" reads one';
 
 export function problemLine({ line, message, code, placed }: Plan['problems'][number]): string {
   return `line ${line}${placed ? '' : ', not placed'}: ${oneLine(message)} (${code})`;

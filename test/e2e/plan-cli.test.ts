@@ -120,8 +120,31 @@ describe('plan', () => {
     });
     await client.tools.noteAdd({ session, content: 'x' });
     expect((await up.cli(['plan', 'show', session])).stdout).toBe(
-      'no tasks.md: "throughline plan follow" reads one\n',
+      'no plan: "throughline plan follow" reads one\n',
     );
+  });
+
+  it('plan unfollow takes the tasks of the plan out of the session, and keeps the results', async () => {
+    const session = newSession('unfollowed');
+    const path = await folder.write('unfollowed.md', TASKS_MD);
+    await up.cli(['plan', 'follow', '-s', session, path]);
+    await publishWire(client, 'implementer', session, implemented('2.2'));
+    await soon(async () => expect((await client.runStatus(session)).tasks).toHaveLength(1));
+    const claimed = await client.tools.taskNext({ session, claim: 'one' });
+    expect(claimed.plan?.id).toBe('2.2');
+    for (const _ of ['once', 'again']) {
+      const { code, stdout, stderr } = await up.cli(['plan', 'unfollow', session]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain('no plan: "throughline plan follow" reads one');
+    }
+    const { run, tasks } = await client.runStatus(session);
+    expect({ run, tasks }).toMatchObject({ run: null, tasks: [{ task: '2.2' }] });
+    const { entries } = await client.tools.timelineList({ session, kinds: ['command'] });
+    expect(entries.filter(({ type }) => type === 'run.ended')).toHaveLength(1);
+    // Claims left with the tasks: another agent may have them when the plan is followed again.
+    await up.cli(['plan', 'follow', '-s', session, path]);
+    expect((await client.tools.taskNext({ session, claim: 'other' })).plan?.id).toBe('2.2');
+    expect(await up.cli(['plan', 'unfollow', newSession('nothing')])).toMatchObject({ code: 3 });
   });
 });
 
@@ -135,24 +158,6 @@ describe('--watch', () => {
     await publishWire(client, 'implementer', session, implemented('2.2'));
     await watched.shows(/2\.2 {2}implementer completed/);
     expect(await watched.interrupt()).toBe(0);
-  });
-
-  it('plan unfollow takes the tasks of the plan out of the session, and keeps the results', async () => {
-    const session = newSession('unfollowed');
-    const path = await folder.write('unfollowed.md', TASKS_MD);
-    await up.cli(['plan', 'follow', '-s', session, path]);
-    await publishWire(client, 'implementer', session, implemented('2.2'));
-    await soon(async () => expect((await client.runStatus(session)).tasks).toHaveLength(1));
-    for (const _ of ['once', 'again']) {
-      const { code, stdout, stderr } = await up.cli(['plan', 'unfollow', session]);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toContain('no tasks.md: "throughline plan follow" reads one');
-    }
-    const { run, tasks } = await client.runStatus(session);
-    expect({ run, tasks }).toMatchObject({ run: null, tasks: [{ task: '2.2' }] });
-    const { entries } = await client.tools.timelineList({ session, kinds: ['command'] });
-    expect(entries.filter(({ type }) => type === 'run.ended')).toHaveLength(1);
-    expect(await up.cli(['plan', 'unfollow', newSession('nothing')])).toMatchObject({ code: 3 });
   });
 
   it('plan show --watch and status --watch follow as well', async () => {
