@@ -31,27 +31,29 @@ describe('load', () => {
     expect(ports.snapshots.load).toHaveBeenCalledTimes(1);
   });
 
-  it.each([20, 1])(
-    'loadInSteps gives what load gives, and other work runs meanwhile: cache of %i',
-    async (maxCached) => {
+  it.each([
+    { maxCached: 20, least: 4 },
+    { maxCached: 1, least: 1 },
+  ])(
+    'loadInSteps gives what load gives, and other work runs meanwhile: cache of $maxCached',
+    async ({ maxCached, least }) => {
       const ports = spiedPorts();
-      await ports.append(DEMO, ...upTo(110));
-      const others = session('other');
-      await ports.append(others, ...upTo(110));
+      const sessions = [DEMO, session('other')];
+      for (const each of sessions) await ports.append(each, ...upTo(110));
       const reader = ports.reader({ maxCached });
       let turns = 0;
-      const counting = setInterval(() => {
+      const count = () => {
         turns += 1;
-      });
-      const loaded = await Promise.all([reader.loadInSteps(DEMO), reader.loadInSteps(others)]);
-      clearInterval(counting);
+        counting = setImmediate(count);
+      };
+      let counting = setImmediate(count);
+      const loaded = await Promise.all(sessions.map((each) => reader.loadInSteps(each)));
+      clearImmediate(counting);
       for (const { folded } of loaded) {
         const whole = (await ports.reader().load(folded.key)).folded;
         expect(bytesOf(folded.state)).toBe(bytesOf(whole.state));
       }
-      const most = Math.max(...ports.log.read.mock.calls.map(([, range]) => range.limit ?? 0));
-      expect(most).toBe(25);
-      expect(turns).toBeGreaterThan(0);
+      expect(turns).toBeGreaterThanOrEqual(least);
     },
   );
 
