@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { readEvent, writeEvent } from '../../contracts/event.js';
@@ -117,10 +116,10 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   }
 
   /**
-   * Loads as `load`, in steps between which other work runs: for background work, since a fold of thousands of events would
-   * hold up everything else.
+   * Loads as `load`, in steps with a pause between them: for background work, since a fold of thousands of events would hold
+   * up everything else.
    */
-  async loadInSteps(key: Token): Promise<Loaded<State>> {
+  async loadInSteps(key: Token, between: () => Promise<void>): Promise<Loaded<State>> {
     for (let [reached, stuck] = [0, 0]; ; ) {
       const loaded = await this.#glance(key, MOST_FOR_CATCH_UP);
       if (loaded.isWhole) return loaded;
@@ -129,7 +128,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
       stuck = sequence > reached ? 0 : stuck + 1;
       if (stuck > 1) return this.load(key);
       reached = sequence;
-      await setImmediate();
+      await between();
     }
   }
 

@@ -4,7 +4,7 @@ import type { SessionReader, SessionSnapshotWriter } from '../../engine/folding/
 import type { Logger } from '../../engine/ports/clients.js';
 import type { SessionIndex } from '../../engine/ports/session-index.js';
 import type { ActiveSession, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import { Backoff, limitedWarnings, OneAtATime } from '../../engine/runtime/batched.js';
+import { Backoff, limitedWarnings, OneAtATime, pause } from '../../engine/runtime/batched.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import { type Forgetting, generationGuard } from '../common/open-sessions.js';
@@ -31,6 +31,8 @@ interface SessionKeeperOptions {
 const PAUSE_MS = { first: 1000, longest: 60_000 };
 /** Concurrent folds, which compete with other work for the CPU. */
 const AT_ONCE = 4;
+/** Between two steps of a fold: commands and prompts in the same process wait for one step, not for a whole log. */
+const STEP_PAUSE_MS = 25;
 
 export class SessionKeeper {
   readonly #options: SessionKeeperOptions;
@@ -105,7 +107,9 @@ export class SessionKeeper {
     try {
       const assertSameGeneration = await generationGuard(lifecycle, session);
       const before = lifecycle.forgotten(session);
-      const { folded } = await reader.loadInSteps(session);
+      const { folded } = await reader.loadInSteps(session, () =>
+        pause(this.#rounds.isStopping ? 0 : STEP_PAUSE_MS),
+      );
       const { state } = folded;
       const { sequence } = state;
       const isThere = sequence > 0;
