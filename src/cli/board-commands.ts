@@ -111,7 +111,7 @@ async function withOpenQuestions(
   const commands = new Set(asks.map((each) => `\n  ${answering(each.task, session)}`));
   if (commands.size === 0) return error;
   const message = `${error.message}. Open questions are answered by:${[...commands].join('')}`;
-  return new ThroughlineError(error.code, message, { cause: error });
+  return new ThroughlineError(error.code, message, { cause: error, details: error.details });
 }
 
 export function noteCommand(program: Command): void {

@@ -193,7 +193,9 @@ async function written(
   }
   if (options.yes !== true) {
     if (!canAsk()) {
-      throw usageError('there is no terminal to ask on: add --yes to write this, or --dry-run to look');
+      throw usageError(
+        'no terminal is attached to confirm this: add --yes to write it, or --dry-run to see the changes',
+      );
     }
     const question = changes.length === 0 ? 'Connect it?' : `Change ${counted(changes.length, 'file')}?`;
     if (!(await agreed(`${question} [y/N] `))) {

@@ -105,7 +105,7 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
         );
       if (!canAsk())
         throw usageError(
-          `${what} was not erased: there is no terminal to ask on. Use "${forgotten.command} --yes"`,
+          `${what} was not erased: no terminal is attached to confirm it. Use "${forgotten.command} --yes"`,
         );
       note(`This erases ${what} for good: ${inWords(reply.found)}`);
       for (const warning of forgotten.warns(reply.found, reply)) note(`-- ${warning}`);

@@ -104,7 +104,7 @@ async function isSure(outlook: RetentionOutlook): Promise<boolean> {
   for (const line of retentionLines(outlook, new Date().toISOString())) note(line);
   if (canAsk()) return agreed('Set this rule? [y/N] ');
   throw usageError(
-    'nothing was changed: something would be removed at once, and there is no terminal to ask on. Add --yes',
+    'nothing was changed: something would be removed at once, and no terminal is attached to confirm it. Add --yes',
   );
 }
 

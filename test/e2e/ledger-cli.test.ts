@@ -124,7 +124,7 @@ describe('status', () => {
     const { code, stdout } = await up.cli(['status', session]);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^\S+ {2}open {2}began just now, moved just now\nno tasks\.md: "throughline plan follow" reads one\n/,
+      /^\S+ {2}open {2}began just now, moved just now\nno plan: "throughline plan follow" reads one\n/,
     );
   });
 

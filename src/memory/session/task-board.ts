@@ -324,7 +324,7 @@ function statusAfter(status: Task['status'], { role, verdict }: BoardResult): Ta
 /** Results after which a task waits for a worker. */
 const ASK_FOR_WORK: ReadonlySet<OutcomeName> = new Set(['reviewer_needs_changes', 'implementer_failed']);
 
-/** True if a result asks for more work on a task in progress that nobody claims. */
+/** True if a result asks for more work on a task in progress without a claim. */
 export function isSentBack({ status, claimed_by, result }: Task): boolean {
   return (
     status === 'in_progress' &&

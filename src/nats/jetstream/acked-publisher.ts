@@ -285,7 +285,7 @@ interface MadeFor {
 /**
  * Publishes; if the stream is missing, creates it and publishes again.
  *
- * The server reports a missing stream only if nobody subscribes to the subject. With a subscriber the publish times out, as
+ * The server reports a missing stream only if the subject has no subscriber. With a subscriber the publish times out, as
  * with a slow stream, and the stream is looked up then. Nothing is stored twice, because only a missing stream is retried.
  *
  * @throws ThroughlineError as the publisher, or the error of creating the stream
