@@ -4,6 +4,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -106,6 +107,21 @@ export function openToAppend(path: string): number {
   if (fstatSync(handle).isFile()) return handle;
   closeSync(handle);
   throw Object.assign(new Error(`${path} is not a regular file`), { code: 'EINVAL' });
+}
+
+/** Creates a whole file atomically with mode 0600; returns false, and changes nothing, if the path exists. */
+export function createPrivateFile(path: string, text: string): boolean {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
 
 /** Writes a whole file atomically with mode 0600. Replaces a link at the path and never follows it. */
