@@ -2,8 +2,8 @@ import './globals.js';
 import { stateDirOf } from './config/config.js';
 import { usualUrl } from './config/user-server.js';
 import { checkOptions } from './contracts/errors.js';
-import { otelTracing } from './engine/monitoring/otel-tracing.js';
-import { silentLogger, type Tracing } from './engine/ports/clients.js';
+import { tracedTransport } from './engine/monitoring/tracing.js';
+import { silentLogger } from './engine/ports/clients.js';
 import { connectNats, type NatsConnection, setInboxPrefix } from './nats/connection/connect-nats.js';
 import type { NatsAccess } from './nats/connection/nats-access.js';
 import { natsTransport } from './nats/connection/nats-client-transport.js';
@@ -121,7 +121,7 @@ export async function connectThroughline(options: ConnectOptions = {}): Promise<
     logger: silentLogger,
     timeoutMs,
   });
-  return new ThroughlineClient(natsTransport(connection, timeoutMs, { tracing: tracingBy(traceSessions) }), {
+  return new ThroughlineClient(tracedTransport(natsTransport(connection, timeoutMs), traceSessions), {
     timeoutMs,
   });
 }
@@ -144,12 +144,6 @@ export function createThroughlineClient(
   checkOptions(options, SHARED_OPTIONS, 'createThroughlineClient');
   const { timeoutMs = 10_000, inboxPrefix, traceSessions } = options;
   if (inboxPrefix !== undefined) setInboxPrefix(connection, inboxPrefix);
-  return new ThroughlineClient(
-    natsTransport(connection, timeoutMs, { closes: false, tracing: tracingBy(traceSessions) }),
-    { timeoutMs },
-  );
-}
-
-function tracingBy(sessions = false): Tracing {
-  return otelTracing({ sessions });
+  const transport = natsTransport(connection, timeoutMs, { closes: false });
+  return new ThroughlineClient(tracedTransport(transport, traceSessions), { timeoutMs });
 }

@@ -12,7 +12,6 @@ import learnings from './learnings.mjs';
 import load from './load.mjs';
 import memory from './memory.mjs';
 import memoryValue from './memory-value.mjs';
-import monitoring from './monitoring.mjs';
 import plans from './plans.mjs';
 import recall from './recall.mjs';
 import sessions from './sessions.mjs';
@@ -28,7 +27,6 @@ export const BENCHES = [
   inspectors,
   memory,
   memoryValue,
-  monitoring,
   plans,
   recall,
   sessions,

@@ -1,7 +1,5 @@
 import { usageError } from '../contracts/errors.js';
 import { Monitoring } from '../engine/monitoring/monitoring.js';
-import { otelTracing } from '../engine/monitoring/otel-tracing.js';
-import type { Tracing } from '../engine/ports/clients.js';
 import type { Shutdown } from '../engine/runtime/shutdown.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import type { Cli } from './cli-context.js';
@@ -44,13 +42,13 @@ export async function startMonitoring(
   { config, logger }: Cli,
   options: MonitoringOptions,
   shutdown: Shutdown,
-): Promise<{ readonly monitoring: Monitoring; readonly tracing: Tracing }> {
+): Promise<{ readonly monitoring: Monitoring; readonly traceSessions: boolean }> {
   checkMonitoring(options);
   const { metricsPort: port, metricsHost = LOOPBACK, metricsName: names = [], otel, otelSessions } = options;
   const monitoring = new Monitoring();
   if (otel) {
-    const { startOtelSdk } = await import('../engine/monitoring/otel-sdk.js');
-    shutdown.add('the OpenTelemetry SDK', await startOtelSdk({ env: config.env, logger }));
+    const { startOtelSdk } = await import('../engine/monitoring/tracing.js');
+    shutdown.add('the OpenTelemetry SDK', await startOtelSdk(config.env, logger));
   }
   if (port !== undefined) {
     const { startMonitoringServer } = await import('../engine/monitoring/monitoring-server.js');
@@ -59,7 +57,7 @@ export async function startMonitoring(
     shutdown.add('the metrics', () => server.stop());
     logger.info({ url: server.url }, 'metrics are served at /metrics');
   }
-  return { monitoring, tracing: otelTracing({ sessions: otelSessions === true }) };
+  return { monitoring, traceSessions: otelSessions === true };
 }
 
 export async function watchThisProcess({

@@ -1,4 +1,4 @@
-import { inheritedTrace } from '../engine/monitoring/message-spans.js';
+import { inheritedTrace } from '../engine/monitoring/tracing.js';
 import { silentLogger } from '../engine/ports/clients.js';
 import { connectNats, type NatsConnection } from '../nats/connection/connect-nats.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
@@ -37,8 +37,8 @@ export async function openClient(
   });
   // A request with `after` is answered only when the wait is over.
   const timeoutMs = requestTimeoutMs + afterTimeoutMs;
-  const tracing = inheritedTrace(env);
-  return new ThroughlineClient(natsTransport(connection, requestTimeoutMs, { tracing }), {
+  const trace = inheritedTrace(env);
+  return new ThroughlineClient(natsTransport(connection, requestTimeoutMs, { trace: () => trace }), {
     timeoutMs,
     checkReplies,
   });

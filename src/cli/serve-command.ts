@@ -93,5 +93,5 @@ async function checkSettings({ config, url }: Cli, options: ServeOptions): Promi
   checkMonitoring(options);
   accessOptions(url, config.access);
   await loadEmbedder(config.embedder);
-  if (options.otel) await (await import('../engine/monitoring/otel-sdk.js')).loadOtelSdk();
+  if (options.otel) await (await import('../engine/monitoring/tracing.js')).loadOtelSdk();
 }

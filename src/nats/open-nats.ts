@@ -7,7 +7,7 @@ import {
   type SessionLayout,
   SNAPSHOT_BUCKET,
 } from '../contracts/names.js';
-import { type Logger, noTracing, type Tracing } from '../engine/ports/clients.js';
+import type { Logger } from '../engine/ports/clients.js';
 import type { SessionActivity } from '../engine/ports/session-lifecycle.js';
 import type { EventRemoval, SessionLog } from '../engine/ports/session-log.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
@@ -91,7 +91,6 @@ export interface NatsOptions {
   readonly ackWaitMs: number;
   /** Dispatches that an extractor fetches at a time. */
   readonly maxInHand: number;
-  readonly tracing?: Tracing;
   /** Default: all. A reader creates nothing. */
   readonly makes?: readonly Made[];
   /** Configured layout. Default: the installation's. */
@@ -128,7 +127,7 @@ async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger:
 /** Connects, and creates missing streams and buckets of `makes`. */
 export async function openNats(options: NatsOptions): Promise<NatsPorts> {
   const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
-  const { tracing = noTracing, lifecycle = NONE_FORGOTTEN } = options;
+  const { lifecycle = NONE_FORGOTTEN } = options;
   const kept = { floor: minRetainedSequence(lifecycle), refreshed: () => lifecycle.refreshed() };
   const connection = await connectNats(options);
   try {
@@ -136,7 +135,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const jsm: JetStreamManager = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
     const makes = (made: Made) => options.makes?.includes(made) ?? true;
     const publisher = new AckedPublisher(connection, timeoutMs);
-    const ports = { connection, jsm, publisher, timeoutMs, tracing, replicas };
+    const ports = { connection, jsm, publisher, timeoutMs, replicas };
     const { wanted = {} } = options;
     const layout = await (makes('layout')
       ? recordedLayout(ports, wanted, replicas)

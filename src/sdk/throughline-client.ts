@@ -32,7 +32,6 @@ import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput, RunStatusInput } from '../contracts/run-request.js';
 import type { ToolInput } from '../contracts/tool-requests.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
-import { hookSpan } from '../engine/monitoring/message-spans.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
 import { HookEngine, PreCompactHook } from '../memory/traces/hook-engine.js';
 import { type CamelCase, type CamelCased, camelCase, camelCased } from './camel-case.js';
@@ -227,15 +226,7 @@ export class ThroughlineClient {
   /** Creates a hook engine that injects the compacted history of the active intent. */
   hookEngine(session: string): HookEngine {
     const summary = async (intentId: string) => (await this.compactTrace(session, intentId)).summary;
-    const source = {
-      compactedSummary: (intentId: string) => {
-        const spans = this.#transport.tracing?.();
-        return spans === undefined
-          ? summary(intentId)
-          : spans.run(hookSpan(session), () => summary(intentId));
-      },
-    };
-    return new HookEngine().registerPreLLM(new PreCompactHook(source).hook);
+    return new HookEngine().registerPreLLM(new PreCompactHook({ compactedSummary: summary }).hook);
   }
 
   /** Sends any request to a service, for requests that this version has no method for. */

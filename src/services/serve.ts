@@ -9,7 +9,6 @@ import {
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 import { loadEmbedder } from '../engine/embedding/load-embedder.js';
 import { Monitoring } from '../engine/monitoring/monitoring.js';
-import { otelTracing } from '../engine/monitoring/otel-tracing.js';
 import { systemClock } from '../engine/ports/clients.js';
 import type { SessionLifecycle } from '../engine/ports/session-lifecycle.js';
 import { watchConnection } from '../nats/connection/connection-states.js';
@@ -74,10 +73,10 @@ export async function serve(
   const makes = only.length === 0 ? {} : { makes: [...new Set(only.flatMap((each) => MAKES[each]))] };
   const name = `throughline ${only.join('+')}`;
   const { logger, incidents } = countingLogger(namedLogger(context.logger, 'throughline'), systemClock);
-  const { monitoring = new Monitoring(), tracing = otelTracing() } = context;
+  const { monitoring = new Monitoring(), traceSessions = false } = context;
   monitoring.expect('nats');
   for (const each of only) monitoring.expect(NAMES[each]);
-  const options = natsOptions(url, name, config, logger, tracing);
+  const options = natsOptions(url, name, config, logger);
   // The log needs the records, which are opened on its connection.
   let records: SessionLifecycle | undefined;
   const later = {
@@ -103,7 +102,7 @@ export async function serve(
   // Disabling the rate limit also disables the byte limit.
   const requestKbPerSecond = config.requestsPerSecond === 0 ? 0 : config.requestKbPerSecond;
   const admit = byteBudget({ requestKbPerSecond });
-  const serving: Serving = { config, logger, shutdown, health, lifecycle, admit, monitoring, tracing };
+  const serving: Serving = { config, logger, shutdown, health, lifecycle, admit, monitoring, traceSessions };
   /** Keeps requests from queueing behind dispatches or events. */
   const connectionOfItsOwn = async (whose: string) => {
     const ports = await openNats({ ...options, makes: [], lifecycle });
@@ -113,7 +112,7 @@ export async function serve(
   const start = (name: ServiceName, run: (own: Serving) => Promise<void>) =>
     only.includes(name) ? startNamed(NAMES[name], serving, run) : undefined;
   const isAlone = only.every((each) => each === 'extractor');
-  const sessions = openSessions(nats, config, logger, only.includes('tools'), tracing, lifecycle);
+  const sessions = openSessions(nats, config, logger, only.includes('tools'), lifecycle);
   const embedder = only.some((each) => EMBEDS.has(each)) ? await loadEmbedder(config.embedder) : undefined;
   if (embedder !== undefined) shutdown.add('the embedder', () => embedder.close());
   shutdown.add('the snapshot writer', () => sessions.writer.stop());

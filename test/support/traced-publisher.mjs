@@ -1,4 +1,4 @@
-// A runtime of its own with the OpenTelemetry SDK: in one span it publishes a result, asks for the next prompt, carries out
+// A runtime of its own with the OpenTelemetry SDK: in one span it publishes a text without a result and a result, asks for the next prompt, carries out
 // a command and runs the hook before a model call. Prints the trace that these belong to.
 import { trace } from '@opentelemetry/api';
 import { NodeSDK } from '@opentelemetry/sdk-node';
@@ -11,6 +11,7 @@ const sdk = new NodeSDK({ serviceName: 'publisher', metricReaders: [], logRecord
 sdk.start();
 const client = await connectThroughline({ url: NATS_URL, traceSessions: SESSIONS_IN_TRACES === '1' });
 await trace.getTracer('publisher').startActiveSpan('work', async (span) => {
+  await client.publishText(SESSION, 'reviewer', TEXT);
   const result = { taskId: WORD, status: 'completed', summary: TEXT };
   const { sequence } = await client.session(SESSION).publish('implementer', result);
   await client.compile({ session: SESSION, taskId: '2', taskPrompt: TEXT, after: sequence });

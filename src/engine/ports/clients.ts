@@ -1,5 +1,3 @@
-import type { TraceContext } from '../../contracts/trace-context.js';
-
 /**
  * Connects the SDK to Throughline. An implementer must reject with a ThroughlineError: `unavailable` without an answer in
  * time (with `details.closed` if there will never be one), or the code of the error reply.
@@ -21,8 +19,6 @@ export interface ClientTransport {
   /** Calls `onMessage` for messages on these subjects, as far as the user may hear them, until the returned function is called. */
   listen?(subjects: readonly string[], onMessage: () => void): () => void;
   close(): Promise<void>;
-  /** Default: no tracing. */
-  readonly tracing?: Tracing;
 }
 
 /** The NATS connection of a client that also subscribes. It reconnects and resubscribes by itself. */
@@ -77,42 +73,3 @@ export const systemClock: Clock = () => new Date().toISOString();
 export function clockBy(now: () => number): Clock {
   return () => new Date(now()).toISOString();
 }
-
-/**
- * Returns the span recorder, or `undefined` while nothing records. Called before each piece of work.
- *
- * An implementer must not change the work's result or error, and must record an error only by its code.
- */
-export type Tracing = () => Spans | undefined;
-
-export interface Spans {
-  /**
-   * Runs work in a span that ends with it. A consumer or server continues `from` or starts a new trace; any other span is a
-   * child of the active one.
-   */
-  run<T>(span: SpanStart, work: (span: RunningSpan) => Promise<T>): Promise<T>;
-  /** Returns the context for outgoing messages; undefined outside of any span. */
-  context(): TraceContext | undefined;
-}
-
-export interface SpanStart {
-  /** `<operation> <destination>`, of low cardinality. */
-  readonly name: string;
-  readonly kind: 'producer' | 'consumer' | 'client' | 'server' | 'internal';
-  readonly attributes: SpanAttributes;
-  /** The session, and the destination that names it: recorded only if sessions are enabled. */
-  readonly session?: string | undefined;
-  readonly destination?: string;
-  readonly from?: TraceContext | undefined;
-}
-
-/** Names and numbers from the code; never an agent's text. */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
-
-export interface RunningSpan {
-  set(attributes: SpanAttributes): void;
-  /** Marks the span as failed although the work does not throw. */
-  failed(code: string): void;
-}
-
-export const noTracing: Tracing = () => undefined;

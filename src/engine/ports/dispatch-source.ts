@@ -1,5 +1,3 @@
-import type { TraceContext } from '../../contracts/trace-context.js';
-
 /**
  * The queue of published results.
  *
@@ -37,7 +35,8 @@ export interface DispatchDelivery {
   /** Time of arrival, ISO 8601 in UTC. */
   readonly at: string;
   readonly messageId?: string;
-  readonly trace?: TraceContext | undefined;
+  /** Headers of the message, which may name a trace. */
+  readonly headers?: { get(name: string): string } | undefined;
   /** Describes a message that was stored as the reply to a request: it must not change a session. */
   readonly foreign?: string | undefined;
   /**

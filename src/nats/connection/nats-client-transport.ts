@@ -2,14 +2,8 @@ import { headers, type MsgHdrs, type NatsConnection, ServiceError, type ServiceM
 import { isErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
-import { type TraceContext, traceHeaders } from '../../contracts/trace-context.js';
-import { publishSpan, requestSpan } from '../../engine/monitoring/message-spans.js';
-import {
-  type ClientTransport,
-  type LiveTransport,
-  noTracing,
-  type Tracing,
-} from '../../engine/ports/clients.js';
+import { activeTrace, type TraceHeaders } from '../../engine/monitoring/tracing.js';
+import type { ClientTransport, LiveTransport } from '../../engine/ports/clients.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import {
   closeConnection,
@@ -28,42 +22,31 @@ const LOOK_MS = 1000;
 export function natsTransport(
   connection: NatsConnection,
   publishTimeoutMs: number,
-  { closes = true, tracing = noTracing }: { readonly closes?: boolean; readonly tracing?: Tracing } = {},
+  {
+    closes = true,
+    trace = activeTrace,
+  }: { readonly closes?: boolean; readonly trace?: () => TraceHeaders } = {},
 ): ClientTransport {
   const publisher = new AckedPublisher(connection, publishTimeoutMs);
-  async function publish(subject: string, body: string | Uint8Array, messageId: string, from?: TraceContext) {
-    const published = await publisher.publish(subject, body, {
-      messageId,
-      stream: DISPATCH_STREAM,
-      ...(from !== undefined && { headers: traceHeaders(from) }),
-    });
-    if (published.outcome === 'stored') {
-      const { sequence, duplicate } = published;
-      return { sequence, duplicate };
-    }
-    throw new ThroughlineError(
-      'unavailable',
-      `no stream takes ${subject}: start Throughline on this server with "throughline up", or where a backup is being restored there, wait for its end, or go on with "throughline admin restore DIR --again"`,
-    );
-  }
   return {
-    tracing,
-    publish(subject, body, messageId) {
-      const spans = tracing();
-      if (spans === undefined) return publish(subject, body, messageId);
-      const span = publishSpan(subject, Buffer.byteLength(body));
-      return spans.run(span, () => publish(subject, body, messageId, spans.context()));
+    async publish(subject, body, messageId) {
+      const options = { messageId, stream: DISPATCH_STREAM, headers: trace() };
+      const published = await publisher.publish(subject, body, options);
+      if (published.outcome === 'stored') {
+        const { sequence, duplicate } = published;
+        return { sequence, duplicate };
+      }
+      throw new ThroughlineError(
+        'unavailable',
+        `no stream takes ${subject}: start Throughline on this server with "throughline up", or where a backup is being restored there, wait for its end, or go on with "throughline admin restore DIR --again"`,
+      );
     },
     request(subject, body, timeoutMs) {
-      const spans = tracing();
-      if (spans === undefined) return requestJson(connection, subject, body, timeoutMs);
-      return spans.run(requestSpan(subject), () =>
-        requestJson(connection, subject, body, timeoutMs, spans.context()),
-      );
+      return requestJson(connection, subject, body, timeoutMs, trace());
     },
     send(subject, body) {
       try {
-        connection.publish(subject, JSON.stringify(body), withTrace(tracing()?.context()));
+        connection.publish(subject, JSON.stringify(body), withTrace(trace()));
       } catch (error) {
         throw toThroughlineError(error, subject);
       }
@@ -88,10 +71,10 @@ export async function requestJson(
   subject: string,
   body: unknown,
   timeoutMs: number,
-  from?: TraceContext,
+  trace: TraceHeaders = activeTrace(),
 ): Promise<unknown> {
   const message = await connection
-    .request(subject, JSON.stringify(body), { timeout: timeoutMs, ...withTrace(from) })
+    .request(subject, JSON.stringify(body), { timeout: timeoutMs, ...withTrace(trace) })
     .catch(async (error: unknown) => {
       if (!isNoResponders(error)) throw toThroughlineError(error, subject);
       // Loaded lazily, because it needs schemas, which clients otherwise do without.
@@ -113,10 +96,11 @@ export async function requestJson(
   return reply;
 }
 
-function withTrace(from: TraceContext | undefined): { readonly headers?: MsgHdrs } {
-  if (from === undefined) return {};
+function withTrace(trace: TraceHeaders): { readonly headers?: MsgHdrs } {
+  const fields = Object.entries(trace);
+  if (fields.length === 0) return {};
   const head = headers();
-  for (const [name, value] of Object.entries(traceHeaders(from))) head.set(name, value);
+  for (const [name, value] of fields) head.set(name, value);
   return { headers: head };
 }
 

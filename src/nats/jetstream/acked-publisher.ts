@@ -1,5 +1,6 @@
 import { ErrorCode, headers, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { activeTrace } from '../../engine/monitoring/tracing.js';
 import {
   type Denial,
   newInbox,
@@ -261,15 +262,16 @@ function parseAck(message: Msg): PubAckJson | undefined {
 }
 
 function publishHeaders(options: AckedPublishOptions): MsgHdrs | undefined {
-  const { messageId, expectedLastOfSubjects, headers: more } = options;
-  if (messageId === undefined && expectedLastOfSubjects === undefined && more === undefined) return undefined;
+  const { messageId, expectedLastOfSubjects } = options;
+  const more = Object.entries({ ...activeTrace(), ...options.headers });
+  if (messageId === undefined && expectedLastOfSubjects === undefined && more.length === 0) return undefined;
   const head = headers();
   if (messageId !== undefined) head.set('Nats-Msg-Id', messageId);
   if (expectedLastOfSubjects !== undefined) {
     head.set('Nats-Expected-Last-Subject-Sequence', String(expectedLastOfSubjects.sequence));
     head.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedLastOfSubjects.subjects);
   }
-  for (const [name, value] of Object.entries(more ?? {})) head.set(name, value);
+  for (const [name, value] of more) head.set(name, value);
   return head;
 }
 

@@ -1,8 +1,6 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import { HEADERS, VOID_DISPATCHES } from '../../contracts/names.js';
-import type { TraceContext } from '../../contracts/trace-context.js';
 import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
-import { traceOf } from '../trace-of.js';
 import { foreignDispatch } from './stored-replies.js';
 
 export interface DeliveredBy {
@@ -26,8 +24,8 @@ const DELIVERED =
 export class NatsDelivery implements DispatchDelivery {
   readonly #connection: NatsConnection;
   readonly #reply: string;
-  readonly #headers: MsgHdrs | undefined;
   readonly #onSettled: (delivery: NatsDelivery) => void;
+  readonly headers: MsgHdrs | undefined;
   readonly subject: string;
   readonly sequence: number;
   readonly at: string;
@@ -62,7 +60,7 @@ export class NatsDelivery implements DispatchDelivery {
   ) {
     this.#connection = connection;
     this.#reply = reply;
-    this.#headers = message.headers;
+    this.headers = message.headers;
     this.#onSettled = onSettled;
     this.subject = message.subject;
     this.sequence = sequence;
@@ -70,27 +68,22 @@ export class NatsDelivery implements DispatchDelivery {
     this.isFirst = isFirst;
     this.at = at;
     this.body = message.data;
-    const messageId = publishedUnder(this.#headers);
+    const messageId = publishedUnder(this.headers);
     if (messageId !== undefined) this.messageId = messageId;
-  }
-
-  /** Parsed lazily: most processes record no spans. */
-  get trace(): TraceContext | undefined {
-    return traceOf(this.#headers);
   }
 
   /** True for an empty message of our own. */
   get isVoid(): boolean {
     const isEmpty = this.subject === VOID_DISPATCHES && this.body.length === 0;
-    return isEmpty && this.#headers?.has(HEADERS.void) === true;
+    return isEmpty && this.headers?.has(HEADERS.void) === true;
   }
 
   get foreign(): string | undefined {
-    return foreignDispatch(this.#headers, this.body);
+    return foreignDispatch(this.headers, this.body);
   }
 
   get isBare(): boolean {
-    return this.body.length === 0 && this.#headers === undefined;
+    return this.body.length === 0 && this.headers === undefined;
   }
 
   ack(): void {

@@ -4,11 +4,10 @@ import { checkedRequest } from '../../contracts/checked.js';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { statusOf, ThroughlineError } from '../../contracts/errors.js';
 import { healthSubject, isToken } from '../../contracts/names.js';
-import { answerSpan } from '../../engine/monitoring/message-spans.js';
-import { type Logger, noTracing, type Tracing } from '../../engine/ports/clients.js';
+import { inSpan } from '../../engine/monitoring/tracing.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import { traceOf } from '../trace-of.js';
 
 /** Maximum length of an error's text in the header and in a shortened reply. */
 const MAX_ERROR_TEXT = 500;
@@ -20,7 +19,8 @@ export interface AnswerOptions {
   readonly connection: NatsConnection;
   readonly logger: Logger;
   readonly counts: EndpointCounts;
-  readonly tracing?: Tracing;
+  /** Adds the session to spans. Default: false. */
+  readonly traceSessions?: boolean;
   /** Throws if a request must not be parsed. Default: all are. */
   readonly admit?: (request: {
     readonly bytes: number;
@@ -33,7 +33,7 @@ export interface AnswerOptions {
 export async function answer(
   endpoint: Endpoint,
   message: ServiceMsg,
-  { connection, logger, counts, admit, tracing = noTracing }: AnswerOptions,
+  { connection, logger, counts, admit, traceSessions }: AnswerOptions,
 ): Promise<void> {
   let request: unknown;
   counts.asked(endpoint.subject);
@@ -43,12 +43,8 @@ export async function answer(
     admit?.({ bytes: message.data.length, caller, ...named });
     request = parsed(message);
     if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
-    const spans = endpoint.traced === false ? undefined : tracing();
-    const replied =
-      spans === undefined
-        ? endpoint.handle(request, caller)
-        : spans.run(spanOf(message, request), () => endpoint.handle(request, caller));
-    const reply = JSON.stringify(await replied);
+    const traced = { subject: message.subject, received: message.headers, traceSessions };
+    const reply = JSON.stringify(await inSpan('answer', traced, () => endpoint.handle(request, caller)));
     checkSize(Buffer.byteLength(reply), connection.info?.max_payload, endpoint.lower);
     message.respond(reply);
   } catch (thrown) {
@@ -59,10 +55,6 @@ export async function answer(
     counts.failed(endpoint.subject, error.code);
     respondError(message, error, logger);
   }
-}
-
-function spanOf({ subject, headers }: ServiceMsg, request: unknown) {
-  return answerSpan(subject, traceOf(headers), sessionIn(request));
 }
 
 /**
@@ -202,8 +194,6 @@ export interface Endpoint {
   readonly bySession?: boolean;
   /** Advice for a reply that is too large: `maxFacts or maxTokens`. */
   readonly lower?: string;
-  /** Record spans. Default: true. */
-  readonly traced?: boolean;
   /** Statistics besides requests and errors. */
   readonly stats?: () => unknown;
 }
@@ -221,8 +211,6 @@ export function healthEndpoint(service: string, health: () => Promise<object>): 
       return health();
     },
     stats: health,
-    // Monitoring polls it.
-    traced: false,
   };
 }
 

@@ -1,9 +1,7 @@
 import { AckPolicy, nanos } from 'nats';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
-import { traceHeaders } from '../../contracts/trace-context.js';
-import { publishSpan } from '../../engine/monitoring/message-spans.js';
-import type { Logger, Tracing } from '../../engine/ports/clients.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import type {
   DispatchConsumption,
   DispatchDelivery,
@@ -11,7 +9,6 @@ import type {
 } from '../../engine/ports/dispatch-source.js';
 import { onReconnect } from '../connection/connection-states.js';
 import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublishOptions } from '../jetstream/acked-publisher.js';
 import { NatsConsumption } from '../jetstream/dispatch-consumption.js';
 import type { NatsDelivery } from '../jetstream/dispatch-delivery.js';
 import { assertNumbers, highestKnown, type SeenDispatch } from '../jetstream/dispatch-numbers.js';
@@ -23,7 +20,6 @@ interface DispatchSourcePorts extends StorePorts {
   readonly ackWaitMs: number;
   /** Dispatches that one worker fetches at a time. */
   readonly maxInHand: number;
-  readonly tracing?: Tracing;
 }
 
 export interface DispatchConsumer {
@@ -47,21 +43,12 @@ export class NatsDispatchSource implements DispatchSource {
     this.#ports = ports;
   }
 
-  publish(subject: string, body: Uint8Array, messageId?: string): Promise<{ readonly sequence: number }> {
-    const options = { stream: DISPATCH_STREAM, ...(messageId !== undefined && { messageId }) };
-    const spans = this.#ports.tracing?.();
-    if (spans === undefined) return this.#publish(subject, body, options);
-    return spans.run(publishSpan(subject, body.length), () => {
-      const from = spans.context();
-      return this.#publish(subject, body, { ...options, ...(from && { headers: traceHeaders(from) }) });
-    });
-  }
-
-  async #publish(
+  async publish(
     subject: string,
     body: Uint8Array,
-    options: AckedPublishOptions,
+    messageId?: string,
   ): Promise<{ readonly sequence: number }> {
+    const options = { stream: DISPATCH_STREAM, ...(messageId !== undefined && { messageId }) };
     let published = await this.#ports.publisher.publish(subject, body, options);
     if (published.outcome === 'no_stream') {
       await this.#ensureStream();

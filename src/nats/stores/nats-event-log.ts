@@ -9,9 +9,6 @@ import {
   writeEvent,
 } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
-import { type TraceContext, traceHeaders } from '../../contracts/trace-context.js';
-import { appendSpan } from '../../engine/monitoring/message-spans.js';
-import { noTracing, type Tracing } from '../../engine/ports/clients.js';
 import type {
   Appended,
   AppendOptions,
@@ -51,11 +48,9 @@ export interface EventLogPorts {
   readonly jsm: JetStreamManager;
   readonly publisher: AckedPublisher;
   readonly timeoutMs: number;
-  readonly tracing?: Tracing;
 }
 
-type TracedOptions = AppendOptions & {
-  readonly trace?: TraceContext | undefined;
+type GuardedOptions = AppendOptions & {
   /** The key's generation when the append began. */
   readonly generation?: string | undefined;
 };
@@ -68,12 +63,10 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   readonly #ports: EventLogPorts;
   readonly #layout: LogLayout<Event>;
   readonly #streams: KeyStreams;
-  readonly #tracing: Tracing;
 
   constructor(ports: EventLogPorts, layout: LogLayout<Event>, streams: KeyStreams) {
     this.#ports = ports;
     this.#layout = layout;
-    this.#tracing = ports.tracing ?? noTracing;
     this.#streams = streams;
   }
 
@@ -90,15 +83,10 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     // Only the bytes are retained until the PubAck: thousands may be in flight.
     const { subject, intake = subject, format } = this.#layout;
     const to = intake(key, event.type);
-    const body = writeEvent(format, key, event, decided);
-    const spans = this.#tracing();
-    if (spans === undefined) return this.#append(key, to, body, options);
-    return spans.run(appendSpan(format.kind, key, event.type, to), () =>
-      this.#append(key, to, body, { ...options, trace: spans.context() }),
-    );
+    return this.#append(key, to, writeEvent(format, key, event, decided), options);
   }
 
-  #append(key: Token, subject: string, body: Uint8Array, given: TracedOptions): Promise<Appended> {
+  #append(key: Token, subject: string, body: Uint8Array, given: GuardedOptions): Promise<Appended> {
     const { lifecycle } = this.#layout;
     const options =
       lifecycle === undefined ? given : { ...given, generation: currentGeneration(lifecycle, key) };
@@ -107,7 +95,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   /** Callbacks instead of async functions, which would retain more per pending PubAck. */
-  #appendToStream(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<Appended> {
+  #appendToStream(key: Token, subject: string, body: Uint8Array, options: GuardedOptions): Promise<Appended> {
     const { expectedSequence: known = options.decidedOn } = options;
     if (known !== undefined) this.#streams.reached(key, known, 'read');
     const before = this.#streams.highest(key);
@@ -132,7 +120,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     key: Token,
     subject: string,
     body: Uint8Array,
-    options: TracedOptions,
+    options: GuardedOptions,
     { published: first, before }: { readonly published: PubOutcome; readonly before: number },
   ): Promise<Appended> {
     let published = first;
@@ -163,7 +151,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     key: Token,
     subject: string,
     body: Uint8Array,
-    { messageId, ...options }: TracedOptions,
+    { messageId, ...options }: GuardedOptions,
     before: number,
   ): Promise<Appended> {
     this.#streams.missed(key);
@@ -239,15 +227,15 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     this.#streams.invalidate(key);
   }
 
-  #publish(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
+  #publish(key: Token, subject: string, body: Uint8Array, options: GuardedOptions): Promise<PubOutcome> {
     const refreshing = this.#layout.lifecycle?.refreshed();
     if (refreshing === undefined) return this.#publishNow(key, subject, body, options);
     return refreshing.then(() => this.#publishNow(key, subject, body, options));
   }
 
   /** Checks the generation synchronously: an append that began before the session was forgotten is never stored after it. */
-  #publishNow(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
-    const { messageId, expectedSequence, trace } = options;
+  #publishNow(key: Token, subject: string, body: Uint8Array, options: GuardedOptions): Promise<PubOutcome> {
+    const { messageId, expectedSequence } = options;
     const { subjects, stream, lifecycle } = this.#layout;
     if (lifecycle !== undefined && currentGeneration(lifecycle, key) !== options.generation) {
       return Promise.reject(beingForgotten(key));
@@ -259,11 +247,10 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       ...(expectedSequence !== undefined && {
         expectedLastOfSubjects: { sequence: expectedSequence, subjects: subjects(key) },
       }),
-      ...(trace !== undefined && { headers: traceHeaders(trace) }),
     });
   }
 
-  #publishAgain(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
+  #publishAgain(key: Token, subject: string, body: Uint8Array, options: GuardedOptions): Promise<PubOutcome> {
     return this.#publish(key, subject, body, options).catch((error: unknown) => this.#failed(key, error));
   }
 

@@ -12,7 +12,7 @@ import {
   createSnapshotWriter,
   type SessionCommander,
 } from '../../engine/folding/session-folding.js';
-import { type Logger, noTracing, systemClock, type Tracing } from '../../engine/ports/clients.js';
+import { type Logger, systemClock } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { onReconnect } from '../../nats/connection/connection-states.js';
@@ -34,20 +34,13 @@ export function openSessions(
   config: Config,
   logger: Logger,
   appends: boolean,
-  tracing: Tracing = noTracing,
   lifecycle?: Forgetting,
 ): Sessions & { isAwaited(): boolean } {
   const { reader, writer } = sessionReader(nats, config, logger, lifecycle);
   const command = appends
     ? createCommander({ log: nats.log, reader, clock: systemClock, newId: randomUUID, random: Math.random })
     : progressByTools((subject, session) =>
-        requestJson(
-          nats.connection,
-          sessionRequest(subject, session),
-          { session },
-          config.requestTimeoutMs,
-          tracing()?.context(),
-        ),
+        requestJson(nats.connection, sessionRequest(subject, session), { session }, config.requestTimeoutMs),
       );
   const tracker = new ProgressTracker({
     files: localTasksFile(config.tasksRoots, () => connectedRoots(config)),

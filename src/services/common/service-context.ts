@@ -5,7 +5,7 @@ import type {
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
 import type { Monitoring } from '../../engine/monitoring/monitoring.js';
-import type { Logger, Tracing } from '../../engine/ports/clients.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { Shutdown } from '../../engine/runtime/shutdown.js';
 import type { ProgressTracker } from './progress-tracker.js';
@@ -18,14 +18,14 @@ export interface Context {
   readonly shutdown: Shutdown;
   /** Default: not exposed. */
   readonly monitoring?: Monitoring;
-  /** Default: the OpenTelemetry SDK that is registered in the process, if any. */
-  readonly tracing?: Tracing;
+  /** Adds the session to spans. Default: false. */
+  readonly traceSessions?: boolean;
 }
 
 /** `Context` with the parts that all services of one process share. */
 export interface Serving extends Context {
   readonly monitoring: Monitoring;
-  readonly tracing: Tracing;
+  readonly traceSessions: boolean;
   readonly health: HealthParts;
   readonly lifecycle: SessionLifecycle;
   /** Admits a request before it is parsed: one budget per process. */
@@ -57,7 +57,7 @@ export function namedLogger(logger: Logger, name: string): Logger {
   };
 }
 
-export function natsOptions(url: string, name: string, config: Config, logger: Logger, tracing?: Tracing) {
+export function natsOptions(url: string, name: string, config: Config, logger: Logger) {
   const { access, replicas, requestTimeoutMs, ackWaitMs, maxInHand, layout, shards } = config;
   return {
     url,
@@ -69,7 +69,6 @@ export function natsOptions(url: string, name: string, config: Config, logger: L
     ackWaitMs,
     maxInHand,
     wanted: { layout, shards },
-    ...(tracing && { tracing }),
   };
 }
 

@@ -13,8 +13,8 @@ import { parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { countByKind, type Repair, repairInWords } from '../../contracts/reading/repairs.js';
 import type { RoleResult } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
-import { takeSpan } from '../../engine/monitoring/message-spans.js';
-import { type Logger, noTracing, type Tracing } from '../../engine/ports/clients.js';
+import { inSpan } from '../../engine/monitoring/tracing.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
 import type { RejectedStore } from '../../engine/ports/rejected-store.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
@@ -53,7 +53,6 @@ export interface ExtractorPorts {
   readonly logger: Logger;
   /** Default: no session is forgotten or archived. */
   readonly lifecycle?: Forgetting & Pick<SessionLifecycle, 'archived'>;
-  readonly tracing?: Tracing;
 }
 
 interface ExtractorOptions {
@@ -68,6 +67,8 @@ interface ExtractorOptions {
   /** Milliseconds since 1970, monotonic. Default: the process' clock. */
   readonly now?: () => number;
   readonly secrets?: SecretScanner;
+  /** Adds the session to spans. Default: false. */
+  readonly traceSessions?: boolean;
   /** Returns true while a caller waits for this process. Default: never. */
   readonly isAwaited?: () => boolean;
   /** Called after each recorded dispatch. */
@@ -100,7 +101,7 @@ const DONE: WorkOutcome = { kind: 'done' };
 const HELD_BACK: WorkOutcome = { kind: 'retry', delayMs: HELD_BACK_MS };
 
 export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
-  const { source, logger, tracing = noTracing } = ports;
+  const { source, logger } = ports;
   const { secrets = NO_SCANNER, maxInHand: maxActive = 500, ackWaitMs = 10_000, random } = options;
   const { now = () => performance.timeOrigin + performance.now() } = options;
   const lanes = new SessionLanes({ maxActive, now, random });
@@ -257,7 +258,12 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const onFailure = () => {
     stats.retried += 1;
   };
-  const turns = await processRoundRobin(source, inSpan(tracing, process), {
+  const traced = (held: Held) => {
+    const { subject, headers: received } = held.delivery;
+    const { traceSessions } = options;
+    return inSpan('extract', { subject, received, traceSessions }, () => process(held), rejectionCode);
+  };
+  const turns = await processRoundRobin(source, traced, {
     ...{ lanes, logger, ackWaitMs, now, onFailure },
     ...(options.isAwaited !== undefined && { isAwaited: options.isAwaited }),
   });
@@ -292,19 +298,7 @@ export function recordedEvent(
   return { v: EVENT_VERSION, type: 'fact.recorded', at, data };
 }
 
-type Work = (held: Held) => Promise<WorkOutcome>;
-
-export function inSpan(tracing: Tracing, work: Work): Work {
-  return (held) => {
-    const spans = tracing();
-    if (spans === undefined) return work(held);
-    const { subject, body, trace, delivery } = held.delivery;
-    return spans.run(takeSpan('extract', subject, body.length, trace), async (span) => {
-      if (delivery > 1) span.set({ 'throughline.delivery': delivery });
-      const outcome = await work(held);
-      const rejected = outcome.kind === 'rejectedWithoutEvent' ? outcome.rejected : outcome;
-      if (rejected.kind === 'rejected') span.failed(rejected.code);
-      return outcome;
-    });
-  };
+function rejectionCode(outcome: WorkOutcome): string | undefined {
+  const rejected = outcome.kind === 'rejectedWithoutEvent' ? outcome.rejected : outcome;
+  return rejected.kind === 'rejected' ? rejected.code : undefined;
 }

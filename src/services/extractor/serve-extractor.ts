@@ -17,7 +17,7 @@ export async function serveExtractor(
   reader: SessionReader,
   embedder: Embedder | undefined,
 ): Promise<void> {
-  const { config, logger, shutdown, lifecycle, tracing, monitoring } = serving;
+  const { config, logger, shutdown, lifecycle, traceSessions, monitoring } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   const vectoriser =
     embedder &&
@@ -28,9 +28,9 @@ export async function serveExtractor(
     });
   if (vectoriser !== undefined) shutdown.add('the vectors of facts', () => vectoriser.stop());
   const extractor = await startExtractor(
-    { ...nats, logger, lifecycle, tracing },
+    { ...nats, logger, lifecycle },
     {
-      ...{ maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random },
+      ...{ maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random, traceSessions },
       secrets: scannerFor(config),
       isAwaited,
       ...(vectoriser && { onRecorded: (session: Token) => vectoriser.recorded(session) }),

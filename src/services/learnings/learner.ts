@@ -7,8 +7,7 @@ import type { LearningEvent, LearningEventOf } from '../../contracts/learning-ev
 import { parseDispatchSubject, projectOf, type Token } from '../../contracts/names.js';
 import type { AnyResult } from '../../contracts/results.js';
 import type { ProjectCommander, ProjectReader, SessionReader } from '../../engine/folding/session-folding.js';
-import { takeSpan } from '../../engine/monitoring/message-spans.js';
-import type { Logger, Tracing } from '../../engine/ports/clients.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
 import type { LearningLog, SessionLog } from '../../engine/ports/session-log.js';
 import type { LearningDecision } from '../../memory/learnings/decide-learning.js';
@@ -41,7 +40,6 @@ interface LearnerOptions {
   readonly secrets?: SecretScanner;
   /** Default: no session is forgotten. */
   readonly lifecycle?: Forgetting;
-  readonly tracing?: Tracing;
 }
 
 export async function startLearner(options: LearnerOptions) {
@@ -78,7 +76,7 @@ export async function startLearner(options: LearnerOptions) {
       if (standing !== 'counts') return;
       if (delivery.delivery > options.maxDeliveries)
         logger.error({ ...fields, code: 'deliveries_exhausted' }, 'review passed over: it keeps failing');
-      else await learnInSpan(delivery);
+      else await learn(delivery, options);
       dispose(delivery, { kind: 'done' });
     } catch (error) {
       const delayMs = retryDelay(delivery.delivery, random());
@@ -88,13 +86,6 @@ export async function startLearner(options: LearnerOptions) {
       );
       tryAgain(delivery, delayMs, logger);
     }
-  }
-
-  function learnInSpan(delivery: DispatchDelivery): Promise<void> {
-    const spans = options.tracing?.();
-    if (spans === undefined) return learn(delivery, options);
-    const { subject, body, trace } = delivery;
-    return spans.run(takeSpan('learn', subject, body.length, trace), () => learn(delivery, options));
   }
 
   return {

@@ -104,7 +104,7 @@ export async function serveLearnings(
   sessions: SessionReader,
   serving: Serving,
 ): Promise<void> {
-  const { config, logger, shutdown, lifecycle, tracing, monitoring } = serving;
+  const { config, logger, shutdown, lifecycle, monitoring } = serving;
   const { reader, command, relevance, embedder } = projects;
   const vectoriser =
     embedder && new Vectoriser({ vectors: nats.vectors, embedder, logger, batch: config.embedBatch });
@@ -137,7 +137,7 @@ export async function serveLearnings(
       maxKnown: MAX_KNOWN_SESSIONS,
       generationOf: (session) => generationOf(lifecycle, session),
     }),
-    ...{ maxBodyBytes, maxDeliveries, ackWaitMs, recurrence, random: Math.random, secrets, tracing },
+    ...{ maxBodyBytes, maxDeliveries, ackWaitMs, recurrence, random: Math.random, secrets },
   });
   shutdown.add('the learner', () => learner.stop());
 
