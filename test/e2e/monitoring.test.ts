@@ -108,8 +108,8 @@ describe('spans', () => {
       const [, traceId, spanId] = header.get('traceparent').split('-');
       return spans.find((span) => span.traceId === traceId && span.spanId === spanId)?.name;
     };
-    expect(await causeOf('result.fact.recorded')).toBe('extract dispatch.{session}.{role}');
-    expect(await causeOf('command.task.added')).toBe('answer tool.task-add.{session}');
+    expect(await causeOf('fact.recorded')).toBe('extract dispatch.{session}.{role}');
+    expect(await causeOf('task.added')).toBe('answer tool.task-add.{session}');
   });
 
   it('spans hold no text of an agent, and name their session only where that is asked for', async () => {
