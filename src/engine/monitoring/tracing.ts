@@ -57,7 +57,7 @@ export async function inSpan<T>(
   const { context, propagation, trace } = api;
   const getter = { get: (from: Headers, name: string) => from?.get(name) || undefined, keys: () => [] };
   const isSent = operation === 'publish' || operation === 'request';
-  // A socket's callback runs in the span that was active when the connection was opened, so it is no parent.
+  // A socket's callback runs in the span that was active when the connection was opened, which is not the parent.
   const parent = isSent ? context.active() : propagation.extract(api.ROOT_CONTEXT, received, getter);
   const { template, session } = addressOf(subject);
   const attributes = {
