@@ -1,26 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidArgumentError } from 'commander';
-import { usageError } from '../contracts/errors.js';
-import {
-  DEFAULT_SHARDS,
-  isShardCount,
-  LAYOUTS,
-  layoutInWords,
-  MAX_SHARDS,
-  type SessionLayout,
-} from '../contracts/names.js';
+import { isShardCount, LAYOUTS, MAX_SHARDS, type SessionLayout } from '../contracts/names.js';
 import { backUp } from '../nats/backup/back-up.js';
-import { openLayoutLogs } from '../nats/backup/layout-logs.js';
 import { restore } from '../nats/backup/restore.js';
-import { START_HOLDERS } from '../nats/jetstream/list-streams.js';
-import { changeLayout } from '../services/lifecycle/change-layout.js';
 import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags, Numbers } from './cli-command.js';
 import type { Cli } from './cli-context.js';
-import { cliOf, note, out, withConnection, withNats } from './command-context.js';
+import { cliOf, note, out, withConnection } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
-import { progressLine, transferProgress } from './progress-line.js';
+import { transferProgress } from './progress-line.js';
 
 export function backupCommand(program: Command): void {
   program
@@ -59,7 +48,7 @@ export function backupCommand(program: Command): void {
     });
 }
 
-type RestoreFlags = LayoutOptions & Flags<'again' | 'quiet' | 'json'> & Numbers<'replicas'>;
+type RestoreFlags = Flags<'again' | 'quiet' | 'json'> & Numbers<'replicas'>;
 
 export function restoreCommand(program: Command): void {
   program
@@ -72,45 +61,31 @@ export function restoreCommand(program: Command): void {
     )
     .option('--again', 'go on with a restore of this backup that was cut off')
     .option('--replicas <n>', 'copies of each stream (default: as in the backup)', wholeNumber(1, 5))
-    .choice('--layout <layout>', 'layout of session logs (default: as in the backup)', LAYOUTS)
-    .option('--shards <n>', `number of streams with --layout sharded (default: ${DEFAULT_SHARDS})`, shards)
     .option('--quiet', 'no progress')
     .option('--json', 'print {"id", "at", "layout", "streams", "kept", "fewer": [{"stream", "missing"}]}')
     .examples(
       '"$(throughline admin nats-server)" --jetstream --addr 127.0.0.1 --store_dir ~/.local/state/throughline/server',
       'throughline admin restore /backups/2026-11-23',
       'throughline admin restore b1 --again',
-      'throughline admin restore b1 --layout sharded',
     )
     .action(async (directory: string, options: RestoreFlags, command: Command) => {
       const cli = cliOf(command);
       const { again = false, replicas, quiet, json } = options;
-      const wanted = layoutOf(options);
       const timeoutMs = cli.config.requestTimeoutMs;
       const steps = {
         check: transferProgress(!quiet, 'file', 'checked'),
         restore: transferProgress(!quiet, 'stream', 'restored'),
       };
-      const copying = progressLine(!quiet);
       const { manifest, kept, fewer } = await withConnection(cli, (connection) =>
         restore(connection, {
           ...{ directory, again, replicas, timeoutMs },
-          layout: wanted,
-          async changeLayout(from, to) {
-            const logs = await openLayoutLogs(connection, { from, to, replicas: replicas ?? 1, timeoutMs });
-            const told = (done: number, total: number) =>
-              copying.reached(
-                () => `-- copied ${done} of ${counted(total, 'session')} to ${layoutInWords(to)}`,
-              );
-            await changeLayout(logs, told).finally(() => logs.close());
-          },
           onProgress: (progress, step) => {
             if (step === 'restore') steps.check.ended();
             steps[step].reached(progress);
           },
         }),
       ).finally(() => {
-        for (const each of [...Object.values(steps), copying]) each.ended();
+        for (const each of Object.values(steps)) each.ended();
       });
       const { id, at, layout, streams } = manifest;
       if (json) return out(JSON.stringify({ id, at, layout, streams: streams.length, kept, fewer }));
@@ -121,35 +96,6 @@ export function restoreCommand(program: Command): void {
       const before = kept === 0 ? '' : `, ${kept} of them before`;
       out(`restored ${counted(streams.length, 'stream')} of the backup of ${at}${before}`);
       note('-- start the services, then look at everything with "throughline doctor"');
-    });
-}
-
-function layoutOf({ layout, shards: count }: LayoutOptions): SessionLayout | undefined {
-  if (layout === 'sharded') return { layout, shards: count ?? DEFAULT_SHARDS };
-  if (count !== undefined)
-    throw usageError(`--shards is ${count} without --layout sharded: give both, or leave it out`);
-  return layout && { layout };
-}
-
-export function repairCommand(program: Command): void {
-  program
-    .command('repair')
-    .description(
-      'Repairs a restored DISPATCH that is behind its sessions, or a session stream that is behind its snapshot. Advances\n' +
-        'their numbers, and publishes results with reused numbers again. Removes nothing else.\n' +
-        'Streams of a cluster that have no leader are named and left out.\n' +
-        'Run it again if it is interrupted. Needs the rights of an administrator of the account.',
-    )
-    .option('--json', 'print {"repaired":[…],"leftOut":[…]}, a text for each stream')
-    .examples('throughline admin repair', 'throughline doctor && throughline admin repair --json')
-    .action(async (options: { json?: boolean }, command: Command) => {
-      const { repaired, leftOut } = await withNats(cliOf(command), (nats) => nats.repair());
-      if (options.json) return out(JSON.stringify({ repaired, leftOut }));
-      for (const line of repaired) out(line);
-      for (const line of leftOut) out(`left out: ${line}`);
-      if (repaired.length === 0)
-        out(leftOut.length === 0 ? 'nothing to repair' : 'nothing to repair elsewhere');
-      if (leftOut.length > 0) note(`${START_HOLDERS}, then run "throughline admin repair" again`);
     });
 }
 

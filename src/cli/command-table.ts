@@ -161,10 +161,6 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
       summary: 'make an installation from a backup, on a server that has none',
       load: async () => (await import('./backup-command.js')).restoreCommand,
     },
-    'admin repair [options]': {
-      summary: 'repair stream numbers after only some streams were restored',
-      load: async () => (await import('./backup-command.js')).repairCommand,
-    },
     'admin retention': {
       summary: 'set how long sessions and results are kept',
       load: async () => (await import('./retention-command.js')).retentionCommand,

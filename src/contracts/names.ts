@@ -113,8 +113,6 @@ export const HEADERS = {
   dispatchSubject: 'Throughline-Dispatch-Subject',
   dispatchTime: 'Throughline-Dispatch-Time',
   retryId: 'Throughline-Retry-Id',
-  /** The original message id of a dispatch that a repair stored again. */
-  messageId: 'Throughline-Message-Id',
   /** An empty message that only moves a stream's sequence up. */
   void: 'Throughline-Void',
   part: 'Throughline-Part',

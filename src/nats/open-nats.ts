@@ -14,9 +14,9 @@ import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
-import { highestKnown } from './jetstream/dispatch-numbers.js';
+import { DispatchNumbers } from './jetstream/dispatch-numbers.js';
 import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/layout-record.js';
-import { type RepairedStreams, raiseDispatches, repairStreams } from './jetstream/repair-streams.js';
+import { raiseDispatches } from './jetstream/repair-streams.js';
 import { ServerClock } from './jetstream/server-clock.js';
 import {
   ensureDispatchStream,
@@ -48,6 +48,7 @@ export interface NatsPorts {
   readonly learnings: NatsLearningLog;
   readonly learningSnapshots: NatsSnapshotStore;
   readonly source: NatsDispatchSource;
+  readonly numbers: DispatchNumbers;
   /** Dispatches of reviewers, for the learner. */
   readonly reviews: NatsDispatchSource;
   readonly rejected: NatsRejectedStore;
@@ -62,10 +63,8 @@ export interface NatsPorts {
   openLifecycle(): Promise<NatsSessionLifecycle>;
   /** Opens the server's clock; requires the bucket of snapshots. */
   openClock(): Promise<ServerClock>;
-  /** Raises the dispatch numbers for at most `mostMs`, records it, and returns the number reached. Can be repeated. */
+  /** Raises the dispatch numbers for at most `mostMs`, and returns the number reached. Can be repeated. */
   raiseDispatches(to: number, mostMs: number): Promise<number>;
-  /** Repairs streams that were restored individually, and reports the repairs. */
-  repair(): Promise<RepairedStreams>;
   /** Flushes and closes. Consumers and services must be stopped before. */
   close(): Promise<void>;
 }
@@ -141,12 +140,13 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       ? recordedLayout(ports, wanted, replicas)
       : seenLayout(ports, wanted));
     const log = new NatsSessionLog(ports, layout, { replicas, lifecycle });
-    if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas }, () => highestKnown(ports));
+    const bucketOptions = { replicas, timeoutMs };
+    const numbers = new DispatchNumbers(connection, bucketOptions);
+    if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas }, numbers);
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
     if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);
     if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
     if (makes('prompts')) await tryPromptsStream(jsm, replicas, logger);
-    const bucketOptions = { replicas, timeoutMs };
     const snapshots = await openSnapshotStore(
       connection,
       SNAPSHOT_BUCKET,
@@ -163,7 +163,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     );
     const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
       new NatsDispatchSource({
-        ...{ ...ports, consumer, logger, ackWaitMs },
+        ...{ ...ports, consumer, logger, ackWaitMs, numbers },
         maxInHand: Math.min(maxInHand, most),
       });
     const bucket = new KvBucket(connection, bucketOptions);
@@ -176,6 +176,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       learnings: new NatsLearningLog(ports, { replicas }),
       learningSnapshots,
       source: dispatches(EXTRACTOR),
+      numbers,
       reviews: dispatches(LEARNER, MAX_REVIEWS),
       rejected: new NatsRejectedStore(ports),
       vectors: new NatsVectorStore(connection, bucketOptions),
@@ -187,8 +188,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       aged: new NatsAgedMessages(ports),
       openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
       openClock: () => ServerClock.open(connection, `KV_${SNAPSHOT_BUCKET}`, timeoutMs),
-      raiseDispatches: (to, mostMs) => raiseDispatches({ ...ports, bucket }, to, mostMs),
-      repair: () => repairStreams(ports),
+      raiseDispatches: (to, mostMs) => raiseDispatches(ports, to, mostMs),
       async close() {
         publisher.close();
         await closeConnection(connection);

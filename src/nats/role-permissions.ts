@@ -169,9 +169,7 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
       VOID_DISPATCHES,
       // The health of all services and the server.
       ...['$SRV.STATS.*', '$JS.API.INFO'],
-      ...['$JS.API.STREAM.CREATE.*', '$JS.API.STREAM.INFO.*', '$JS.API.STREAM.NAMES'],
-      // The newest events of sessions show where a lost or restored dispatch stream must continue.
-      '$JS.API.STREAM.LIST',
+      ...['CREATE.*', 'INFO.*', 'NAMES', 'LIST'].map((request) => `$JS.API.STREAM.${request}`),
       ...['$JS.API.STREAM.MSG.GET.*', '$JS.API.DIRECT.GET.*'],
       ...CONSUMERS.flatMap((consumer) => consuming(consumer)),
       ...[...BUCKETS, INDEX_BUCKET].flatMap((bucket) => [
@@ -256,7 +254,7 @@ function reading(sessions: readonly Token[] | undefined): string[] {
     return sessions.flatMap((session) => LOOKS.map((subject) => sessionRequest(subject, session)));
   return [
     READ_LAYOUT,
-    `$JS.API.DIRECT.GET.KV_${LIFECYCLE_BUCKET}.$KV.${LIFECYCLE_BUCKET}.raised`,
+    `$JS.API.DIRECT.GET.KV_${LIFECYCLE_BUCKET}.$KV.${LIFECYCLE_BUCKET}.dispatches`,
     ...LOOKS.flatMap(bothWays),
     ...WIDE_LOOKS,
     ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.*'],

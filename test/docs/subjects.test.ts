@@ -105,9 +105,9 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
     kept: 'the newest. Computed again.',
   },
   [names.LIFECYCLE_BUCKET]: {
-    key: '`archived.<session>`, `forgotten.<hash>`, `raised`',
-    holds: 'archived, imported and forgotten sessions, and how far imports have moved numbers of results up',
-    written: 'services that archive, import and forget',
+    key: '`archived.<session>`, `forgotten.<hash>`, `dispatches`',
+    holds: 'archived, imported and forgotten sessions, and the newest dispatch number',
+    written: 'services that archive, import and forget, and `keeper`',
     kept: 'the newest',
   },
   [names.LEASE_BUCKET]: {
@@ -194,7 +194,6 @@ const HEADERS: Readonly<Record<keyof typeof names.HEADERS, string>> = {
   dispatchSubject: `${ON_REJECTED}: where it was published`,
   dispatchTime: `${ON_REJECTED}: when it was published`,
   retryId: `${ON_REJECTED}: the id that a retry publishes it under`,
-  messageId: 'a result that a repair has stored again: the id that it was first published under',
   void: 'an empty message of our own, which moves the numbers of a stream up and is removed again',
   part: `${ON_REJECTED}, stored in several messages since one cannot hold it: which part this is`,
   parts: 'the same: how many parts there are',

@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, streamOf, type Token } from '../../src/contracts/names.js';
 import { runCommand } from '../../src/nats/server/server-child.js';
-import { BIN, cleanEnv, cli, startCli } from '../support/cli.js';
+import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { loadFresh } from '../support/faults/clean-run.js';
 import { natsCli } from '../support/nats-cli.js';
@@ -108,7 +108,6 @@ describe('docs/how-to/back-up.md', () => {
         }
         await using server = await startTestNats();
         await shell(server, folder, restore);
-        expect(await shell(server, folder, 'throughline admin repair')).toBe('nothing to repair\n');
         await using system = await startSystem({ nats: server, env });
         await allDealtWith(system.ports);
         const { state } = await (await system.ports.connection.jetstreamManager()).streams.info(
@@ -126,74 +125,37 @@ describe('docs/how-to/back-up.md', () => {
   );
 });
 
-describe('DISPATCH restored behind what a session has seen', () => {
-  it('a DISPATCH stream restored behind its sessions stops services from starting, fails the doctor, and loses no result once it is repaired', async () => {
+describe('one stream of a backup', () => {
+  it('a DISPATCH stream that is restored alone keeps services from starting, and fails the doctor', async () => {
     const session = newSession('behind');
     await using server = await startTestNats();
     await inFolder(async (folder) => {
-      {
+      for (const [round, first] of [1, 21].entries()) {
         await using system = await startSystem({ nats: server, env });
-        await publish(system, session, 20);
+        await publish(system, session, 20, first);
         await allDealtWith(system.ports);
-        await shell(server, folder, backup(DISPATCH_STREAM));
-        await publish(system, session, 30, 21);
-        await allDealtWith(system.ports);
+        if (round === 0) await shell(server, folder, backup(DISPATCH_STREAM));
+      }
+      {
+        // The keeper records the newest number at its start.
+        await using system = await startSystem({ nats: server, env });
+        await soon(async () => expect(await system.ports.numbers.highest()).toBe(40));
       }
       await shell(server, folder, replace(DISPATCH_STREAM));
-      {
-        await using system = await startSystem({ nats: server, env, only: [] });
-        expect((await publish(system, session, 50, 51))[0]).toBe(21);
-      }
-      const started = await cli(['admin', 'serve'], { env: { NATS_URL: server.url } });
-      expect(started).toMatchObject({
+      const fix = 'restore all streams of one backup';
+      expect(await cli(['admin', 'serve'], { env: { NATS_URL: server.url } })).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('run "throughline admin repair"'),
+        stderr: expect.stringContaining(`stream DISPATCH is at 20, but the installation has given 40`),
       });
       const { code, found } = await doctor(server.url);
-      expect({ code, fixes: bad(found).map(({ fix }) => fix) }).toMatchObject({
+      expect({ code, fixes: bad(found).map((each) => each.fix) }).toMatchObject({
         code: 1,
-        fixes: expect.arrayContaining(['throughline admin repair']),
+        fixes: expect.arrayContaining([expect.stringContaining(fix)]),
       });
-      expect(await shell(server, folder, 'throughline admin repair')).toContain('published again: 30');
-      expect(await shell(server, folder, 'throughline admin repair')).toBe('nothing to repair\n');
-      await using system = await startSystem({ nats: server, env });
-      await allDealtWith(system.ports);
-      expect(await counted(system, session)).toEqual([100, 100]);
-      expect(bad((await doctor(system.url)).found)).toEqual([]);
     });
   });
 
-  it('a DISPATCH stream restored behind its sessions stops a running extractor, which goes on by itself after the repair', async () => {
-    const session = newSession('live');
-    await using server = await startTestNats();
-    await using system = await startSystem({ nats: server, env, only: [] });
-    await using services = await startCli(['admin', 'serve'], {
-      ...env,
-      NATS_URL: server.url,
-      THROUGHLINE_LOG_LEVEL: 'warn',
-    });
-    await inFolder(async (folder) => {
-      await publish(system, session, 20);
-      await soon(async () => expect(await counted(system, session)).toEqual([20, 20]));
-      await shell(server, folder, backup(DISPATCH_STREAM));
-      await publish(system, session, 30, 21);
-      await soon(async () => expect(await counted(system, session)).toEqual([50, 50]));
-      // AppendFate still, it cannot make the stream again before the backup is there.
-      services.signal('SIGSTOP');
-      await shell(server, folder, replace(DISPATCH_STREAM));
-      await publish(system, session, 50, 51);
-      services.signal('SIGCONT');
-      await soon(() => expect(services.stderr()).toContain('throughline admin repair'));
-      expect(await counted(system, session)).toEqual([50, 50]);
-      await shell(server, folder, 'throughline admin repair');
-      await soon(async () => expect(await counted(system, session)).toEqual([100, 100]));
-    });
-    expect(await services.stop()).toEqual({ code: 0, signal: null });
-  });
-});
-
-describe('the stream of a session restored behind its snapshot', () => {
-  it('a session stream restored behind its snapshot takes no events until it is repaired, and then loses no event or command', async () => {
+  it('the stream of a session that is restored behind its snapshot takes no events, and fails the doctor', async () => {
     const session = newSession('early');
     await using server = await startTestNats();
     await inFolder(async (folder) => {
@@ -208,23 +170,14 @@ describe('the stream of a session restored behind its snapshot', () => {
         await shell(server, folder, replace(streamOf(TEST_LAYOUT, session)));
       }
       await using system = await startSystem({ nats: server, env });
-      await publish(system, session, 40, 51);
-      const { code, found } = await doctor(server.url);
-      expect({ code, found: bad(found) }).toMatchObject({
-        code: 1,
-        found: expect.arrayContaining([
-          expect.objectContaining({ check: `session ${session}`, fix: 'throughline admin repair' }),
-        ]),
-      });
       await expect(system.client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
         code: 'config_invalid',
+        message: expect.stringContaining('restore all streams of one backup'),
       });
-      expect(await shell(server, folder, 'throughline admin repair')).toContain(
-        'numbers moved up from 20 to beyond 50',
-      );
-      await soon(async () => expect((await counted(system, session))[0]).toBe(90));
-      expect(await system.client.tools.taskAdd({ session, content: 'x' })).toMatchObject({
-        task: { id: 'TAS-1' },
+      const { code, found } = await doctor(server.url);
+      expect({ code, checks: bad(found).map(({ check }) => check) }).toEqual({
+        code: 1,
+        checks: [`session ${session}`],
       });
     });
   });

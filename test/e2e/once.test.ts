@@ -1,6 +1,5 @@
-import { headers } from 'nats';
 import { expect, it } from 'vitest';
-import { DISPATCH_STREAM, dispatchSubject, HEADERS, type Token } from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, dispatchSubject, type Token } from '../../src/contracts/names.js';
 import {
   eventsOf,
   freshState,
@@ -66,19 +65,6 @@ it('a message id counts once where the body names no result, also when the serve
   });
   expect(await afterDispatch(session, again.sequence, [first.sequence])).toEqual(once);
   expect(once.counts.implementer).toBe(1);
-});
-
-it('a result that a repair stored again under another message id counts once with the one it copied', async () => {
-  const session = newSession('copied');
-  const first = await publish(session, RESULT, 'copied');
-  const once = await afterDispatch(session, first.sequence, [first.sequence]);
-  const copy = headers();
-  copy.set('Nats-Msg-Id', 'repaired:1');
-  copy.set(HEADERS.messageId, 'copied');
-  const { seq } = await system.ports.connection
-    .jetstream()
-    .publish(dispatchSubject(session, 'implementer'), JSON.stringify(RESULT), { headers: copy });
-  expect(await afterDispatch(session, seq, [first.sequence])).toEqual(once);
 });
 
 it('results of another role or task count each, although they repeat a result_id', async () => {

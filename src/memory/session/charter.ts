@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { DispatchFault } from '../../contracts/dispatch-body.js';
+import { ThroughlineError } from '../../contracts/errors.js';
 import { tasksDocument, tasksSource } from '../../contracts/run-request.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import {
@@ -35,12 +37,29 @@ export type Charter = z.output<typeof charterJson>;
 
 const MAX_REASON = 300;
 
-export function archivedText(
-  session: string,
-  { at, reason }: { readonly at: string; readonly reason?: string | undefined },
-): string {
+interface Archived {
+  readonly at: string;
+  readonly reason?: string | undefined;
+}
+
+export function archivedText(session: string, { at, reason }: Archived): string {
   const why = reason === undefined ? '' : ` (${clipText(oneLine(reason), MAX_REASON)})`;
   return `session ${session} is archived since ${at}${why}`;
+}
+
+/** Rejects a result of an archived session. */
+export function archivedResult(session: string, archived: Archived): DispatchFault {
+  return {
+    code: 'session_archived',
+    reason: archivedText(session, archived),
+    fix: `reopen it with "throughline session reopen ${session}" and retry this result, or publish to another session`,
+  };
+}
+
+/** Refuses any other addition to an archived session. */
+export function archivedFault(session: string, archived: Archived): ThroughlineError {
+  const fix = `reopen it first with "throughline session reopen ${session}"`;
+  return new ThroughlineError('session_archived', `${archivedText(session, archived)}: ${fix}`);
 }
 
 type CharterEvent = EventOf<

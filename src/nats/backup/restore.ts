@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   DeliverPolicy,
   type JetStreamManager,
@@ -7,11 +6,11 @@ import {
   type StreamState,
 } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { DISPATCH_STREAM, LAYOUT_SUBJECT, layoutInWords, type SessionLayout } from '../../contracts/names.js';
+import { DISPATCH_STREAM, LAYOUT_SUBJECT } from '../../contracts/names.js';
 import { counted } from '../../shared/text.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
-import { installationStream, RESTORING, RESTORING_MARK, recordedLayout } from '../jetstream/layout-record.js';
+import { installationStream, RESTORING, RESTORING_MARK } from '../jetstream/layout-record.js';
 import { KvBucket } from '../stores/kv-bucket.js';
 import { NatsRetentionStore } from '../stores/kv-stores.js';
 import {
@@ -43,10 +42,6 @@ interface RestoreOptions {
   /** Default: as in the backup. */
   readonly replicas?: number | undefined;
   readonly timeoutMs: number;
-  /** Layout of the session logs. Default: as in the backup. */
-  readonly layout?: SessionLayout | undefined;
-  /** Copies all logs to another layout: called when all streams are restored, before services can start. */
-  readonly changeLayout?: (from: SessionLayout, to: SessionLayout) => Promise<void>;
   readonly onProgress?: (progress: TransferProgress, step: 'check' | 'restore') => void;
 }
 
@@ -72,23 +67,13 @@ export async function restore(connection: NatsConnection, options: RestoreOption
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
   const publisher = new AckedPublisher(connection, timeoutMs);
   try {
-    const layout = otherLayout(manifest.layout, options.layout);
-    let there = await admitted(jsm, { ...options, id: manifest.id, at: manifest.at });
+    const there = await admitted(jsm, { ...options, id: manifest.id, at: manifest.at });
     await checkAll(manifest, options);
     const isWhole = await isOpen(jsm);
-    // An existing layout record would let services start on an incomplete installation.
-    if (layout !== undefined && !isWhole && there.has(INSTALLATION_STREAM) && !(await isMark(jsm)))
-      await jsm.streams.delete(INSTALLATION_STREAM);
     await markRestoring({ jsm, publisher }, manifest.id, options.replicas ?? 1);
-    if (layout !== undefined && !isWhole && there.size > 0) {
-      // Some logs may have been partly copied or removed: start over.
-      for (const name of there) if (name !== INSTALLATION_STREAM) await jsm.streams.delete(name);
-      there = new Set();
-    }
     const done = isWhole
       ? { kept: manifest.streams.length, fewer: [] }
       : await restoreAll({ connection, jsm }, manifest, there, options);
-    if (layout !== undefined && !isWhole) await options.changeLayout?.(manifest.layout, layout);
     const stored = manifest.streams.find(({ name }) => name === DISPATCH_STREAM);
     const dispatch = ownConfig(DISPATCH_STREAM, stored?.config ?? {});
     // Consumers with a filter need the real subjects. Services still wait for the bucket.
@@ -98,28 +83,14 @@ export async function restore(connection: NatsConnection, options: RestoreOption
     await new NatsRetentionStore(
       new KvBucket(connection, { replicas: options.replicas ?? 1, timeoutMs }),
     ).changeRules((rules) => (rules.rules.length === 0 ? rules : { ...rules, paused: true }));
-    if (layout === undefined) await restoreBucket({ connection, jsm }, manifest, options);
-    else {
-      await jsm.streams.delete(INSTALLATION_STREAM);
-      await recordedLayout({ connection, jsm, publisher, timeoutMs }, layout, options.replicas ?? 1);
-    }
+    await restoreBucket({ connection, jsm }, manifest, options);
     await unmarkDispatch(jsm, dispatch);
-    return { manifest: { ...manifest, layout: layout ?? manifest.layout }, ...done };
+    return { manifest, ...done };
   } catch (error) {
     throw toThroughlineError(error, 'restoring');
   } finally {
     publisher.close();
   }
-}
-
-/** Returns the new layout; `undefined` if it stays as in the backup. */
-function otherLayout(there: SessionLayout, wanted: SessionLayout | undefined): SessionLayout | undefined {
-  if (wanted === undefined || isDeepStrictEqual(there, wanted)) return undefined;
-  if (there.layout !== wanted.layout) return wanted;
-  throw new ThroughlineError(
-    'config_invalid',
-    `--shards: the backup has ${layoutInWords(there)}, and a restore cannot change their number: restore it with --layout per-session, back that up, and restore it with --layout sharded and the number you want`,
-  );
 }
 
 /** Returns the existing streams if a restore may start or resume. */

@@ -1,7 +1,8 @@
-import { codeOf, type ThroughlineError } from '../../contracts/errors.js';
+import type { JetStreamManager } from 'nats';
+import type { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM, VECTOR_BUCKET } from '../../contracts/names.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { highestSeen, type NumbersPorts, numbersFault, REPAIR } from '../jetstream/dispatch-numbers.js';
+import { ifExists } from '../connection/nats-errors.js';
+import { behind, RESTORE_ALL } from '../jetstream/topology.js';
 import type { NatsPorts } from '../open-nats.js';
 import { NATS_SERVER_PIN } from '../server/server-pin.js';
 import { eventFindings } from './event-findings.js';
@@ -80,7 +81,7 @@ export async function examine(
     ...Object.keys(CONSUMERS).map(
       (consumer) => [`consumer ${consumer}`, () => consumerFindings(jsm, consumer, ackWaitMs)] as const,
     ),
-    ['dispatch numbers', () => numbersFindings({ connection, jsm, timeoutMs: timeout })],
+    ['dispatch numbers', () => numbersFindings(jsm, nats.numbers)],
     ['rejected', () => rejectedFindings(jsm)],
     ['logs', () => eventFindings(connection, jsm, timeout, embedder)],
     [
@@ -121,21 +122,12 @@ export function connectionFinding({ code, message }: ThroughlineError): Finding 
   return fail('server', told, fix);
 }
 
-/** Checks if dispatch numbers are behind those that sessions have seen. */
-async function numbersFindings(ports: NumbersPorts): Promise<Finding[]> {
-  try {
-    const seen = await highestSeen(ports);
-    const fault = await numbersFault(ports, seen).catch(async (error: unknown) => {
-      if (codeOf(toThroughlineError(error, '')) !== 'permission_denied' || seen === undefined) throw error;
-      // A user who may not read results can still read their last sequence.
-      const { last_seq: last } = (await ports.jsm.streams.info(DISPATCH_STREAM)).state;
-      const message = `stream ${DISPATCH_STREAM} is at ${last}, but ${seen.stream} has dispatch ${seen.sequence}`;
-      return last < seen.sequence ? { message } : undefined;
-    });
-    return fault === undefined ? [] : [fail(`stream ${DISPATCH_STREAM}`, fault.message, REPAIR)];
-  } catch (error) {
-    // A missing stream is reported elsewhere.
-    if (apiCode(error) === API.streamNotFound) return [];
-    throw toThroughlineError(error, 'comparing numbers of dispatches');
-  }
+/** Checks if dispatch numbers are behind those that the installation has given. */
+async function numbersFindings(jsm: JetStreamManager, numbers: NatsPorts['numbers']): Promise<Finding[]> {
+  const info = await ifExists(jsm.streams.info(DISPATCH_STREAM), 'looking at the dispatches');
+  const highest = await numbers.highest();
+  // A missing stream is reported elsewhere.
+  if (info === undefined || highest === undefined || info.state.last_seq >= highest) return [];
+  const message = behind(DISPATCH_STREAM, info.state.last_seq, `the installation has given ${highest}`);
+  return [fail(`stream ${DISPATCH_STREAM}`, message, RESTORE_ALL)];
 }

@@ -16,9 +16,8 @@ import type { SnapshotStore } from '../../engine/ports/session-log.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { age, counted, named } from '../../shared/text.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { REPAIR } from '../jetstream/dispatch-numbers.js';
 import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';
-import { SHARDS } from '../jetstream/topology.js';
+import { RESTORE_ALL, SHARDS } from '../jetstream/topology.js';
 import { type BucketOptions, KvBucket, keyOf } from '../stores/kv-bucket.js';
 import { isDeletion } from '../stores/nats-snapshot-store.js';
 import { type Finding, fail, ok, warn } from './finding.js';
@@ -63,7 +62,7 @@ export function manySessions(count: number): Finding[] {
     warn(
       'layout',
       message,
-      'restore a backup of it with --layout sharded, into an empty installation: throughline admin restore DIR --layout sharded',
+      'move them into a new installation with --layout sharded: throughline session export --all',
     ),
   ];
 }
@@ -214,7 +213,7 @@ export async function tailFindings(examined: TailsExamined): Promise<Finding[]> 
       const now = (await ifExists(jsm.streams.info(stream), `looking at stream ${stream}`))?.state.last_seq;
       if (now === undefined || at <= now) return;
       const message = `its stream is at ${now} and its snapshot at ${at}: it was restored from an earlier backup, and new events would not count`;
-      found.push(fail(`${kind} ${key}`, message, REPAIR));
+      found.push(fail(`${kind} ${key}`, message, RESTORE_ALL));
     }),
   );
   await Promise.all(read);

@@ -116,5 +116,5 @@ interface AckMetadata extends Pick<DispatchDelivery, 'sequence' | 'delivery' | '
 
 /** Returns the idempotency key under which a dispatch was first published, if any. */
 export function publishedUnder(headers: MsgHdrs | undefined): string | undefined {
-  return headers?.get(HEADERS.messageId) || headers?.get('Nats-Msg-Id') || undefined;
+  return headers?.get('Nats-Msg-Id') || undefined;
 }

@@ -2,7 +2,7 @@ import type { JetStreamManager, StreamInfo } from 'nats';
 import type { Token } from '../../contracts/names.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { behindSnapshot } from './topology.js';
+import { restoredAlone } from './topology.js';
 
 /**
  * Tracks the streams of keys, which may be shared: per stream what `LogStreams` knows, and per key what is not true of its
@@ -161,7 +161,7 @@ export class KeyStreams {
         this.#streams.invalidate(stream);
         await this.#streams.find(stream);
         const last = this.#streams.highest(stream);
-        if (snapshot > last) throw behindSnapshot(stream, last, snapshot);
+        if (snapshot > last) throw restoredAlone(stream, last, `its snapshot at ${snapshot}`);
       }
       Object.assign(this.#known(key), { highest: 0, floor: snapshot, round });
     } catch (error) {

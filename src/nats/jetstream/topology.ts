@@ -39,6 +39,7 @@ import {
 import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { API, apiCode, ifExists, takenByAnother } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
+import type { DispatchNumbers } from './dispatch-numbers.js';
 import { newestOf } from './newest-page.js';
 
 /**
@@ -61,11 +62,14 @@ export interface StorePorts extends TopologyOptions {
 /** Gap behind the old numbers when a stream is created again. */
 const SEQUENCE_MARGIN = 100_000;
 
-/** @param highest returns the highest known dispatch, if the stream is missing */
+/** Gap behind the mark of dispatch numbers, which lags behind while the keeper does not run. */
+const DISPATCH_MARGIN = 1_000_000;
+
+/** Finds the stream of dispatches, or creates it. Throws ThroughlineError `config_invalid` if it was restored alone. */
 export async function ensureDispatchStream(
   jsm: JetStreamManager,
   options: TopologyOptions,
-  highest: () => Promise<number>,
+  numbers: Pick<DispatchNumbers, 'highest' | 'record'>,
 ): Promise<void> {
   const config = fileStream(
     DISPATCH_STREAM,
@@ -73,10 +77,14 @@ export async function ensureDispatchStream(
     'Results as agent runtimes published them',
     options,
   );
-  if (await exists(jsm, DISPATCH_STREAM, DISPATCH_SUBJECTS)) return;
-  // The fold identifies dispatches by sequence: after a deletion, known numbers must not be reused, or new dispatches would
-  // count as duplicates.
-  await createBeyond(jsm, config, await highest());
+  const there = await existing(jsm, DISPATCH_STREAM, DISPATCH_SUBJECTS);
+  const highest = await numbers.highest();
+  if (there === undefined) {
+    const first = highest === undefined ? {} : { first_seq: highest + DISPATCH_MARGIN };
+    await create(jsm, { ...config, ...first });
+  } else if (highest !== undefined && there.state.last_seq < highest)
+    throw restoredAlone(DISPATCH_STREAM, there.state.last_seq, `the installation has given ${highest}`);
+  if (highest === undefined) await numbers.record(there?.state.last_seq ?? 0);
 }
 
 /** Returns true if it was created. */
@@ -178,11 +186,15 @@ async function createBeyond(
   return made ?? jsm.streams.info(config.name);
 }
 
-export function behindSnapshot(stream: string, last: number, snapshot: number): ThroughlineError {
-  return new ThroughlineError(
-    'config_invalid',
-    `stream ${stream} is at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline admin repair"`,
-  );
+export const RESTORE_ALL = 'restore all streams of one backup, with "throughline admin restore DIR"';
+
+/** Reports a stream whose next numbers others have seen already: what is stored under them would not count. */
+export function restoredAlone(stream: string, last: number, seen: string): ThroughlineError {
+  return new ThroughlineError('config_invalid', `${behind(stream, last, seen)}: ${RESTORE_ALL}`);
+}
+
+export function behind(stream: string, last: number, seen: string): string {
+  return `stream ${stream} is at ${last}, but ${seen}: it was restored from an earlier backup, and new messages would not count`;
 }
 
 /** Returns the sequence of a session's newest snapshot; 0 for none. */
@@ -277,9 +289,17 @@ function fileStream(
 }
 
 async function exists(jsm: JetStreamManager, name: string, subjects: string): Promise<boolean> {
+  return (await existing(jsm, name, subjects)) !== undefined;
+}
+
+async function existing(
+  jsm: JetStreamManager,
+  name: string,
+  subjects: string,
+): Promise<StreamInfo | undefined> {
   const info = await ifExists(jsm.streams.info(name));
-  if (info === undefined) return false;
-  if (info.config.subjects.includes(subjects) && info.config.allow_direct) return true;
+  if (info === undefined || (info.config.subjects.includes(subjects) && info.config.allow_direct))
+    return info;
   throw new ThroughlineError(
     'config_invalid',
     `stream ${name} exists, but must take ${subjects} and allow direct get: see "nats stream edit ${name}"`,

@@ -49,7 +49,7 @@ export interface BucketKind {
   readonly config: () => Partial<StreamConfig> & { readonly allow_msg_ttl?: true };
 }
 
-const LIFECYCLE: BucketKind = {
+export const LIFECYCLE: BucketKind = {
   name: LIFECYCLE_BUCKET,
   config: () => ({
     deny_delete: true,

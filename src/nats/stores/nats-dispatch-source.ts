@@ -1,5 +1,5 @@
 import { AckPolicy, nanos } from 'nats';
-import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import type {
@@ -7,16 +7,15 @@ import type {
   DispatchDelivery,
   DispatchSource,
 } from '../../engine/ports/dispatch-source.js';
-import { onReconnect } from '../connection/connection-states.js';
 import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { NatsConsumption } from '../jetstream/dispatch-consumption.js';
-import type { NatsDelivery } from '../jetstream/dispatch-delivery.js';
-import { assertNumbers, highestKnown, type SeenDispatch } from '../jetstream/dispatch-numbers.js';
+import type { DispatchNumbers } from '../jetstream/dispatch-numbers.js';
 import { ensureDispatchStream, type StorePorts } from '../jetstream/topology.js';
 
 interface DispatchSourcePorts extends StorePorts {
   readonly consumer: DispatchConsumer;
   readonly logger: Logger;
+  readonly numbers: DispatchNumbers;
   readonly ackWaitMs: number;
   /** Dispatches that one worker fetches at a time. */
   readonly maxInHand: number;
@@ -62,7 +61,7 @@ export class NatsDispatchSource implements DispatchSource {
   }
 
   #ensureStream(): Promise<void> {
-    return ensureDispatchStream(this.#ports.jsm, this.#ports, () => highestKnown(this.#ports));
+    return ensureDispatchStream(this.#ports.jsm, this.#ports, this.#ports.numbers);
   }
 
   async newest(): Promise<number> {
@@ -88,8 +87,6 @@ export class NatsDispatchSource implements DispatchSource {
     hasCapacity: () => boolean = () => true,
   ): Promise<DispatchConsumption> {
     const { consumer, logger, maxInHand } = this.#ports;
-    const watch = new NumbersWatch(() => assertNumbers(this.#ports), logger);
-    onReconnect(this.#ports.connection, () => watch.invalidate());
     try {
       const consumption = await NatsConsumption.open({
         connection: this.#ports.connection,
@@ -98,10 +95,9 @@ export class NatsDispatchSource implements DispatchSource {
         logger,
         batch: maxInHand,
         hasCapacity,
-        handler: (delivery) => watch.admit(delivery, handler),
+        handler: (delivery) => (delivery.isVoid ? delivery.ack() : handler(delivery)),
         ensure: async () => {
           await this.#ensureStream();
-          await watch.check();
           return Date.parse(await this.#ensureConsumer());
         },
         find: () => this.#find(),
@@ -143,94 +139,6 @@ export class NatsDispatchSource implements DispatchSource {
         max_deliver: -1,
       });
       return created;
-    }
-  }
-}
-
-/** Redelivery delay of a refused dispatch, in milliseconds. */
-const AGAIN_MS = 5000;
-const UNSEEN =
-  'cannot check whether dispatch numbers are used again: give the user the permissions that "throughline admin permissions --role worker" prints';
-
-/**
- * Holds dispatches back while the stream may reuse numbers that sessions have seen: after a reconnect, and for a dispatch that
- * is younger than one with a higher number, until a check succeeds.
- */
-class NumbersWatch {
-  readonly #assert: () => Promise<SeenDispatch | undefined>;
-  readonly #logger: Logger;
-  /** Highest sequence and latest time of all dispatches delivered or seen. */
-  #highest = { sequence: 0, at: '' };
-  #isSound = false;
-  #checking: Promise<boolean> | undefined;
-
-  /** @param assert throws if numbers are reused; else returns the highest dispatch seen */
-  constructor(assert: () => Promise<SeenDispatch | undefined>, logger: Logger) {
-    this.#assert = assert;
-    this.#logger = logger;
-  }
-
-  /** Checks the numbers, unless the user may not list streams. Throws ThroughlineError `config_invalid` on reuse. */
-  async check(): Promise<void> {
-    this.#isSound = false;
-    try {
-      const seen = await this.#assert();
-      if (seen !== undefined) this.#note(seen);
-    } catch (err) {
-      if (codeOf(err) !== 'permission_denied') throw err;
-      this.#logger.warn({ code: codeOf(err), err }, UNSEEN);
-    }
-    this.#isSound = true;
-  }
-
-  /** Makes the next dispatches wait for a check. */
-  invalidate(): void {
-    this.#isSound = false;
-  }
-
-  /** Passes a dispatch on, immediately or after a successful check; otherwise requests redelivery. */
-  admit<Delivery extends DispatchDelivery & Pick<NatsDelivery, 'isVoid'>>(
-    delivery: Delivery,
-    handler: (delivery: Delivery) => void,
-  ): void {
-    if (delivery.isVoid) {
-      delivery.ack();
-      return;
-    }
-    const { sequence, at } = this.#highest;
-    const isSuspicious = delivery.sequence <= sequence && delivery.at > at;
-    if (this.#isSound && !isSuspicious) {
-      this.#note(delivery);
-      handler(delivery);
-      return;
-    }
-    this.#checking ??= this.#isChecked().finally(() => {
-      this.#checking = undefined;
-    });
-    void this.#checking.then((isSound) => {
-      if (isSound) {
-        this.#note(delivery);
-        handler(delivery);
-      } else delivery.nak(AGAIN_MS);
-    });
-  }
-
-  async #isChecked(): Promise<boolean> {
-    try {
-      await this.check();
-      return true;
-    } catch (err) {
-      this.#logger.error({ code: codeOf(err), err }, 'dispatches are not consumed');
-      return false;
-    }
-  }
-
-  #note({ sequence, at }: { readonly sequence: number; readonly at: string }): void {
-    if (sequence > this.#highest.sequence || at > this.#highest.at) {
-      this.#highest = {
-        sequence: Math.max(sequence, this.#highest.sequence),
-        at: at > this.#highest.at ? at : this.#highest.at,
-      };
     }
   }
 }

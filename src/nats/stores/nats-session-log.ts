@@ -166,8 +166,6 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
 interface SessionLogOptions extends TopologyOptions {
   /** Default: none is forgotten. */
   readonly lifecycle?: ForgottenSessions;
-  /** Sequence above which new streams start. Default: 0. */
-  readonly above?: number;
 }
 
 /** The logs of sessions. The layout decides only which stream holds a session and how sessions are listed. */
@@ -179,7 +177,7 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
 
   constructor(ports: EventLogPorts, layout: SessionLayout, options: SessionLogOptions) {
     const { jsm } = ports;
-    const { lifecycle = NONE_FORGOTTEN, above = 0 } = options;
+    const { lifecycle = NONE_FORGOTTEN } = options;
     const floor = firstSequenceAbove(lifecycle);
     const stream = (session: Token) => streamOf(layout, session);
     const streams = new KeyStreams(jsm, {
@@ -187,7 +185,7 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
       make(name, highest) {
         // The next log of a forgotten session starts above the old one.
         const own = sessionOfStream(name);
-        const least = Math.max(highest, above, own === undefined ? 0 : floor(own));
+        const least = Math.max(highest, own === undefined ? 0 : floor(own));
         return createLogStream(jsm, layout, name, least, options);
       },
       snapshot: (session) => newestSnapshot(jsm, session),

@@ -28,8 +28,8 @@ import {
   type SecretCounts,
   type SecretScanner,
 } from '../../memory/redaction/redactor.js';
+import { archivedResult } from '../../memory/session/charter.js';
 import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/open-sessions.js';
-import { archivedResult } from '../lifecycle/change-layout.js';
 import { LateGuard } from './late-guard.js';
 import { type Held, isRefusal, type SetAside, setAsideOf } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';

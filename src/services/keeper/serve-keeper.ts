@@ -20,7 +20,7 @@ import { SessionKeeper } from './session-keeper.js';
 
 /** Interval of the search for due sessions, in milliseconds. */
 const TICK_MS = 500;
-/** Interval for expiring tombstones and following retention rules. */
+/** Interval for recording dispatch numbers, expiring tombstones and following retention rules. */
 const UPKEEP_MS = 60_000;
 
 /** Serves `keeper`: background work on sessions. It answers only health requests. */
@@ -39,12 +39,13 @@ export async function serveKeeper(
   const ticking = setInterval(() => void keeper.tick(), Math.min(TICK_MS, config.quietMs));
   const ports = openRetention(nats, sessions, projects, { table, feed, now }, serving);
   const retention = new RetentionKeeper(ports);
+  const tidy = () => Promise.all([recordNumbers(nats, logger), expireForgotten(lifecycle, logger, now())]);
   const upkeep = async () => {
-    await expireForgotten(lifecycle, logger, now());
+    await tidy();
     await retention.tick();
   };
   // At the start the sessions are not known yet, so no retention.
-  let expiring = expireForgotten(lifecycle, logger, now());
+  let expiring: Promise<unknown> = tidy();
   const expiry = setInterval(() => {
     expiring = upkeep();
   }, UPKEEP_MS);
@@ -89,6 +90,18 @@ function keeperMetrics({ counts }: Pick<SessionKeeper, 'counts'>): Collector {
       failed: counts.failed,
     }),
   });
+}
+
+/** Records the newest dispatch number, above which a lost stream is created again. Never rejects: the next run retries. */
+async function recordNumbers(
+  { source, numbers }: Pick<NatsPorts, 'source' | 'numbers'>,
+  logger: Logger,
+): Promise<void> {
+  try {
+    await numbers.record(await source.newest());
+  } catch (error) {
+    logger.warn({ code: codeOf(error), err: error }, 'the newest dispatch number could not be recorded');
+  }
 }
 
 /** No operation on a forgotten session can be in progress after this time, however long a process was suspended. */

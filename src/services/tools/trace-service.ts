@@ -21,14 +21,13 @@ import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock } from '../../engine/ports/clients.js';
 import type { SessionActivity, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
-import { resolvedSettings } from '../../memory/session/charter.js';
+import { archivedFault, resolvedSettings } from '../../memory/session/charter.js';
 import { tracesOf } from '../../memory/session/session-state.js';
 import { recordEntry, textOfEntry } from '../../memory/traces/record-entry.js';
 import { entryOfDispatch } from '../../memory/traces/session-traces.js';
 import { compactedReport, entryText, recentLines, summarise } from '../../memory/traces/trace-summary.js';
 import { clipText, quoted, type Tokenizer } from '../../shared/text.js';
 import { requireWhole } from '../common/open-sessions.js';
-import { archivedFault } from '../lifecycle/change-layout.js';
 import { eventsBackwards } from './timeline-service.js';
 
 interface TraceServiceOptions {

@@ -310,7 +310,7 @@ describe('in shards', () => {
     expect(await fresh.log.append(two, event(2))).toMatchObject({ outcome: 'appended' });
     await expect(fresh.log.append(one, event(1))).rejects.toMatchObject({
       code: 'config_invalid',
-      message: expect.stringContaining('throughline admin repair'),
+      message: expect.stringContaining('restore all streams of one backup'),
     });
     expect(await fresh.log.append(two, event(3))).toMatchObject({ outcome: 'appended' });
     await fresh.close();

@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, LEARNER_CONSUMER } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { gate } from '../../doubles/spied-ports.js';
-import { bytes, newSession, type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
-import { implementer, recorded, rejected, timeOf } from '../../support/builders.js';
+import { bytes, type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
 import { soon } from '../../support/soon.js';
 
 const SUBJECT = 'dispatch.demo.implementer';
@@ -119,43 +118,31 @@ describe('a dispatch stream that was deleted', () => {
     expect(await publish()).toBe(1);
   });
 
-  it('a deleted dispatch stream is made again with higher sequences than any session has seen', async () => {
-    const [one, two] = [newSession(), newSession()];
-    await nats.log.append(one, recorded(500, implementer()));
-    await nats.log.append(two, recorded(90, implementer()));
+  it('a deleted dispatch stream is made again above all numbers that it gave, also those that were not recorded yet', async () => {
+    const given = [await publish(), await publish()];
     await jsm.streams.delete(DISPATCH_STREAM);
-    expect(await publish()).toBeGreaterThan(500);
+    expect(await publish()).toBeGreaterThan(Math.max(...given));
+    await nats.numbers.record(5_000_000);
+    await nats.numbers.record(7);
+    await jsm.streams.delete(DISPATCH_STREAM);
+    expect(await publish()).toBeGreaterThan(5_000_000);
   });
 
-  it('a new dispatch stream starts after dispatches that a session has seen rejected', async () => {
-    const session = newSession();
-    await nats.log.append(session, recorded(2, implementer()));
-    await nats.log.append(session, rejected(300_000));
-    await jsm.streams.delete(DISPATCH_STREAM);
-    expect(await publish()).toBeGreaterThan(300_000);
-  });
-
-  it('a new dispatch stream starts after rejected dispatches that belong to no session', async () => {
-    const [at, body] = [timeOf(1), bytes('x')];
-    await nats.rejected.put({
-      session: undefined,
-      role: undefined,
-      subject: 'dispatch.x',
-      sequence: 700,
-      at,
-      code: 'subject_invalid',
-      reason: 'no',
-      body,
+  it('a dispatch stream below the numbers that it gave keeps services from starting, until all streams are restored', async () => {
+    await publish();
+    await nats.numbers.record(2);
+    await expect(openPorts(nats.server.url)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('restore all streams of one backup'),
     });
-    await jsm.streams.delete(DISPATCH_STREAM);
-    expect(await publish()).toBeGreaterThan(700);
+    await publish();
+    await (await openPorts(nats.server.url)).close();
   });
 
   it('a deleted dispatch stream is consumed again by its earlier consumers', async () => {
     const { delivered, close } = await consumed();
     const before = await publish();
     await soon(() => expect(delivered).toEqual([before]));
-    await nats.log.append(newSession(), recorded(before, implementer()));
     const other = await openPorts(nats.server.url);
     jsm = await other.connection.jetstreamManager();
     await jsm.streams.delete(DISPATCH_STREAM);
