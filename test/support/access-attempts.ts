@@ -130,9 +130,11 @@ function publishes(victim: Names, own: Names): Attempt[] {
       [`$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`, snapshot],
       [`$KV.${TELEMETRY_BUCKET}.${session}`, '{}'],
       [`$KV.${INDEX_BUCKET}.${session}`, '{}'],
-      [`$KV.${LIFECYCLE_BUCKET}.archived.${session}`, `{"v":1,"status":"archived","at":"${at}"}`],
       [`$KV.${VECTOR_BUCKET}.${project}.aaaaaaaaaaaa`, '{}'],
     ];
+    // A worker may archive: its own session must take results afterwards.
+    const archived = `$KV.${LIFECYCLE_BUCKET}.archived.${session}`;
+    if (changesVictim) each.push([archived, `{"v":1,"status":"archived","at":"${at}"}`]);
     return each.map(([subject, body]) => ({ subject, body, changesVictim }));
   });
 }
