@@ -39,7 +39,6 @@ import {
 import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { API, apiCode, ifExists, takenByAnother } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
-import type { DispatchNumbers } from './dispatch-numbers.js';
 import { newestOf } from './newest-page.js';
 
 /**
@@ -65,11 +64,17 @@ const SEQUENCE_MARGIN = 100_000;
 /** Gap behind the mark of dispatch numbers, which lags behind while the keeper does not run. */
 const DISPATCH_MARGIN = 1_000_000;
 
+/** The highest number that `DISPATCH` is known to have given: see `DispatchNumbers`. */
+interface HighWaterMark {
+  highest(): Promise<number | undefined>;
+  record(number: number): Promise<void>;
+}
+
 /** Finds the stream of dispatches, or creates it. Throws ThroughlineError `config_invalid` if it was restored alone. */
 export async function ensureDispatchStream(
   jsm: JetStreamManager,
   options: TopologyOptions,
-  numbers: Pick<DispatchNumbers, 'highest' | 'record'>,
+  numbers: HighWaterMark,
 ): Promise<void> {
   const config = fileStream(
     DISPATCH_STREAM,
