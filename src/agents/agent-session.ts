@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { stateDirOf } from '../config/config.js';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
@@ -12,6 +11,8 @@ import {
   connectedProjects,
   type ProjectSettings,
 } from '../engine/files/connected-projects.js';
+import { branchOf, gitAbove, kindAt, repositoryOf } from '../engine/files/git-repository.js';
+import { keptSession, newSession } from '../engine/files/session-names.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { isObject } from '../shared/text.js';
@@ -28,7 +29,7 @@ export interface AgentSession {
   readonly resultId?: string;
   /** The branch that is checked out. */
   readonly branch?: string;
-  /** Set if the session has the name of the remote or the folder: nobody has named it, or connected the folder. */
+  /** Set if the session has the name of the remote or the folder: the user has neither named it nor connected the folder. */
   readonly isGuessed?: true;
   /** Set if turns that end without a result are not published: `agents.turns` is false. */
   readonly turns?: false;
@@ -40,25 +41,27 @@ const PROJECT_FILE = '.throughline.json';
 
 /** Size limit of a `.throughline.json`, in bytes. */
 export const MAX_PROJECT_FILE = 64 * 1024;
-const MAX_GIT_FILE = 16 * 1024;
 
 /**
  * Returns the session of an agent, the first of these that exists: `THROUGHLINE_SESSION`, the session of the connected
- * project, `owner-repo` of the git remote, the name of the folder with a short hash of its path. All branches and work trees
- * of a repository share one memory.
+ * project, the session that the repository has used before, a new one with the name of the git remote or of the folder. All
+ * branches and work trees of a repository share one memory.
  *
  * A repository chooses its `.throughline.json`, remote and folder names, so none of them may select the session of another
- * connected project.
+ * repository.
  *
+ * @param keep set by callers that use the memory: a guessed session belongs to the repository from then on
  * @throws ThroughlineError `config_invalid` for an invalid `.throughline.json`; `not_connected` for one in a folder that the user
- * has not connected, and for a remote with the name of another project's session
+ * has not connected, and for a new session that is the one of a connected folder
  */
 export function agentSession({
   env,
   directory,
+  keep = false,
 }: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly directory: string;
+  readonly keep?: boolean;
 }): AgentSession {
   const { file, git } = projectAt(directory);
   const stateDir = stateDirOf(env);
@@ -66,14 +69,13 @@ export function agentSession({
     file === undefined ? workTreeOf(stateDir, directory, git) : connectedProject(stateDir, dirname(file));
   const named = env.THROUGHLINE_SESSION || known?.session;
   if (named === undefined && file !== undefined) throw notConnected(file);
-  const session = projectOf(named ?? ownName(directory, git));
+  const session = named === undefined ? guessedSession(stateDir, directory, git, keep) : projectOf(named);
   const project = env.THROUGHLINE_PROJECT || (known?.project ?? (named === undefined ? session : undefined));
-  if (named === undefined) refuseOthers(session, directory, stateDir);
   const { agents } = known ?? {};
   const top = git === undefined ? directory : dirname(git);
   // A session that is named elsewhere has its own plan.
   const plan = known === undefined && named !== undefined ? undefined : planOf(known, top, file);
-  const branch = branchOf(git);
+  const branch = git === undefined ? undefined : branchOf(git);
   const changed = known && file && changeOf(file, known);
   return {
     session,
@@ -86,6 +88,21 @@ export function agentSession({
     ...(env.THROUGHLINE_RESULT_ID && { resultId: env.THROUGHLINE_RESULT_ID }),
     ...(changed && { changed }),
   };
+}
+
+function guessedSession(stateDir: string, directory: string, git: string | undefined, keep: boolean): Token {
+  const repository = repositoryOf(directory, git);
+  const kept = keptSession(stateDir, repository);
+  if (kept !== undefined) return kept;
+  const session = newSession(stateDir, repository, false);
+  refuseOthers(session, directory, stateDir);
+  return keep ? newSession(stateDir, repository, true) : session;
+}
+
+/** Returns the session that `connect` proposes for a folder: the one that hooks use there without it. */
+export function proposedSession(stateDir: string, directory: string): Token {
+  const repository = repositoryOf(directory, gitAbove(directory));
+  return keptSession(stateDir, repository) ?? newSession(stateDir, repository, false);
 }
 
 /** The project of a git work tree beside a connected one: `.throughline.json` need not be committed. */
@@ -198,39 +215,6 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Returns the default project name: the remote's, else the folder's. */
-function ownName(directory: string, git: string | undefined): string {
-  const common = git === undefined ? undefined : commonFolder(git);
-  const remote = common === undefined ? undefined : remoteIn(gitText(join(common, 'config')));
-  if (remote !== undefined) return remote;
-  const top = common ?? git;
-  const folder = realpathSync(top === undefined ? directory : dirname(top));
-  return `${basename(folder)}-${createHash('sha256').update(folder).digest('hex').slice(0, 6)}`;
-}
-
-/** Host part of a remote address; an address without one is a local folder and names no project. */
-const HOST = /^(?:[a-z+]+:\/\/[^/]+\/|[^/:]+:(?!\/))/;
-
-/** `owner-repo` of `origin`, or of the first remote. */
-function remoteIn(config: string): string | undefined {
-  const urls = new Map<string, string>();
-  let remote: string | undefined;
-  for (const line of config.split('\n').map((each) => each.trim())) {
-    if (line.startsWith('[')) remote = /^\[remote "([^"]+)"\]$/.exec(line)?.[1];
-    const url = /^url *= *(\S+)$/.exec(line)?.[1];
-    if (remote !== undefined && url !== undefined && !urls.has(remote)) urls.set(remote, url);
-  }
-  const [first] = urls.values();
-  const url = urls.get('origin') ?? first ?? '';
-  const host = HOST.exec(url)?.[0];
-  if (host === undefined) return undefined;
-  const path = url
-    .slice(host.length)
-    .replace(/\/$/, '')
-    .replace(/\.git$/, '');
-  return path.split('/').slice(-2).join('-');
-}
-
 function notConnected(file: string): ThroughlineError {
   return new ThroughlineError(
     'not_connected',
@@ -274,15 +258,13 @@ export function hasProjectFile(directory: string): boolean {
 
 /** Finds the nearest `.throughline.json` up to the top of the git work tree, and that tree's `.git`. */
 function projectAt(directory: string): { readonly file?: string; readonly git?: string } {
-  let file: string | undefined;
+  const git = gitAbove(directory);
   for (let folder = resolve(directory); ; folder = dirname(folder)) {
     const here = join(folder, PROJECT_FILE);
     // Includes links and pipes, which the read refuses.
-    if (file === undefined && lstatSync(here, { throwIfNoEntry: false })?.isDirectory() === false)
-      file = here;
-    const git = join(folder, '.git');
-    if (kindAt(git) !== undefined) return { git, ...(file !== undefined && { file }) };
-    if (dirname(folder) === folder) return file === undefined ? {} : { file };
+    const isThere = lstatSync(here, { throwIfNoEntry: false })?.isDirectory() === false;
+    const isTop = dirname(folder) === folder || (git !== undefined && folder === dirname(git));
+    if (isThere || isTop) return { ...(isThere && { file: here }), ...(git !== undefined && { git }) };
   }
 }
 
@@ -323,44 +305,4 @@ export function projectSettings(file: string, text?: string): Partial<ProjectSet
     else throw wrong(`agents.${name} is ${JSON.stringify(role)}: write a role`);
   }
   return { ...given, agents: roles };
-}
-
-/** Returns the current branch, if any. Reads the files, because starting git would take longer than everything else. */
-function branchOf(git: string | undefined): string | undefined {
-  if (git === undefined) return undefined;
-  return /^ref: refs\/heads\/(\S+)/.exec(gitText(join(gitFolder(git), 'HEAD')))?.[1];
-}
-
-/** Returns the folder of `.git`. In a linked work tree or submodule, `.git` is a file with its path. */
-function gitFolder(git: string): string {
-  if (kindAt(git) === 'folder') return git;
-  return resolve(
-    dirname(git),
-    gitText(git)
-      .replace(/^gitdir:\s*/, '')
-      .trim(),
-  );
-}
-
-/**
- * Returns the `.git` folder that all work trees of a repository share. A `.git` file may come with an archive, so the
- * repository must name this work tree as well.
- */
-function commonFolder(git: string): string | undefined {
-  const own = gitFolder(git);
-  if (own === git) return git;
-  const common = gitText(join(own, 'commondir')).trim();
-  const isLinked = common !== '' && resolve(own, gitText(join(own, 'gitdir')).trim()) === git;
-  return isLinked ? resolve(own, common) : undefined;
-}
-
-function gitText(path: string): string {
-  const read = readRegularFile(path, MAX_GIT_FILE);
-  return read instanceof Buffer ? read.toString('utf8') : '';
-}
-
-function kindAt(path: string): 'file' | 'folder' | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return undefined;
-  return found.isDirectory() ? 'folder' : 'file';
 }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual, promisify } from 'node:util';
 import { Argument } from 'commander';
 import { createTwoFilesPatch } from 'diff';
 import picocolors from 'picocolors';
-import { MAX_PROJECT_FILE, plainPlan, projectSettings } from '../agents/agent-session.js';
+import { MAX_PROJECT_FILE, plainPlan, projectSettings, proposedSession } from '../agents/agent-session.js';
 import {
   CONNECT_CLIENTS,
   CONNECT_NAMES,
@@ -27,7 +27,7 @@ import {
 import { readerOf, writeChanges } from '../agents/connect/write-changes.js';
 import { stateDirOf } from '../config/config.js';
 import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
-import { token } from '../contracts/names.js';
+import { projectOf, token } from '../contracts/names.js';
 import {
   connectedProject,
   connectedProjects,
@@ -35,6 +35,8 @@ import {
   recordConnected,
   removeConnected,
 } from '../engine/files/connected-projects.js';
+import { gitAbove, repositoryOf } from '../engine/files/git-repository.js';
+import { ownerOf } from '../engine/files/session-names.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import { counted, oneLine } from '../shared/text.js';
 import type { Command, Flags } from './cli-command.js';
@@ -57,8 +59,11 @@ export function connectCommand(program: Command): void {
     .option('--user', 'for all your projects (default: this folder)')
     .option('--dry-run', 'show the change, and write nothing')
     .option('--yes', 'write without asking')
-    .option('--session <name>', 'session of this project (default: the name of its folder)')
-    .option('--project <name>', 'project of its learnings (default: the name of its folder)')
+    .option(
+      '--session <name>',
+      'session of this project, also one of another repository (default: the one that hooks use here)',
+    )
+    .option('--project <name>', 'project of its learnings (default: the same name)')
     .option('--plan <file>', 'its plan (default: the one that `plan follow` finds)')
     .examples(
       'throughline connect codex',
@@ -116,9 +121,9 @@ async function connected(
   const place = placeOf(cli, scope);
   const file = join(place.project, PROJECT_FILE_NAME);
   if (scope === 'project') requirePlainFile(file);
-  const plan = scope === 'project' ? plainPlan(place.project) : undefined;
-  const changes = connectPlan(client, place, readerOf(place), projectFields(options, scope), plan);
-  const record = scope === 'project' ? newRecord(cli, place, file, changes) : undefined;
+  const defaults = scope === 'project' ? defaultFields(cli, place) : {};
+  const changes = connectPlan(client, place, readerOf(place), projectFields(options, scope), defaults);
+  const record = scope === 'project' ? newRecord(cli, place, file, changes, options.session) : undefined;
   if (changes.length === 0 && record === undefined) {
     const title = client === undefined ? 'this folder' : CONNECT_CLIENTS[client].title;
     note(`-- ${title} is connected already: nothing to change`);
@@ -127,12 +132,19 @@ async function connected(
   return { changes, isDone: true };
 }
 
+function defaultFields({ config: { env } }: Cli, { project }: Where): ProjectFields {
+  const name = proposedSession(stateDirOf(env), project);
+  const plan = plainPlan(project);
+  return { session: name, project: name, ...(plan !== undefined && { plan }) };
+}
+
 /** Settings that connecting records, shown before they are agreed to; undefined where they are recorded. */
 function newRecord(
   cli: Cli,
   place: Where,
   file: string,
   changes: readonly FileChange[],
+  named: string | undefined,
 ): ProjectSettings | undefined {
   const text = changes.find(({ path }) => path === file)?.after ?? readerOf(place)(file) ?? '';
   const { session, project, plan, agents } = projectSettings(file, text);
@@ -145,6 +157,14 @@ function newRecord(
   const stateDir = stateDirOf(cli.config.env);
   const known = connectedProject(stateDir, place.project);
   if (isDeepStrictEqual(known, { folder: known?.folder, ...settings })) return undefined;
+  const owner = ownerOf(stateDir, projectOf(session));
+  const { address } = repositoryOf(place.project, gitAbove(place.project));
+  const isAgreed = session === named || session === known?.session;
+  if (!isAgreed && owner !== undefined && owner !== address)
+    throw new ThroughlineError(
+      'not_connected',
+      `session ${session} in ${file} belongs to ${owner}: add --session ${projectOf(session)} to share its memory, or --session with a name of your own`,
+    );
   note(`-- agents in this folder will read and write session ${session} of project ${project}`);
   if (plan !== undefined) note(`-- and follow the plan ${oneLine(plan)}`);
   if (agents !== undefined) note(`-- and have the roles ${JSON.stringify(agents)}`);

@@ -49,7 +49,7 @@ export function mcpCommand(program: Command): void {
 function memoryOf(cli: Cli, given: string | undefined) {
   const named = given === undefined ? undefined : token(given, '--session');
   const env = { ...cli.config.env, ...(named !== undefined && { THROUGHLINE_SESSION: named }) };
-  const found = agentSession({ env, directory: process.cwd() });
+  const found = agentSession({ env, directory: process.cwd(), keep: true });
   if (found.changed !== undefined) note(`-- ${found.changed}`);
   const session = named ?? found.session;
   let connected: Promise<ThroughlineClient> | undefined;

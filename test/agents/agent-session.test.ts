@@ -53,9 +53,11 @@ describe('the session of an agent', () => {
   });
 
   it.each([
-    ['https://gitlab.com/group/sub/shop.git', 'sub-shop'],
+    ['https://gitlab.com/group/sub/shop.git', 'group-sub-shop'],
+    ['https://user:secret@host/Acme/Shop.git/', 'acme-shop'],
     ['ssh://git@host:22/acme/shop', 'acme-shop'],
     ['git@host:acme/shop.git', 'acme-shop'],
+    ['host:/acme/shop', 'acme-shop'],
     ['/srv/git/shop.git', undefined],
     ['../shop', undefined],
     ['file:///srv/shop', undefined],
@@ -124,11 +126,89 @@ describe('the session of an agent', () => {
   });
 
   it('a remote that is named after the session of another project does not lead to it', async () => {
+    await write('app/.git/config', '[remote "origin"]\nurl = https://host/acme/app\n');
     await write('app/.throughline.json', '{}');
     connect('acme-app', 'shop', 'app');
     await write('clone/.git/config', '[remote "origin"]\nurl = https://host/acme/app\n');
     expect(() => at({}, 'clone')).toThrow(`belongs to ${join(folder, 'app')}`);
     expect(at({ THROUGHLINE_SESSION: 'acme-app' }, 'clone')).toEqual({ session: 'acme-app' });
+    await write('other/.git/config', '[remote "origin"]\nurl = https://other/acme/app\n');
+    expect(at({}, 'other').session).toMatch(/^acme-app-[0-9a-f]{6}$/);
+  });
+
+  const used = (under: string) =>
+    agentSession({ env: { XDG_STATE_HOME: state }, directory: join(folder, under), keep: true }).session;
+  const clone = (name: string, url: string, more = '') =>
+    write(`${name}/.git/config`, `${more}[remote "origin"]\n\turl = ${url}\n`);
+
+  it('a clone with hundreds of branches keeps its session', async () => {
+    const branches = (count: number) =>
+      Array.from({ length: count }, (_, at) => `[branch "feature/${at}"]\n\tremote = origin\n`).join('');
+    await clone('web', 'git@host:acme/web.git', branches(2000));
+    expect(used('web')).toBe('acme-web');
+  });
+
+  it('a session that was used in a folder stays, whatever becomes of the remote', async () => {
+    await clone('web', 'git@host:acme/web.git');
+    expect(used('web')).toBe('acme-web');
+    await clone('web', 'git@host:acme/renamed.git');
+    expect(used('web')).toBe('acme-web');
+    await write('web/.git/config', '#'.repeat(2 * 1024 * 1024));
+    expect(at({}, 'web').session).toBe('acme-web');
+    // Another repository at the same path is another one.
+    await rm(join(folder, 'web'), { recursive: true });
+    await clone('web', 'git@host:acme/other.git');
+    expect(used('web')).toBe('acme-other');
+  });
+
+  it('a session that is only shown belongs to no repository', async () => {
+    await clone('web', 'git@host:acme/web.git');
+    expect(at({}, 'web').session).toBe('acme-web');
+    await clone('fork', 'git@other:acme/web.git');
+    expect(used('fork')).toBe('acme-web');
+  });
+
+  it.each([
+    ['another host', 'https://host/acme/web', 'https://other.example/acme/web', 'acme-web'],
+    ['another group', 'https://host/acme/web-app', 'https://host/acme-web/app', 'acme-web-app'],
+    ['another subgroup', 'https://host/one-two/api', 'https://host/one/two/api', 'one-two-api'],
+  ])(
+    'a repository of %s gets the name with a hash, and the first keeps it',
+    async (_, first, second, name) => {
+      await clone('first', first);
+      await clone('second', second);
+      expect(used('first')).toBe(name);
+      const other = used('second');
+      expect(other).toMatch(new RegExp(`^${name}-[0-9a-f]{6}$`));
+      expect([used('first'), used('second')]).toEqual([name, other]);
+    },
+  );
+
+  it.each(['https://host/group/one/api', 'https://host/group/two/api'])(
+    'the whole path %s is the name',
+    async (url) => {
+      await clone('api', url);
+      expect(used('api')).toBe(url.slice('https://host/'.length).replaceAll('/', '-'));
+    },
+  );
+
+  it('clones of one address share a session, however the address is written', async () => {
+    await clone('ssh', 'git@Host.example:Acme/Web.git');
+    await clone('https', 'https://token@host.example:443/acme/web/');
+    expect([used('ssh'), used('https')]).toEqual(['acme-web', 'acme-web']);
+  });
+
+  it('an archive with a link to the .git of a repository does not get its session', async () => {
+    await write('app/.git/HEAD', 'ref: refs/heads/main\n');
+    const session = used('app');
+    await mkdir(join(folder, 'archive'));
+    await symlink(join(folder, 'app/.git'), join(folder, 'archive/.git'));
+    expect(used('archive')).not.toBe(session);
+    // A work tree that names a repository which does not name it.
+    await write('claim/own/worktrees/w/gitdir', `${join(folder, 'claim/.git')}\n`);
+    await write('claim/own/worktrees/w/commondir', `${join(folder, 'app/.git')}\n`);
+    await write('claim/.git', 'gitdir: own/worktrees/w\n');
+    expect(used('claim')).not.toBe(session);
   });
 
   it('a work tree of a connected project is connected, and a file that only claims to be one is not', async () => {

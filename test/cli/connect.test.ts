@@ -51,10 +51,12 @@ async function place(...programs: string[]) {
       await writeFile(join(project, name), text);
     },
     read: (name: string) => readFile(join(project, name), 'utf8'),
-    /** Every file of the project and the home with its text. */
+    /** Every file of the project and the home with its text, but for the owners of sessions, who stay as these do. */
     async files() {
       const names = await readdir(root, { recursive: true, withFileTypes: true });
-      const files = names.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+      const files = names
+        .filter((each) => each.isFile() && each.name !== 'session-names')
+        .map((each) => join(each.parentPath, each.name));
       return Object.fromEntries(
         await Promise.all(files.map(async (name) => [name, await readFile(name, 'utf8')])),
       );
@@ -162,9 +164,10 @@ describe('connecting a client', () => {
     await using at = await place('throughline', 'codex', 'gemini');
     await at.write('tasks.md', '- [ ] 1 Parse\n');
     await at.connect('codex', '--yes');
+    const name = expect.stringMatching(/^app-[0-9a-f]{6}$/);
     expect(JSON.parse(await at.read('.throughline.json'))).toEqual({
-      session: 'app',
-      project: 'app',
+      session: name,
+      project: name,
       plan: 'tasks.md',
     });
     await at.connect('gemini', '--yes', '--session', 'login');
@@ -176,6 +179,28 @@ describe('connecting a client', () => {
     expect(await readdir(at.project)).toContain('.throughline.json');
     await at.connect('gemini', '--remove', '--yes');
     expect(await readdir(at.project)).toEqual(['tasks.md']);
+  });
+
+  it('the session is the one that hooks use in the folder, and that of another repository is joined only by name', async () => {
+    await using at = await place('throughline', 'codex');
+    await at.write('.git/config', '[remote "origin"]\nurl = git@host:acme/web.git\n');
+    const dry = await at.connect('codex', '--dry-run');
+    expect(dry.stdout).toContain('"session": "acme-web"');
+    await at.connect('codex', '--yes');
+    expect(JSON.parse(await at.read('.throughline.json')).session).toBe('acme-web');
+    const other = join(at.home, 'web');
+    const connect = (...args: string[]) => cli(['connect', '--yes', ...args], { cwd: other, env: at.env });
+    await mkdir(join(other, '.git'), { recursive: true });
+    await writeFile(join(other, '.git/config'), '[remote "origin"]\nurl = git@other:acme/web.git\n');
+    await writeFile(join(other, '.throughline.json'), '{"session":"acme-web","project":"acme-web"}');
+    const refused = await connect();
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('add --session acme-web') });
+    expect(refused.stderr).toContain('session acme-web');
+    expect((await connect('--session', 'acme-web')).stderr).toContain(`${at.project} uses this session, too`);
+    expect((await connect()).stderr).toContain('nothing to change');
+    await rm(join(other, '.throughline.json'));
+    await connect('--session', 'web');
+    expect(JSON.parse(await readFile(join(other, '.throughline.json'), 'utf8')).session).toBe('web');
   });
 
   it('the plan is the only one at a usual place; of several it is tasks.md, or none', async () => {
@@ -200,7 +225,7 @@ describe('connecting a client', () => {
     expect(JSON.parse(await at.read('.throughline.json'))).toEqual({
       agents: { main: 'implementer' },
       session: 'gemini',
-      project: 'app',
+      project: expect.stringMatching(/^app-/),
     });
     await at.connect('codex', '--remove', '--yes');
     expect(JSON.parse(await at.read('.throughline.json'))).toMatchObject({ session: 'gemini' });

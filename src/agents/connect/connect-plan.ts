@@ -3,7 +3,6 @@ import { basename, delimiter, isAbsolute, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { projectOf } from '../../contracts/names.js';
 import { projectStateDir, userStateDir } from '../../engine/files/user-state.js';
 import { hashOf } from '../../shared/hash.js';
 import { isObject } from '../../shared/text.js';
@@ -39,7 +38,7 @@ export const PROJECT_FILE_NAME = '.throughline.json';
  * Returns the changes that connect a client; none if it is connected already.
  *
  * @param client undefined for only the `.throughline.json` of the project
- * @param plan default plan of the project, relative to its folder
+ * @param defaults fields of the `.throughline.json` that neither it nor `given` has
  * @throws ThroughlineError `config_invalid` for a file that cannot be edited
  */
 export function connectPlan(
@@ -47,7 +46,7 @@ export function connectPlan(
   where: Where,
   read: ReadText,
   given: ProjectFields,
-  plan?: string,
+  defaults: ProjectFields,
 ): FileChange[] {
   const own = client === undefined ? [] : CONNECT_CLIENTS[client].files(where);
   const files = own.map((file): FileChange => {
@@ -60,9 +59,10 @@ export function connectPlan(
     const after = connectedText(file, before);
     return { path, before, after, backup, record, hash: recordedHash(file, after) };
   });
-  return [...files, ...(where.scope === 'project' ? [projectChange(where, read, given, plan)] : [])].filter(
-    isChange,
-  );
+  return [
+    ...files,
+    ...(where.scope === 'project' ? [projectChange(where, read, given, defaults)] : []),
+  ].filter(isChange);
 }
 
 /** Returns the changes that disconnect a client; none if it is not connected. */
@@ -90,11 +90,14 @@ export function clientState(client: ConnectClientName, where: Where, read: ReadT
   return states.every((state) => state === 'connected') ? 'connected' : 'outdated';
 }
 
-function projectChange(where: Where, read: ReadText, given: ProjectFields, plan?: string): FileChange {
+function projectChange(
+  where: Where,
+  read: ReadText,
+  given: ProjectFields,
+  defaults: ProjectFields,
+): FileChange {
   const path = join(where.project, PROJECT_FILE_NAME);
   const before = read(path);
-  const name = projectOf(basename(where.project));
-  const defaults = { session: name, project: name, ...(plan !== undefined && { plan }) };
   const record = recordOf(path, where);
   // A file that existed before the first client belongs to the user.
   const isFirst =

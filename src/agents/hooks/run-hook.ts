@@ -47,7 +47,7 @@ export async function runHook(
   try {
     const { config, stateDir, url, connect, leftMs } = place;
     const directory = call.directory || place.directory;
-    const at = agentSession({ env: config.env, directory });
+    const at = agentSession({ env: config.env, directory, keep: true });
     if (isStart && at.changed !== undefined) log(at.changed);
     const answer = await carryOut(
       { ...call, directory },

@@ -1,7 +1,9 @@
-import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { readdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { systemCode } from '../../contracts/errors.js';
 import { isObject } from '../../shared/text.js';
+import { commonFolder, gitAbove, repositoryOf } from './git-repository.js';
+import { addName } from './session-names.js';
 import { makePrivateFolder, projectStateDir, readRegularFile, writePrivateFile } from './user-state.js';
 
 /**
@@ -24,7 +26,6 @@ export interface ProjectSettings {
 
 const RECORD = 'connected.json';
 const MAX_RECORD = 128 * 1024;
-const MAX_GIT_FILE = 16 * 1024;
 
 /** Returns the record of a folder, or of the same folder in the main work tree of its git repository. */
 export function connectedProject(stateDir: string, folder: string): ConnectedProject | undefined {
@@ -42,6 +43,8 @@ export function recordConnected(stateDir: string, folder: string, settings: Proj
   makePrivateFolder(place);
   const record: ConnectedProject = { folder: realpathSync(resolve(folder)), ...settings };
   writePrivateFile(join(place, RECORD), `${JSON.stringify(record)}\n`);
+  const { address } = repositoryOf(folder, gitAbove(folder));
+  addName(stateDir, { session: settings.session, address });
 }
 
 export function removeConnected(stateDir: string, folder: string): void {
@@ -91,26 +94,11 @@ function recordIn(place: string): ConnectedProject | undefined {
   };
 }
 
-/**
- * Returns the corresponding folder in the main work tree of a linked git work tree. A `.git` file alone may come from an
- * archive, so the repository must name this work tree as well.
- */
+/** Returns the corresponding folder in the main work tree of a linked git work tree. */
 function mainFolder(folder: string): string | undefined {
-  for (let top = folder; dirname(top) !== top; top = dirname(top)) {
-    const path = join(top, '.git');
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) continue;
-    const [, gitFolder] = /^gitdir:\s*(.+)$/m.exec(textOf(path) ?? '') ?? [];
-    if (gitFolder === undefined) return undefined;
-    const own = resolve(top, gitFolder.trim());
-    const back = textOf(join(own, 'gitdir'))?.trim();
-    const common = dirname(dirname(own));
-    const isLinked = back !== undefined && resolve(own, back) === path && basename(common) === '.git';
-    return isLinked ? join(dirname(common), relative(top, folder)) : undefined;
-  }
-  return undefined;
-}
-
-function textOf(path: string): string | undefined {
-  const read = readRegularFile(path, MAX_GIT_FILE);
-  return read instanceof Buffer ? read.toString('utf8') : undefined;
+  const git = gitAbove(folder);
+  const common = git === undefined ? undefined : commonFolder(git);
+  if (git === undefined || common === undefined || common === git || basename(common) !== '.git')
+    return undefined;
+  return join(dirname(common), relative(dirname(git), folder));
 }
