@@ -3,7 +3,6 @@ import './globals.js';
 /** `throughline/work`: runs a plan with agents that are functions, as `throughline work` does with commands. */
 
 export type { RunOutcome } from './work/plan-run.js';
-export type { RunPlanOptions } from './work/run-options.js';
 export { runPlan } from './work/run-plan.js';
 export type {
   Agent,
@@ -13,12 +12,10 @@ export type {
   Check,
   CheckAnswer,
   CheckCall,
-  GivenAnswer,
-  KeptAnswers,
   RunIdentity,
   RunPlanEvent,
+  RunPlanOptions,
   RunSummary,
   TaskOutcome,
   TaskSummary,
-  Workspaces,
 } from './work/run-types.js';

@@ -12,11 +12,8 @@ export function eventLine(event: RunPlanEvent): string | undefined {
       return `-- session ${event.session}: ${counted(event.tasks, 'task')}, ${event.done} done`;
     case 'task-started':
       return `${oneLine(event.task)} begins: ${shortText(event.text)}`;
-    case 'call-started': {
-      const again = event.attempt === 2 ? ', once more, with the contract' : '';
-      const how = event.replans ? ', to plan it again' : '';
-      return `${place(event)} ${event.role} ${event.kept ? 'had answered before the interruption' : `is asked${again}${how}`}`;
-    }
+    case 'call-started':
+      return `${place(event)} ${event.role} is asked${event.attempt === 2 ? ', once more, with the contract' : ''}${event.replans ? ', to plan it again' : ''}`;
     case 'call-ended':
       return event.fault === undefined
         ? undefined
@@ -32,12 +29,10 @@ export function eventLine(event: RunPlanEvent): string | undefined {
       return questionLine(event);
     case 'ticked':
       return `${oneLine(event.task)} is ticked`;
-    case 'merged':
-      return `${oneLine(event.task)} is merged`;
     case 'task-ended':
       return event.outcome === 'approved'
         ? `${oneLine(event.task)} approved`
-        : `${oneLine(event.task)} ${OUTCOMES[event.outcome]}: ${why(event.why ?? '')}`;
+        : `${oneLine(event.task)} ${TASK_WORDS[event.outcome] ?? event.outcome}: ${why(event.why ?? '')}`;
     case 'note':
       return `-- ${why(event.message)}`;
     case 'run-ended':
@@ -51,43 +46,30 @@ function questionLine({ task, question, options = [], default: usual, answerWith
   return `${oneLine(task)} asks: ${why(question)}${choice}${until}; answer with: ${answerWith}`;
 }
 
-const OUTCOMES: Readonly<Record<TaskSummary['outcome'], string>> = {
-  approved: 'approved',
-  needed: 'needs you',
-  limit: 'limit',
-  open: 'open',
-};
-
-const HEADS: Readonly<Record<RunSummary['outcome'], string>> = {
-  done: 'done',
+/** Words for the outcomes that do not speak for themselves. */
+const TASK_WORDS: Partial<Record<TaskSummary['outcome'], string>> = { needed: 'needs you' };
+const RUN_WORDS: Partial<Record<RunSummary['outcome'], string>> = {
   needed: 'a person is needed',
   limit: 'a limit is reached',
-  stopped: 'stopped',
 };
 
 export function summaryLines(summary: RunSummary): string[] {
-  const { session, outcome, total, done, tasks, questions, rounds, findings, proposed } = summary;
-  const head = `${HEADS[outcome]}: ${done} of ${counted(total, 'task')} of session ${session}`;
-  const all = [
-    counted(rounds, 'round'),
-    counted(findings, 'finding'),
-    ...used(summary),
-    timeOf(summary.ms),
-    `${counted(proposed, 'learning')} proposed`,
-  ];
+  const { session, outcome, total, done, tasks, questions, rounds, findings } = summary;
+  const head = `${RUN_WORDS[outcome] ?? outcome}: ${done} of ${counted(total, 'task')} of session ${session}`;
+  const all = [counted(rounds, 'round'), counted(findings, 'finding'), ...used(summary), timeOf(summary.ms)];
   return [
     summary.why === undefined ? head : `${head}; ${why(summary.why)}`,
     ...tasks.map((task) => {
       const numbers = [counted(task.rounds, 'round'), counted(task.findings, 'finding'), ...used(task)];
       const reason = task.why === undefined ? '' : `: ${why(task.why)}`;
-      return `  ${oneLine(task.task)}  ${OUTCOMES[task.outcome]}  ${numbers.join(', ')}, ${timeOf(task.ms)}  ${shortText(task.text)}${reason}`;
+      return `  ${oneLine(task.task)}  ${TASK_WORDS[task.outcome] ?? task.outcome}  ${numbers.join(', ')}, ${timeOf(task.ms)}  ${shortText(task.text)}${reason}`;
     }),
     ...questions.map((each) => `  ${questionLine(each)}`),
     all.join(', '),
   ];
 }
 
-export function nextCommands({ session, outcome, tasks, proposed }: RunSummary, project: string): string[] {
+export function nextCommands({ session, outcome, tasks }: RunSummary): string[] {
   const given = tasks.filter((task) => task.outcome === 'needed' || task.outcome === 'limit');
   return [
     ...given.map(
@@ -95,7 +77,6 @@ export function nextCommands({ session, outcome, tasks, proposed }: RunSummary, 
     ),
     ...(given.length > 0 ? ['-- the same command with --again gives each of them one more step'] : []),
     ...(outcome === 'stopped' ? ['-- the same command goes on from there'] : []),
-    ...(proposed > 0 ? [`-- "throughline learning review${project}" decides on the learnings`] : []),
   ];
 }
 
@@ -118,14 +99,8 @@ function why(text: string): string {
   return clipText(oneLine(text), MAX_WHY);
 }
 
-/** `850 ms`, `12 s`, `3m05s`, `1h04m`. */
-export function timeOf(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
+/** `12 s`, `64 min`. */
+function timeOf(ms: number): string {
   const seconds = Math.round(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  const two = (part: number) => String(part).padStart(2, '0');
-  return minutes < 60
-    ? `${minutes}m${two(seconds % 60)}s`
-    : `${Math.floor(minutes / 60)}h${two(minutes % 60)}m`;
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }

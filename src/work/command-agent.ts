@@ -4,7 +4,6 @@ import { ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { BEGIN, lastResult } from '../contracts/reading/last-result.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import { redactedEnd } from '../memory/redaction/redacted.js';
-import { linkedSignal } from '../shared/linked-signal.js';
 import { isObject, shellWord } from '../shared/text.js';
 import { type GroupEnd, type GroupInput, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';
@@ -57,24 +56,7 @@ export function commandCheck(command: string, place: CommandPlace): Check {
   return Object.assign(check, { command });
 }
 
-/** Runs a command with a value as JSON on its standard input. Returns what went wrong. */
-export async function runNotifier(
-  command: string,
-  value: object,
-  env: Readonly<Record<string, string>>,
-  timeoutMs: number,
-): Promise<string | undefined> {
-  const { signal, release } = linkedSignal([], timeoutMs);
-  try {
-    const input = `${JSON.stringify(value)}\n`;
-    const end = await runGroup({ command, directory: process.cwd(), env, input, signal });
-    return signal.aborted ? `timed out after ${timeoutMs / 1000} s` : await faultOf(end);
-  } finally {
-    release();
-  }
-}
-
-/** Runs a command with a log, and records its processes while it runs. */
+/** Runs a command with a log. */
 export async function logged(
   command: string,
   { name, session, directory, signal }: Pick<CheckCall, 'name' | 'session' | 'directory' | 'signal'>,
@@ -83,21 +65,16 @@ export async function logged(
   more: Readonly<Record<string, string>> = {},
 ): Promise<GroupEnd> {
   const log = folder.log(name);
-  let ended = () => {};
   try {
     log.write(`$ ${command}\n`);
     const end = await runGroup({
-      ...{ command, directory, input, signal },
+      ...{ command, directory, input, signal, mark: folder.mark },
       env: { ...env, THROUGHLINE_SESSION: session, ...more },
       onOutput: (chunk) => log.write(chunk),
-      onStart: (mark, pid) => {
-        ended = folder.running(name, mark, pid);
-      },
     });
     log.write(`\n-- ${(await faultOf(end)) ?? 'ended with code 0'}\n`);
     return end;
   } finally {
-    ended();
     log.end();
   }
 }
@@ -137,8 +114,6 @@ const MAX_LINES = 10_000;
 const NOT_SAID = /user|system|developer|tool|function|command|exec|file_change|search/i;
 /** `tokens used: 1,234`, as Codex prints it, with the number on the same or the next line. */
 const TOKENS = /^tokens used:?\s{0,3}\n?\s{0,3}(\d[\d,]{0,15})/im;
-/** A format of our own, for other commands: `cost: $0.12`. */
-const COST = /^cost:? \$(\d{1,9}(?:\.\d{1,9})?)/im;
 
 /**
  * Returns the answer of a command line agent with its tokens and cost. Plain text is used as it is. In JSON, one object or one
@@ -215,11 +190,7 @@ class Found {
 
 function plainUse(text: string) {
   const tokens = TOKENS.exec(text)?.[1];
-  const cost = COST.exec(text)?.[1];
-  return {
-    ...(tokens !== undefined && { tokens: Number(tokens.replaceAll(',', '')) }),
-    ...(cost !== undefined && { cost: Number(cost) }),
-  };
+  return tokens === undefined ? {} : { tokens: Number(tokens.replaceAll(',', '')) };
 }
 
 export interface AgentResult {

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../contracts/errors.js';
-import { type ProcessIdentity, signalRecorded } from '../nats/server/process-identity.js';
 import { killAtExit } from '../nats/server/server-child.js';
 import { withinDeadline } from '../shared/backoff.js';
 
@@ -15,15 +13,14 @@ interface GroupCommand {
   readonly command: string;
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Marks the processes of the command: see `CALL_MARK`. */
+  readonly mark: string;
   /** Standard input. Default: empty. */
   readonly input?: GroupInput;
-  /** Ends the call with SIGTERM, and with SIGKILL after `graceMs`, even if the shell itself has already ended. */
+  /** Ends the call with SIGTERM, and with SIGKILL five seconds later, even if the shell itself has already ended. */
   readonly signal: AbortSignal;
-  readonly graceMs?: number;
   /** Called with each chunk of output. An exception ends the call and is rethrown afterwards. */
   readonly onOutput?: (chunk: Buffer) => void;
-  /** Called with the mark of the processes before the first one starts, and again with the id of their group. */
-  readonly onStart?: (mark: string, pid?: number) => void;
 }
 
 export interface GroupEnd {
@@ -48,27 +45,23 @@ const MAX_KEPT = 16 * 1024 * 1024;
  * They are also killed when this process exits.
  */
 export function runGroup(options: GroupCommand): Promise<GroupEnd> {
-  const { command, directory, env, input = '', signal, graceMs = GRACE_MS } = options;
+  const { command, directory, env, mark, input = '', signal } = options;
   return new Promise((resolve, reject) => {
-    const stdout = new Kept();
-    const stderr = new Kept();
-    const mark = randomBytes(16).toString('base64url');
-    options.onStart?.(mark);
+    const stdout = new EndOfOutput(MAX_KEPT);
+    const stderr = new EndOfOutput(MAX_KEPT);
     const child = spawn(command, {
       ...{ shell: true, detached: true, cwd: directory },
       env: { ...env, [CALL_MARK]: [env[CALL_MARK], mark].filter(Boolean).join(':') },
     });
     const { pid } = child;
-    const send = (by: NodeJS.Signals) => {
-      if (pid !== undefined) signalCall(pid, mark, by);
-    };
+    const send = (by: NodeJS.Signals) => signalCall(pid, mark, by);
     const unregister = killAtExit(() => send('SIGKILL'));
     let hard: NodeJS.Timeout | undefined;
     let until = 0;
     const stop = () => {
       send('SIGTERM');
-      until = performance.now() + graceMs;
-      hard = setTimeout(() => send('SIGKILL'), graceMs);
+      until = performance.now() + GRACE_MS;
+      hard = setTimeout(() => send('SIGKILL'), GRACE_MS);
     };
     let failure: { readonly error: unknown } | undefined;
     let isOver = false;
@@ -80,7 +73,8 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
       unregister();
       child.stdout?.destroy();
       child.stderr?.destroy();
-      if (failure === undefined) resolve({ ...end, stdout: stdout.text(), stderr: stderr.text() });
+      if (failure === undefined)
+        resolve({ ...end, stdout: String(stdout.bytes()), stderr: String(stderr.bytes()) });
       else reject(failure.error);
     };
     child.once('error', (error) => over({ code: null, signal: null, fault: messageOf(error) }));
@@ -93,7 +87,7 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
       await withinDeadline(LEFT_MS, closed);
       over({ code, signal: by });
     });
-    const reading = (kept: Kept) => (chunk: Buffer) => {
+    const reading = (kept: EndOfOutput) => (chunk: Buffer) => {
       kept.add(chunk);
       if (failure !== undefined) return;
       try {
@@ -109,48 +103,52 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     child.stdin?.on('error', () => {});
     if (typeof input === 'string') child.stdin?.end(input);
     else if (child.stdin !== null && child.stdout !== null) input(child.stdin, child.stdout);
-    if (pid !== undefined) options.onStart?.(mark, pid);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });
 }
 
 /** A buffer that keeps the end of an output. */
-class Kept {
+export class EndOfOutput {
+  readonly #most: number;
   #chunks: Buffer[] = [];
   #size = 0;
+
+  /** @param most size of the end in bytes */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   add(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
-    if (this.#size <= 2 * MAX_KEPT) return;
-    this.#chunks = [Buffer.concat(this.#chunks).subarray(-MAX_KEPT)];
-    this.#size = MAX_KEPT;
+    if (this.#size <= 2 * this.#most) return;
+    const end = this.bytes();
+    this.#chunks = [end];
+    this.#size = end.length;
   }
 
-  text(): string {
-    return Buffer.concat(this.#chunks).subarray(-MAX_KEPT).toString('utf8');
+  bytes(): Buffer {
+    return Buffer.concat(this.#chunks).subarray(-this.#most);
   }
 }
 
 /**
- * Environment variable with the mark of a call. Children inherit it, so `/proc` finds a process that has left the group, such as
- * a server or a browser. Systems without `/proc` only find the group. A nested run has both marks, as `outer:inner`.
+ * Environment variable with the mark of a run's calls. Children inherit it, so `/proc` finds a process that has left the group,
+ * such as a server or a browser. Systems without `/proc` only find the group. A nested run has both marks, as `outer:inner`.
  */
 export const CALL_MARK = 'THROUGHLINE_CALL';
-
-/** The mark of a call, and the leader of its process group once it has started. */
-export interface RecordedCall {
-  readonly mark: string;
-  readonly leader?: ProcessIdentity;
-}
 
 /** Scans for processes, which may start others meanwhile. */
 const MOST_LOOKS = 5;
 
-/** Sends a signal to the process group and all marked processes of a call; repeats SIGKILL until none is left. */
-export function signalCall(pid: number, mark: string, signal: NodeJS.Signals): void {
-  signalGroup(pid, signal);
+/**
+ * Sends a signal to the process group and all marked processes of a call; repeats SIGKILL until none is left.
+ *
+ * @param pid leader of the group, if it is known
+ */
+export function signalCall(pid: number | undefined, mark: string, signal: NodeJS.Signals): void {
+  if (pid !== undefined) send(-pid, signal);
   for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
     const marked = marking(mark);
     for (const each of marked) send(each, signal);
@@ -163,12 +161,6 @@ export function isCallRunning(pid: number, mark: string): boolean {
   const all = running();
   if (all === undefined) return isGroupThere(pid);
   return all.some(({ id, group }) => group === pid || carries(id, mark));
-}
-
-/** Kills the processes of a recorded call. The start time guards against a reused process id of the leader. */
-export function endRecorded({ mark, leader }: RecordedCall): void {
-  if (leader !== undefined) signalRecorded(leader, 'SIGKILL', 'group');
-  for (const each of marking(mark)) send(each, 'SIGKILL');
 }
 
 function marking(mark: string): number[] {
@@ -209,11 +201,6 @@ function read(path: string): Buffer | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Never signals group 0 or 1: that would be this process's own group, or every process of the user. */
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  if (Number.isSafeInteger(pid) && pid > 1) send(-pid, signal);
 }
 
 function isGroupThere(pid: number): boolean {

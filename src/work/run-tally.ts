@@ -10,58 +10,48 @@ export class RunTally {
   #rounds = 0;
 
   get spent(): Spent {
-    const all = [...this.#tasks.values()];
-    return { tokens: sum(all.map(({ tokens }) => tokens)), cost: sum(all.map(({ cost }) => cost)) };
+    return { tokens: this.#sum('tokens'), cost: this.#sum('cost') };
   }
 
-  /** Returns true if the run worked on a task or set it aside. */
-  has(task: string): boolean {
-    return this.#tasks.has(task);
+  /** Tasks that the run worked on or gave up. */
+  get touched(): ReadonlySet<string> {
+    return new Set(this.#tasks.keys());
   }
 
-  begin({ id, text }: WorkTask): void {
-    if (this.has(id)) return;
+  /** Returns false for a task that has begun before. */
+  begin({ id, text }: WorkTask): boolean {
+    if (this.#tasks.has(id)) return false;
     const nothing = { rounds: 0, findings: 0, tokens: 0, cost: 0, ms: 0 };
     this.#tasks.set(id, { task: id, text, outcome: 'open', ...nothing });
+    return true;
   }
 
   take(event: RunPlanEvent): void {
     const known = 'task' in event ? this.#tasks.get(event.task) : undefined;
     if (known === undefined) return;
-    switch (event.type) {
-      case 'call-ended':
-        known.ms += event.ms;
-        known.tokens += event.tokens ?? 0;
-        known.cost += event.cost ?? 0;
-        break;
-      case 'checked':
-        known.ms += event.ms;
-        break;
-      case 'result':
-        known.findings += event.findings;
-        known.rounds = Math.max(known.rounds, event.round);
-        if (event.role === 'implementer') this.#rounds += 1;
-        break;
-      case 'task-ended':
-        known.outcome = event.outcome;
-        if (event.why !== undefined) known.why = event.why;
-        break;
-      default:
+    if ('ms' in event) known.ms += event.ms;
+    if (event.type === 'call-ended') {
+      known.tokens += event.tokens ?? 0;
+      known.cost += event.cost ?? 0;
+    }
+    if (event.type === 'result') {
+      known.findings += event.findings;
+      known.rounds = Math.max(known.rounds, event.round);
+      if (event.role === 'implementer') this.#rounds += 1;
+    }
+    if (event.type === 'task-ended') {
+      known.outcome = event.outcome;
+      if (event.why !== undefined) known.why = event.why;
     }
   }
 
-  summary(
-    rest: Pick<
-      RunSummary,
-      'session' | 'outcome' | 'why' | 'total' | 'done' | 'questions' | 'ms' | 'proposed'
-    >,
-  ): RunSummary {
+  /** Adds the totals of the run. */
+  summary(rest: Omit<RunSummary, 'tasks' | 'rounds' | 'findings' | keyof Spent>): RunSummary {
     const tasks = [...this.#tasks.values()];
-    const findings = sum(tasks.map((task) => task.findings));
-    return { ...rest, tasks, rounds: this.#rounds, findings, ...this.spent };
+    return { ...rest, tasks, rounds: this.#rounds, findings: this.#sum('findings'), ...this.spent };
   }
-}
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, each) => all + each, 0);
+  #sum(of: 'tokens' | 'cost' | 'findings'): number {
+    return [...this.#tasks.values()].reduce((all, task) => all + task[of], 0);
+  }
 }

@@ -1,6 +1,47 @@
 import type { Role } from '../contracts/kinds.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { RunOutcome } from './plan-run.js';
 import type { AskedQuestion } from './task-step.js';
+
+export interface RunPlanOptions {
+  /** A client that is connected to the services. It stays open. */
+  readonly client: ThroughlineClient;
+  /** Path of the plan. Default: the plan that the session follows, and the tasks of its board. */
+  readonly plan?: string;
+  /** Default: a name made from the path of the plan. One session follows one plan. */
+  readonly session?: string;
+  /** True if no person has named the session: it must then be new, or follow a plan with this text. Default: false. */
+  readonly isGuessed?: boolean;
+  /** Project whose learnings the prompts show. Default: that of the session. */
+  readonly project?: string;
+  readonly implementer: Agent;
+  /** Approves the work. Without a reviewer the check does. */
+  readonly reviewer?: Agent;
+  /** Runs before the review. A failed check sends the work back without a review. */
+  readonly check?: Check;
+  /** Ticks the line of an approved task. Default: false. */
+  readonly tick?: boolean;
+  /** Largest number of implementer results of a task without an approval. Default: 3. */
+  readonly maxRounds?: number;
+  /** Timeout of one call of an agent or a check, in milliseconds. Default: 30 minutes. */
+  readonly timeoutMs?: number;
+  /** Tokens of all calls, as reported by the agents, after which no call begins. Default: no limit. */
+  readonly maxTokens?: number;
+  /** The same limit in US dollars. */
+  readonly maxCost?: number;
+  /** Gives tasks that an earlier run gave up one more step each. Default: false. */
+  readonly again?: boolean;
+  /** Working folder of agents and checks. Default: the current folder. */
+  readonly directory?: string;
+  /** Holder of the task leases. Default: a new name for each run. */
+  readonly run?: RunIdentity;
+  /** Time that a request is retried while nothing answers, in milliseconds. Default: 2 minutes. */
+  readonly patienceMs?: number;
+  /** Ends the run: calls are aborted, published results stay, and another run can continue. */
+  readonly signal?: AbortSignal;
+  /** Called with the events of the run in order. */
+  readonly onEvent?: (event: RunPlanEvent) => void;
+}
 
 export type AgentRole = Extract<Role, 'implementer' | 'reviewer'>;
 
@@ -19,25 +60,16 @@ export interface AgentCall {
   readonly resultId: string;
   /** Identifies the call within its session, also after an interruption. */
   readonly name: string;
-  /** Working folder. */
   readonly directory: string;
   /** Aborted at the timeout of the call, or when the run ends. */
   readonly signal: AbortSignal;
-  /** Returns what people answered to the questions of the newest result of the task. */
-  answers(): Promise<readonly GivenAnswer[]>;
-}
-
-export interface GivenAnswer {
-  readonly question: string;
-  readonly answer: string;
 }
 
 export interface AgentAnswer {
   /** Last message of the agent, with a result block. */
   readonly text: string;
-  /** Tokens that the call used, if known. */
   readonly tokens?: number | undefined;
-  /** Cost of the call in US dollars, if known. */
+  /** In US dollars. */
   readonly cost?: number | undefined;
   /** A problem such as `ended with code 1`; a result block still counts. */
   readonly fault?: string | undefined;
@@ -60,7 +92,6 @@ export interface CheckCall {
 
 export interface CheckAnswer {
   readonly passed: boolean;
-  /** The command, for the finding. */
   readonly command: string;
   /** Its output; a finding shows the end. */
   readonly output?: string | undefined;
@@ -73,33 +104,6 @@ export interface Check {
   readonly command?: string;
 }
 
-/** Gives each task of a run its own folder. */
-export interface Workspaces {
-  /**
-   * Returns the folder of a task, and creates it if necessary.
-   *
-   * @throws ThroughlineError `conflict` if a person must resolve something first
-   */
-  open(task: string): Promise<string>;
-  /** Merges the work on an approved task, or returns a `fault`; `dropped` names files that were removed with the folder. */
-  merge(
-    task: string,
-    text: string,
-  ): Promise<{ readonly fault?: string; readonly dropped?: readonly string[] }>;
-  /** Returns the tasks whose work is not merged. */
-  unmerged(tasks: readonly string[]): Promise<ReadonlySet<string>>;
-}
-
-/** Answers that are not published yet: a resumed run does not repeat their calls. */
-export interface KeptAnswers {
-  read(name: string): Promise<AgentAnswer | undefined>;
-  keep(name: string, answer: AgentAnswer): Promise<void>;
-  /** Records that a call begins. Returns true if an earlier run began it and has no answer. */
-  begin?(name: string): Promise<boolean>;
-  /** Removes an answer once its result is published. */
-  drop?(name: string): Promise<void>;
-}
-
 /** Holder of the leases of a run's tasks. */
 export interface RunIdentity {
   /** A unique name, readable for people. */
@@ -108,32 +112,27 @@ export interface RunIdentity {
   readonly ended?: readonly string[];
 }
 
+/** Names one call of an agent. */
+interface OfCall {
+  readonly task: string;
+  readonly role: AgentRole;
+  readonly round: number;
+  readonly attempt: 1 | 2;
+}
+
 export type RunPlanEvent =
   | { readonly type: 'run-started'; readonly session: string; readonly tasks: number; readonly done: number }
   | { readonly type: 'task-started'; readonly task: string; readonly text: string }
-  | {
-      readonly type: 'call-started';
-      readonly task: string;
-      readonly role: AgentRole;
-      readonly round: number;
-      readonly attempt: 1 | 2;
-      /** The task is stalled: the prompt asks for a new plan. */
-      readonly replans?: true;
-      /** The answer is from before an interruption: the agent is not called again. */
-      readonly kept?: true;
-    }
-  | {
+  /** `replans`: the task is stalled, and the prompt asks for a new plan. */
+  | ({ readonly type: 'call-started'; readonly replans?: true } & OfCall)
+  | ({
       readonly type: 'call-ended';
-      readonly task: string;
-      readonly role: AgentRole;
-      readonly round: number;
-      readonly attempt: 1 | 2;
       readonly ms: number;
       readonly tokens?: number;
       readonly cost?: number;
       /** Why the call gave no result. */
       readonly fault?: string;
-    }
+    } & OfCall)
   | {
       readonly type: 'checked';
       readonly task: string;
@@ -157,7 +156,6 @@ export type RunPlanEvent =
   /** A task asks a person. Told once, also if it was asked before the run. */
   | ({ readonly type: 'question' } & AskedQuestion)
   | { readonly type: 'ticked'; readonly task: string }
-  | { readonly type: 'merged'; readonly task: string }
   | {
       readonly type: 'task-ended';
       readonly task: string;
@@ -169,13 +167,12 @@ export type RunPlanEvent =
 
 export type TaskOutcome = 'approved' | 'needed' | 'limit';
 
-/** The outcome of a task in this run. */
 export interface TaskSummary {
   readonly task: string;
   readonly text: string;
   /** `open`: not finished in this run. */
   readonly outcome: TaskOutcome | 'open';
-  /** Why the task is not approved, ticked or merged. */
+  /** Why the task is not approved or not ticked. */
   readonly why?: string;
   /** Implementer results, also of earlier runs. */
   readonly rounds: number;
@@ -183,7 +180,6 @@ export interface TaskSummary {
   readonly findings: number;
   readonly tokens: number;
   readonly cost: number;
-  /** Milliseconds of agents and checks in this run. */
   readonly ms: number;
 }
 
@@ -195,7 +191,7 @@ export interface RunSummary {
   readonly total: number;
   /** Completed tasks, also of earlier runs. */
   readonly done: number;
-  /** Tasks that this run worked on or set aside. */
+  /** Tasks that this run worked on or gave up. */
   readonly tasks: readonly TaskSummary[];
   /** Questions that no one has answered. */
   readonly questions: readonly AskedQuestion[];
@@ -204,6 +200,4 @@ export interface RunSummary {
   readonly tokens: number;
   readonly cost: number;
   readonly ms: number;
-  /** Pending proposals that were added meanwhile. */
-  readonly proposed: number;
 }

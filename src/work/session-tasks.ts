@@ -6,7 +6,7 @@ import type { ToolReply } from '../contracts/replies/replies.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { systemClock } from '../engine/ports/clients.js';
 import { type HeldLease, holdLease, type Lease, type LeaseStore } from '../engine/ports/lease-store.js';
-import { type OutcomeName, questionKey } from '../ledger/task-ledger.js';
+import type { OutcomeName } from '../ledger/task-ledger.js';
 import { keepTrying } from '../sdk/keep-trying.js';
 import type { PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -17,6 +17,9 @@ import type { Stall, WorkTask } from './task-step.js';
 type PlanTask = ToolReply<'plan-show'>['tasks'][number];
 type BoardTask = ToolReply<'task-list'>['tasks'][number];
 type Came = RunStatusReply['tasks'][number];
+
+/** Results of a task that count its rounds. */
+const MOST_RESULTS = 500;
 
 /** Sends a request, and retries temporary failures. */
 export type Asking = <T>(request: (client: ThroughlineClient) => Promise<T>) => Promise<T>;
@@ -41,16 +44,10 @@ export async function sessionTasks(ask: Asking, session: string): Promise<WorkTa
 function planTasks(all: readonly PlanTask[], came: ReadonlyMap<string, Came>): WorkTask[] {
   const parents = new Set(all.flatMap(({ parent }) => parent ?? []));
   const approved = new Set<string>();
-  const needs = new Map<string, readonly string[]>();
   return all.flatMap((task) => {
     const { id, text, parent, status, blocked, optional, cancelled, group } = task;
     // A parent precedes its subtasks.
     if (wasApproved(came.get(id)) || (parent !== undefined && approved.has(parent))) approved.add(id);
-    const dependsOn = [
-      ...(task.depends_on ?? []),
-      ...(parent === undefined ? [] : (needs.get(parent) ?? [])),
-    ];
-    needs.set(id, dependsOn);
     if (parents.has(id) || cancelled === true || group === true) return [];
     const known = came.get(id);
     const isHeld = blocked === true && known?.last_outcome.endsWith('_blocked') !== true;
@@ -64,13 +61,12 @@ function planTasks(all: readonly PlanTask[], came: ReadonlyMap<string, Came>): W
       isOptional: optional === true,
       ...(isHeld && { hold: 'the plan marks it as blocked' }),
       waitsFor: task.waits_for ?? [],
-      dependsOn,
     };
   });
 }
 
 function boardTask(task: BoardTask, known: Came | undefined): WorkTask {
-  const { id, content, status, unresolved, depends_on, reason } = task;
+  const { id, content, status, unresolved, reason } = task;
   const isHeld = status === 'blocked' && known?.last_outcome.endsWith('_blocked') !== true;
   const hold = isHeld ? `it is blocked${reason === undefined ? '' : `: ${reason}`}` : undefined;
   return {
@@ -83,7 +79,6 @@ function boardTask(task: BoardTask, known: Came | undefined): WorkTask {
     isOptional: false,
     ...(hold !== undefined && { hold }),
     waitsFor: unresolved.map((other) => other.id),
-    dependsOn: depends_on,
   };
 }
 
@@ -111,36 +106,16 @@ function beginning(known: Came | undefined) {
 async function history(
   ask: Asking,
   session: string,
-  known: Came,
-): Promise<Pick<WorkTask, 'rounds' | 'stall' | 'asked'>> {
-  const { task, stalled, dispatches, next_action } = known;
+  { task, stalled, dispatches }: Came,
+): Promise<Pick<WorkTask, 'rounds' | 'stall'>> {
   const [results, stall] = await Promise.all([
     resultsOf(ask, session, task, dispatches),
     stalled ? stallOf(ask, session, task) : ('none' as const),
   ]);
   const since = results.findIndex(({ verdict }) => verdict === 'approved');
   const tries = since < 0 ? results : results.slice(0, since);
-  const work = tries.filter(({ role }) => role === 'implementer');
-  const asking = newQuestions(results);
-  const [last] = results;
-  const isRepeated = last?.asks !== undefined && !asking.has(last) && next_action !== 'wait_for_answer';
-  return {
-    rounds: work.filter((result) => !asking.has(result)).length,
-    stall,
-    ...(isRepeated && { asked: 'repeated' as const }),
-  };
-}
-
-/** Returns the blocked results with a new question. An agent that repeats an answered one makes no progress. */
-function newQuestions(newestFirst: readonly TimelineEntry[]): ReadonlySet<TimelineEntry> {
-  const before = new Set<string>();
-  const asking = newestFirst.toReversed().filter(({ verdict, asks = [] }) => {
-    const keys = asks.map(questionKey);
-    const isNew = verdict === 'blocked' && keys.some((key) => !before.has(key));
-    for (const key of keys) before.add(key);
-    return isNew;
-  });
-  return new Set(asking);
+  const asks = ({ verdict, asks = [] }: TimelineEntry) => verdict === 'blocked' && asks.length > 0;
+  return { rounds: tries.filter((result) => result.role === 'implementer' && !asks(result)).length, stall };
 }
 
 /** Returns the results of a task without duplicates, the newest first. */
@@ -150,16 +125,10 @@ async function resultsOf(
   task: string,
   counted: number,
 ): Promise<readonly TimelineEntry[]> {
-  const found: TimelineEntry[] = [];
-  let cursor: string | undefined;
-  do {
-    const at = cursor === undefined ? {} : { cursor };
-    const page = await ask((client) =>
-      client.tools.timelineList({ session, task, kinds: ['result'], limit: 500, ...at }),
-    );
-    found.push(...page.entries.filter(({ verdict }) => verdict !== undefined));
-    cursor = page.next;
-  } while (cursor !== undefined);
+  const { entries } = await ask(({ tools }) =>
+    tools.timelineList({ session, task, kinds: ['result'], limit: MOST_RESULTS }),
+  );
+  const found = entries.filter(({ verdict }) => verdict !== undefined);
   if (found.length === counted) return found;
   // The log also contains duplicates.
   const counts = await Promise.all(
@@ -179,8 +148,8 @@ async function stallOf(ask: Asking, session: string, task: string): Promise<Stal
   return Array.isArray(signals) && signals.some(isBeyond) ? 'beyond' : 'replan';
 }
 
-/** Temporary failures: services that are starting, a lost server, a busy session. */
-const PASSING: ReadonlySet<string> = new Set(['unavailable', 'not_caught_up', 'conflict', 'rate_limited']);
+/** Codes of temporary failures, beside `unavailable`: services that are starting, a busy session. */
+const PASSING: ReadonlySet<string> = new Set(['not_caught_up', 'conflict', 'rate_limited']);
 
 /** Access to a session that retries temporary failures. */
 export interface PatientSession {
@@ -214,14 +183,12 @@ export function patientSession(
 
 /** Turns temporary failures into `unavailable`, the only code that is retried. */
 function passing(error: unknown): never {
-  if (codeOf(error) === 'unavailable' || !PASSING.has(codeOf(error))) throw error;
+  if (!PASSING.has(codeOf(error))) throw error;
   throw new ThroughlineError('unavailable', messageOf(error), { cause: error });
 }
 
 /** Lifetime of a lease without a heartbeat, in milliseconds. */
 const TTL_MS = 30_000;
-/** Largest number of ended holders in a request. */
-const MOST_ENDED = 20;
 
 /** Returns a unique holder name for a run. */
 export function newHolder(): string {
@@ -243,7 +210,7 @@ export function taskLeases(
 ): ClaimTask {
   const leases: LeaseStore = {
     async claim(task, { at: _, ended: gone, ...claim }) {
-      const request = { session, task, ...claim, ...(gone !== undefined && { ended: [...gone] }) };
+      const request = { session, task, ...claim, ended: [...(gone ?? [])] };
       const reply = await ask(({ tools }) => tools.runClaim(request));
       return { holder: reply.holder ?? 'another run', since: reply.since ?? '' };
     },
@@ -252,8 +219,7 @@ export function taskLeases(
     },
   };
   const options = {
-    ...{ holder, ttlMs: TTL_MS, now: systemClock },
-    ...(ended.length > 0 && { ended: ended.slice(-MOST_ENDED) }),
+    ...{ holder, ttlMs: TTL_MS, now: systemClock, ended },
     ...(beatMs !== undefined && { beatMs }),
   };
   return (task) => holdLease(leases, task, { ...options, what: `task ${task}` });

@@ -1,36 +1,22 @@
 import { ThroughlineError } from '../contracts/errors.js';
 import { redactedEnd } from '../memory/redaction/redacted.js';
 import { sentBackText } from '../prompt/role-contract.js';
-import { LATE, withinDeadline } from '../shared/backoff.js';
 import { linkedSignal } from '../shared/linked-signal.js';
+import { quoted } from '../shared/text.js';
 import { type AgentResult, readAnswer, resultIdOf } from './command-agent.js';
-import { changedFiles } from './git-worktrees.js';
 import type { RunStep } from './plan-run.js';
-import type {
-  Agent,
-  AgentCall,
-  AgentRole,
-  Check,
-  GivenAnswer,
-  KeptAnswers,
-  RunPlanEvent,
-} from './run-types.js';
+import type { Agent, AgentCall, AgentRole, Check, RunPlanEvent } from './run-types.js';
 import type { PatientSession } from './session-tasks.js';
-import { type PromptRemarks, taskPromptOf } from './task-prompt.js';
 import type { WorkTask } from './task-step.js';
 
 interface StepTools extends PatientSession {
   readonly session: string;
   readonly project: string | undefined;
-  /** Largest number of facts in a prompt. Default: as many as fit. */
-  readonly maxFacts: number | undefined;
-  readonly agents: { readonly implementer: Agent; readonly reviewer: Agent | undefined };
+  /** Working folder of agents and checks. */
+  readonly directory: string;
+  readonly implementer: Agent;
+  readonly reviewer: Agent | undefined;
   readonly check: Check | undefined;
-  readonly kept: KeptAnswers | undefined;
-  /** For the reviewer. */
-  readonly review: PromptRemarks['review'];
-  /** Returns the output of hooks that no prompt has shown yet. */
-  readonly hookOutput: () => readonly string[];
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly tell: (event: RunPlanEvent) => void;
@@ -42,232 +28,171 @@ const GRACE_MS = 15_000;
 const MAX_SHOWN = 4000;
 const MAX_FINDING = 400;
 
-/** Runs one step, and publishes its result. */
+/** Runs one step of a task, and publishes its result. */
 export async function runStep(
   task: WorkTask,
   step: Exclude<RunStep, { kind: 'close' }>,
-  directory: string,
   tools: StepTools,
 ): Promise<void> {
-  if (step.kind === 'implement') return agentTurn(task, 'implementer', step, directory, tools);
-  const { reviewer } = tools.agents;
-  if (tools.check !== undefined) {
-    const { passed, command, output = '' } = await checked(tools.check, task, step.round, directory, tools);
-    if (!passed) return publishOwn(task, 'reviewer', step.round, await failedCheck(command, output), tools);
-    if (reviewer === undefined) {
-      const passing: OwnResult = { assessment: 'approved', strengths: [`The check "${command}" passed`] };
-      return publishOwn(task, 'reviewer', step.round, passing, tools);
-    }
+  const { implementer, reviewer, check } = tools;
+  if (step.kind === 'implement') {
+    await agentTurn(task, { ...step, role: 'implementer', agent: implementer }, tools);
+    return;
   }
-  return agentTurn(task, 'reviewer', step, directory, tools);
+  if (check !== undefined) {
+    const { passed, command, output = '' } = await checked(check, task, step.round, tools);
+    const passing = { assessment: 'approved', strengths: [`The check "${command}" passed`] };
+    const own = passed ? passing : await failedCheck(command, output);
+    if (!passed || reviewer === undefined)
+      return publishOwn(task, { role: 'reviewer', round: step.round }, own, tools);
+  }
+  // runPlan refuses options with neither a reviewer nor a check.
+  if (reviewer !== undefined) await agentTurn(task, { ...step, role: 'reviewer', agent: reviewer }, tools);
+}
+
+/** The role and round of a result. */
+interface Turn {
+  readonly role: AgentRole;
+  readonly round: number;
 }
 
 /** Calls an agent, and again if its answer has no result. If both fail, publishes a result that says so. */
 async function agentTurn(
   task: WorkTask,
-  role: AgentRole,
-  { round, replans = false }: { readonly round: number; readonly replans?: boolean },
-  directory: string,
+  { role, round, agent, replans = false }: Turn & { readonly agent: Agent; readonly replans?: boolean },
   tools: StepTools,
 ): Promise<void> {
-  const { session, project, maxFacts } = tools;
+  const { session, project, directory, check } = tools;
   const resultId = resultIdOf(session, task.id, role, task.results);
-  const first = `${task.id}-${task.results + 1}-${role}`;
-  const wasBegun = (await tools.kept?.begin?.(first)) === true;
-  const taskPrompt = taskPromptOf(task.text, {
-    check: tools.check?.command,
-    hooks: tools.hookOutput(),
-    ...(wasBegun && { interrupted: { files: await changedFiles(directory) } }),
-    ...(role === 'reviewer' && tools.review !== undefined && { review: tools.review }),
-  });
+  const judged =
+    check?.command === undefined
+      ? ''
+      : `\n\nThis command judges the work: ${quoted(check.command)} (it must pass)`;
   const compiled = await tools.ask((client) =>
     client.compile({
-      ...{ session, role, taskId: task.id, taskPrompt },
+      ...{ session, role, taskId: task.id, taskPrompt: `${task.text}${judged}` },
       include: ['messages'],
-      ...(maxFacts !== undefined && { maxFacts }),
       ...(project !== undefined && { project }),
     }),
   );
   let { prompt } = compiled;
   let messages: AgentCall['messages'] = compiled.messages;
   let fault = '';
-  const names = [first, `${first}-again`] as const;
   for (const attempt of [1, 2] as const) {
-    const name = names[attempt - 1] ?? first;
-    const call = {
-      ...{ session, task: task.id, role, round, attempt, resultId, name, directory },
-      ...{ prompt, messages, answers: () => answersTo(task.id, tools) },
-    };
-    const { answer, ms, isLate } = await answered(call, replans && attempt === 1, tools);
-    const read = readAnswer(answer.text, role, task.id, resultId);
-    fault = read.ok ? '' : [answer.fault, read.fault].filter(Boolean).join('; ');
+    const of = { task: task.id, role, round, attempt };
+    const name = `${task.id}-${task.results + 1}-${role}${attempt === 1 ? '' : '-again'}`;
+    const call = { ...of, session, resultId, name, directory, prompt, messages };
+    tools.tell({ type: 'call-started', ...of, ...(replans && attempt === 1 && { replans }) });
+    const { result = '', ms, isLate } = await timed((signal) => agent({ ...call, signal }), tools);
+    const said = typeof result === 'string' ? { text: result } : result;
+    const read = readAnswer(said.text, role, task.id, resultId);
+    const late = isLate ? lateText(tools) : said.fault;
+    fault = read.ok ? '' : [late, read.fault].filter(Boolean).join('; ');
     tools.tell({
-      ...{ type: 'call-ended', task: task.id, role, round, attempt, ms },
-      ...(answer.tokens !== undefined && { tokens: answer.tokens }),
-      ...(answer.cost !== undefined && { cost: answer.cost }),
+      ...{ type: 'call-ended', ...of, ms },
+      ...(said.tokens !== undefined && { tokens: said.tokens }),
+      ...(said.cost !== undefined && { cost: said.cost }),
       ...(fault !== '' && { fault }),
     });
     if (read.ok) {
-      const refused = await publish(task, role, round, read.result, tools);
-      if (refused === undefined) return forget(names, tools);
+      const refused = await publish(task, { role, round }, read.result, tools);
+      if (refused === undefined) return;
       fault = refused;
     }
+    // A second attempt would take as long again.
     if (isLate) break;
-    const again = `You were asked this before, and your answer ended with:\n\n${end(answer.text, MAX_SHOWN)}\n\n${sentBackText(role, fault)}`;
+    const again = `You were asked this before, and your answer ended with:\n\n${end(said.text, MAX_SHOWN)}\n\n${sentBackText(role, fault)}`;
     prompt = `${compiled.prompt}\n\n${again}`;
     messages = [...compiled.messages, { role: 'user', content: again }];
   }
-  const summary = `No result from the ${role}: ${end(await redactedEnd(fault, MAX_FINDING + 1), MAX_FINDING)}`;
-  const own: OwnResult =
-    role === 'implementer' ? { status: 'failed', summary } : { assessment: 'blocked', summary };
-  await publishOwn(task, role, round, own, tools);
-  await forget(names, tools);
+  const summary = `No result from the ${role}: ${await shortEnd(fault)}`;
+  const own = role === 'implementer' ? { status: 'failed', summary } : { assessment: 'blocked', summary };
+  await publishOwn(task, { role, round }, own, tools);
 }
 
-async function answersTo(task: string, { ask, session }: StepTools): Promise<readonly GivenAnswer[]> {
-  const { entries } = await ask(({ tools }) => tools.ledgerShow({ session, task }));
-  const answers: unknown = entries['ledger.task.answers'];
-  return Array.isArray(answers) ? answers : [];
+async function checked(check: Check, task: WorkTask, round: number, tools: StepTools) {
+  const { session, directory } = tools;
+  const call = { session, task: task.id, round, name: `${task.id}-${task.results + 1}-check`, directory };
+  const { result, ms, isLate } = await timed((signal) => check({ ...call, signal }), tools);
+  const { command = check.command ?? 'check' } = result ?? {};
+  const answer = isLate || result === undefined ? { passed: false, output: lateText(tools) } : result;
+  tools.tell({ type: 'checked', task: task.id, round, passed: answer.passed, command, ms });
+  return { ...answer, command };
 }
 
-/** Removes published answers, because a later session may have the same name. */
-async function forget(names: readonly string[], { kept }: StepTools): Promise<void> {
-  for (const name of names) await kept?.drop?.(name);
+function lateText({ timeoutMs }: StepTools): string {
+  return `timed out after ${timeoutMs / 1000} s`;
 }
 
-/** `isLate`: the call timed out, and a second attempt would take as long again. */
-async function answered(
-  call: Omit<AgentCall, 'signal'>,
-  replans: boolean,
-  { agents, kept, timeoutMs, signal, tell }: StepTools,
-) {
-  const { task, role, round, attempt, name } = call;
-  const before = await kept?.read(name);
-  const isKept = before !== undefined;
-  tell({
-    ...{ type: 'call-started', task, role, round, attempt },
-    ...(replans && { replans }),
-    ...(isKept && { kept: true }),
-  });
-  if (isKept) return { answer: before, ms: 0, isLate: false };
-  const agent = agents[role];
-  if (agent === undefined) throw new ThroughlineError('internal', `there is no ${role}`);
-  const started = performance.now();
-  const { result, isLate } = await timed((until) => agent({ ...call, signal: until }), timeoutMs, signal);
-  const said = typeof result === 'string' ? { text: result } : (result ?? { text: '' });
-  const late = isLate ? `timed out after ${timeoutMs / 1000} s` : undefined;
-  const fault = late ?? said.fault;
-  const answer = { ...said, ...(fault !== undefined && { fault }) };
-  await kept?.keep(name, answer);
-  return { answer, ms: performance.now() - started, isLate };
-}
-
-async function checked(
-  check: Check,
-  task: WorkTask,
-  round: number,
-  directory: string,
-  { session, timeoutMs, signal, tell }: StepTools,
-) {
-  const started = performance.now();
-  const name = `${task.id}-${task.results + 1}-check`;
-  const { result, isLate } = await timed(
-    (until) => check({ session, task: task.id, round, name, directory, signal: until }),
-    timeoutMs,
-    signal,
-  );
-  const late = {
-    ...{ passed: false, command: result?.command ?? 'check' },
-    output: `timed out after ${timeoutMs / 1000} s`,
-  };
-  const answer = isLate || result === undefined ? late : result;
-  const { passed, command } = answer;
-  tell({ type: 'checked', task: task.id, round, passed, command, ms: performance.now() - started });
-  return answer;
-}
-
-/** Runs a call with a timeout, and abandons it if it does not end. Throws if the run stops. */
+/** Runs a call with a timeout, and abandons it if it does not end in time. Throws if the run stops. */
 async function timed<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  timeoutMs: number,
-  stopping: AbortSignal,
-): Promise<{ readonly result?: T; readonly isLate: boolean }> {
+  { timeoutMs, signal: stopping }: StepTools,
+) {
   stopping.throwIfAborted();
-  const until = linkedSignal([stopping], timeoutMs);
-  const aborted = new Promise<typeof LATE>((resolve) => {
-    until.signal.addEventListener('abort', () => resolve(LATE), { once: true });
+  const started = performance.now();
+  const { signal, release } = linkedSignal([stopping], timeoutMs);
+  const abandoned = new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => setTimeout(resolve, GRACE_MS, undefined).unref(), { once: true });
   });
-  const working = work(until.signal);
+  const working = work(signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+    return undefined;
+  });
   try {
-    const first = await Promise.race([working, aborted]);
-    if (first !== LATE) {
-      stopping.throwIfAborted();
-      return { result: first, isLate: until.signal.aborted };
-    }
-    const last = await withinDeadline(
-      GRACE_MS,
-      working.catch(() => LATE),
-    );
+    const result = await Promise.race([working, abandoned]);
     stopping.throwIfAborted();
-    return last === LATE ? { isLate: true } : { result: last as T, isLate: true };
+    return { result, ms: performance.now() - started, isLate: signal.aborted };
   } finally {
-    until.release();
+    release();
   }
 }
 
 /** Publishes a result and reports it. Returns the reason if it was rejected. */
 async function publish(
   task: WorkTask,
-  role: AgentRole,
-  round: number,
-  { body, verdict, findings, summary, repaired }: AgentResult,
+  turn: Turn,
+  { body, ...result }: AgentResult,
   tools: StepTools,
 ): Promise<string | undefined> {
-  const became = await tools.publish(role, body);
+  const became = await tools.publish(turn.role, body);
   if (became.status === 'rejected') return became.reason;
-  tools.tell({
-    ...{ type: 'result', task: task.id, role, round, verdict, findings, dispatch: became.dispatch },
-    ...(summary !== undefined && { summary }),
-    ...(repaired !== undefined && { repaired }),
-  });
+  tools.tell({ type: 'result', task: task.id, ...turn, ...result, dispatch: became.dispatch });
   return undefined;
 }
 
+/** A result that the run makes. */
+type OwnResult = { readonly summary?: string; readonly required_fixes?: readonly string[] } & (
+  | { readonly status: string }
+  | { readonly assessment: string }
+);
+
 /** Publishes a result of the run itself as plain JSON, because its texts may quote the markers of a result block. */
-async function publishOwn(
-  task: WorkTask,
-  role: AgentRole,
-  round: number,
-  own: OwnResult,
-  tools: StepTools,
-): Promise<void> {
-  const result_id = resultIdOf(tools.session, task.id, role, task.results);
+async function publishOwn(task: WorkTask, turn: Turn, own: OwnResult, tools: StepTools): Promise<void> {
+  const result_id = resultIdOf(tools.session, task.id, turn.role, task.results);
   const result = {
     body: JSON.stringify({ task_id: task.id, ...own, result_id }),
     verdict: 'status' in own ? own.status : own.assessment,
-    findings: 'required_fixes' in own ? own.required_fixes.length : 0,
-    ...('summary' in own && { summary: own.summary }),
+    findings: own.required_fixes?.length ?? 0,
+    ...(own.summary !== undefined && { summary: own.summary }),
   };
-  const refused = await publish(task, role, round, result, tools);
+  const refused = await publish(task, turn, result, tools);
   if (refused !== undefined) throw new ThroughlineError('internal', `task ${task.id}: ${refused}`);
 }
 
-type OwnResult =
-  | { readonly status: 'failed'; readonly summary: string }
-  | { readonly assessment: 'blocked'; readonly summary: string }
-  | { readonly assessment: 'approved'; readonly strengths: readonly string[] }
-  | Awaited<ReturnType<typeof failedCheck>>;
-
 async function failedCheck(command: string, output: string) {
-  // Redacts before it cuts, because half a secret is not recognised.
-  const said = end(await redactedEnd(output.trim(), MAX_FINDING + 1), MAX_FINDING);
-  const message = `The check "${command}" failed${said === '' ? '' : `: ${said}`}`;
+  const said = await shortEnd(output.trim());
+  const summary = `The check "${command}" failed`;
+  const message = said === '' ? summary : `${summary}: ${said}`;
   return {
-    assessment: 'needs_changes' as const,
-    summary: `The check "${command}" failed`,
-    issues: [{ severity: 'critical', message }],
+    ...{ assessment: 'needs_changes', summary, issues: [{ severity: 'critical', message }] },
     required_fixes: [`Make the check "${command}" pass`],
   };
+}
+
+/** Redacts before it cuts, because half a secret is not recognised. */
+async function shortEnd(text: string): Promise<string> {
+  return end(await redactedEnd(text, MAX_FINDING + 1), MAX_FINDING);
 }
 
 function end(text: string, most: number): string {

@@ -23,16 +23,14 @@ export interface WorkTask {
   readonly hold?: string;
   /** Unfinished tasks that must be done first. */
   readonly waitsFor: readonly string[];
-  /** All dependencies, finished or not. */
-  readonly dependsOn: readonly string[];
   /** Number of results with a verdict. */
   readonly results: number;
   readonly last?: OutcomeName;
   /** Questions that no one has answered. */
   readonly questions: NonNullable<RunStatusReply['tasks'][number]['questions']>;
-  /** `open`: the last result waits for an answer; `answered`: it has one; `repeated`: it had one before the result. */
-  readonly asked?: 'open' | 'answered' | 'repeated';
-  /** Implementer results since the last approval, without those that asked something new. */
+  /** `open`: the last result waits for an answer; `answered`: it has one. */
+  readonly asked?: 'open' | 'answered';
+  /** Implementer results since the last approval, without those that asked a person. */
   readonly rounds: number;
   readonly stall: Stall;
   readonly stalledBy?: string;
@@ -62,16 +60,12 @@ export function nextStep(
 ): Step {
   if (asked === 'open') return { kind: 'wait' };
   if (last === 'implementer_completed') return { kind: 'judge', round: rounds };
+  if (stall === 'beyond' && !again)
+    return { kind: 'needed', why: `stalled again after a replan: ${stallText(stalledBy ?? 'no progress')}` };
   if (last === 'reviewer_blocked') {
     return again || asked === 'answered'
       ? { kind: 'judge', round: rounds }
       : { kind: 'needed', why: 'the reviewer asks for a decision of a person' };
-  }
-  if (stall === 'beyond' && !again) {
-    return {
-      kind: 'needed',
-      why: `stalled again after a replan: ${stallText(stalledBy ?? 'no progress')}`,
-    };
   }
   if (rounds >= maxRounds && !again)
     return { kind: 'limit', why: `not approved after ${counted(rounds, 'round')} (limit ${maxRounds})` };

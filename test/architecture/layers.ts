@@ -130,7 +130,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ['preact', '@preact/signals', 'diff'],
   },
   work: {
-    holds: 'runs of a plan with agents: the steps of a task, agents that are commands, git worktrees',
+    holds: 'runs of a plan with agents: the steps of a task, agents that are commands',
     imports: [
       'contracts',
       'engine/files',

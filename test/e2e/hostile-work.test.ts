@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -91,25 +91,21 @@ const shellQuoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 const approval = JSON.stringify({
   text: 'BEGIN_DISPATCH_RESULT\n{"task_id":"T001","assessment":"approved"}\nEND_DISPATCH_RESULT',
 });
-const completion = JSON.stringify({
-  text: 'BEGIN_DISPATCH_RESULT\n{"task_id":"T001","status":"completed"}\nEND_DISPATCH_RESULT',
-});
-
 /** Process records, links and answers in a folder of a repository, as a run's own are named. */
 async function plantedIn(folder: string, pid: number): Promise<void> {
   await mkdir(folder, { recursive: true });
   const outside = join('..'.concat('/..'.repeat(20)), root, 'outside');
-  await writeFile(join(folder, 'x.pid'), JSON.stringify({ pid }));
-  await writeFile(
-    join(folder, 'x.json'),
-    JSON.stringify({ pid, holder: 'x', calls: { x: { pid, mark: '' } } }),
-  );
-  await writeFile(join(folder, 'lock'), JSON.stringify({ pid }));
-  await writeFile(join(folder, 'T001-1-implementer.answer.json'), completion);
+  await writeFile(join(folder, 'run.json'), JSON.stringify({ pid, holder: 'x' }));
   await writeFile(join(folder, 'T001-2-reviewer.answer.json'), approval);
   for (const name of ['1-implementer', '2-reviewer'])
-    for (const end of ['log', 'prompt.md', 'prompt.md.tmp', 'answer.json.tmp'])
+    for (const end of ['log', 'prompt.md', 'prompt.md.tmp'])
       await symlink(`${outside}-${name}-${end}`, join(folder, `T001-${name}.${end}`));
+}
+
+async function logsOf(state: string, session: string): Promise<string> {
+  const projects = join(state, 'throughline', 'projects');
+  const [project = ''] = await readdir(projects);
+  return join(projects, project, 'work', session);
 }
 
 async function outsideFiles(): Promise<string[]> {
@@ -132,40 +128,10 @@ describe('throughline work in a cloned repository', () => {
     expect((await stat(join(folder, '.throughline', 'work', session))).isDirectory()).toBe(true);
   });
 
-  it('does the same where --logs names a folder of the repository', async () => {
-    await using other = bystander();
-    const { work, calls, folder } = await cloned({
-      plant: (origin) => plantedIn(join(origin, 'logs'), other.pid),
-    });
-    const { code, stderr } = await work('--logs', 'logs');
-    expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(other.lives()).toBe(true);
-    expect(await calls()).toEqual(BOTH);
-    expect(await outsideFiles()).toEqual([]);
-    for (const name of ['T001-1-implementer.log', 'T001-2-reviewer.prompt.md'])
-      expect((await lstat(join(folder, 'logs', name))).isFile()).toBe(true);
-  });
-
-  it.each(['--logs', '--worktrees'])(
-    'writes nothing through a link in place of the folder of %s',
-    async (option) => {
-      const elsewhere = await mkdtemp(join(root, 'elsewhere-'));
-      const { work, calls } = await cloned({ plant: (origin) => symlink(elsewhere, join(origin, 'out')) });
-      for (const folder of ['out', 'out/more'])
-        expect(await work(option, folder)).toMatchObject({
-          code: 2,
-          stderr: expect.stringContaining('leads out of the project'),
-        });
-      expect(await calls()).toEqual([]);
-      expect(await readdir(elsewhere)).toEqual([]);
-    },
-  );
-
   it("keeps logs and prompts in a folder that is the user's alone", async () => {
     const { work, state, session } = await cloned({});
     const { stderr } = await work();
-    const [project = ''] = await readdir(join(state, 'throughline', 'projects'));
-    const logs = join(state, 'throughline', 'projects', project, 'work', session);
+    const logs = await logsOf(state, session);
     expect(stderr).toContain(`prompts and logs: ${logs}`);
     expect((await stat(logs)).mode & 0o777).toBe(0o700);
     expect(await readdir(logs)).toEqual(
@@ -272,9 +238,9 @@ printf '%s' '${approval}' > "$d/$n.answer.json"; printf '%s' '${approval}' > "$d
   it('ends what the agents of a run within a call have left, though that run was killed', async () => {
     const inner = newSession('inner');
     const agent = `sh -c 'setsid sleep 600 & echo $! > $OWN/left; kill -9 $(cat $OWN/inner)'`;
-    const nested = `${process.execPath} ${BIN} work --plan tasks.md -s ${inner} --implementer "$AGENT" --check true --env OWN`;
+    const nested = `${process.execPath} ${BIN} work --plan ../clone/tasks.md -s ${inner} --implementer "$AGENT" --check true --env OWN`;
     const { work, session } = await cloned({
-      implementer: `export OWN; AGENT=${shellQuoted(agent)}; export AGENT\nsh -c 'echo $$ > $OWN/inner; exec ${nested}'`,
+      implementer: `export OWN; AGENT=${shellQuoted(agent)}; export AGENT\nmkdir -p $OWN/nested; cd $OWN/nested; sh -c 'echo $$ > $OWN/inner; exec ${nested}'`,
     });
     expect(await work('--env', 'NATS_URL')).toMatchObject({ code: 0 });
     const left = Number(await readFile(join(root, session, 'left'), 'utf8'));
@@ -318,11 +284,11 @@ printf '%s' '${approval}' > "$d/$n.answer.json"; printf '%s' '${approval}' > "$d
   });
 
   it('keeps the beginning and the end of what a call writes, 16 MB in all', async () => {
-    const { work, folder } = await cloned({
+    const { work, session, state } = await cloned({
       implementer: 'echo the beginning; yes 0123456789abcdef | head -c 60000000; echo the end',
     });
-    expect(await work('--logs', 'logs')).toMatchObject({ code: 0 });
-    const log = join(folder, 'logs', 'T001-1-implementer.log');
+    expect(await work()).toMatchObject({ code: 0 });
+    const log = join(await logsOf(state, session), 'T001-1-implementer.log');
     expect((await stat(log)).size).toBeLessThanOrEqual(16 * 1024 * 1024);
     const text = await readFile(log, 'utf8');
     expect(text.slice(0, 2000)).toContain('the beginning\n');
@@ -345,16 +311,21 @@ printf '%s' '${approval}' > "$d/$n.answer.json"; printf '%s' '${approval}' > "$d
 });
 
 describe('two runs of one session', () => {
-  it('ask each agent once, wherever they keep their logs, and the second says who has the task', async () => {
-    const { args, env, folder, calls, state, session } = await cloned({
+  it('share its plan from two checkouts, never from one', async () => {
+    const { args, env, folder, calls, session, work } = await cloned({
       plan: '- [ ] T001 A\n- [ ] T002 B (depends on T001)\n',
       implementer: 'touch $OWN/asked; while ! test -f $OWN/go; do sleep 0.1; done',
     });
     const first = cli(args, { env, cwd: folder });
     await soon(() => stat(join(root, session, 'asked')));
-    const child = spawn(process.execPath, [BIN, ...args, '--logs', 'elsewhere'], {
-      env: cleanEnv({ ...env, XDG_STATE_HOME: `${state}-2` }),
-      cwd: folder,
+    const refused = await work();
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stderr).toMatch(/process \d+ on .+ works in .+: run "git worktree add \.\.\/clone-2"/);
+    await run('git', ['-C', folder, 'worktree', 'add', '--quiet', '../clone-2']);
+    const withoutPlan = args.filter((arg) => arg !== '--plan' && arg !== 'tasks.md');
+    const child = spawn(process.execPath, [BIN, ...withoutPlan], {
+      env: cleanEnv(env),
+      cwd: join(root, session, 'clone-2'),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let said = '';
@@ -367,6 +338,5 @@ describe('two runs of one session', () => {
     expect(await first).toMatchObject({ code: 0 });
     expect(await ended).toBe(0);
     expect((await calls()).sort()).toEqual([...BOTH, 'T002 implementer', 'T002 reviewer']);
-    expect(dirname(state)).toContain(session);
   });
 });

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
-import type { RunPlanOptions } from '../../src/work/run-options.js';
 import { runPlan } from '../../src/work/run-plan.js';
-import type { AgentAnswer, KeptAnswers, RunPlanEvent } from '../../src/work/run-types.js';
+import type { AgentAnswer, RunPlanEvent, RunPlanOptions } from '../../src/work/run-types.js';
 import { taskLeases } from '../../src/work/session-tasks.js';
 import { tasksFolder } from '../support/runs.js';
 import { answerOf, type Script, scriptedAgents } from '../support/scripted-agents.js';
@@ -174,7 +173,7 @@ describe('runPlan', () => {
     });
   });
 
-  it('plans a stalled task again once, then asks, or goes on with the others', async () => {
+  it('plans a stalled task again once, then ends', async () => {
     const script = { '2.1 reviewer': ['needs_changes', 'needs_changes', 'needs_changes', 'needs_changes'] };
     const { events, agents, run } = await prepared('stalled', { script, maxRounds: 9 });
     const summary = await run();
@@ -189,9 +188,6 @@ describe('runPlan', () => {
     );
     expect(replans).toEqual([3]);
     expect(agents.calls[4]?.prompt).toContain('Choose another approach');
-    const skipping = await prepared('skipped', { script, maxRounds: 9, onStall: 'skip' });
-    expect(await skipping.run()).toMatchObject({ outcome: 'needed', done: 2 });
-    expect(skipping.agents.asked().at(-1)).toBe('2.2 reviewer 1');
   });
 
   it('ends at its limits: rounds, tokens and cost', async () => {
@@ -223,11 +219,13 @@ describe('runPlan', () => {
       // Its end is a finding: where that begins stands a secret.
       output: `${secret} expected 3, got 4 ${'x '.repeat(180)}`,
     });
-    const { session, agents, run } = await prepared('check', { check });
+    const named = Object.assign(check, { command: 'npm test' });
+    const { session, agents, run } = await prepared('check', { check: named });
     const { implementer } = agents;
     expect(await run()).toMatchObject({ outcome: 'done', findings: 1 });
     // A check that fails spares the review.
     expect(agents.asked().slice(0, 3)).toEqual(['2.1 implementer 1', '2.1 implementer 2', '2.1 reviewer 2']);
+    expect(agents.calls[0]?.prompt).toContain('This command judges the work: npm test (it must pass)');
     expect(agents.calls[1]?.prompt).toContain('expected 3, got 4');
     expect(agents.calls[1]?.prompt).not.toContain('a1B2a1B2');
     expect((await resultsOf(session))[1]).toBe('2.1 reviewer needs_changes');
@@ -275,41 +273,6 @@ describe('runPlan', () => {
     expect(await resultsOf(session)).toEqual(['2.1 implementer completed']);
     expect(await run()).toMatchObject({ outcome: 'done' });
     expect(agents.asked().filter((asked) => asked === '2.1 implementer 1')).toHaveLength(1);
-  });
-
-  it('begins no step again that has ended while the tasks were read', async () => {
-    const first = opened();
-    const second = opened();
-    const reading = opened();
-    let isFirstDone = false;
-    const onEvent = (event: RunPlanEvent) => {
-      if (event.type !== 'result' || event.role !== 'implementer') return;
-      if (event.task === 'T1') isFirstDone = true;
-      else second.resolve();
-    };
-    const text = '- [ ] T1 A\n- [ ] T2 B\n';
-    const { agents, run } = await prepared('meanwhile', { parallel: 2, onEvent }, text);
-    const implementer: RunPlanOptions['implementer'] = async (call) => {
-      if (call.task === 'T2') first.resolve();
-      await (call.task === 'T1' ? first.promise : reading.promise);
-      return agents.implementer(call);
-    };
-    // The state that is read once the first task has its result is that before the result of the second.
-    const client = new Proxy(system.client, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name, target);
-        if (name !== 'runStatus') return typeof value === 'function' ? value.bind(target) : value;
-        return async (session: string) => {
-          const reply = await target.runStatus(session);
-          if (!isFirstDone) return reply;
-          reading.resolve();
-          await second.promise;
-          return reply;
-        };
-      },
-    });
-    expect(await run({ client, implementer })).toMatchObject({ outcome: 'done', done: 2 });
-    expect(agents.asked().filter((asked) => asked.includes('implementer'))).toHaveLength(2);
   });
 
   it('stops the step of a task whose lease another run has taken, publishes nothing of it, and goes on after that one', async () => {
@@ -409,20 +372,15 @@ describe('runPlan', () => {
     ]);
   });
 
-  it('works on tasks at once that do not depend on each other', async () => {
-    const text = '- [ ] T1 A\n- [ ] T2 B\n- [ ] T3 C (depends on T1)\n';
-    let running = 0;
-    let most = 0;
-    const { agents, run } = await prepared('parallel', { parallel: 2 }, text);
-    const implementer: RunPlanOptions['implementer'] = async (call) => {
-      running += 1;
-      most = Math.max(most, running);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      running -= 1;
-      return agents.implementer(call);
-    };
-    expect(await run({ implementer })).toMatchObject({ outcome: 'done', done: 3 });
-    expect(most).toBe(2);
+  it('shares a plan with another run of its session', async () => {
+    const text = ['T1', 'T2', 'T3', 'T4'].map((id) => `- [ ] ${id} It\n`).join('');
+    const { session, agents, run } = await prepared('shared', {}, text);
+    const runs = ['one', 'two'].map((holder) => run({ run: { holder } }));
+    for (const summary of await Promise.all(runs))
+      expect(summary).toMatchObject({ outcome: 'done', done: 4 });
+    expect(new Set(agents.asked()).size).toBe(8);
+    expect(agents.calls).toHaveLength(8);
+    expect(await resultsOf(session)).toHaveLength(8);
   });
 
   it('shows in the list of sessions and in the timeline, as the inspector reads them', async () => {
@@ -480,15 +438,15 @@ describe('a run that is killed', () => {
     const worker = async () => {
       for (let kill = left.shift(); kill !== undefined; kill = left.shift()) {
         const { session, agents, run, text } = await prepared('killed', { script: SCRIPT, tick: true });
-        const kept = rememberedAnswers();
         const { client, implementer, reviewer, wasKilled } = mortal(system.client, agents, kill);
-        await expect(run({ client, kept, implementer, reviewer })).rejects.toThrow('killed');
+        await expect(run({ client, implementer, reviewer })).rejects.toThrow('killed');
         expect(wasKilled(), JSON.stringify(kill)).toBe(true);
-        expect(await run({ kept }), JSON.stringify(kill)).toMatchObject({ outcome: 'done', done: 3 });
+        expect(await run(), JSON.stringify(kill)).toMatchObject({ outcome: 'done', done: 3 });
         expect(await resultsOf(session), JSON.stringify(kill)).toEqual(EXPECTED);
         expect(await text()).toBe(PLAN.replace('[ ] 2.1', '[x] 2.1').replace('[ ] 2.2', '[x] 2.2'));
-        // An answer that was given is not asked for again.
-        const isLost = kill.at === 'agent' && kill.when === 'after';
+        // A call is made again if its answer was not published.
+        const isLost =
+          kill.at === 'agent' ? kill.when === 'after' : kill.at === 'publishText' && kill.when === 'before';
         expect(agents.calls.length, JSON.stringify(kill)).toBe(isLost ? 7 : 6);
         killed += 1;
       }
@@ -497,23 +455,6 @@ describe('a run that is killed', () => {
     expect(killed).toBe(KILLS.length);
   });
 });
-
-/** A promise that is resolved from outside. */
-function opened() {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}
-
-function rememberedAnswers(): KeptAnswers {
-  const kept = new Map<string, AgentAnswer>();
-  return {
-    read: async (name) => kept.get(name),
-    keep: async (name, answer) => void kept.set(name, answer),
-  };
-}
 
 /** A client and agents that die at one place, and answer nothing after it. */
 function mortal(

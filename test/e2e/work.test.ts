@@ -1,10 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { projectStateDir } from '../../src/engine/files/user-state.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
@@ -83,8 +82,7 @@ describe('throughline work', () => {
         'T002-2-reviewer.log',
       ]),
     );
-    expect(await readdir(join(state, 'work', session, 'runs'))).toEqual([]);
-    expect(await readdir(join(state, 'work', session, 'answers'))).toEqual([]);
+    expect(await readdir(state)).toEqual(['work']);
   });
 
   it.each([
@@ -163,9 +161,8 @@ describe('throughline work', () => {
   });
 
   it.each([
-    [['--env', 'NOT_SET'], '--env NOT_SET: the variable is not set'],
-    [['--env', 'A=b'], '--env takes names alone'],
-    [['--parallel', '2'], '--parallel 2 needs --worktrees'],
+    [['--env', 'NOT_SET'], '--env NOT_SET: no variable has this name'],
+    [['--env', 'A=b'], 'give its name alone'],
     [['--max-cost', 'much'], 'use an amount in dollars'],
   ])('refuses %j', async (more, said) => {
     const { work } = await project();
@@ -214,34 +211,12 @@ describe('throughline work with an agent of the Agent Client Protocol', () => {
     );
   });
 
-  it('asks a person for permission, and uses the answer for the rest of the task', async () => {
-    const turn = 'permit|rm -rf build|npm\ntest|npm publish';
-    const { session, work, written, env, folder } = await acpProject({
-      'T001 implementer': [turn, turn, turn, turn],
-      'T001 reviewer': ['needs_changes'],
-    });
-    const answer = (text: string) => cli(['answer', 'T001', text, '-s', session], { env, cwd: folder });
-    const first = await work();
-    expect(first).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining(
-        'T001 asks: May the implementer do this: rm -rf build? (allow | allow all | reject)',
-      ),
-    });
-    expect((await answer('reject')).code).toBe(0);
-    expect((await work()).stderr).toMatch(/May the implementer do this: npm test… \([0-9a-f]{12}\)\?/);
-    expect((await answer('allow all')).code).toBe(0);
-    const last = await work();
-    expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
-    const decided = 'rm -rf build: reject_once\nnpm\ntest: allow_once\nnpm publish: allow_once\n';
-    expect(await written('permissions')).toBe(
-      `rm -rf build: cancelled\nrm -rf build: reject_once\nnpm\ntest: cancelled\n${decided}${decided}`,
-    );
-  });
-
-  it.each(['allow', 'reject'])('decides by --on-permission %s', async (choice) => {
+  it.each([
+    [[], 'reject'],
+    [['--on-permission', 'allow'], 'allow'],
+  ])('answers a request for permission with %j', async (more, choice) => {
     const { work, written } = await acpProject({ 'T001 implementer': ['permit|npm test'] });
-    expect((await work('--on-permission', choice)).code).toBe(0);
+    expect((await work(...more)).code).toBe(0);
     expect(await written('permissions')).toBe(`npm test: ${choice}_once\n`);
   });
 
@@ -267,11 +242,6 @@ describe('throughline work, interrupted', () => {
     const child = started(args, env, folder);
     await child.said((event) => event.type === 'call-started' && event.role === 'reviewer');
     await soon(() => hung(folder));
-    // A second run of the session leaves the task to the first.
-    const second = started(args, env, folder);
-    await second.said(({ message = '' }) => /T001 is being worked on by process \d+ on /.test(message));
-    second.kill('SIGINT');
-    expect(await second.ended).toBe(130);
     child.kill('SIGINT');
     expect(await child.ended).toBe(130);
     expect(await isGone(folder)).toBe(true);
@@ -326,80 +296,9 @@ describe('throughline work, interrupted', () => {
   });
 });
 
-describe('throughline work --worktrees', () => {
-  const git = (folder: string, ...args: string[]) =>
-    promisify(execFile)('git', ['-C', folder, '-c', 'user.name=A', '-c', 'user.email=a@b.c', ...args]).then(
-      ({ stdout }) => stdout.trim(),
-    );
-
-  async function repository(script: Readonly<Record<string, readonly string[]>>, text: string) {
-    const made = await project(script, text);
-    const { folder } = made;
-    await git(folder, 'init', '--quiet', '--initial-branch', 'main');
-    await git(folder, 'config', 'user.name', 'A');
-    await git(folder, 'config', 'user.email', 'a@b.c');
-    await writeFile(join(folder, '.gitignore'), 'calls\nscript.json\nenvironment\n.throughline\n');
-    await writeFile(join(folder, 'shared'), 'a\nb\nc\n');
-    await git(folder, 'add', '--all');
-    await git(folder, 'commit', '--quiet', '-m', 'begin');
-    return made;
-  }
-  const TWO = '- [ ] T001 A\n- [ ] T002 B\n- [ ] T003 C (depends on T001, T002)\n';
-
-  it('gives each task a worktree, and merges what is approved', async () => {
-    const script = {
-      'T001 implementer': ['write|one|1'],
-      'T002 implementer': ['write|two|2'],
-      'T003 implementer': ['write|three|3'],
-    };
-    const { folder, work, text } = await repository(script, TWO);
-    const { code, stderr } = await work('--parallel', '2', '--worktrees', '--tick');
-    expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(
-      await Promise.all(['one', 'two', 'three'].map((name) => readFile(join(folder, name), 'utf8'))),
-    ).toEqual(['1', '2', '3']);
-    expect(await text()).toBe(TWO.replaceAll('[ ]', '[x]'));
-    expect(await git(folder, 'branch', '--list', '--format', '%(refname:short)')).toBe('main');
-    expect((await git(folder, 'worktree', 'list')).split('\n')).toHaveLength(1);
-    expect(await git(folder, 'status', '--porcelain')).toBe('M tasks.md');
-  });
-
-  it('reports a conflict, leaves the repository as it was, and merges once it is settled', async () => {
-    const script = { 'T001 implementer': ['write|shared|one'], 'T002 implementer': ['write|shared|two'] };
-    const { session, folder, work, calls } = await repository(script, TWO);
-    const conflict = await work('--parallel', '2', '--worktrees');
-    expect(conflict).toMatchObject({
-      code: 3,
-      stdout: expect.stringContaining('approved, and not merged: conflicts in shared'),
-    });
-    expect(await git(folder, 'status', '--porcelain')).toBe('');
-    const left = await git(
-      folder,
-      'branch',
-      '--list',
-      '--format',
-      '%(refname:short)',
-      `throughline/${session}/*`,
-    );
-    expect(left.split('\n')).toHaveLength(1);
-    await git(folder, 'merge', '--quiet', '-X', 'ours', '-m', 'settled', left);
-    expect(await work('--parallel', '2', '--worktrees')).toMatchObject({ code: 0 });
-    // What was approved is not worked on again.
-    expect((await calls()).sort()).toEqual([
-      'T001 implementer',
-      'T001 reviewer',
-      'T002 implementer',
-      'T002 reviewer',
-      'T003 implementer',
-      'T003 reviewer',
-    ]);
-  });
-});
-
 interface RunEvent {
   readonly type: string;
   readonly role?: string;
-  readonly message?: string;
 }
 
 /** A run that tells what happens as JSON. */

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../src/contracts/kinds.js';
 import { stallThresholds } from '../../src/ledger/stall.js';
 import { foldDispatch, outcomeName, signalsOf, type TaskLedger } from '../../src/ledger/task-ledger.js';
-import { type Aside, decide, type RunOutcome, type RunRules, type RunStep } from '../../src/work/plan-run.js';
+import { decide, type RunOutcome, type RunRules, type RunStep } from '../../src/work/plan-run.js';
 import type { WorkTask } from '../../src/work/task-step.js';
 
 /** A task of a played plan. */
@@ -44,7 +44,7 @@ export class PlayedRun {
       const since = all.slice(all.findLastIndex(({ verdict }) => verdict === 'approved') + 1);
       const signals = ledger === undefined ? [] : signalsOf(ledger, stallThresholds());
       return {
-        ...{ id, text: id, from: 'plan', dependsOn, isOptional },
+        ...{ id, text: id, from: 'plan', isOptional },
         isDone: done.has(id),
         isUnticked: done.has(id) && !this.ticked.has(id),
         ...(isBlocked && { hold: 'blocked' }),
@@ -64,57 +64,34 @@ export class PlayedRun {
   }
 
   /**
-   * Runs until it ends. `next` chooses which of the running steps ends next; a run that is killed loses all but the
-   * session, and its running steps come to nothing.
+   * Runs until it ends. A run that is killed loses all but the session.
    *
-   * @param killAfter steps that end before the run is killed
+   * @param killAfter steps that end before the run is killed, during the next one
    */
-  run(
-    rules: RunRules,
-    next: (running: number) => number,
-    killAfter = Number.POSITIVE_INFINITY,
-  ): RunOutcome | 'killed' {
-    const active = new Map<string, RunStep>();
-    const aside = new Map<string, Aside>();
+  run(rules: RunRules, killAfter = Number.POSITIVE_INFINITY): RunOutcome | 'killed' {
     const closed = new Set<string>();
     const touched = new Set<string>();
-    for (let ended = 0; ; ) {
-      const decision = decide(
-        {
-          ...{ tasks: this.tasks(), active: new Set(active.keys()), aside, closed },
-          ...{ unmerged: new Set<string>(), again: new Map<string, number>(), elsewhere: new Set<string>() },
-          touched: new Set([...touched].filter((id) => this.#isDone(id) && !closed.has(id))),
-          spent: { tokens: 0, cost: 0 },
-          isStopping: false,
-        },
-        rules,
-      );
-      for (const each of decision.setAside) aside.set(each.task.id, each.aside);
-      for (const { task, step } of decision.begin) {
-        if (active.has(task.id)) throw new Error(`${task.id} has two steps at once`);
-        if (active.size >= rules.parallel) throw new Error('too many steps at once');
-        active.set(task.id, step);
-        touched.add(task.id);
-        this.begun.push({ task: task.id, step });
-      }
-      if (decision.end !== undefined) return decision.end.outcome;
+    const none = { elsewhere: new Set<string>(), again: new Map<string, number>() };
+    for (let ended = 0; ; ended += 1) {
+      const spent = { tokens: 0, cost: 0 };
+      const decision = decide({ ...none, tasks: this.tasks(), closed, touched, spent }, rules);
+      if (decision.kind === 'wait') throw new Error('there is no other run');
+      if (decision.kind !== 'step') return decision.outcome;
+      touched.add(decision.task.id);
+      this.begun.push({ task: decision.task.id, step: decision.step });
       if (ended >= killAfter) return 'killed';
-      const ids = [...active.keys()];
-      const id = ids[next(ids.length) % ids.length] ?? '';
-      this.#finish(id, active.get(id), closed);
-      active.delete(id);
-      ended += 1;
+      this.#finish(decision.task.id, decision.step, closed);
     }
   }
 
-  #finish(id: string, step: RunStep | undefined, closed: Set<string>): void {
-    if (step?.kind === 'close') {
+  #finish(id: string, step: RunStep, closed: Set<string>): void {
+    if (step.kind === 'close') {
       this.ticked.add(id);
       closed.add(id);
       return;
     }
     const all = this.results.get(id) ?? [];
-    const part = step?.kind === 'implement' ? 'work' : 'review';
+    const part = step.kind === 'implement' ? 'work' : 'review';
     const verdict = this.answers(id, part, all.length);
     this.results.set(id, [...all, { part, verdict }]);
     this.#sequence += 1;

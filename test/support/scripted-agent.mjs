@@ -19,7 +19,7 @@ const script = existsSync(join(folder, 'script.json'))
   ? JSON.parse(readFileSync(join(folder, 'script.json'), 'utf8'))
   : {};
 const turn = process.env.SCRIPTED_TURN ?? script[key]?.[before.filter((line) => line === key).length];
-const [what, ...args] = (turn ?? (role === 'implementer' ? 'completed' : 'approved')).split('|');
+const what = turn ?? (role === 'implementer' ? 'completed' : 'approved');
 
 switch (what) {
   case 'none':
@@ -51,10 +51,6 @@ switch (what) {
     break;
   case 'loose':
     say(`\`\`\`json\n{"taskId": "${task}", "status": "done",}\n\`\`\``);
-    break;
-  case 'write':
-    writeFileSync(args[0], args[1]);
-    result('completed');
     break;
   default:
     result(what);

@@ -15,14 +15,13 @@ describe.skipIf(TMPFS_MISSING !== undefined)('a call whose log cannot be written
     ...{ session: 'demo', task: '1', round: 1, name: '1-1-implementer', directory: root, prompt: 'Do it' },
     ...{ role: 'implementer' as const, attempt: 1 as const, messages: [], resultId: 'r' },
     signal: new AbortController().signal,
-    answers: async () => [],
   };
   const said = (name: string) =>
     expect.stringMatching(`/${name}.log cannot be written \\(ENOSPC.+: free some disk space`);
 
   it('ends with all that it has started, and says so, when the disk gets full', async () => {
     await using disk = await mountTmpfs({ megabytes: 1 });
-    const folder = openRunFolder(join(root, 'state'), join(disk.path, 'logs'));
+    const folder = openRunFolder(disk.path, root, 'demo');
     const env = { PATH: process.env.PATH ?? '' };
     const agent = commandAgent('sleep 600 & echo $! > left; yes | head -c 3000000; wait', { folder, env });
     await expect(agent(call)).rejects.toMatchObject({

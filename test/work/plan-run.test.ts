@@ -7,18 +7,17 @@ import * as fc from '../support/properties.js';
 
 /** The rules of a run, on sessions that are only played. */
 
-const RULES: RunRules = { maxRounds: 3, parallel: 1, onStall: 'ask', tick: true };
+const RULES: RunRules = { maxRounds: 3, tick: true };
 const plain = (id: string, dependsOn: string[] = []): PlayedTask => ({
   ...{ id, dependsOn, isOptional: false, isBlocked: false },
 });
 const good: Answers = (_, part) => (part === 'work' ? 'completed' : 'approved');
-const first = () => 0;
 const steps = (run: PlayedRun) => run.begun.map(({ task, step }) => `${task} ${step.kind}`);
 
 describe('the next step of a task', () => {
   const task: WorkTask = {
     ...{ id: '1', text: '', from: 'plan', isDone: false, isUnticked: false, isOptional: false },
-    ...{ waitsFor: [], dependsOn: [], questions: [], results: 2, rounds: 1, stall: 'none' },
+    ...{ waitsFor: [], questions: [], results: 2, rounds: 1, stall: 'none' },
   };
   it.each([
     ['begins with work', { results: 0, rounds: 0 }, { kind: 'implement', round: 1, replans: false }],
@@ -37,8 +36,8 @@ describe('the next step of a task', () => {
     ],
     ['is a review after an answer', { last: 'reviewer_blocked', asked: 'answered' }, { kind: 'judge' }],
     [
-      'is for a person where the review repeats an answered question',
-      { last: 'reviewer_blocked', asked: 'repeated' },
+      'is for a person where the review keeps asking what was answered',
+      { last: 'reviewer_blocked', asked: 'answered', stall: 'beyond' },
       { kind: 'needed' },
     ],
     ['is for a person where the review says so', { last: 'reviewer_blocked' }, { kind: 'needed' }],
@@ -73,7 +72,7 @@ describe('the next step of a task', () => {
 describe('a run', () => {
   it('finishes a task before it begins the next', () => {
     const run = new PlayedRun([plain('1'), plain('2')], good);
-    expect(run.run(RULES, first)).toBe('done');
+    expect(run.run(RULES)).toBe('done');
     expect(steps(run)).toEqual([
       ...['1 implement', '1 judge', '1 close'],
       ...['2 implement', '2 judge', '2 close'],
@@ -85,26 +84,16 @@ describe('a run', () => {
       [{ ...plain('1'), isOptional: true }, plain('2'), { ...plain('3'), isBlocked: true }],
       good,
     );
-    expect(run.run(RULES, first)).toBe('needed');
+    expect(run.run(RULES)).toBe('needed');
     expect(steps(run)).toEqual(['2 implement', '2 judge', '2 close']);
   });
 
-  it('ends at a task that is stuck, or goes on with those that do not depend on it', () => {
+  it('ends at a task that is stuck', () => {
     const stuck: Answers = (task, part) =>
       part === 'work' ? 'completed' : task === '1' ? 'blocked' : 'approved';
-    const plan = [plain('1'), plain('2', ['1']), plain('3')];
-    const asking = new PlayedRun(plan, stuck);
-    expect(asking.run(RULES, first)).toBe('needed');
-    expect(new Set(asking.begun.map(({ task }) => task))).toEqual(new Set(['1']));
-    const skipping = new PlayedRun(plan, stuck);
-    expect(skipping.run({ ...RULES, onStall: 'skip' }, first)).toBe('needed');
-    expect(new Set(skipping.begun.map(({ task }) => task))).toEqual(new Set(['1', '3']));
-  });
-
-  it('works on tasks at once that do not depend on each other', () => {
-    const run = new PlayedRun([plain('1'), plain('2', ['1']), plain('3')], good);
-    expect(run.run({ ...RULES, parallel: 2 }, first)).toBe('done');
-    expect(steps(run).slice(0, 2)).toEqual(['1 implement', '3 implement']);
+    const run = new PlayedRun([plain('1'), plain('2', ['1']), plain('3')], stuck);
+    expect(run.run(RULES)).toBe('needed');
+    expect(new Set(run.begun.map(({ task }) => task))).toEqual(new Set(['1']));
   });
 });
 
@@ -136,26 +125,14 @@ const answers = fc.array(fc.nat(59), { minLength: 20, maxLength: 20 }).map((numb
 });
 const rules = fc.record({
   maxRounds: fc.integer({ min: 1, max: 4 }),
-  parallel: fc.integer({ min: 1, max: 3 }),
-  onStall: fc.constantFrom('ask' as const, 'skip' as const),
   tick: fc.constant(true),
 });
-const order = fc.array(fc.nat(9), { minLength: 1, maxLength: 30 });
-
-function chooser(numbers: readonly number[]) {
-  let at = 0;
-  return () => {
-    at += 1;
-    return numbers[at % numbers.length] ?? 0;
-  };
-}
-
 describe('any run', () => {
   it('ends, with rounds bounded, no task begun before what it depends on, and none approved twice', () => {
     fc.assert(
-      fc.property(plans, answers, rules, order, (plan, says, given, numbers) => {
+      fc.property(plans, answers, rules, (plan, says, given) => {
         const run = new PlayedRun(plan, says);
-        const outcome = run.run(given, chooser(numbers));
+        const outcome = run.run(given);
         for (const { id, dependsOn, isBlocked } of plan) {
           const results = run.results.get(id) ?? [];
           const rounds = results.filter(({ part }) => part === 'work').length;
@@ -171,33 +148,15 @@ describe('any run', () => {
     );
   });
 
-  it('skips no task that could be worked on where it goes on with others', () => {
-    fc.assert(
-      fc.property(plans, answers, rules, order, (plan, says, given, numbers) => {
-        const run = new PlayedRun(plan, says);
-        run.run({ ...given, onStall: 'skip' }, chooser(numbers));
-        const isRequiredOpen = plan.some(({ id, isOptional }) => !isOptional && !isApproved(run, id));
-        for (const { id, dependsOn, isOptional, isBlocked } of plan) {
-          const isFree = dependsOn.every((other) => isApproved(run, other)) && !isBlocked;
-          if (isFree && !(isOptional && isRequiredOpen))
-            expect(run.results.get(id)?.length ?? 0).toBeGreaterThan(0);
-        }
-      }),
-      { numRuns: 150 },
-    );
-  });
-
   it('comes to the same after kills as without any', () => {
     const kills = fc.array(fc.nat(6), { maxLength: 6 });
     fc.assert(
-      fc.property(plans, answers, rules, order, kills, (plan, says, given, numbers, killed) => {
-        // Which tasks a run that ends for one of them has reached depends on which step ends first.
-        const held = { ...given, ...(given.parallel > 1 && { onStall: 'skip' as const }) };
+      fc.property(plans, answers, rules, kills, (plan, says, given, killed) => {
         const whole = new PlayedRun(plan, says);
-        const outcome = whole.run(held, chooser(numbers));
+        const outcome = whole.run(given);
         const parted = new PlayedRun(plan, says);
-        for (const after of killed) parted.run(held, chooser(numbers), after);
-        expect(parted.run(held, chooser(numbers))).toBe(outcome);
+        for (const after of killed) parted.run(given, after);
+        expect(parted.run(given)).toBe(outcome);
         expect([...parted.results].sort()).toEqual([...whole.results].sort());
         expect([...parted.ticked].sort()).toEqual([...whole.ticked].sort());
       }),
