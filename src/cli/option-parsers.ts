@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { nearestName } from '../shared/nearest-name.js';
-import { SPAN_PATTERN, TERM_PATTERN } from '../shared/text.js';
+import { DAYS_PATTERN } from '../shared/text.js';
 
 export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
   return (raw) => {
@@ -76,14 +76,9 @@ function settingOf(raw: string): unknown {
   return /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
 }
 
-export function term(raw: string): string {
-  if (TERM_PATTERN.test(raw)) return raw;
-  throw new InvalidArgumentError('Use a number of days, such as 90d, or never.');
-}
-
-export function span(raw: string): string {
-  if (SPAN_PATTERN.test(raw)) return raw;
-  throw new InvalidArgumentError('Use a number with m, h or d, such as 90m, 12h or 30d.');
+export function days(raw: string): string {
+  if (DAYS_PATTERN.test(raw)) return raw;
+  throw new InvalidArgumentError('Use a number of days, such as 90d.');
 }
 
 /**

@@ -2,7 +2,7 @@ import { ThroughlineError, usageError } from '../contracts/errors.js';
 import type { StoredCounts } from '../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { counted, recordOf } from '../shared/text.js';
+import { counted } from '../shared/text.js';
 import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { agreed, canAsk } from './output.js';
@@ -119,40 +119,32 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
     });
     if (reply.forgotten === true) return nothingLeft(options, what, reply);
     if (options.json === true) return out(JSON.stringify(reply));
-    out(`removed ${what}: ${inWords(reply.erased)}`);
+    out(`removed ${what}: ${inWords(reply.found)}`);
     note('-- backups, logs and what agents wrote down elsewhere are not touched');
   });
 }
 
 /**
- * Asks until everything is erased, and says how far it is; the last reply, with all that was erased. It asks once, and looks by
- * dry runs: to ask again would erase what came for the next session of the name.
+ * Asks until everything is erased. Returns the first reply, with what was found, as done. It asks once, and looks by dry runs:
+ * to ask again would erase what came for the next session of the name.
  */
 export async function erased(
   ask: (more: { readonly dryRun: boolean }) => Promise<Reply>,
   isShown: boolean,
 ): Promise<Reply> {
   const progress = progressLine(isShown);
-  let reply = await ask({ dryRun: false });
-  const { found } = reply;
+  const first = await ask({ dryRun: false });
   try {
-    while (reply.state === 'running') {
-      const running = reply;
-      if (inWords(running.found) !== NOTHING)
-        progress.reached(() => `-- erased ${inWords(running.erased)} of ${inWords(running.found)}`);
+    for (let { state } = first; state === 'running'; ) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      // Another service goes on with it where one was killed.
       const seen = await patiently(() => ask({ dryRun: true }));
-      // A service tells only what it has erased itself, and nothing of what another one has finished.
-      reply =
-        seen.state === 'running'
-          ? seen
-          : { ...running, state: 'done', found, erased: most(found, seen.erased) };
+      state = seen.state;
+      if (state === 'running') progress.reached(() => `-- erasing: ${inWords(seen.found)} left`);
     }
   } finally {
     progress.ended();
   }
-  return reply;
+  return { ...first, state: 'done' };
 }
 
 /** Explains that an unanswered request may already be running. */
@@ -184,10 +176,6 @@ const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: st
 };
 
 const KINDS = Object.keys(WORDS) as (keyof StoredCounts)[];
-
-function most(one: StoredCounts, other: StoredCounts): StoredCounts {
-  return recordOf(KINDS, (kind) => Math.max(one[kind], other[kind]));
-}
 
 /** `1,204 events, 1,198 results`: what is not zero. */
 function inWords(counts: StoredCounts): string {

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { ToolReply } from '../contracts/replies/replies.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -8,7 +6,6 @@ import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 import { nextPageLines } from './output.js';
-import { patiently, progressLine } from './progress-line.js';
 import { addRemove } from './remove-commands.js';
 import { addFields, addRequest, print, shapeOf } from './request-command.js';
 import { onSession, projectNote, requireEvents, sessionFor } from './session-argument.js';
@@ -76,10 +73,7 @@ export function sessionCommand(program: Command): void {
   addShow(session);
   for (const word of ['open', 'complete', 'restart'] as const)
     addRequest(session, word, `session-${word}`, { examples: [`demo ${TOOLS[`session-${word}`].example}`] });
-  addRequest(session, 'archive', 'session-archive', {
-    examples: ['demo --reason "Shipped in 2.0"'],
-    send: archiveSession,
-  });
+  addRequest(session, 'archive', 'session-archive', { examples: ['demo --reason "Shipped in 2.0"'] });
   addRequest(session, 'reopen', 'session-reopen', { examples: ['demo --reason "A bug was found"'] });
   addRequest(session, 'title', 'session-open', {
     ...{ places: ['title'], without: ['goal', 'spec', 'specPath', 'project', 'settings'] },
@@ -155,27 +149,4 @@ function summary(shown: number, total: number): string {
     return 'no sessions: one begins with its first result, as "throughline publish" sends it; --archived lists archived ones';
   if (shown >= total) return counted(shown, 'session');
   return `${shown} of ${counted(total, 'session')}: --all lists the others, too`;
-}
-
-const LOOK_MS = 200;
-
-/** Archives a session to the end: in shards its events are removed one by one. */
-async function archiveSession(
-  client: ThroughlineClient,
-  request: object,
-  isQuiet: boolean,
-): Promise<ToolReply<'session-archive'>> {
-  const progress = progressLine(!isQuiet);
-  let reply = await client.requestTool('session-archive', request);
-  while (reply.removing !== undefined) {
-    const { removed, of } = reply.removing;
-    if (of > 0)
-      progress.reached(
-        () => `-- removed ${removed} of ${counted(of, 'event')} that the checkpoint stands for`,
-      );
-    await sleep(LOOK_MS);
-    reply = await patiently(() => client.requestTool('session-archive', request));
-  }
-  progress.ended();
-  return reply;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { SPAN_PATTERN, TERM_PATTERN } from '../shared/text.js';
+import { DAYS_PATTERN } from '../shared/text.js';
 import { ROLES } from './kinds.js';
-import { termFields } from './lifecycle-record.js';
+import { RETENTION_ACTIONS } from './lifecycle-record.js';
 import { taskId } from './results.js';
 import { sessionFileEvent } from './session-file.js';
 import { between, cursor, limit, sessionName, text, tool, toolOfAny, toolOfNone } from './tool-shape.js';
@@ -77,28 +77,21 @@ export const CLAIM_TOOLS = {
   }),
 } as const;
 
-const term = (about: string) =>
-  z
-    .string()
-    .regex(TERM_PATTERN, 'must be a number of days, such as 90d, or never')
-    .optional()
-    .describe(`${about} Days such as 90d, or never.`);
-
 export const RETENTION_TOOLS = {
-  'retention-show': toolOfNone('show how long things are kept, and what the rules would do now', '', {
-    ahead: z
-      .string()
-      .regex(SPAN_PATTERN, 'must be a number with m, h or d, such as 12h or 30d')
-      .optional()
-      .describe('Show what they would do after this time without any activity, such as 30d.'),
-  }),
+  'retention-show': toolOfNone('show the rules of retention, and what they would do now', '', {}),
   'retention-set': toolOfNone(
-    'set how long things are kept, for the installation or a project; the keeper enforces it from then on',
-    '--archive-after 90d --forget-after 365d',
+    'set what happens to sessions without activity, for the installation or a project; the keeper applies it from then on',
+    '--action archive --after 90d',
     {
       project: sessionName.optional().describe('Only for sessions of this project.'),
-      ...termFields(term),
-      remove: z.boolean().default(false).describe('Remove the rule of the installation or the project.'),
+      action: z
+        .enum([...RETENTION_ACTIONS, 'remove'])
+        .describe('archive, forget, keep, or remove the rule of the installation or the project.'),
+      after: z
+        .string()
+        .regex(DAYS_PATTERN, 'must be a number of days, such as 90d')
+        .optional()
+        .describe('Age since the last event, in days such as 90d; needed to archive or forget.'),
       dryRun: z.boolean().default(false).describe('Only show what the rules would do.'),
     },
   ),

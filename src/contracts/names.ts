@@ -309,7 +309,6 @@ export function vectorSubjects(project: Token): string {
 
 /** Keys of `session_lifecycle` that belong to no session. */
 export const RETENTION_KEY = 'retention';
-export const RETENTION_RUN_KEY = 'retention_run';
 
 /** `archived.<session>` */
 export function archivedKey(session: Token): string {

@@ -28,7 +28,6 @@ import {
 import { KvBucket } from './stores/kv-bucket.js';
 import { KvLease, NatsRetentionStore, NatsTelemetryStore } from './stores/kv-stores.js';
 import { type ForgottenSessions, minRetainedSequence, NONE_FORGOTTEN } from './stores/lifecycle-view.js';
-import { NatsAgedMessages } from './stores/nats-aged-messages.js';
 import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsPromptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
@@ -57,7 +56,6 @@ export interface NatsPorts {
   readonly prompts: NatsPromptRing;
   readonly eraser: NatsSessionEraser;
   readonly retention: NatsRetentionStore;
-  readonly aged: NatsAgedMessages;
   readonly leases: KvLease;
   /** Opens the lifecycle records, which are followed until `close`: once per process. */
   openLifecycle(): Promise<NatsSessionLifecycle>;
@@ -185,7 +183,6 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       eraser: new NatsSessionEraser(ports, layout),
       retention: new NatsRetentionStore(bucket),
       leases: new KvLease(connection, bucketOptions),
-      aged: new NatsAgedMessages(ports),
       openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
       openClock: () => ServerClock.open(connection, `KV_${SNAPSHOT_BUCKET}`, timeoutMs),
       raiseDispatches: (to, mostMs) => raiseDispatches(ports, to, mostMs),

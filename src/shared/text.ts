@@ -177,8 +177,8 @@ export function age(then: string, now: string): string {
 
 /** A duration: a number with `m` for minutes, `h` for hours or `d` for days. */
 export const SPAN_PATTERN = /^[1-9][0-9]{0,4}[mhd]$/;
-/** A duration in days, or `never`. */
-export const TERM_PATTERN = /^(?:[1-9][0-9]{0,4}d|never)$/;
+/** A duration in days. */
+export const DAYS_PATTERN = /^[1-9][0-9]{0,4}d$/;
 const UNIT_MINUTES = { m: 1, h: HOUR_MINUTES, d: DAY_MINUTES } as const;
 
 /** Converts a duration that matches `SPAN_PATTERN` to milliseconds. */

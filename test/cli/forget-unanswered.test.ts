@@ -10,7 +10,7 @@ const NONE = {
   ...{ evidence: 0, proposals: 0, learnings: 0 },
 };
 const FOUND = { ...NONE, events: 20, dispatches: 20 };
-const RUNNING = { session: 'k22', state: 'running', found: FOUND, erased: NONE };
+const RUNNING = { session: 'k22', state: 'running', found: FOUND };
 
 let nats: TestNats;
 let service: NatsConnection;
@@ -50,7 +50,7 @@ it('session forget that gets no answer says that it goes on by itself if it had 
 });
 
 it('session forget whose service is killed in the middle is told to its end by the next one', async () => {
-  answers = [RUNNING, undefined, RUNNING, { ...RUNNING, state: 'done', erased: FOUND }];
+  answers = [RUNNING, undefined, RUNNING, { ...RUNNING, state: 'counted', found: NONE }];
   expect(await forget()).toMatchObject({ code: 0, stdout: 'removed session k22: 20 events, 20 results\n' });
 });
 

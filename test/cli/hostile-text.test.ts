@@ -154,12 +154,12 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'tool session-forget': [['-n', SESSION, '--dry-run']],
   'tool project-forget': [['--project', 'default', '--dry-run']],
   'tool retention-set': [
-    ['--project', 'hostile', '--archive-after', '90d'],
-    ['--project', HOSTILE],
+    ['--project', 'hostile', '--action', 'archive', '--after', '90d'],
+    ['--project', HOSTILE, '--action', 'keep'],
   ],
   'admin retention set': [
-    ['--project', 'hostile', '--forget-after', '365d'],
-    ['--archive-after', HOSTILE],
+    ['forget', '--project', 'hostile', '--after', '365d'],
+    ['archive', '--after', HOSTILE],
   ],
   'session rm': [['--yes', '--session', 'nothing-of-it']],
   'admin project rm': [['nothing-of-it', '--yes']],

@@ -10,7 +10,18 @@ it('a rule for a project that no session has is set, with a warning', async () =
   await allDealtWith(system.ports);
   await client.tools.sessionArchive({ session: 'demo' });
   const set = (project: string) =>
-    cli(['admin', 'retention', 'set', '--project', project, '--forget-after', '90d', '--nats', system.url]);
+    cli([
+      'admin',
+      'retention',
+      'set',
+      'forget',
+      '--after',
+      '90d',
+      '--project',
+      project,
+      '--nats',
+      system.url,
+    ]);
   const warning = /^-- no session of project nosuch is known: "throughline session ls" shows .*$/m;
 
   const wrong = await set('nosuch');

@@ -111,9 +111,9 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
     kept: 'the newest',
   },
   [names.LEASE_BUCKET]: {
-    key: '`run.<hash>`, `archive.<hash>`, `import.<hash>`, `forget`, `retention`',
+    key: '`run.<hash>`, `import.<hash>`, `forget`, `retention`',
     holds:
-      'which run works on a task of a session now, and which process archives, imports, forgets or follows the rules of retention',
+      'which run works on a task of a session now, and which process imports, forgets or follows the rules of retention',
     written: `\`${TOOLS_SERVICE}\`, \`${names.KEEPER_SERVICE}\``,
     kept: 'until its time to live has passed: 30 s after the last heartbeat of a run, 10 s of another process',
   },

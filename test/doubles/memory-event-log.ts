@@ -13,7 +13,6 @@ import type {
   EventRemoval,
   ReadRange,
   ReadResult,
-  RemovalOptions,
   Unwatch,
 } from '../../src/engine/ports/session-log.js';
 import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
@@ -121,7 +120,7 @@ export class MemoryEventLog<Event extends { readonly type: string }>
     return { events, through: last, skipped: read - events.length, ...(epoch !== undefined && { epoch }) };
   }
 
-  async removeBefore(key: Token, sequence: number, _?: RemovalOptions): Promise<number> {
+  async removeBefore(key: Token, sequence: number, _?: () => void): Promise<number> {
     const messages = this.#logs.get(key)?.messages ?? [];
     const kept = messages.filter((message) => message.sequence >= sequence);
     return messages.splice(0, messages.length, ...kept).length - kept.length;

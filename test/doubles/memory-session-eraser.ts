@@ -1,7 +1,6 @@
 import type { Token } from '../../src/contracts/names.js';
 import {
   type ErasedCounts,
-  type LastMoved,
   type LearningEraser,
   type Marks,
   NOTHING_ERASED,
@@ -18,26 +17,21 @@ export class MemorySessionEraser implements SessionEraser, LearningEraser {
 
   async check(): Promise<void> {}
 
-  async marks(): Promise<Marks> {
+  async marks(..._: Parameters<SessionEraser['marks']>): Promise<Marks> {
     return { dispatches: 0, sequence: 0 };
   }
 
-  async newestNamed(): Promise<number> {
-    return 0;
-  }
-
-  async lastMoved(): Promise<LastMoved> {
-    return { sequence: 1, at: '2025-01-01T00:00:00.000Z' };
+  async lastResultAt(_: Token): Promise<string | undefined> {
+    return '2025-01-01T00:00:00.000Z';
   }
 
   async count(session: Token): Promise<ErasedCounts> {
     return { ...NOTHING_ERASED, dispatches: this.dispatches.get(session) ?? 0 };
   }
 
-  async erase(...[session, , onErased]: Parameters<SessionEraser['erase']>): Promise<ErasedCounts> {
+  async erase(...[session]: Parameters<SessionEraser['erase']>): Promise<ErasedCounts> {
     const erased = await this.count(session);
     this.dispatches.delete(session);
-    onErased?.('dispatches', erased.dispatches);
     return erased;
   }
 

@@ -66,12 +66,8 @@ export class MemorySessionLifecycle implements SessionLifecycle {
       sequence: Math.max(record.sequence, before?.sequence ?? 0),
     });
     this.#tell({ kind: 'forgetting', session });
-    if (record.unless_moved === undefined) this.#remove(session);
+    this.#remove(session);
     return true;
-  }
-
-  spare(session: Token, at: string): Promise<boolean> {
-    return this.forgot(session, at, (there) => there?.unless_moved !== undefined);
   }
 
   async forgot(

@@ -30,7 +30,11 @@ describe('an archived session', () => {
     const archived = await run('session', 'archive', session, '--reason', 'Shipped in 2.0');
     expect(archived).toMatchObject({ code: 0, stderr: '' });
     expect(archived.stdout).toMatch(/^archived +since \S+: Shipped in 2\.0$/m);
-    expect((await eventsOf(system, session)).map(({ event }) => event.type)).toEqual(['session.checkpoint']);
+    await soon(async () =>
+      expect((await eventsOf(system, session)).map(({ event }) => event.type)).toEqual([
+        'session.checkpoint',
+      ]),
+    );
     expect(await eventsOf(system, neighbour)).toHaveLength(3);
     const after = await compile(session);
     expect(after.prompt).toBe(before.prompt);
@@ -98,6 +102,7 @@ describe('an archived session', () => {
     const session = await withResults('past');
     const [first] = await eventsOf(system, session);
     await system.client.requestTool('session-archive', { session });
+    await soon(async () => expect(await eventsOf(system, session)).toHaveLength(1));
     const asked = system.client.compile({
       ...{ session, taskId: '9', taskPrompt: 'next', asOf: first?.sequence ?? 0 },
     });

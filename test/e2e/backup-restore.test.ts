@@ -113,7 +113,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       const directory = join(folder, 'backup');
       await using source = await startSystem({ env });
       const sessions = Array.from({ length: 8 }, (_, index) => newSession(`kept${index}`));
-      await source.client.tools.retentionSet({ forgetAfter: '365d' });
+      await source.client.tools.retentionSet({ action: 'forget', after: '365d' });
       const stop = underLoad(source, sessions);
       await soon(async () => expect(await source.ports.source.newest()).toBeGreaterThan(100));
       await soon(async () => expect(await streamNames(source.ports)).toContain('KV_session_index'));
@@ -170,7 +170,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       }
       // A backup may be older than its rules let sessions become.
       expect(await target.client.tools.retentionShow({})).toMatchObject({
-        ...{ paused: true, rules: [{ forgetAfter: '365d' }] },
+        ...{ paused: true, rules: [{ action: 'forget', after: '365d' }] },
       });
       // The installation works on as any other.
       const [session = newSession('none')] = sessions;

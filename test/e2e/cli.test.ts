@@ -485,7 +485,7 @@ describe('the command line', () => {
     [
       'a rule of retention that says nothing',
       ['admin', 'retention', 'set', '--project', 'a'],
-      /: give --archive-after, .*90d/,
+      /missing required argument 'action'/,
     ],
   ])('the command line exits 2 for %s', async (_name, args, text) => {
     const refused = await cli(args);

@@ -51,10 +51,10 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
     const counted = await system.client.tools.sessionForget({ session: 'victim', dryRun: true });
     expect(counted).toMatchObject({ state: 'counted', found: { dispatches: 16, rejected: 1, prompts: 3 } });
 
-    const { erased } = await forgotten(system, 'victim');
+    expect(counted.found.proposals).toBeGreaterThan(0);
 
-    expect(erased).toMatchObject({ dispatches: 16, rejected: 1, prompts: 3, events: counted.found.events });
-    expect(erased.proposals).toBeGreaterThan(0);
+    await forgotten(system, 'victim');
+
     expect(await storedText(system)).not.toContain('CANARY');
     expect(await filesHolding(nats.storeDir, 'CANARY')).toEqual([]);
     expect(await storedText(system)).not.toMatch(/\bvictim\b/);
@@ -149,10 +149,11 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
         );
     }
     await allDealtWith(system.ports);
-    const { removing } = await system.client.tools.sessionArchive({ session });
-    expect(removing).toBeUndefined();
-    const { events } = await system.ports.log.read(token(session, 'session'), { after: 0 });
-    expect(events.map(({ event }) => event.type)).toEqual(['session.checkpoint']);
+    await system.client.tools.sessionArchive({ session });
+    await soon(async () => {
+      const { events } = await system.ports.log.read(token(session, 'session'), { after: 0 });
+      expect(events.map(({ event }) => event.type)).toEqual(['session.checkpoint']);
+    });
 
     await forgotten(system, session);
 
@@ -201,7 +202,7 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
     ).rejects.toMatchObject({ code: 'schema_invalid' });
     await forgotten(system, 'twice');
 
-    expect(await forgotten(system, 'twice')).toMatchObject({ state: 'done', erased: ZERO });
+    expect(await forgotten(system, 'twice')).toMatchObject({ state: 'done', found: ZERO });
     await expect(
       system.client.tools.sessionForget({ session: 'nobody', confirm: 'nobody' }),
     ).rejects.toMatchObject({ code: 'not_found' });
@@ -253,7 +254,7 @@ describe('the commands that forget, without a terminal', () => {
       const { code, stdout } = await forget(...words, name, '--json');
       expect({ code, said: JSON.parse(stdout) }).toMatchObject({
         code: 0,
-        said: { [what]: name, forgotten: true, found: ZERO, erased: ZERO },
+        said: { [what]: name, forgotten: true, found: ZERO },
       });
     }
   });

@@ -32,7 +32,7 @@ interface Served {
   interrupted(ask: () => Promise<unknown>): Promise<void>;
 }
 
-/** One round of a job of the service `tools`, which runs in a process of its own. */
+/** One round of a job of the services `tools` and `keeper`, which run in a process of their own. */
 async function served(
   layout: SessionLayout,
   step: number,
@@ -43,9 +43,10 @@ async function served(
   await using proxy = await startStepProxy(nats.url, WRITES);
   await using system = await startSystem({
     ...{ nats, env },
-    only: ['extractor', 'compiler', 'learnings', 'keeper'],
+    only: ['extractor', 'compiler', 'learnings'],
   });
-  const serve = (url: string) => startCli(['admin', 'serve', '--only', 'tools', '--nats', url], env);
+  const serve = (url: string) =>
+    startCli(['admin', 'serve', '--only', 'tools', 'keeper', '--nats', url], env);
   await using first = await serve(proxy.url);
   let second: RunningProcess | undefined;
   let made = { steps: 0, killed: false };

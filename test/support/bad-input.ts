@@ -100,11 +100,8 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   // Of another name: without the dry run it is refused.
   'session-forget': { confirm: 'other', dryRun: true, withLearnings: true },
   'project-forget': { project: 'attacked', confirm: 'other', dryRun: true },
-  'retention-show': { ahead: '30d' },
-  'retention-set': {
-    ...{ project: 'attacked', archiveAfter: '90d', forgetAfter: '365d', dispatchesAfter: 'never' },
-    ...{ rejectedAfter: '14d', remove: false, dryRun: false },
-  },
+  'retention-show': {},
+  'retention-set': { project: 'attacked', action: 'archive', after: '90d', dryRun: false },
   'session-export': { cursor: cursorOf('export', 0, 9, 64, '') },
   'session-import': { file: 'f'.repeat(64), dispatches: 0, events: [], done: true },
   'prompt-list': { task: '1', limit: 5, cursor: '5' },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { NO_RULES, type RetentionRules } from '../../src/contracts/lifecycle-record.js';
 import { type Token, token } from '../../src/contracts/names.js';
 import { createCommander } from '../../src/engine/folding/commander.js';
 import { PROJECT_FOLDING } from '../../src/engine/folding/session-folding.js';
@@ -10,8 +11,10 @@ import { emptyState } from '../../src/memory/session/session-state.js';
 import { generationOf } from '../../src/services/common/open-sessions.js';
 import { SessionTable } from '../../src/services/common/session-table.js';
 import { MemoryLearningLog } from '../doubles/memory-learning-log.js';
+import { MemoryLeaseStore } from '../doubles/memory-lease-store.js';
 import { MemorySessionEraser } from '../doubles/memory-session-eraser.js';
 import { MemorySessionLifecycle } from '../doubles/memory-session-lifecycle.js';
+import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import { timeOf } from './builders.js';
 
@@ -25,8 +28,8 @@ export function openedFor(session: string, project: string) {
   return state;
 }
 
-/** What forgets sessions, in memory, with one result under each name, and the sessions of some projects. */
-export function forgetPorts(names: readonly string[], projects: Readonly<Record<string, string>>) {
+/** The ports of a keeper in memory, with one result under each name, and the sessions of some projects. No session has a log. */
+export function keeperPorts(names: readonly string[], projects: Readonly<Record<string, string>>) {
   const [learnings, snapshots, lifecycle] = [
     new MemoryLearningLog(),
     new MemorySnapshotStore(),
@@ -64,10 +67,23 @@ export function forgetPorts(names: readonly string[], projects: Readonly<Record<
     ...{ lifecycle, clock, learnings, command, table },
     projects: reader,
     sessions: { load },
+    reader: { load },
     eraser: new MemorySessionEraser(Object.fromEntries(names.map((name) => [name, 1]))),
     index: { remove: async () => {} },
     logger: silentLogger,
     pause: async () => {},
     compared: async () => {},
+    caughtUp: async () => {},
+    now: () => Date.parse(NOW),
+    leases: new MemoryLeaseStore(),
+    store: { rules: async (): Promise<RetentionRules> => NO_RULES },
+    log: new MemorySessionLog(),
+    archiver: {
+      async requireCheckpointFits() {},
+      async settle(session: Token) {
+        await lifecycle.change(session, () => ({ at: NOW }));
+      },
+      async compact() {},
+    },
   };
 }

@@ -6,9 +6,9 @@ import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { openNats } from '../../src/nats/open-nats.js';
 import { knownSessions, sessionReader } from '../../src/services/common/open-sessions.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
-import { openRetention, RetentionKeeper } from '../../src/services/keeper/serve-keeper.js';
+import { LifecycleKeeper, type LifecycleKeeperPorts } from '../../src/services/keeper/lifecycle-keeper.js';
+import { lifecyclePorts } from '../../src/services/keeper/serve-keeper.js';
 import { openProjectLogs } from '../../src/services/learnings/serve-learnings.js';
-import type { RetentionPorts } from '../../src/services/lifecycle/follow-retention.js';
 import type { System } from './system.js';
 
 export interface KeeperOptions {
@@ -16,7 +16,7 @@ export interface KeeperOptions {
   readonly ahead?: number;
   readonly logger?: Logger;
   /** What its ports do instead. */
-  readonly changed?: (ports: RetentionPorts) => Partial<RetentionPorts>;
+  readonly changed?: (ports: LifecycleKeeperPorts) => Partial<LifecycleKeeperPorts>;
 }
 
 const started = new Set<Shutdown>();
@@ -29,11 +29,11 @@ export function stopKeepersAfterEach(): void {
   });
 }
 
-/** The part of a keeper that follows the rules of retention, as another process would have it. */
+/** The part of a keeper that archives, forgets and follows the rules, as another process would have it. */
 export async function retentionKeeper(
   system: Pick<System, 'url' | 'config'>,
   { ahead = 0, logger = silentLogger, changed = () => ({}) }: KeeperOptions = {},
-): Promise<{ readonly keeper: RetentionKeeper; readonly ports: RetentionPorts }> {
+): Promise<{ readonly keeper: LifecycleKeeper; readonly ports: LifecycleKeeperPorts }> {
   const { url, config } = system;
   const shutdown = new Shutdown();
   started.add(shutdown);
@@ -63,8 +63,8 @@ export async function retentionKeeper(
     logger: silentLogger,
     monitoring: new Monitoring(),
   });
-  const opened = openRetention(nats, sessions, projects, known, { lifecycle, logger });
-  const usual: RetentionPorts = { ...opened, now: () => opened.now() + ahead };
+  const opened = lifecyclePorts(nats, sessions, projects, known, { lifecycle, logger });
+  const usual: LifecycleKeeperPorts = { ...opened, now: () => opened.now() + ahead };
   const ports = { ...usual, ...changed(usual) };
-  return { keeper: new RetentionKeeper(ports), ports };
+  return { keeper: new LifecycleKeeper(ports), ports };
 }

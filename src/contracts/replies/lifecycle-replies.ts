@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { termFields } from '../lifecycle-record.js';
+import { RETENTION_ACTIONS } from '../lifecycle-record.js';
 import { count, next, place, type Told, time } from './page-fields.js';
 
 export const CLAIM_REPLIES = {
@@ -62,9 +62,10 @@ export type StoredCounts = Told<typeof stored>;
 const progress = {
   state: z
     .enum(['counted', 'running', 'done'])
-    .describe('counted: dry run; running: ask again by a dry run, which waits and begins nothing; done.'),
-  found: stored.describe('Counts at the beginning, or now for a dry run.'),
-  erased: stored.describe('Counts erased so far.'),
+    .describe(
+      'counted: dry run; running: the keeper erases it, look by dry runs; done: it was forgotten before.',
+    ),
+  found: stored.describe('What is stored now.'),
   forgotten: z.literal(true).exactOptional().describe('It had been forgotten before, and nothing was left.'),
 };
 
@@ -84,69 +85,41 @@ export const FORGET_REPLIES = {
 const rule = z
   .object({
     project: z.string().exactOptional().describe('Left out for the rule of the whole installation.'),
+    action: z.enum(RETENTION_ACTIONS).describe('What happens to a session.'),
+    after: z.string().exactOptional().describe('Days without activity, such as 90d.'),
     at: time('When it was set'),
-    ...termFields((about) => z.string().exactOptional().describe(about)),
   })
-  .meta({ id: 'RetentionRule', description: 'How long things are kept, in days or never.' });
-
-const dueSession = z
-  .object({
-    session: z.string().describe('Name of the session.'),
-    project: z.string().describe('Its project.'),
-    last: time('When it moved last'),
-    after: z.string().describe('The expired term, such as 90d.'),
-    of: z.string().exactOptional().describe('The project of the rule; left out for the installation.'),
-  })
-  .meta({ id: 'DueSession', description: 'A session with an expired term.' });
+  .meta({ id: 'RetentionRule', description: 'What happens to sessions without activity.' });
 
 const dueSessions = (about: string) =>
   z
     .object({
       total: count('How many sessions.'),
-      sessions: z.array(dueSession).describe('The least recently active, at most 100.'),
+      sessions: z
+        .array(
+          z
+            .object({
+              session: z.string().describe('Name of the session.'),
+              project: z.string().describe('Its project.'),
+              last: time('When its last event was stored'),
+            })
+            .meta({ id: 'DueSession', description: 'A session that is due by a rule.' }),
+        )
+        .describe('The least recently active, at most 100.'),
     })
     .describe(about);
-
-const dueMessages = (about: string) =>
-  z
-    .object({
-      total: count('How many messages.'),
-      oldest: time('When the oldest message in the stream was stored').exactOptional(),
-      held: z.string().exactOptional().describe('Why fewer messages than expired are removed now.'),
-    })
-    .describe(about);
-
-const run = z
-  .object({
-    startedAt: time('When it began'),
-    endedAt: time('When it ended; left out while it goes on, or where it was cut short').exactOptional(),
-    error: z.string().exactOptional().describe('The error.'),
-    archived: count('Sessions that were archived.'),
-    forgotten: count('Sessions that were forgotten.'),
-    spared: count('Sessions skipped because they were active.'),
-    dispatches: count('Results that were removed.'),
-    rejected: count('Messages of rejected results that were removed.'),
-  })
-  .meta({ id: 'RetentionRun', description: 'What a run of the rules did.' });
 
 const outlook = z.object({
-  version: place('Version of the rules: one more with each change.'),
   rules: z.array(rule).describe('The rule of the installation first. Without rules everything is kept.'),
   paused: z
     .literal(true)
     .exactOptional()
     .describe('Set after a restore: the keeper does nothing until a rule is set again.'),
-  at: time('The time as of which the rest holds'),
-  archive: dueSessions('Sessions that would be archived.'),
-  forget: dueSessions('Sessions that would be forgotten.'),
-  dispatches: dueMessages('Results, as they were published, that would be removed.'),
-  rejected: dueMessages('Messages of rejected results that would be removed.'),
+  archive: dueSessions('Sessions that would be archived now.'),
+  forget: dueSessions('Sessions that would be forgotten now.'),
   unknown: count('Sessions that have not been read yet, and are left alone.'),
-  lastRun: run.exactOptional().describe('The last run of the rules.'),
 });
 export type RetentionOutlook = Told<typeof outlook>;
-export type SessionsShown = RetentionOutlook['archive'];
-export type MessagesShown = RetentionOutlook['dispatches'];
 
 export const RETENTION_REPLIES = {
   'retention-show': outlook,

@@ -4,7 +4,7 @@ import { dispatchResult, timelineListed } from './dispatch-result.js';
 import { factCorrected, factRetracted, factShown, factsFound, filesListed } from './fact-reply.js';
 import { HEALTH_REPLIES } from './health-reply.js';
 import { CLAIM_REPLIES, EXPORT_REPLIES, FORGET_REPLIES, RETENTION_REPLIES } from './lifecycle-replies.js';
-import { count, sequence } from './page-fields.js';
+import { sequence } from './page-fields.js';
 import { PROMPT_REPLIES } from './prompt-trace.js';
 import { REJECTED_REPLIES } from './rejected-reply.js';
 import { ledgerShown, ledgersListed, planShown } from './run-reply.js';
@@ -76,17 +76,7 @@ export const TOOL_REPLIES = {
   'session-open': session,
   'session-complete': session,
   'session-restart': session,
-  'session-archive': session.extend({
-    removing: z
-      .object({
-        removed: count('Events removed.'),
-        of: count('Events before.'),
-      })
-      .exactOptional()
-      .describe(
-        'Set while a sharded log still removes events before the checkpoint, one by one. The session is archived already; repeat the request until it is gone.',
-      ),
-  }),
+  'session-archive': session,
   'session-reopen': session,
   'session-show': session,
   'fact-find': factsFound,

@@ -1,4 +1,4 @@
-import type { Archived, Forgotten, RetentionRules, RetentionRun } from '../../contracts/lifecycle-record.js';
+import type { Archived, Forgotten, RetentionRules } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { Unwatch } from './session-log.js';
 
@@ -46,13 +46,6 @@ export interface SessionLifecycle {
    * @returns `false` if it returned nothing, so that nothing was recorded
    */
   forgetting(session: Token, record: ForgottenAt | NextRecord): Promise<boolean>;
-
-  /**
-   * Cancels forgetting: restores the session as it was, archived or forgotten before, last moved at `at`. Throws as `change`.
-   *
-   * @returns `false` if it can no longer be cancelled
-   */
-  spare(session: Token, at: string): Promise<boolean>;
 
   /**
    * Records that a session is erased: its name is removed from the record. Throws as `change`.
@@ -156,19 +149,10 @@ export const NOTHING_ERASED = Object.fromEntries(ERASED_KINDS.map((kind) => [kin
 
 /** High-water marks: a new session of the same name starts behind them. */
 export interface Marks {
-  /** Last sequence of the dispatch stream. */
+  /** Last sequence of the dispatch stream before a time. */
   readonly dispatches: number;
-  /** Last sequence of the stream with the session's events; 0 without one. */
+  /** Last sequence of the stream with the session's events, or of its snapshot; 0 without either. */
   readonly sequence: number;
-}
-
-/** The session's newest stored messages; times are ISO 8601 in UTC. */
-export interface LastMoved {
-  /** Sequence of its newest event; 0 for none. */
-  readonly sequence: number;
-  readonly at?: string;
-  /** Publication of its newest result that is still stored. */
-  readonly dispatchedAt?: string;
 }
 
 /**
@@ -181,35 +165,27 @@ export interface SessionEraser {
   /** Throws `permission_denied` if it may not erase. */
   check(): Promise<void>;
 
-  marks(session: Token): Promise<Marks>;
+  /** @param until ISO 8601 in UTC, in the past: results stored before it belong to the session. Throws as `count` */
+  marks(session: Token, until: string): Promise<Marks>;
 
-  /** Returns the highest dispatch that events after a sequence refer to; 0 for none. Throws as `count`. */
-  newestNamed(session: Token, after: number): Promise<number>;
-
-  /** Returns the newest event and the newest stored result, folded or not. Throws as `count`. */
-  lastMoved(session: Token): Promise<LastMoved>;
+  /** Returns the time of the session's newest stored result, folded or not: ISO 8601 in UTC. Throws as `count`. */
+  lastResultAt(session: Token): Promise<string | undefined>;
 
   /** Counts the session's messages by kind. Throws `unavailable`, `permission_denied`. */
   count(session: Token): Promise<ErasedCounts>;
 
   /**
-   * Erases the session's results up to `dispatches` and everything else regardless of age. Returns the numbers. Throws as
-   * `count`; messages erased by then are gone.
-   *
-   * @param onErased reports progress
+   * Erases the session's results and events up to the marks, and everything else. Returns the numbers. Throws as `count`;
+   * messages erased by then are gone.
    */
-  erase(
-    session: Token,
-    marks: Pick<Marks, 'dispatches'>,
-    onErased?: (kind: ErasedKind, messages: number) => void,
-  ): Promise<ErasedCounts>;
+  erase(session: Token, marks: Marks): Promise<ErasedCounts>;
 
-  /** Rewrites the files of these kinds without replaced and purged values: once after erasing any number of sessions. */
-  rewrite(kinds: readonly RewrittenKind[]): Promise<void>;
+  /**
+   * Rewrites files without replaced and purged values: the stream of prompts, all buckets with values of sessions, or the
+   * bucket of the lifecycle records. Once for any number of sessions.
+   */
+  rewrite(what: 'prompts' | 'buckets' | 'lifecycle'): Promise<void>;
 }
-
-/** Kinds whose values are replaced while a session lives. */
-export type RewrittenKind = 'snapshots' | 'prompts' | 'telemetry' | 'index' | 'learnings' | 'lifecycle';
 
 export interface LearningEraser {
   /**
@@ -222,43 +198,11 @@ export interface LearningEraser {
   ): Promise<void>;
 }
 
-/** The retention rules and the last run. Concurrent writers use compare-and-set: the loser decides again. */
+/** The retention rules. Concurrent writers use compare-and-set: the loser decides again. */
 export interface RetentionStore {
   /** Throws ThroughlineError `unavailable`, `permission_denied`, or `config_invalid` for rules of a newer version. */
   rules(): Promise<RetentionRules>;
 
   /** Replaces the rules by `next(before)`; an error of `next` cancels the change. Throws as `rules`. */
   changeRules(next: (before: RetentionRules) => RetentionRules): Promise<RetentionRules>;
-
-  /** Returns the last run, or `undefined` before the first. Throws as `rules`. */
-  run(): Promise<RetentionRun | undefined>;
-
-  /** Throws as `rules`. */
-  saveRun(run: RetentionRun): Promise<void>;
-}
-
-/** Streams with retention by age. */
-export type AgedKind = 'dispatches' | 'rejected';
-
-/**
- * Removes messages by age, for a whole stream or one session. An implementer must never remove a message that a service has
- * still to process.
- */
-export interface AgedMessages {
-  /** Takes a snapshot of a stream's bounds. Throws `unavailable`, `permission_denied`. */
-  look(kind: AgedKind): Promise<AgedStream>;
-}
-
-/** A stream at the time of the look; later messages are not touched. */
-export interface AgedStream {
-  /** Time of its oldest message, ISO 8601 in UTC. */
-  readonly oldest?: string;
-  /** The reason why nothing can be removed now. */
-  readonly held?: string;
-  /** Returns the sessions with messages in it. */
-  sessions(): Promise<readonly Token[]>;
-  /** Counts the messages stored before a time. */
-  count(before: string, session?: Token): Promise<number>;
-  /** Removes the messages stored before a time and returns their number. Throws as `look`. */
-  remove(before: string, session?: Token): Promise<number>;
 }

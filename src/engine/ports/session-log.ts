@@ -52,14 +52,7 @@ export interface EventRemoval {
    *
    * @throws ThroughlineError `unavailable` if the log cannot be reached, `permission_denied`
    */
-  removeBefore(key: Token, sequence: number, options?: RemovalOptions): Promise<number>;
-}
-
-export interface RemovalOptions {
-  /** Reports progress when messages are removed one by one. */
-  readonly onRemoved?: (removed: number, of: number) => void;
-  /** Called before each step; if it throws, the removal stops. */
-  readonly mayGoOn?: () => Promise<void> | undefined;
+  removeBefore(key: Token, sequence: number, mayGoOn?: () => void): Promise<number>;
 }
 
 export interface AppendOptions {

@@ -24,12 +24,8 @@ interface EraseOptions {
   readonly through?: number;
   /** Yields half of the time to other work even for few messages. */
   readonly unhurried?: boolean;
-  /** Called with the number of messages found, before erasing. */
-  readonly onFound?: (messages: number) => void;
   /** Called before each message or block; if it throws, the rest stays. */
-  readonly mayGoOn?: () => Promise<void> | undefined;
-  /** Called with the number of messages after each message or block. */
-  readonly onErased?: (messages: number) => void;
+  readonly mayGoOn?: () => void;
 }
 
 /** The server's largest block file, in bytes. */
@@ -65,7 +61,6 @@ export async function eraseMessages(
     let erased = 0;
     for (let [from, until] = [1, performance.now() + timeoutMs]; ; ) {
       const found = await placesOf(ports, stream, filter, from, through);
-      options.onFound?.(found.length);
       await eraseFound(ports, stream, filter, found, options);
       erased += found.length;
       const left = await firstMessage(jsm, stream, filter, 1);
@@ -87,23 +82,21 @@ async function eraseFound(
   stream: string,
   filter: string,
   found: readonly Placed[],
-  { unhurried = false, mayGoOn, onErased }: EraseOptions,
+  { unhurried = false, mayGoOn }: EraseOptions,
 ): Promise<void> {
   const pauses = unhurried || found.length > UNPAUSED;
   for (const { single, whole } of erasures(found)) {
     for (const { sequence } of single) {
-      await mayGoOn?.();
+      mayGoOn?.();
       const started = performance.now();
       await eraseOne(jsm, stream, sequence);
-      onErased?.(1);
       if (pauses) await pause(performance.now() - started);
     }
     const last = whole.at(-1);
     if (last === undefined) continue;
-    await mayGoOn?.();
+    mayGoOn?.();
     // Earlier messages are erased already, so the purge affects only these.
     await jsm.streams.purge(stream, { filter, seq: last.sequence + 1 });
-    onErased?.(whole.length);
   }
 }
 
@@ -203,7 +196,7 @@ const BATCH = 200;
 const BATCH_BYTES = 8 * 1024 * 1024;
 
 /**
- * Rewrites a stream and returns the number of messages; 0 if it does not exist. Can be repeated after a crash.
+ * Rewrites a stream, if it exists. Can be repeated after a crash.
  *
  * @throws ThroughlineError `unavailable`, `permission_denied`, `store_full`; nothing is lost then
  */
@@ -211,28 +204,25 @@ export async function rewriteStream(
   ports: RewritePorts,
   stream: string,
   { prefix, keeps }: RewriteOptions,
-): Promise<number> {
+): Promise<void> {
   const { jsm } = ports;
   try {
     const info = await ifExists(jsm.streams.info(stream));
-    if (info === undefined) return 0;
+    if (info === undefined) return;
     const filler = `${prefix}${FILLER}`;
     const last = await fill(ports, info, filler);
     await jsm.streams.purge(stream, { filter: filler });
-    let moved = 0;
     for (let from = 1; from <= last; ) {
       const wanted = { seq: from, batch: BATCH, max_bytes: BATCH_BYTES, next_by_subj: '>' };
       const { messages } = await batchFrom(ports.connection, stream, wanted, ports.timeoutMs);
       const found = messages.filter(({ sequence }) => sequence <= last);
       const next = messages.at(-1)?.sequence;
       // Messages of one subject stay in order, which matters if all are kept.
-      const done = await Promise.all(found.map((message) => again(ports, stream, message, keeps)));
-      moved += done.filter((stored) => stored).length;
+      await Promise.all(found.map((message) => again(ports, stream, message, keeps)));
       if (next === undefined || next > last) break;
       from = next + 1;
     }
     await jsm.streams.purge(stream, { seq: last + 1 });
-    return moved;
   } catch (error) {
     throw toThroughlineError(error, `writing ${stream} again`);
   }
@@ -262,13 +252,13 @@ async function stored(
   throw new ThroughlineError('unavailable', `stream ${stream} has no subject ${subject}`);
 }
 
-/** Stores a message again; `false` if it is no longer the newest. */
+/** Stores a message again, unless it is no longer the newest. */
 async function again(
   { publisher }: RewritePorts,
   stream: string,
   { sequence, subject, data, headers }: StreamMessage,
   keeps: RewriteOptions['keeps'],
-): Promise<boolean> {
+): Promise<void> {
   const kept: Record<string, string> = {};
   for (const [name] of headers ?? []) {
     if (KEPT_HEADERS.has(name)) kept[name] = headers?.get(name) ?? '';
@@ -280,7 +270,6 @@ async function again(
   });
   if (published.outcome === 'no_stream')
     throw new ThroughlineError('unavailable', `stream ${stream} has no subject ${subject}`);
-  return published.outcome === 'stored';
 }
 
 /** Headers with meaning; all others describe how a message was stored. */

@@ -9,18 +9,11 @@ import {
 } from '../../contracts/compile-request.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
-import {
-  NO_RULES,
-  type RetentionRules,
-  type RetentionRun,
-  retentionRules,
-  retentionRun,
-} from '../../contracts/lifecycle-record.js';
+import { NO_RULES, type RetentionRules, retentionRules } from '../../contracts/lifecycle-record.js';
 import {
   LEASE_BUCKET,
   LIFECYCLE_BUCKET,
   RETENTION_KEY,
-  RETENTION_RUN_KEY,
   TELEMETRY_BUCKET,
   type Token,
 } from '../../contracts/names.js';
@@ -84,7 +77,7 @@ function leaseIn(message: StreamMessage | undefined): Lease | undefined {
     : undefined;
 }
 
-/** Two keys in the bucket `session_lifecycle`. */
+/** A key in the bucket `session_lifecycle`. */
 export class NatsRetentionStore implements RetentionStore {
   readonly #bucket: KvBucket;
 
@@ -93,44 +86,28 @@ export class NatsRetentionStore implements RetentionStore {
   }
 
   async rules(): Promise<RetentionRules> {
-    return (await this.#get(RETENTION_KEY, retentionRules)) ?? NO_RULES;
+    const stored = await this.#bucket.get(RETENTION_KEY);
+    return (stored && rulesIn(stored)) ?? NO_RULES;
   }
 
   async changeRules(next: (before: RetentionRules) => RetentionRules): Promise<RetentionRules> {
     let after = NO_RULES;
     await this.#bucket.write(RETENTION_KEY, (stored) => {
-      const before = stored && recordIn(RETENTION_KEY, stored, retentionRules);
+      const before = stored && rulesIn(stored);
       after = next(before ?? NO_RULES);
       return before === undefined && after === NO_RULES ? undefined : after;
     });
     return after;
   }
-
-  run(): Promise<RetentionRun | undefined> {
-    return this.#get(RETENTION_RUN_KEY, retentionRun);
-  }
-
-  async saveRun(run: RetentionRun): Promise<void> {
-    await this.#bucket.write(RETENTION_RUN_KEY, () => run);
-  }
-
-  async #get<Shape extends z.ZodType>(key: string, shape: Shape): Promise<z.output<Shape> | undefined> {
-    const message = await this.#bucket.get(key);
-    return message && recordIn(key, message, shape);
-  }
 }
 
-function recordIn<Shape extends z.ZodType>(
-  key: string,
-  message: StreamMessage,
-  shape: Shape,
-): z.output<Shape> | undefined {
+function rulesIn(message: StreamMessage): RetentionRules | undefined {
   if (isDeletion(message)) return undefined;
-  const { data } = shape.safeParse(message.foreign === undefined ? jsonOf(message.data) : undefined);
+  const { data } = retentionRules.safeParse(message.foreign === undefined ? jsonOf(message.data) : undefined);
   if (data !== undefined) return data;
   throw new ThroughlineError(
     'config_invalid',
-    `the key ${key} of bucket ${LIFECYCLE_BUCKET} does not hold what this version knows: update throughline to the version of the services, or have an administrator remove it with "nats kv del ${LIFECYCLE_BUCKET} ${key}"`,
+    `the key ${RETENTION_KEY} of bucket ${LIFECYCLE_BUCKET} does not hold rules that this version knows: update throughline to the version of the services, or have an administrator remove it with "nats kv del ${LIFECYCLE_BUCKET} ${RETENTION_KEY}"`,
   );
 }
 

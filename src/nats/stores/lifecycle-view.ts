@@ -38,12 +38,6 @@ export class LifecycleView {
     return record.record.at > since ? record.record : undefined;
   }
 
-  /** Returns the time of archiving, even while the session may be forgotten. */
-  archivedAt(session: Token): string | undefined {
-    const record = this.#kept.get(archivedKey(session))?.record;
-    return record?.kind === 'archived' ? record.record.at : undefined;
-  }
-
   archiving(): Token[] {
     return [...this.#kept.values()].flatMap(({ record }) =>
       record?.kind === 'archived' && this.archived(record.session)?.pending ? [record.session] : [],

@@ -16,7 +16,6 @@ import type {
   EventRemoval,
   ReadRange,
   ReadResult,
-  RemovalOptions,
   Unwatch,
 } from '../../engine/ports/session-log.js';
 import { pause } from '../../engine/runtime/batched.js';
@@ -201,7 +200,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   /** Purges: the stream's files belong to the key alone. */
-  async removeBefore(key: Token, sequence: number, _: RemovalOptions = {}): Promise<number> {
+  async removeBefore(key: Token, sequence: number, _?: () => void): Promise<number> {
     const { stream, subjects } = this.#layout;
     try {
       const { purged } = await this.#ports.jsm.streams.purge(stream(key), {

@@ -1,5 +1,4 @@
-import type { StoredMsg } from 'nats';
-import { readEvent } from '../../contracts/event.js';
+import { ThroughlineError } from '../../contracts/errors.js';
 import {
   compiledSubject,
   DISPATCH_STREAM,
@@ -20,19 +19,16 @@ import {
   VECTOR_BUCKET,
   vectorKey,
 } from '../../contracts/names.js';
-import { newestNamed, SESSION_EVENTS } from '../../contracts/session-events.js';
 import {
   ERASED_KINDS,
   type ErasedCounts,
   type ErasedKind,
-  type LastMoved,
   type LearningEraser,
   type Marks,
-  type RewrittenKind,
   type SessionEraser,
 } from '../../engine/ports/session-lifecycle.js';
 import { apiCode, ifExists } from '../connection/nats-errors.js';
-import { readStream } from '../jetstream/direct-get.js';
+import { batchFrom } from '../jetstream/direct-get.js';
 import { eraseMessages, type RewritePorts, rewriteStream } from '../jetstream/erase-messages.js';
 import { newestMessage } from '../jetstream/newest-page.js';
 import { newestSnapshot } from '../jetstream/topology.js';
@@ -42,19 +38,19 @@ interface Place {
   readonly subjects: string;
 }
 
-/** Deadline of one batch of events, in milliseconds. */
+/** Deadline of one read, in milliseconds. */
 const READ_MS = 5000;
 /** Longer than any session name. */
 const NOBODY = '-'.repeat(65);
 
-const REWRITTEN: Readonly<Record<RewrittenKind, readonly string[]>> = {
-  snapshots: [SNAPSHOT_BUCKET],
-  prompts: [],
-  telemetry: [TELEMETRY_BUCKET],
-  index: [INDEX_BUCKET],
-  learnings: [LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET],
-  lifecycle: [LIFECYCLE_BUCKET],
-};
+/** Buckets whose values are replaced while a session lives. */
+const BUCKETS = [
+  SNAPSHOT_BUCKET,
+  TELEMETRY_BUCKET,
+  INDEX_BUCKET,
+  LEARNING_SNAPSHOT_BUCKET,
+  VECTOR_BUCKET,
+] as const;
 
 export class NatsSessionEraser implements SessionEraser, LearningEraser {
   readonly #ports: RewritePorts;
@@ -76,10 +72,10 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     });
   }
 
-  async marks(session: Token): Promise<Marks> {
+  async marks(session: Token, until: string): Promise<Marks> {
     const log = streamOf(this.#layout, session);
     const [dispatches, last, snapshot] = await Promise.all([
-      this.#last(DISPATCH_STREAM),
+      this.#lastDispatchBefore(until),
       this.#last(log),
       // The snapshot may be all that is left of the session.
       this.#found(0, () => newestSnapshot(this.#ports.jsm, session)),
@@ -87,45 +83,23 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     return { dispatches, sequence: Math.max(last, snapshot) };
   }
 
-  async newestNamed(session: Token, after: number): Promise<number> {
-    const { stream, subjects } = placeOf(this.#layout, session, 'events');
-    const { connection } = this.#ports;
-    const messages = await readStream(connection, stream, subjects, { from: after + 1 }, READ_MS);
-    const named = messages.map(({ data, foreign }) => {
-      const stored = foreign === undefined ? readEvent(SESSION_EVENTS, session, data) : undefined;
-      return (stored && newestNamed(stored.event)?.sequence) ?? 0;
-    });
-    return named.reduce((newest, each) => Math.max(newest, each), 0);
-  }
-
-  async lastMoved(session: Token): Promise<LastMoved> {
-    const [event, dispatch] = await Promise.all([
-      this.#newest(placeOf(this.#layout, session, 'events')),
-      this.#newest(placeOf(this.#layout, session, 'dispatches')),
-    ]);
-    return {
-      sequence: event?.seq ?? 0,
-      ...(event && { at: event.time.toISOString() }),
-      ...(dispatch && { dispatchedAt: dispatch.time.toISOString() }),
-    };
+  async lastResultAt(session: Token): Promise<string | undefined> {
+    const { stream, subjects } = placeOf(this.#layout, session, 'dispatches');
+    const newest = await this.#found(undefined, () => newestMessage(this.#ports.jsm, stream, subjects));
+    return newest?.time.toISOString();
   }
 
   async count(session: Token): Promise<ErasedCounts> {
     return this.#each((kind) => this.#counted(placeOf(this.#layout, session, kind)));
   }
 
-  async erase(
-    session: Token,
-    { dispatches }: Pick<Marks, 'dispatches'>,
-    onErased: (kind: ErasedKind, messages: number) => void = () => {},
-  ): Promise<ErasedCounts> {
+  async erase(session: Token, marks: Marks): Promise<ErasedCounts> {
     return this.#each((kind) => {
-      const place = placeOf(this.#layout, session, kind);
-      const told = (messages: number) => onErased(kind, messages);
-      if (kind === 'events') return this.#eraseEvents(place, told);
-      if (place.stream.startsWith('KV_')) return this.#purge(place, told);
-      const options = { ...(kind === 'dispatches' && { through: dispatches }), onErased: told };
-      return eraseMessages(this.#ports, place.stream, place.subjects, options);
+      const { stream, subjects } = placeOf(this.#layout, session, kind);
+      if (kind === 'events') return this.#eraseEvents({ stream, subjects }, marks.sequence);
+      if (stream.startsWith('KV_')) return this.#purge({ stream, subjects });
+      const options = kind === 'dispatches' ? { through: marks.dispatches } : {};
+      return eraseMessages(this.#ports, stream, subjects, options);
     });
   }
 
@@ -139,13 +113,11 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     for (const id of vectors) await this.#purge(bucket(VECTOR_BUCKET, vectorKey(project, id as Token)));
   }
 
-  async rewrite(kinds: readonly RewrittenKind[]): Promise<void> {
-    for (const kind of kinds) {
-      if (kind === 'prompts')
-        await rewriteStream(this.#ports, PROMPTS_STREAM, { prefix: 'compiled.', keeps: 'all' });
-      for (const bucket of REWRITTEN[kind])
-        await rewriteStream(this.#ports, `KV_${bucket}`, { prefix: `$KV.${bucket}.`, keeps: 'newest' });
-    }
+  async rewrite(what: 'prompts' | 'buckets' | 'lifecycle'): Promise<void> {
+    if (what === 'prompts')
+      return rewriteStream(this.#ports, PROMPTS_STREAM, { prefix: 'compiled.', keeps: 'all' });
+    for (const bucket of what === 'buckets' ? BUCKETS : [LIFECYCLE_BUCKET])
+      await rewriteStream(this.#ports, `KV_${bucket}`, { prefix: `$KV.${bucket}.`, keeps: 'newest' });
   }
 
   async #each(of: (kind: ErasedKind) => Promise<number>): Promise<ErasedCounts> {
@@ -153,8 +125,18 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     return Object.fromEntries(counts) as Record<ErasedKind, number>;
   }
 
-  #newest({ stream, subjects }: Place): Promise<StoredMsg | undefined> {
-    return this.#found(undefined, () => newestMessage(this.#ports.jsm, stream, subjects));
+  /** Returns the last sequence of DISPATCH that was stored before a time: the same number, however late it is asked for. */
+  async #lastDispatchBefore(until: string): Promise<number> {
+    const { connection, jsm } = this.#ports;
+    const last = await this.#last(DISPATCH_STREAM);
+    const newest = await this.#found(undefined, () => newestMessage(jsm, DISPATCH_STREAM, '>'));
+    if (newest === undefined || newest.time.getTime() < Date.parse(until)) return last;
+    const first = { start_time: until, batch: 1, next_by_subj: '>' };
+    const { messages } = await batchFrom(connection, DISPATCH_STREAM, first, READ_MS);
+    const [next] = messages;
+    if (next === undefined)
+      throw new ThroughlineError('unavailable', `the replicas of ${DISPATCH_STREAM} lag behind`);
+    return next.sequence - 1;
   }
 
   async #last(stream: string): Promise<number> {
@@ -168,35 +150,26 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     });
   }
 
-  #eraseEvents(place: Place, told: (messages: number) => void): Promise<number> {
-    if (sessionOfStream(place.stream) !== undefined) return this.#removeStream(place, told);
-    return eraseMessages(this.#ports, place.stream, place.subjects, { onErased: told });
-  }
-
   /**
-   * Deletes a session's own stream with its files. It is purged first, because the server has shown old messages in a stream
+   * A session's own stream is deleted with its files. It is purged first, because the server has shown old messages in a stream
    * that was created again soon after a deletion.
    */
-  async #removeStream({ stream }: Place, told: (messages: number) => void): Promise<number> {
+  async #eraseEvents({ stream, subjects }: Place, through: number): Promise<number> {
+    if (sessionOfStream(stream) === undefined)
+      return eraseMessages(this.#ports, stream, subjects, { through });
     const { streams } = this.#ports.jsm;
     return this.#found(0, async () => {
+      // A stream above the mark belongs to the next session of the name.
+      if ((await streams.info(stream)).state.last_seq > through) return 0;
       const { purged } = await streams.purge(stream);
-      told(purged);
       await streams.delete(stream);
       return purged;
     });
   }
 
   /** Purges keys of a bucket, which does not allow secure deletes: it is rewritten afterwards. */
-  async #purge(
-    { stream, subjects: filter }: Place,
-    told: (messages: number) => void = () => {},
-  ): Promise<number> {
-    return this.#found(0, async () => {
-      const { purged } = await this.#ports.jsm.streams.purge(stream, { filter });
-      told(purged);
-      return purged;
-    });
+  async #purge({ stream, subjects: filter }: Place): Promise<number> {
+    return this.#found(0, async () => (await this.#ports.jsm.streams.purge(stream, { filter })).purged);
   }
 
   async #found<T>(none: T, ask: () => Promise<T>): Promise<T> {

@@ -125,12 +125,11 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   }
 
   async forgetting(session: Token, given: ForgottenAt | NextRecord): Promise<boolean> {
-    let [isAllowed, isSure] = [false, false];
+    let isAllowed = false;
     await this.#write(forgottenKey(session), (stored) => {
       const before = forgottenIn(stored);
       const record = typeof given === 'function' ? given(before) : given;
       isAllowed = record !== undefined;
-      isSure = isAllowed && record?.unless_moved === undefined;
       if (record === undefined) return KEPT;
       return {
         ...{ v: 1, status: 'forgetting', ...record },
@@ -139,15 +138,8 @@ export class NatsSessionLifecycle implements SessionLifecycle {
         session,
       };
     });
-    if (isSure) await this.#write(archivedKey(session), () => GONE);
+    if (isAllowed) await this.#write(archivedKey(session), () => GONE);
     return isAllowed;
-  }
-
-  async spare(session: Token, at: string): Promise<boolean> {
-    // Relative to the time of archiving, because a later tombstone would hide the archived record.
-    const archivedAt = this.#view.archivedAt(session) ?? at;
-    const since = archivedAt > at ? at : justBefore(archivedAt);
-    return this.forgot(session, since, (there) => there?.unless_moved !== undefined);
   }
 
   async forgot(
@@ -299,8 +291,4 @@ function recordIn(message: StreamMessage): LifecycleRecord | undefined {
 
 function forgottenIn(record: LifecycleRecord | undefined): Forgotten | undefined {
   return record?.kind === 'forgotten' ? record.record : undefined;
-}
-
-function justBefore(at: string): string {
-  return new Date(Date.parse(at) - 1).toISOString();
 }

@@ -29,7 +29,6 @@ import type {
   LearningLog,
   ReadRange,
   ReadResult,
-  RemovalOptions,
   SessionLog,
   Unwatch,
 } from '../../engine/ports/session-log.js';
@@ -131,22 +130,11 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
   }
 
   /** Erases one by one in a shared stream: a purge would leave the text in files that also hold other keys. */
-  override removeBefore(key: Token, sequence: number, options: RemovalOptions = {}): Promise<number> {
-    const { mayGoOn, onRemoved } = options;
+  override removeBefore(key: Token, sequence: number, mayGoOn?: () => void): Promise<number> {
     const { stream, subjects, hasOwnStreams = false } = this.#layout;
-    if (hasOwnStreams) return super.removeBefore(key, sequence, options);
-    let [removed, of] = [0, 0];
-    return eraseMessages(this.#ports, stream(key), subjects(key), {
-      ...{ through: sequence - 1, unhurried: true },
-      ...(mayGoOn && { mayGoOn }),
-      onFound: (found) => {
-        of += found;
-      },
-      onErased: (messages) => {
-        removed += messages;
-        onRemoved?.(removed, of);
-      },
-    });
+    if (hasOwnStreams) return super.removeBefore(key, sequence);
+    const options = { through: sequence - 1, unhurried: true, ...(mayGoOn && { mayGoOn }) };
+    return eraseMessages(this.#ports, stream(key), subjects(key), options);
   }
 
   /** Detects a replaced stream: a decision on the old one must not be stored in the new one. */

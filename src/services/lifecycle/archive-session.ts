@@ -4,116 +4,48 @@ import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { EventOf } from '../../contracts/session-events.js';
-import type { SessionReader, SessionSnapshotWriter } from '../../engine/folding/session-folding.js';
-import { systemClock } from '../../engine/ports/clients.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
+import { type Clock, systemClock } from '../../engine/ports/clients.js';
 import type { DecideArchived, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import type { EventRemoval, RemovalOptions, SessionLog } from '../../engine/ports/session-log.js';
-import { Jobs, type JobsOptions, RESUME_EVERY_MS } from '../../engine/runtime/jobs.js';
+import type { EventRemoval, SessionLog } from '../../engine/ports/session-log.js';
 import { checkpointOf } from '../../memory/session/checkpoint.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { LATE, withinDeadline } from '../../shared/backoff.js';
 import type { Serving, Sessions } from '../common/service-context.js';
 
 /**
- * Archives sessions after their event, in steps: record it, so that extractors reject results; append a checkpoint with the
- * whole state, expecting nothing in between; write the snapshot; remove the events before the checkpoint. Reopening removes the
- * record.
- *
- * All but the first step is a resumable job with idempotent steps; nothing is removed before its replacement is stored. If
- * sessions share files, removal takes milliseconds per event, so a caller waits only a few seconds and can ask for progress.
+ * Archives sessions after their event. `settle` records it, so that extractors reject results; reopening removes the record.
+ * `compact` then replaces the log by a checkpoint with the whole state. Both can be run again, also by several processes at
+ * once: the checkpoint is appended only directly after the state that it holds, and only what it replaces is removed.
  */
-interface ArchiverOptions extends JobsOptions {
-  readonly log: SessionLog & EventRemoval;
-  readonly reader: SessionReader;
-  readonly writer: Pick<SessionSnapshotWriter, 'write'>;
-  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'archiving' | 'forgotten' | 'change'>;
+interface ArchiverOptions {
+  readonly log: Pick<SessionLog, 'append'> & EventRemoval;
+  readonly reader: Pick<SessionReader, 'load'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'change'>;
+  readonly clock: Clock;
+  readonly newId: () => string;
   readonly maxEventBytes: () => number;
 }
 
 export interface Archiver {
   /** @throws ThroughlineError `too_large` if the state does not fit one message: then nothing may be removed */
   requireCheckpointFits(session: Token): Promise<void>;
+  /** Brings the record in line with the session's events, except during an import. Throws as the ports do. */
+  settle(session: Token): Promise<void>;
   /**
-   * Brings the record and the log in line with the session's events. Does not touch an import in progress.
+   * Replaces the log of an archived session by a checkpoint. Does nothing if the session has moved meanwhile: its record still
+   * says that it is pending.
    *
-   * @returns the progress, if it continues in the background
-   * @throws ThroughlineError as the ports do; can be repeated
+   * @param mayGoOn called before each removal of a shared log, which takes milliseconds per event; if it throws, the rest stays
    */
-  settle(session: Token): Promise<Removing | undefined>;
-  /** Stops soon; another process resumes the rest. */
-  stop(): Promise<void>;
+  compact(session: Token, mayGoOn?: () => void): Promise<void>;
 }
 
-/** Progress of removing events one by one. */
-interface Removing {
-  readonly removed: number;
-  readonly of: number;
-}
-
-/** Less than a client's timeout. */
-const ANSWER_MS = 3000;
-
-/** An archived session rarely changes. */
-const MAX_ATTEMPTS = 50;
-const CONFIRM_EVERY_MS = 1000;
 const REST_BYTES = 1024;
 
 export function createArchiver(options: ArchiverOptions): Archiver {
-  const { log, reader, writer, lifecycle } = options;
-
-  async function stateOf(session: Token): Promise<SessionState> {
-    return (await reader.load(session)).folded.state;
-  }
-
-  /** Appends a checkpoint of everything up to the archiving event, unless there is one; returns its sequence. */
-  async function checkpointAfter(session: Token, archivedAt: number): Promise<number> {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const state = await stateOf(session);
-      if (state.checkpoint > archivedAt) return state.checkpoint;
-      const event = checkpointEvent(options, state);
-      const appended = await log.append(session, event, { expectedSequence: state.sequence });
-      if (appended.outcome === 'appended') return appended.sequence;
-    }
-    throw new ThroughlineError('conflict', `session ${session} changes too fast to be archived; try again`);
-  }
-
-  const removing = new Map<Token, Removing>();
-  const jobs = new Jobs(
-    {
-      name: 'archive',
-      failed: 'a session is not archived to the end yet: it is tried again soon',
-      unfinished: () => lifecycle.archiving(),
-      async run(job, { confirm: mayGoOn }) {
-        const session = job as Token;
-        const at = lifecycle.archived(session)?.at;
-        if (at === undefined) return;
-        const onRemoved = (removed: number, of: number) => removing.set(session, { removed, of });
-        try {
-          await compact(session, { mayGoOn: confirmedNowAndThen(mayGoOn), onRemoved });
-          await lifecycle.change(session, archivingDone(at));
-        } finally {
-          removing.delete(session);
-        }
-      },
-    },
-    options,
-  );
-
-  async function compact(session: Token, removal: RemovalOptions): Promise<void> {
-    const { events } = await log.read(session, { after: 0, type: 'session.archived' });
-    const archived = events.at(-1);
-    let checkpoint: number;
-    if (archived === undefined) {
-      // The event was removed with the rest before the checkpoint; that removal may be incomplete.
-      checkpoint = (await stateOf(session)).checkpoint;
-    } else {
-      checkpoint = await checkpointAfter(session, archived.sequence);
-      await writer.write((await reader.load(session)).folded);
-    }
-    if (checkpoint > 0) await log.removeBefore(session, checkpoint, removal);
-  }
-
+  const { log, reader, lifecycle } = options;
+  const stateOf = async (session: Token) => (await reader.load(session)).folded.state;
   return {
     async requireCheckpointFits(session) {
       const state = await stateOf(session);
@@ -122,17 +54,26 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     async settle(session) {
       const forgotten = lifecycle.forgotten(session);
       const { archived } = (await stateOf(session)).charter;
-      if (archived === undefined) {
-        await lifecycle.change(session, reopened);
-        return undefined;
-      }
-      await lifecycle.change(session, archiving({ ...archived, at: archivedSince(forgotten, archived.at) }));
-      const ended = jobs.finish(session);
-      ended.catch(() => {});
-      const isLate = (await withinDeadline(ANSWER_MS, ended)) === LATE;
-      return isLate ? (removing.get(session) ?? { removed: 0, of: 0 }) : undefined;
+      const decide =
+        archived === undefined
+          ? reopened
+          : archiving({ ...archived, at: archivedSince(forgotten, archived.at) });
+      await lifecycle.change(session, decide);
     },
-    stop: () => jobs.stop(),
+    async compact(session, mayGoOn) {
+      const record = lifecycle.archived(session);
+      const state = await stateOf(session);
+      if (record === undefined || state.charter.archived === undefined) return;
+      let { checkpoint } = state;
+      if (checkpoint < state.sequence) {
+        const event = checkpointEvent(options, state);
+        const appended = await log.append(session, event, { expectedSequence: state.sequence });
+        if (appended.outcome === 'conflict') return;
+        checkpoint = appended.sequence;
+      }
+      await log.removeBefore(session, checkpoint, mayGoOn);
+      await lifecycle.change(session, archivingDone(record.at));
+    },
   };
 }
 
@@ -152,16 +93,6 @@ function checkpointEvent(
   let at = clock();
   if (at < state.lastEventAt) at = state.lastEventAt;
   return { v: EVENT_VERSION, type: 'session.checkpoint', at, id: newId(), data };
-}
-
-/** Confirms the lease at most once per second: before each of many removals it would double the time. */
-function confirmedNowAndThen(confirm: () => Promise<void>): () => Promise<void> | undefined {
-  let at = Number.NEGATIVE_INFINITY;
-  return () => {
-    if (performance.now() - at < CONFIRM_EVERY_MS) return undefined;
-    at = performance.now();
-    return confirm();
-  };
 }
 
 /** Decisions for `SessionLifecycle.change`. A record of an import in progress is changed only by that import. */
@@ -231,14 +162,11 @@ const ENVELOPE_BYTES = 4096;
 
 export function openArchiver(
   nats: NatsPorts,
-  { reader, writer }: Pick<Sessions, 'reader' | 'writer'>,
-  { lifecycle, logger }: Pick<Serving, 'lifecycle' | 'logger'>,
+  { reader }: Pick<Sessions, 'reader'>,
+  { lifecycle }: Pick<Serving, 'lifecycle'>,
 ): Archiver {
   return createArchiver({
-    ...{ log: nats.log, leases: nats.leases, reader, writer, lifecycle, logger },
-    clock: systemClock,
-    newId: randomUUID,
-    everyMs: RESUME_EVERY_MS,
+    ...{ log: nats.log, reader, lifecycle, clock: systemClock, newId: randomUUID },
     maxEventBytes: () => (nats.connection.info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES,
   });
 }

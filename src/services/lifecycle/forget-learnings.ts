@@ -34,25 +34,19 @@ export async function learningsOf(
   return sum;
 }
 
-/**
- * Removes a session from all projects. Idempotent; a repetition removes what was written late.
- *
- * @param touched projects in which it was found; extended by this call
- */
+/** Removes a session from all projects. Idempotent; a repetition removes what was written late. */
 export async function forgetInLearnings(
   ports: LearningsPorts,
   session: Token,
   withLearnings: boolean,
-  touched: Set<Token>,
 ): Promise<ForgottenLearnings> {
   let sum = { ...NO_LEARNINGS };
   for (const project of await ports.learnings.projects()) {
     if (!(await isNamed(ports, project, session, withLearnings))) {
-      // A snapshot may have been written since.
-      if (touched.has(project)) await ports.eraser.eraseLearnings(project, { before: 0, vectors: [] });
+      // A snapshot of an earlier state may have been written since.
+      await ports.eraser.eraseLearnings(project, { before: 0, vectors: [] });
       continue;
     }
-    touched.add(project);
     let forgotten = NO_LEARNINGS;
     await rewritten(ports, project, 'session_forgotten', (state) => {
       const without = withoutSession(state, session, { withLearnings });
@@ -64,15 +58,9 @@ export async function forgetInLearnings(
   return sum;
 }
 
-export async function forgetProjectLearnings(
-  ports: LearningsPorts,
-  project: Token,
-): Promise<ForgottenLearnings> {
-  const { state } = (await ports.projects.load(project)).folded;
-  if (state.sequence === 0) return NO_LEARNINGS;
-  const counts = countsOf(state);
-  await rewritten(ports, project, 'project_forgotten', () => emptyLearnings(project));
-  return counts;
+/** Replaces the learnings of a project by an empty event, which stays as its tombstone. */
+export function forgetProjectLearnings(ports: LearningsPorts, project: Token): Promise<void> {
+  return rewritten(ports, project, 'project_forgotten', () => emptyLearnings(project));
 }
 
 export function countsOf({ entries, active }: LearningState): ForgottenLearnings {

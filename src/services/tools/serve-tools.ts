@@ -96,10 +96,8 @@ export async function serveTools(
     afterTimeoutMs,
   });
   const maxReplyBytes = () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD;
-  const jobs = { leases: nats.leases, clock: clockBy(known.now), newId: randomUUID, logger };
-  const archiver = openArchiver(nats, sessions, { lifecycle, logger });
-  shutdown.add('the archiving of sessions', () => archiver.stop());
-  const { clock } = jobs;
+  const clock = clockBy(known.now);
+  const archiver = openArchiver(nats, sessions, { lifecycle });
   const tools = createSessionTools({ ...sessions, archiver, logger, onNotes, clock, leases: nats.leases });
   const run = createRunService(sessions);
   const { prompts } = nats;
@@ -119,18 +117,6 @@ export async function serveTools(
     lifecycle,
     clock: systemClock,
   });
-  const forgetting = createForgetTools({
-    ...nats,
-    lifecycle,
-    projects: projects.reader,
-    command: projects.inBackground,
-    sessions: sessions.reader,
-    table: known.table,
-    compared: () => known.feed.compare(),
-    ...jobs,
-    pause,
-  });
-  shutdown.add('the sessions that are being forgotten', () => forgetting.stop());
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
     'plan-show': run.plan,
@@ -146,20 +132,22 @@ export async function serveTools(
     'trace-list': show.traceList,
     'trace-show': createTraceEntries({ log: nats.log }),
     'snapshot-show': show.snapshotShow,
-    ...forgetting.answers,
+    ...createForgetTools({
+      ...{ ...nats, lifecycle, clock, table: known.table },
+      projects: projects.reader,
+      command: projects.inBackground,
+      sessions: sessions.reader,
+      compared: () => known.feed.compare(),
+    }),
     ...createRetentionTools({
-      ...jobs,
-      ...{ table: known.table, now: known.now, lifecycle, aged: nats.aged, store: nats.retention },
+      ...{ table: known.table, now: known.now, lifecycle, store: nats.retention, clock, logger },
       caughtUp: () => known.feed.catchUp(),
     }),
     'session-export': createSessionExport({ ...nats, logger, maxReplyBytes }),
     'session-import': createSessionImport({
       ...nats,
       ...sessions,
-      lifecycle,
-      ...jobs,
-      archiver,
-      pause,
+      ...{ lifecycle, archiver, clock, newId: randomUUID, pause },
     }),
     ...createRejectedQueries({
       ...nats,
@@ -290,9 +278,8 @@ export function createSessionTools(options: SessionToolsOptions): SessionTools {
     if (ADDS.has(name) && isNew) return { ...reply, created: true };
     if (name !== 'session-archive' && name !== 'session-reopen') return reply;
     // Also if it was done before, which resumes interrupted work. The reply shows the session afterwards.
-    const removing = await options.archiver?.settle(session);
-    const { reply: settled } = await carryOut();
-    return removing === undefined ? settled : { ...settled, removing };
+    await options.archiver?.settle(session);
+    return (await carryOut()).reply;
   };
 }
 

@@ -81,21 +81,6 @@ export function sessionLifecycleContract(name: string, open: () => Promise<Opene
       unlisten();
     });
 
-    it('a session that may be spared stays archived, and is so again when it is', async () => {
-      const session = newSession('spared');
-      await opened.store.change(session, () => ({ at: AT, idle_since: '2025-01-01T00:00:00.000Z' }));
-      const unless_moved = { sequence: 7, since: LATER };
-      await opened.store.forgetting(session, { at: LATER, dispatches: 10, sequence: 20, unless_moved });
-      expect(opened.store.unfinished()).toContain(session);
-      await soon(() => expect(opened.other.forgotten(session)).toMatchObject({ unless_moved }));
-      await opened.other.spare(session, LATER);
-      for (const seen of [opened.store, opened.other]) {
-        await soon(() => expect(seen.unfinished()).not.toContain(session));
-        expect(seen.forgotten(session)).toMatchObject({ status: 'forgotten', dispatches: 10, sequence: 20 });
-        expect(seen.archived(session)).toMatchObject({ at: AT, idle_since: '2025-01-01T00:00:00.000Z' });
-      }
-    });
-
     it('the numbers of a session that is forgotten again never go down', async () => {
       const session = newSession('again');
       await opened.store.forgetting(session, { at: AT, dispatches: 10, sequence: 20 });

@@ -1,61 +1,57 @@
 import { expect, test } from 'vitest';
-import type { RetentionRules, RetentionRun } from '../../../src/contracts/lifecycle-record.js';
-import { RetentionKeeper } from '../../../src/services/keeper/serve-keeper.js';
-import type { RetentionPorts } from '../../../src/services/lifecycle/follow-retention.js';
-import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
-import { forgetPorts, NOW } from '../../support/forget-ports.js';
+import type { RetentionRules } from '../../../src/contracts/lifecycle-record.js';
+import { token } from '../../../src/contracts/names.js';
+import { LifecycleKeeper } from '../../../src/services/keeper/lifecycle-keeper.js';
+import { keeperPorts, NOW } from '../../support/forget-ports.js';
 
-const never = () => Promise.reject(new Error('not asked for here'));
+const OURS = token('ours', 'session');
+const FORGET: RetentionRules = { v: 1, rules: [{ action: 'forget', after: '30d', at: NOW }] };
 
-/** Runs a keeper's retention rules once, in memory. Returns the run. */
-async function followed(ports: ReturnType<typeof forgetPorts>, rules: RetentionRules) {
-  let run: RetentionRun | undefined;
-  const all: RetentionPorts = {
-    ...ports,
-    caughtUp: async () => {},
-    aged: { look: never },
-    reader: ports.sessions,
-    log: { append: never },
-    archiver: { requireCheckpointFits: never, settle: never },
-    leases: new MemoryLeaseStore(),
-    store: {
-      rules: async () => rules,
-      changeRules: never,
-      run: async () => run,
-      saveRun: async (next) => {
-        run = next;
-      },
-    },
-    newId: () => 'one',
-    now: () => Date.parse(NOW),
-  };
-  const keeper = new RetentionKeeper(all);
-  await keeper.tick();
-  await keeper.stop();
-  return run;
+/** Follows these rules once, so many days later. */
+async function followed(ports: ReturnType<typeof keeperPorts>, rules: RetentionRules, days = 31) {
+  const now = () => Date.parse(NOW) + days * 86_400_000;
+  const clock = () => new Date(now()).toISOString();
+  await new LifecycleKeeper({ ...ports, now, clock, store: { rules: async () => rules } }).tick();
 }
 
-test('a rule forgets a session that is due, and spares one that has moved meanwhile', async () => {
-  const ports = forgetPorts(['ours', 'moved'], { ours: 'parser', moved: 'parser' });
-  const { lastMoved } = ports.eraser;
-  let asked = 0;
-  ports.eraser.lastMoved = async (...[session]: unknown[]) => {
-    const last = await lastMoved();
-    if (session !== 'moved') return last;
-    asked += 1;
-    return asked === 1 ? last : { sequence: 2, at: NOW };
+function idle() {
+  const ports = keeperPorts(['ours'], { ours: 'parser' });
+  const settled: string[] = [];
+  ports.archiver.settle = async (session) => {
+    settled.push(session);
   };
+  ports.log.append = async () => ({ outcome: 'appended', sequence: 2, duplicate: false });
+  return { ports, settled };
+}
 
-  const run = await followed(ports, { v: 1, version: 1, rules: [{ at: NOW, forgetAfter: '30d' }] });
-
-  expect(run).toMatchObject({ endedAt: NOW, forgotten: 1, spared: 1 });
-  expect([...ports.eraser.dispatches.keys()]).toEqual(['moved']);
+test('a rule that forgets archives a session first, and leaves alone one that has moved since the look', async () => {
+  const { ports, settled } = idle();
+  ports.eraser.lastResultAt = async () => NOW;
+  await followed(ports, FORGET, 20);
+  ports.eraser.lastResultAt = async () => '2026-01-30T00:00:00.000Z';
+  await followed(ports, FORGET);
+  ports.eraser.lastResultAt = async () => NOW;
+  ports.log.append = async () => ({ outcome: 'conflict' });
+  await followed(ports, FORGET);
+  expect(settled).toEqual([]);
+  ports.log.append = async () => ({ outcome: 'appended', sequence: 2, duplicate: false });
+  await followed(ports, FORGET);
+  expect(settled).toEqual(['ours']);
   expect(ports.lifecycle.unfinished()).toEqual([]);
 });
 
+test('an archived session that was reopened meanwhile is not forgotten by a rule', async () => {
+  const { ports } = idle();
+  await ports.lifecycle.change(OURS, () => ({ at: NOW, idle_since: NOW }));
+  // Its record is behind: the log says that it is open.
+  await followed(ports, FORGET);
+  expect(ports.lifecycle.forgotten(OURS)).toBeUndefined();
+});
+
 test('after a restore nothing is done until a rule is set again', async () => {
-  const ports = forgetPorts(['ours'], { ours: 'parser' });
-  const rules = [{ at: NOW, forgetAfter: '30d' }];
-  expect(await followed(ports, { v: 1, version: 1, paused: true, rules })).toBeUndefined();
-  expect([...ports.eraser.dispatches.keys()]).toEqual(['ours']);
+  const { ports, settled } = idle();
+  await followed(ports, { ...FORGET, paused: true });
+  expect(settled).toEqual([]);
+  await followed(ports, FORGET);
+  expect(settled).toEqual(['ours']);
 });

@@ -4,11 +4,11 @@ import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { sessionFigures } from '../../../src/memory/session/run-status.js';
 import { emptyState } from '../../../src/memory/session/session-state.js';
 import { SessionTable } from '../../../src/services/common/session-table.js';
+import { LifecycleKeeper } from '../../../src/services/keeper/lifecycle-keeper.js';
 import { createForgetTools, sessionsOf } from '../../../src/services/lifecycle/forget-tools.js';
-import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { implementer, recorded, timeOf } from '../../support/builders.js';
-import { forgetPorts } from '../../support/forget-ports.js';
+import { keeperPorts } from '../../support/forget-ports.js';
 
 const PARSER = token('parser', 'project');
 
@@ -74,7 +74,7 @@ test('of a project those sessions are read that the index does not surely place 
 });
 
 test('a session that is being imported stops no project from being forgotten', async () => {
-  const ports = forgetPorts([], { ours: 'parser', elsewhere: 'lexer' });
+  const ports = keeperPorts([], { ours: 'parser', elsewhere: 'lexer' });
   const { lifecycle, table } = ports;
   const imported = token('imported', 'session');
   await lifecycle.change(imported, () => ({
@@ -87,24 +87,27 @@ test('a session that is being imported stops no project from being forgotten', a
 });
 
 test('a project is forgotten with its sessions, and no other one', async () => {
-  const ports = forgetPorts(['ours', 'other'], { ours: 'parser' });
-  const tools = createForgetTools({ ...ports, leases: new MemoryLeaseStore(), newId: () => 'one' });
+  const ports = keeperPorts(['ours', 'other'], { ours: 'parser' });
+  const tools = createForgetTools(ports);
+  const ask = (dryRun = false) =>
+    tools['project-forget']({ project: 'parser', ...(dryRun ? { dryRun } : { confirm: 'parser' }) });
 
-  const reply = await tools.answers['project-forget']({ project: 'parser', confirm: 'parser' });
+  expect(await ask()).toMatchObject({ state: 'running', sessions: ['ours'], found: { dispatches: 1 } });
+  expect(await ask(true)).toMatchObject({ state: 'running' });
+  await new LifecycleKeeper(ports).tick();
 
-  expect(reply).toMatchObject({
-    ...{ state: 'done', sessions: ['ours'], found: { dispatches: 1 }, erased: { dispatches: 1 } },
-  });
   expect([...ports.eraser.dispatches.keys()]).toEqual(['other']);
   expect(ports.lifecycle.unfinished()).toEqual([]);
-  await tools.stop();
+  ports.table.removed(token('ours', 'session'));
+  // Its reply may have been lost.
+  expect(await ask()).toMatchObject({ state: 'done', forgotten: true });
 });
 
 test('a dry run says that a session is being forgotten, counts the next session of the name, and begins nothing', async () => {
-  const ports = forgetPorts(['ours'], {});
-  const tools = createForgetTools({ ...ports, leases: new MemoryLeaseStore(), newId: () => 'one' });
+  const ports = keeperPorts(['ours'], {});
+  const tools = createForgetTools(ports);
   const ours = token('ours', 'session');
-  const look = () => tools.answers['session-forget']({ session: 'ours', dryRun: true });
+  const look = () => tools['session-forget']({ session: 'ours', dryRun: true });
   const begun = { at: timeOf(1), dispatches: 1, sequence: 1 };
 
   await ports.lifecycle.forgetting(ours, begun);
@@ -114,5 +117,4 @@ test('a dry run says that a session is being forgotten, counts the next session 
 
   expect([...ports.eraser.dispatches.keys()]).toEqual(['ours']);
   expect(ports.lifecycle.unfinished()).toEqual([]);
-  await tools.stop();
 });

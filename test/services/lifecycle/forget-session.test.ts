@@ -1,116 +1,112 @@
 import { expect, test } from 'vitest';
-import type { Forgotten } from '../../../src/contracts/lifecycle-record.js';
 import { token } from '../../../src/contracts/names.js';
-import { Jobs } from '../../../src/engine/runtime/jobs.js';
-import { beginForgetting, FORGET_JOB, forgetKind } from '../../../src/services/lifecycle/forget-session.js';
-import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
-import { forgetPorts } from '../../support/forget-ports.js';
+import { LifecycleKeeper } from '../../../src/services/keeper/lifecycle-keeper.js';
+import { beginForgetting, SETTLED_MS } from '../../../src/services/lifecycle/forget-session.js';
+import { keeperPorts, NOW } from '../../support/forget-ports.js';
 
 const OURS = token('ours', 'session');
 
-function processes() {
-  const ports = { ...forgetPorts(['ours'], { ours: 'parser' }), leases: new MemoryLeaseStore() };
-  let ids = 0;
-  const newId = () => {
-    ids += 1;
-    return `holder ${ids}`;
+test('the boundary is the time of the first request, however late it is erased, and what goes with the session is added', async () => {
+  const ports = keeperPorts(['ours'], { ours: 'parser' });
+  const project = token('parser', 'project');
+  await beginForgetting(ports, OURS);
+
+  await beginForgetting({ ...ports, clock: () => '2027-01-01T00:00:00.000Z' }, OURS, {
+    ...{ withLearnings: true, project },
+  });
+
+  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ at: NOW, with_learnings: true, project });
+  const asked: string[] = [];
+  ports.eraser.marks = async (_, until) => {
+    asked.push(until);
+    return { dispatches: 7, sequence: 9 };
   };
-  const process = (more: Partial<typeof ports> = {}) =>
-    new Jobs(forgetKind({ ...ports, ...more }), { ...ports, newId });
-  return { ports, process };
-}
-
-test('the boundary is recorded with the first record, also by a process that takes the session for one that is being forgotten', async () => {
-  const { ports } = processes();
-  const { lifecycle } = ports;
-  ports.eraser.marks = async () => ({ dispatches: 7, sequence: 9 });
-  await beginForgetting(ports, OURS, {});
-  const stale = lifecycle.forgotten(OURS);
-  await lifecycle.forgot(OURS, ports.clock());
-  ports.eraser.marks = async () => ({ dispatches: 12, sequence: 15 });
-  const { forgotten } = lifecycle;
-  lifecycle.forgotten = () => stale;
-  lifecycle.forgetting = async (session, given) => {
-    lifecycle.forgotten = forgotten;
-    return Object.getPrototypeOf(lifecycle).forgetting.call(lifecycle, session, given);
-  };
-
-  await beginForgetting(ports, OURS, {});
-
-  expect(lifecycle.forgotten(OURS)).toMatchObject({
-    status: 'forgetting',
-    begun: { dispatches: 12, sequence: 15 },
+  await new LifecycleKeeper(ports).tick();
+  expect(asked).toEqual([new Date(Date.parse(NOW) + SETTLED_MS).toISOString()]);
+  expect(ports.lifecycle.forgotten(OURS)).toEqual({
+    ...{ v: 1, status: 'forgotten', at: NOW, dispatches: 7, sequence: 9 },
   });
 });
 
-test('the boundary stays where it is when the same is asked again, and what goes with the session is added', async () => {
-  const { ports } = processes();
-  const project = token('parser', 'project');
-  ports.eraser.marks = async () => ({ dispatches: 7, sequence: 9 });
-  await beginForgetting(ports, OURS, { unlessMoved: { sequence: 1, since: ports.clock() } });
-  ports.eraser.marks = async () => ({ dispatches: 12, sequence: 15 });
+test('nothing is erased before every process has noticed, and the boundary is recorded before that', async () => {
+  const ports = keeperPorts(['ours'], {});
+  await beginForgetting(ports, OURS);
+  const steps: string[] = [];
+  const eraser = Object.assign(Object.create(ports.eraser), {
+    marks: async () => {
+      steps.push('marks');
+      return { dispatches: 7, sequence: 9 };
+    },
+    erase: async () => {
+      steps.push(`erase up to ${ports.lifecycle.forgotten(OURS)?.dispatches}`);
+      return ports.eraser.erase(OURS, { dispatches: 7, sequence: 9 });
+    },
+  });
+  const pause = async (ms: number) => {
+    if (ms === SETTLED_MS) steps.push('settled');
+  };
 
-  await beginForgetting(ports, OURS, { withLearnings: true, project });
+  await new LifecycleKeeper({ ...ports, eraser, pause }).tick();
 
-  const record = ports.lifecycle.forgotten(OURS);
-  expect(record).toMatchObject({ begun: { dispatches: 7, sequence: 9 }, with_learnings: true, project });
-  expect(record?.unless_moved).toBeUndefined();
+  expect(steps).toEqual(['settled', 'marks', 'erase up to 7', 'erase up to 7']);
 });
 
-test('a session is erased by one process at a time: another one waits until the first has forgotten it', async () => {
-  const { ports, process } = processes();
-  await beginForgetting(ports, OURS, {});
-  let erasing = 0;
-  let most = 0;
+test('a session is erased by one keeper at a time', async () => {
+  const ports = keeperPorts(['ours'], { ours: 'parser' });
+  await beginForgetting(ports, OURS);
+  let [erasing, most] = [0, 0];
   const { erase } = ports.eraser;
   ports.eraser.erase = async (...args) => {
     erasing += 1;
     most = Math.max(most, erasing);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setImmediate(resolve));
     erasing -= 1;
     return erase.apply(ports.eraser, args);
   };
 
-  await Promise.all([process(), process()].map((each) => each.finish(FORGET_JOB)));
+  await Promise.all([1, 2].map(() => new LifecycleKeeper(ports).tick()));
 
   expect(most).toBe(1);
-  expect(ports.lifecycle.forgotten(OURS)).toEqual({
-    ...{ v: 1, status: 'forgotten', at: ports.clock(), dispatches: 0, sequence: 0 },
-  });
+  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgotten' });
 });
 
-test('a process that has lost its lease records nothing more, also once the session is being forgotten again', async () => {
-  const { ports, process } = processes();
+test('a keeper that has lost its lease records nothing more, also once the session is being forgotten again', async () => {
+  const ports = keeperPorts(['ours'], { ours: 'parser' });
   const { lifecycle, leases } = ports;
-  await beginForgetting(ports, OURS, {});
-  let other: Forgotten | undefined;
-  const rewrite = async () => {
-    if (other !== undefined) return;
-    // Another process takes over, and is running when this one continues.
-    const by = 'another process';
-    await leases.claim('forget', { holder: by, ttlMs: 60_000, at: ports.clock(), ended: ['holder 1'] });
-    await lifecycle.forgetting(OURS, (there) => there && { ...there, by });
-    other = lifecycle.forgotten(OURS);
+  await beginForgetting(ports, OURS);
+  const claim = leases.claim.bind(leases);
+  const holders: string[] = [];
+  leases.claim = (key, given) => {
+    holders.push(given.holder);
+    return claim(key, given);
   };
-  const eraser = Object.assign(Object.create(ports.eraser), { rewrite });
+  const later = '2026-01-01T01:00:00.000Z';
+  ports.eraser.rewrite = async () => {
+    // Another keeper takes over and finishes, and the next session of the name is to be forgotten.
+    await claim('forget', { holder: 'another', ttlMs: 60_000, at: later, ended: holders });
+    await lifecycle.forgot(OURS, later);
+    await lifecycle.forgetting(OURS, { at: later, dispatches: 0, sequence: 0 });
+  };
 
-  await expect(process({ eraser }).finish(FORGET_JOB)).rejects.toMatchObject({ code: 'conflict' });
+  await new LifecycleKeeper(ports).tick();
 
-  expect(other).toMatchObject({ status: 'forgetting', by: 'another process', settled: true });
-  expect(lifecycle.forgotten(OURS)).toEqual(other);
+  expect(lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgetting', at: later });
 });
 
-test('a session that a process which is gone was erasing is forgotten to the end by any other, with its project', async () => {
-  const { ports, process } = processes();
+test('a session that a keeper which is gone was erasing is forgotten to the end by any other, with its project', async () => {
+  const ports = keeperPorts(['ours'], { ours: 'parser' });
   await beginForgetting(ports, OURS, { project: token('parser', 'project') });
-  const killed = Object.assign(Object.create(ports.eraser), {
+  const eraser = Object.assign(Object.create(ports.eraser), {
     erase: () => Promise.reject(new Error('killed')),
   });
-  await expect(process({ eraser: killed }).finish(FORGET_JOB)).rejects.toThrow('killed');
-  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgetting', settled: true });
+  await new LifecycleKeeper({ ...ports, eraser }).tick();
+  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgetting' });
 
-  await process().resume();
+  await new LifecycleKeeper(ports).tick();
 
   expect(ports.eraser.dispatches).toEqual(new Map());
   expect(ports.lifecycle.unfinished()).toEqual([]);
+  expect((await ports.learnings.read(token('parser', 'project'), { after: 0 })).events).toMatchObject([
+    { event: { type: 'checkpoint' } },
+  ]);
 });

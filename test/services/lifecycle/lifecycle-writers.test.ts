@@ -6,7 +6,6 @@ import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { SessionTable } from '../../../src/services/common/session-table.js';
 import { SessionKeeper } from '../../../src/services/keeper/session-keeper.js';
 import { createArchiver, importDone } from '../../../src/services/lifecycle/archive-session.js';
-import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
 import { MemorySessionIndex } from '../../doubles/memory-session-index.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
@@ -35,8 +34,7 @@ function process() {
   const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxCached: 9 });
   const writer = createSnapshotWriter({ snapshots, clock, logger: silentLogger, every: 9 });
   const parts = {
-    ...{ log, reader, writer, lifecycle, clock, newId: () => 'id', maxEventBytes: () => 1e6 },
-    ...{ leases: new MemoryLeaseStore(), logger: silentLogger },
+    ...{ log, reader, lifecycle, clock, newId: () => 'id', maxEventBytes: () => 1e6 },
   };
   return { reader, writer, archiver: createArchiver(parts) };
 }
