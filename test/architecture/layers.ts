@@ -76,7 +76,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: [],
   },
   'engine/runtime': {
-    holds: 'retries, limits, resumable jobs and shutdown of a process',
+    holds: 'retries, limits and shutdown of a process',
     imports: ['contracts', 'engine/ports', 'shared'],
   },
   'engine/folding': {

@@ -85,7 +85,7 @@ You find each folder and its allowed imports here. The source has fourteen folde
 [test/architecture/layers.ts](../../test/architecture/layers.ts), and a test checks every import against it.
 
 - **What it knows**, values in and values out: \`contracts\`, \`ledger\`, \`memory\`, \`prompt\`, with helpers in \`shared\`.
-- **What runs it**: \`engine\` (ports in words, event sourcing, jobs), \`nats\`, \`config\`, \`services\`.
+- **What runs it**: \`engine\` (ports in words, event sourcing), \`nats\`, \`config\`, \`services\`.
 - **How people and agents reach it**: \`sdk\`, \`cli\`, \`agents\` (hooks and MCP), \`work\` (runs of a plan), \`page\` (the inspector).
 
 | folder | contains | may import |

@@ -3,6 +3,7 @@ import { token } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
+import { SETTLED_MS } from '../../src/services/lifecycle/forget-session.js';
 import { cli } from '../support/cli.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
@@ -161,19 +162,35 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
     expect(await filesHolding(nats.storeDir, 'CANARY')).toEqual([]);
   });
 
-  test('is erased to the end by the next service where a process was killed after it had begun', async () => {
-    await furnished(system, 'halfway', 'ORPHAN');
+  test('is erased to the end by any keeper, however late it begins, and results that came since count', async () => {
+    const session = token('halfway', 'session');
+    await furnished(system, session, 'ORPHAN');
     const lifecycle = await system.ports.openLifecycle();
-    const longAgo = new Date(Date.now() - 60_000).toISOString();
-    await lifecycle.forgetting(token('halfway', 'session'), { at: longAgo, dispatches: 0, sequence: 0 });
+    const now = new Date().toISOString();
+    // No keeper erases for as long as this lease lasts.
+    await system.ports.leases.claim('forget', { holder: 'a keeper that was killed', ttlMs: 5000, at: now });
+    const at = new Date(Date.parse(now) - SETTLED_MS).toISOString();
+    await lifecycle.forgetting(session, { at, dispatches: 0, sequence: 0 });
+    await soon(() =>
+      expect(system.client.tools.sessionShow({ session })).rejects.toMatchObject({
+        code: 'session_forgotten',
+      }),
+    );
+    const { sequence } = await publishWire(system.client, 'implementer', session, implemented('1'));
 
     await soon(async () => {
-      expect(lifecycle.forgotten(token('halfway', 'session'))?.status).toBe('forgotten');
+      expect(lifecycle.forgotten(session)?.status).toBe('forgotten');
     });
 
     lifecycle.close();
     expect(await storedText(system)).not.toContain('ORPHAN');
     expect(await filesHolding(nats.storeDir, 'ORPHAN')).toEqual([]);
+    await allDealtWith(system.ports);
+    const { events } = await system.ports.log.read(session, { after: 0, type: 'fact.recorded' });
+    const kept = events.flatMap(({ event }) =>
+      event.type === 'fact.recorded' ? [event.data.dispatch.sequence] : [],
+    );
+    expect(new Set(kept)).toEqual(new Set([sequence]));
   });
 
   test('goes with its project, and the learnings of that project as well', async () => {

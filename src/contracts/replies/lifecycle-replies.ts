@@ -91,21 +91,19 @@ const rule = z
   })
   .meta({ id: 'RetentionRule', description: 'What happens to sessions without activity.' });
 
+const dueSession = z
+  .object({
+    session: z.string().describe('Name of the session.'),
+    project: z.string().describe('Its project.'),
+    last: time('When its last event was stored'),
+  })
+  .meta({ id: 'DueSession', description: 'A session that is due by a rule.' });
+
 const dueSessions = (about: string) =>
   z
     .object({
       total: count('How many sessions.'),
-      sessions: z
-        .array(
-          z
-            .object({
-              session: z.string().describe('Name of the session.'),
-              project: z.string().describe('Its project.'),
-              last: time('When its last event was stored'),
-            })
-            .meta({ id: 'DueSession', description: 'A session that is due by a rule.' }),
-        )
-        .describe('The least recently active, at most 100.'),
+      sessions: z.array(dueSession).describe('The least recently active, at most 100.'),
     })
     .describe(about);
 
