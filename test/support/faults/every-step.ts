@@ -5,7 +5,7 @@ import { allDealtWith, freshState, implemented, publishWire, type System } from 
 import { SETTINGS, withSeed } from './settings.js';
 
 /** Rounds at once: most of their time services wait for a lease to expire, and commands compute. */
-const LANES = { service: 8, command: 2 };
+const LANES = { service: 4, command: 2 };
 
 export interface Tally {
   readonly acknowledged: number;
