@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { TIER } from './test/support/tier.js';
-import { BOTH_LAYOUTS, isSystem, TESTS, tierOf } from './test/tiers.js';
+import { isSystem, TESTS, tierOf } from './test/tiers.js';
 
 // No test starts a server by accident: those of that start set it to 1.
 process.env.THROUGHLINE_AUTOSTART = '0';
@@ -33,17 +33,6 @@ function builtModule(path: string, importer: string | undefined) {
 }
 
 const inTier = (path: string) => TIER === 'all' || tierOf(path) === TIER;
-
-const SHARDED = {
-  extends: true as const,
-  ...BUILT,
-  test: {
-    name: 'sharded',
-    include: BOTH_LAYOUTS,
-    env: { THROUGHLINE_TEST_LAYOUT: 'sharded' },
-    ...PROCESSES,
-  },
-};
 
 export default defineConfig({
   test: {
@@ -76,7 +65,6 @@ export default defineConfig({
           ...PROCESSES,
         },
       },
-      ...(TIER === 'all' ? [SHARDED] : []),
     ],
   },
 });

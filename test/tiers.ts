@@ -5,7 +5,7 @@ import type { Tier } from './support/tier.js';
 /**
  * Which tests run when. `default` is what `./scripts/test` runs before every commit, in minutes: lint, types, all unit tests
  * with a fifth of the runs of each property, and those tests of the system that are listed here. `all` runs every test there
- * is, as often as it says, and with sessions in shards as well: `./scripts/test --all`, or a file that is named.
+ * is, as often as it says: `./scripts/test --all`, or a file that is named.
  */
 /** Folders of tests that need a server, the built package, or a process of their own. The other folders hold unit tests. */
 const SYSTEM_FOLDERS = ['cli', 'docker', 'e2e', 'faults', 'inspector', 'engine/ports', 'nats', 'sdk'];
@@ -49,7 +49,7 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
     ],
   },
   {
-    protects: 'ports: one suite for each, in memory and on real NATS, in both layouts',
+    protects: 'ports: one suite for each, in memory and on real NATS',
     tests: [
       ...within(
         'engine/ports',
@@ -91,12 +91,6 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
 /** Unit tests that take half a minute for what seldom changes. */
 const UNIT_IN_ALL = new Set(within('architecture', 'expressions'));
 
-/** Tests that run with sessions in shards as well, in the tier `all`: the way of a result, and what is asked about it. */
-export const BOTH_LAYOUTS = [
-  ...within('e2e', 'backup compile conflicts ingest ledger ledger-compile lost-answers once plan queries'),
-  ...within('e2e', 'rejected-results session-tools session-tools-wire trace'),
-];
-
 const unit = new Set(UNIT_AMONG_SYSTEM);
 const system = new Set(SYSTEM_ELSEWHERE);
 const defaults = new Set(DEFAULT_SYSTEM.flatMap(({ tests }) => tests));
@@ -126,7 +120,7 @@ export function tierOf(path: string): Tier {
 }
 
 /** Paths that the lists above name, so that a test can tell which of them is not there. */
-export const NAMED: readonly string[] = [...system, ...unit, ...defaults, ...UNIT_IN_ALL, ...BOTH_LAYOUTS];
+export const NAMED: readonly string[] = [...system, ...unit, ...defaults, ...UNIT_IN_ALL];
 
 /** Returns the paths of some tests in one folder. */
 function within(folder: string, names: string): string[] {

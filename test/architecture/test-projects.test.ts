@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import config from '../../vitest.config.js';
 import { TIER } from '../support/tier.js';
-import { BOTH_LAYOUTS, DEFAULT_SYSTEM, isSystem, NAMED, TESTS, tierOf } from '../tiers.js';
+import { DEFAULT_SYSTEM, isSystem, NAMED, TESTS, tierOf } from '../tiers.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -34,10 +34,4 @@ it('the default tier holds the unit tests but one, and a part of the tests of th
   ]);
   const system = TESTS.filter(isSystem);
   expect(system.filter((path) => tierOf(path) === 'default').length).toBeLessThan(system.length / 2);
-});
-
-it('every test that runs in both layouts is there, and takes the layout from its surroundings', () => {
-  for (const path of BOTH_LAYOUTS) {
-    expect(readFileSync(ROOT + path, 'utf8'), path).toMatch(/startSystem|[sS]ystemOfFile/);
-  }
 });

@@ -3,7 +3,6 @@ import { SETTINGS, TUNING } from '../../src/config/settings.js';
 import { STALL_SIGNALS, sessionSettings, TOKENIZERS } from '../../src/contracts/session-meta-events.js';
 import { resolvedSettings } from '../../src/memory/session/charter.js';
 import { LAYERS, PURE } from '../architecture/layers.js';
-import { BOTH_LAYOUTS } from '../tiers.js';
 import { ROOT } from './pages.js';
 
 /** Pages that are written from the code: `npm run docs` writes them, and these tests compare. */
@@ -103,9 +102,9 @@ and \`test/docs\` the pages. \`npm run test:unit\` runs the tests that need no s
 \`npm run test:faults\` runs the fault suite, and with \`-- --long\` all of it. [test/tiers.ts](../../test/tiers.ts) lists the tests of
 \`./scripts/test\`, and [Contributing](README.md) explains the tiers.
 
-Most tests use a stream per session; the ports' suites use both layouts. In the tier \`all\`, a part of \`test/e2e\` also runs with shards,
-as the project \`sharded\` of the test runner: ${BOTH_LAYOUTS.map((path) => `\`${path.replace('test/e2e/', '').replace('.test.ts', '')}\``).join(', ')}.
-\`THROUGHLINE_TEST_LAYOUT=sharded npx vitest run --project system test/e2e\` runs all of it with shards.
+Tests run once, most of them with a stream per session. Both layouts are one class of log, so only a few tests run on both: the story
+\`test/e2e/both-layouts\`, the kill rounds, and the backup. What only shards do has tests of its own.
+\`THROUGHLINE_TEST_LAYOUT=sharded npx vitest run --project system test/e2e\` runs all of \`test/e2e\` with shards.
 
 ## Benchmarks
 

@@ -6,20 +6,17 @@ import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { SETTLED_MS } from '../../src/services/lifecycle/forget-session.js';
 import { cli } from '../support/cli.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
-import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';
 import { filesHolding } from '../support/store-files.js';
 import { allDealtWith, implemented, publishWire, type System, startSystem } from '../support/system.js';
-
-const LAYOUTS = testedLayouts(1);
 
 const ZERO = {
   ...{ events: 0, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, telemetry: 0, index: 0 },
   ...{ evidence: 0, proposals: 0, learnings: 0 },
 };
 
-describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
+describe('a session that is forgotten', () => {
   let nats: PrivateNats;
   let system: System;
 
@@ -27,7 +24,8 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
     nats = await startPrivateNats();
     system = await startSystem({
       nats,
-      env: { ...layoutEnv(layout), THROUGHLINE_TUNING: 'snapshotEvery=5' },
+      // A shared stream: there the text of a session lies beside that of others.
+      env: { THROUGHLINE_LAYOUT: 'sharded:1', THROUGHLINE_TUNING: 'snapshotEvery=5' },
     });
   });
   afterAll(async () => {

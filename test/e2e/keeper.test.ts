@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { INDEX_BUCKET, PER_SESSION, token } from '../../src/contracts/names.js';
+import { INDEX_BUCKET, token } from '../../src/contracts/names.js';
 import type { SessionIndexEntry } from '../../src/contracts/session-file.js';
-import { layoutEnv } from '../support/layouts.js';
 import { startPrivateNats } from '../support/nats-server.js';
 import { implemented, publishWire, type System, soon, startSystem } from '../support/system.js';
 
@@ -15,16 +14,11 @@ async function entryOf({ ports }: System, session: string): Promise<SessionIndex
   return undefined;
 }
 
-describe.each([
-  ['a stream per session', PER_SESSION],
-  ['sharded', { layout: 'sharded', shards: 2 }],
-] as const)('the keeper, %s', (_, layout) => {
-  const env = layoutEnv(layout);
-
+describe('the keeper', () => {
   it('the entry and the snapshot of a session are there once it is quiet, also for what came while none ran', async () => {
-    await using system = await startSystem({ env, fixed: FAST, only: ['extractor', 'tools', 'learnings'] });
+    await using system = await startSystem({ fixed: FAST, only: ['extractor', 'tools', 'learnings'] });
     await publishWire(system.client, 'implementer', 'before', implemented('1'));
-    await using keeper = await startSystem({ env, nats: system.nats, fixed: FAST, only: ['keeper'] });
+    await using keeper = await startSystem({ nats: system.nats, fixed: FAST, only: ['keeper'] });
     await publishWire(system.client, 'implementer', 'after', implemented('1'));
     for (const session of ['before', 'after']) {
       await soon(async () => {
@@ -39,7 +33,7 @@ describe.each([
 
   it('the keeper goes on after the server was away, and makes the index again where it was deleted', async () => {
     await using nats = await startPrivateNats();
-    await using system = await startSystem({ env, nats, fixed: FAST });
+    await using system = await startSystem({ nats, fixed: FAST });
     await publishWire(system.client, 'implementer', 'demo', implemented('1'));
     await soon(async () => expect(await entryOf(system, 'demo')).toBeDefined());
     const jsm = await system.ports.connection.jetstreamManager();

@@ -4,11 +4,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { BIN, cleanEnv } from '../support/cli.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
-import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { urlOnPort } from '../support/nats-server.js';
 import { allDealtWith, implemented, newSession, publishWire, soon, startSystem } from '../support/system.js';
-
-const LAYOUTS = testedLayouts(2);
 
 interface Watch extends AsyncDisposable {
   lines(): string[];
@@ -84,11 +81,9 @@ async function cuttable(url: string) {
   };
 }
 
-describe.each(LAYOUTS)('in the layout $layout', (layout) => {
-  const env = layoutEnv(layout);
-
-  it(`throughline log -f shows what happens in all sessions, and what was missed while the connection was lost (${layout.layout})`, async () => {
-    await using system = await startSystem({ env });
+describe('throughline log -f', () => {
+  it(`throughline log -f shows what happens in all sessions, and what was missed while the connection was lost`, async () => {
+    await using system = await startSystem();
     const { client } = system;
     const [old, fresh, quiet] = [newSession('old'), newSession('fresh'), newSession('quiet')];
     await publishWire(client, 'implementer', old, implemented('before'));
@@ -143,8 +138,8 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     expect(await all.end()).toBe(0);
   });
 
-  it(`throughline log -f shows one session, or those of a project (${layout.layout})`, async () => {
-    await using system = await startSystem({ env });
+  it(`throughline log -f shows one session, or those of a project`, async () => {
+    await using system = await startSystem();
     const { client } = system;
     const [one, other] = [newSession('one'), newSession('other')];
     await client.tools.sessionOpen({ session: one, project: 'print er' });
@@ -178,8 +173,8 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     expect(await printer.end()).toBe(0);
   });
 
-  it(`throughline log -f of a session that is not there says so, and shows it once it begins (${layout.layout})`, async () => {
-    await using system = await startSystem({ env });
+  it(`throughline log -f of a session that is not there says so, and shows it once it begins`, async () => {
+    await using system = await startSystem();
     const later = newSession('later');
     await using watch = await watching({ NATS_URL: system.url }, '--session', later);
     expect(watch.stderr()).toContain(`-- there is no session ${later} yet: waiting for it to begin\n`);
@@ -197,26 +192,23 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     expect(all.stderr().split('needs you')).toHaveLength(2);
   });
 
-  it(`a reader of one session watches that one alone, and a reader of all watches all (${layout.layout})`, async () => {
-    await using system = await startGuardedSystem(
-      [
-        { name: 'visitor', role: 'reader', args: ['--session', 'mine'] },
-        { name: 'reader', role: 'reader' },
-      ],
-      layout,
-    );
+  it(`a reader of one session watches that one alone, and a reader of all watches all`, async () => {
+    await using system = await startGuardedSystem([
+      { name: 'visitor', role: 'reader', args: ['--session', 'mine'] },
+      { name: 'reader', role: 'reader' },
+    ]);
     const { client } = system;
     await publishWire(client, 'implementer', 'mine', implemented('before'));
     await allDealtWith(system.ports);
-    await using visitor = await watching({ ...system.env('visitor'), ...env }, '--session', 'mine');
+    await using visitor = await watching({ ...system.env('visitor') }, '--session', 'mine');
     await using reader = await watching(system.env('reader'));
     await publishWire(client, 'implementer', 'mine', implemented('1'));
     await publishWire(client, 'implementer', 'theirs', implemented('2'));
     await soon(() => expect(visitor.lines()).toEqual([expect.stringContaining('did 1')]));
     await soon(() => expect(reader.lines()).toHaveLength(2));
-    await using bound = await watching({ ...system.env('visitor'), ...env });
+    await using bound = await watching({ ...system.env('visitor') });
     expect(bound.stderr()).toContain('a user who is bound to sessions gives --session');
-    await using stranger = await watching({ ...system.env('visitor'), ...env }, '--session', 'theirs');
+    await using stranger = await watching({ ...system.env('visitor') }, '--session', 'theirs');
     expect(stranger.stderr()).toContain('permission_denied');
     expect(reader.stderr()).not.toContain('denied');
   });

@@ -1,19 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { startCli } from '../support/cli.js';
 import { forgotten, storedText } from '../support/forgetting.js';
-import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { startTestNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';
 import { filesHolding } from '../support/store-files.js';
 import { allDealtWith, implemented, publishWire, reviewed, startSystem } from '../support/system.js';
 
-describe.each(testedLayouts(2))('forgetting, $layout', (layout) => {
+describe('forgetting', () => {
   test('what a service had in hand when it stood still does not come back when it goes on', async () => {
-    const env = layoutEnv(layout);
     await using nats = await startTestNats();
-    await using system = await startSystem({ nats, env, only: ['compiler', 'tools', 'keeper'] });
+    await using system = await startSystem({ nats, only: ['compiler', 'tools', 'keeper'] });
     const args = ['admin', 'serve', '--only', 'extractor', 'learnings', '--nats', system.url];
-    await using still = await startCli(args, env);
+    await using still = await startCli(args);
     // It cannot end while it stands still.
     await using _ = { [Symbol.asyncDispose]: async () => still.signal('SIGCONT') };
     const { client, ports } = system;

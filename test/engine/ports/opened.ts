@@ -1,7 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { type Token, token } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
-import type { WantedLayout } from '../../../src/nats/jetstream/layout-record.js';
 import { type NatsOptions, type NatsPorts, openNats } from '../../../src/nats/open-nats.js';
 import {
   startPrivateNats,
@@ -82,12 +81,6 @@ export function openPorts(url: string, options: Partial<NatsOptions> = {}): Prom
     ...options,
   });
 }
-
-/** All layouts of session logs, as set in the settings; few shards, so that sessions share them. */
-export const LAYOUTS: readonly (readonly [name: string, wanted: WantedLayout])[] = [
-  ['a stream per session', { layout: 'per-session' }],
-  ['sharded', { layout: 'sharded', shards: 2 }],
-];
 
 /** Returns a session name that no other test of the file has. */
 export function newSession(name = 'session'): Token {

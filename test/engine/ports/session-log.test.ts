@@ -17,7 +17,7 @@ import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
 import { soon } from '../../support/soon.js';
 import { eventLogContract, type LoggedEvents, type OpenedEventLog } from './event-log.contract.js';
-import { bytes, LAYOUTS, newSession, openPorts, startNatsPorts, twoOnNats } from './opened.js';
+import { bytes, newSession, openPorts, startNatsPorts, twoOnNats } from './opened.js';
 
 const EVENTS: LoggedEvents<SessionEvent> = {
   event: (dispatch) => recorded(dispatch, implementer({ summary: `step ${dispatch}` })),
@@ -112,9 +112,9 @@ it('the session log in memory tells how far each session has come', async () => 
   await expectActivity(log, log);
 });
 
-describe.each(LAYOUTS)('on NATS, %s', (name, wanted) => {
-  const opened = twoOnNats({ wanted });
-  const log = `the session log on NATS, ${name},`;
+describe('on NATS', () => {
+  const opened = twoOnNats();
+  const log = 'the session log on NATS';
   const streamOf = (session: Token) => streamIn(opened.nats.layout, session);
 
   const event = (dispatch: number) => recorded(dispatch, implementer());
@@ -138,7 +138,7 @@ describe.each(LAYOUTS)('on NATS, %s', (name, wanted) => {
     await expectActivity(opened.nats.log, opened.other.log);
   });
 
-  eventLogContract(`of sessions, on NATS, ${name}`, EVENTS, async () => ({
+  eventLogContract('of sessions, on NATS', EVENTS, async () => ({
     log: opened.nats.log,
     other: opened.other.log,
     keys: () => opened.other.log.sessions(),
@@ -266,6 +266,24 @@ describe('in shards', () => {
     });
     const { subject } = await jsm.streams.getMessage(name, { seq: sequence });
     expect(subject).toBe(`session.${session}.fact.recorded`);
+  });
+
+  it('the session log in shards tells how far each session has come, and which sessions there are', async () => {
+    await expectActivity(opened.nats.log, opened.other.log);
+    const [one, two] = neighbours();
+    await append(one, 1);
+    await append(two, 1);
+    expect(await opened.other.log.sessions()).toEqual(expect.arrayContaining([one, two]));
+  });
+
+  it('the session log in shards removes what is before a sequence of one session, and keeps its neighbours', async () => {
+    const [one, two] = neighbours();
+    await append(one, 1);
+    const kept = await append(two, 1);
+    const last = await append(one, 2);
+    expect(await opened.nats.log.removeBefore(one, last)).toBe(1);
+    expect(await opened.nats.log.read(one, { after: 0 })).toMatchObject({ events: [{ sequence: last }] });
+    expect(await opened.nats.log.read(two, { after: 0 })).toMatchObject({ events: [{ sequence: kept }] });
   });
 
   it('the session log in shards expects the last sequence of the session, whatever its neighbours append in between', async () => {
