@@ -1,3 +1,4 @@
+import { ThroughlineError } from '../../contracts/errors.js';
 import type { Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js';
@@ -43,7 +44,7 @@ export interface ForgetPorts extends LearningsPorts {
 
 /** By then every process has seen a record, and has stored what it had started before. */
 export const SETTLED_MS = 2000;
-/** Passes before new finds are an error; usually the second finds nothing. */
+/** Usually the second pass finds nothing. */
 const MAX_PASSES = 20;
 const AT_ONCE = 8;
 
@@ -131,17 +132,20 @@ async function erase(
   const isOurs = await lifecycle.forgetting(session, (there) =>
     there?.status === 'forgetting' && there.at === at ? { ...fieldsOf(there), ...marks } : undefined,
   );
-  if (!isOurs) return;
+  // A repetition finds less, and the numbers of the record never decrease.
+  const recorded = lifecycle.forgotten(session);
+  if (!isOurs || recorded === undefined) return;
   for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
     await lease.confirm();
     // Through its own port, which notifies lists.
     await index.remove(session);
-    const stored = await eraser.erase(session, marks);
+    const stored = await eraser.erase(session, recorded);
     const learnings = await forgetInLearnings({ ...ports, eraser }, session, withLearnings);
     // Writes in progress during the first pass may have landed behind it.
     if (pass > 1 && isNothing({ ...stored, ...learnings })) return;
     if (pass === 1) await pause(SETTLED_MS / 4);
   }
+  throw new ThroughlineError('conflict', `session ${session} still receives data: it is erased again soon`);
 }
 
 function fieldsOf({ v: _, status: __, session: ___, ...fields }: Forgotten): ForgottenAt {
