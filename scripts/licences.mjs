@@ -33,7 +33,7 @@ export const IN_COMMAND_LINE = [
 ];
 
 /** In the page of the inspector. */
-export const IN_PAGE = ['@preact/signals', '@preact/signals-core', 'diff', 'preact'];
+export const IN_PAGE = ['@preact/signals', '@preact/signals-core', 'preact'];
 
 /** What the packages of a bundle ask to be kept with every copy of them, as one text. */
 export async function licencesIn(output, listed) {

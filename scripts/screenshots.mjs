@@ -31,13 +31,10 @@ const width = countOrExit('screenshots', 'width', options.width);
 /** What each picture shows: its address, and what is done before it is taken. */
 const VIEWS = {
   sessions: ['/'],
-  activity: ['/activity'],
   session: [`/s/${SESSION}`],
   timeline: [`/s/${SESSION}/timeline`],
   prompt: [`/s/${SESSION}/prompt`, pointAtFinding],
-  diff: [`/s/${SESSION}/diff`],
   facts: [`/s/${SESSION}/facts`, (page) => page.locator('.fact-row').nth(2).click()],
-  files: [`/s/${SESSION}/facts?tab=files`],
   learnings: ['/learnings?project=throughline'],
   rejected: ['/rejected', (page) => page.locator('.rejected-row').nth(0).click()],
   health: ['/health'],
@@ -102,7 +99,7 @@ async function pictures(url) {
     await page.goto(new URL(address, url).href);
     await page.locator('main h1').waitFor();
     await page.waitForLoadState('load');
-    await page.waitForTimeout(name === 'health' ? 12_000 : 700);
+    await page.waitForTimeout(700);
     await prepare?.(page);
     if (name === 'prompt') await page.evaluate(() => scrollTo(0, 0));
     await page.waitForTimeout(300);

@@ -4,8 +4,6 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { Argument } from 'commander';
-import { createTwoFilesPatch } from 'diff';
-import picocolors from 'picocolors';
 import { MAX_PROJECT_FILE, plainPlan, projectSettings, proposedSession } from '../agents/agent-session.js';
 import {
   CONNECT_CLIENTS,
@@ -42,7 +40,7 @@ import { counted, oneLine } from '../shared/text.js';
 import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionHere } from './command-context.js';
 import { serverProblem } from './inspector-options.js';
-import { agreed, canAsk } from './output.js';
+import { agreed, canAsk, diffText } from './output.js';
 
 type ConnectOptions = ProjectFields & Flags<'remove' | 'dryRun' | 'yes' | 'user'>;
 
@@ -205,8 +203,10 @@ async function written(
   place: Where,
 ): Promise<boolean> {
   const inColour = coloured(cli);
-  for (const { path, before, after } of changes)
-    out(diffLines(shown(path), before, after, inColour), inColour);
+  for (const { path, before, after } of changes) {
+    const name = shown(path);
+    out(diffText({ name, text: before }, { name, text: after }, inColour), inColour);
+  }
   if (options.dryRun === true) {
     note(`-- ${counted(changes.length, 'file')} would change`);
     return false;
@@ -247,35 +247,6 @@ function projectFields({ session, project, plan }: ConnectOptions, scope: Scope)
 function shown(path: string): string {
   const here = relative(process.cwd(), path);
   return here.startsWith('..') ? path : here;
-}
-
-/** Returns the changes of a file in the format of `diff -u`; `undefined` stands for a missing file. */
-function diffLines(
-  name: string,
-  before: string | undefined,
-  after: string | undefined,
-  inColour: boolean,
-): string {
-  const { red, green, cyan, bold } = picocolors.createColors(inColour);
-  const none = '/dev/null';
-  const patch = createTwoFilesPatch(
-    before === undefined ? none : name,
-    after === undefined ? none : name,
-    before ?? '',
-    after ?? '',
-    undefined,
-    undefined,
-    { headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true } },
-  );
-  return patch
-    .split('\n')
-    .map((line) => {
-      if (/^(---|\+\+\+) /.test(line)) return bold(line);
-      if (line.startsWith('@@')) return cyan(line);
-      if (line.startsWith('+')) return green(line);
-      return line.startsWith('-') ? red(line) : line;
-    })
-    .join('\n');
 }
 
 interface ConnectedClient {

@@ -9,16 +9,19 @@ import {
   type Role,
 } from '../contracts/kinds.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
+import type { ToolReply } from '../contracts/replies/replies.js';
 import {
   checkTemplate,
   ITERATION_TEMPLATE,
   ITERATION_VARIABLES,
   unknownPlaceholders,
 } from '../prompt/iteration-template.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
-import { note, out, outForAgent, withClient } from './command-context.js';
+import { type Cli, coloured, note, out, outForAgent, withClient } from './command-context.js';
 import { fraction, readNamed, wholeNumber } from './option-parsers.js';
+import { diffText } from './output.js';
 import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { explanation, PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
 
@@ -41,6 +44,7 @@ interface CompileOptions
   readonly role?: Role;
   readonly tags?: FactTag[];
   readonly open?: string[];
+  readonly diff?: string[];
   readonly fill?: 'relevant' | 'recent';
   readonly include?: (typeof REPLY_PARTS)[number][];
 }
@@ -95,6 +99,7 @@ export function promptCommand(program: Command): void {
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
     .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
     .option('--intent <id>', 'the active intent: its compacted history is placed before the prompt')
+    .option('--diff <ids...>', 'compare two prompts of `prompt ls`, line by line, in place of compiling one')
     .option('--new', 'also for a session that has no event yet')
     .option('--explain', 'show which facts and files were considered, and why each is shown or not')
     .choice('--include <part...>', 'with --json: further parts of the reply', DISPATCH_PARTS)
@@ -104,10 +109,12 @@ export function promptCommand(program: Command): void {
       'throughline prompt -s demo --kind iteration --max-learnings 10',
       'throughline prompt -s demo --kind session-start',
       'throughline prompt -s demo -t 5.1 -p "Fix the tests" --tags test error',
+      'throughline prompt -s demo --diff 4f1c09ab23de 9a07c2d15e44',
       'throughline prompt -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
     )
     .action(async (options: CompileOptions, command: Command) => {
       const { cli, session } = await sessionFor(command, false);
+      if (options.diff !== undefined) return printDiff(cli, session, options.diff, options.json);
       const request = await requestOf(session, options);
       const reply = await withClient(
         cli,
@@ -263,19 +270,49 @@ function addShow(parent: Command): void {
       const { cli, session } = await sessionFor(command, false);
       await withClient(cli, async (client) => {
         const shown = await client.tools.promptShow({ session, id });
-        const { prompt, request } = shown;
         if (!text) {
           if (json) return out(JSON.stringify(shown));
-          for (const each of promptLines(prompt)) out(each);
+          for (const each of promptLines(shown.prompt)) out(each);
           return;
         }
-        const reply = await client.compilePast(request as CompileRequestInput & { asOf: number });
+        const reply = await compiledAgain(client, shown);
         if (json) out(JSON.stringify(reply));
         else outForAgent(reply.prompt);
-        if (prompt.cut)
-          note('-- its request was kept without some of its text: the prompt may have been another');
       });
     });
+}
+
+/** Compiles a stored prompt again, as it was. */
+async function compiledAgain(
+  client: ThroughlineClient,
+  { prompt, request }: ToolReply<'prompt-show'>,
+): Promise<CompileReply> {
+  if (prompt.cut)
+    note(`-- the request of prompt ${prompt.id} was kept without some of its text: it may have been another`);
+  return client.compilePast(request as CompileRequestInput & { asOf: number });
+}
+
+async function printDiff(
+  cli: Cli,
+  session: string,
+  ids: readonly string[],
+  json: boolean | undefined,
+): Promise<void> {
+  const [from, to, ...more] = ids;
+  if (from === undefined || to === undefined || more.length > 0)
+    throw usageError('--diff compares two prompts: give two ids of "throughline prompt ls"');
+  await withClient(cli, async (client) => {
+    const sideOf = async (id: string) => {
+      const shown = await client.tools.promptShow({ session, id });
+      const { prompt: text, sequence } = await compiledAgain(client, shown);
+      return { name: `${shown.prompt.id}  sequence ${sequence}`, text };
+    };
+    const [before, after] = [await sideOf(from), await sideOf(to)];
+    const isSame = before.text === after.text;
+    if (json) return out(JSON.stringify({ from, to, isSame, diff: diffText(before, after, false) }));
+    if (isSame) return note('-- both prompts are the same, byte for byte');
+    out(diffText(before, after, coloured(cli)), coloured(cli));
+  });
 }
 
 function addTemplate(parent: Command): void {

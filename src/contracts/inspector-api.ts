@@ -41,39 +41,9 @@ export interface LiveEvents {
   readonly lost: Readonly<Record<string, never>>;
 }
 
-/** `GET /api/activity`: entries of all sessions, the newest first. */
-export interface ActivityReply {
-  readonly entries: readonly (TimelineEntry & { readonly session: string })[];
-  readonly more: boolean;
-  /** Sessions whose timelines were candidates, those with the newest events, and how many match in all. */
-  readonly sessions: { readonly read: number; readonly total: number };
-}
-
 /** `GET /api/facts?text=`: facts with these words, of the sessions with the newest events. */
 export interface FactsReply {
   readonly facts: readonly (FoundFact & { readonly session: string })[];
   /** Sessions that were searched, and all there are. */
   readonly sessions: { readonly read: number; readonly total: number };
-}
-
-/**
- * The health of the installation at one moment; rates are relative to the previous one. Unknown values are left out.
- */
-export interface HealthPoint {
-  readonly at: string;
-  /** Dispatches not folded yet. */
-  readonly pending?: number;
-  readonly resultsPerSecond?: number;
-  readonly rejectedPerSecond?: number;
-  readonly compilesPerSecond?: number;
-  /** Mean in milliseconds; left out if no prompt was compiled. */
-  readonly compileMsMean?: number;
-  /** Seconds from the newest snapshot to a newer result; 0 if no result is newer. */
-  readonly snapshotLag?: number;
-}
-
-/** `GET /api/health-history`: the last hour, oldest first. */
-export interface HealthHistoryReply {
-  readonly everyMs: number;
-  readonly points: readonly HealthPoint[];
 }

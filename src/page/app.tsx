@@ -6,7 +6,6 @@ import { KeyHelp, PageHead, PageHeader } from './components/page-header.js';
 import { Banner, Empty, ErrorBox } from './components/states.js';
 import { type KeyBinding, moveRow, useKeys } from './keys.js';
 import { navigate, type PageRoute, route, type SessionViewName, sessionHref, viewHref } from './route.js';
-import { DiffView } from './views/diff-view.js';
 import { FactsView } from './views/facts-view.js';
 import { HealthView } from './views/health-view.js';
 import { LearningsView } from './views/learnings-view.js';
@@ -65,8 +64,6 @@ function View({ at }: { readonly at: PageRoute }) {
   switch (at.view) {
     case 'sessions':
       return <SessionsView params={at.params} />;
-    case 'activity':
-      return <TimelineView params={at.params} />;
     case 'learnings':
       return <LearningsView params={at.params} />;
     case 'rejected':
@@ -79,8 +76,6 @@ function View({ at }: { readonly at: PageRoute }) {
       return <TimelineView session={at.session} params={at.params} />;
     case 'prompt':
       return <PromptView session={at.session} params={at.params} />;
-    case 'diff':
-      return <DiffView session={at.session} params={at.params} />;
     case 'facts':
       return <FactsView session={at.session} params={at.params} />;
     case 'nowhere':
@@ -138,9 +133,7 @@ function pageKeys(help: () => void, find: () => void): readonly KeyBinding[] {
     toSession('o', 'session', 'overview'),
     toSession('t', 'timeline', 'timeline'),
     toSession('p', 'prompt', 'prompt'),
-    toSession('d', 'diff', 'prompt diff'),
     toSession('f', 'facts', 'facts'),
-    { keys: ['g a'], does: 'go to the timeline of all sessions', run: () => navigate(viewHref('activity')) },
     { keys: ['g l'], does: 'go to the learnings', run: () => navigate(viewHref('learnings')) },
     { keys: ['g r'], does: 'go to the rejected results', run: () => navigate(viewHref('rejected')) },
     { keys: ['g h'], does: 'go to health', run: () => navigate(viewHref('health')) },

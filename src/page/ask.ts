@@ -32,21 +32,18 @@ export const unauthorized = signal(false);
 /**
  * Sends a request to a service.
  *
- * @param how `outlivesPage`: the request survives the end of the page
  * @throws AskError for an error reply, and with code `offline` if the server cannot be reached
  */
 export function ask<Subject extends ReplySubject>(
   subject: Subject,
   body: AskBody<Subject>,
   abort?: AbortSignal,
-  how: { readonly outlivesPage?: boolean } = {},
 ): Promise<ReplyTo<Subject>> {
   return request<ReplyTo<Subject>>(`/api/ask/${subject}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     ...(abort === undefined ? {} : { signal: abort }),
-    keepalive: how.outlivesPage === true,
   });
 }
 

@@ -6,13 +6,11 @@ import { App } from './app.js';
 import { loadMe } from './ask.js';
 import { followKeys } from './keys.js';
 import { followLive } from './live.js';
-import { followLeaving } from './review/decisions.js';
 import { followAddress } from './route.js';
 
 followAddress();
 followKeys();
 followLive();
-followLeaving();
 void loadMe();
 const root = document.getElementById('page');
 if (root !== null) render(<App />, root);

@@ -27,3 +27,24 @@ export function hasPrompts(role: Role): boolean {
 export function nextRole(action: RunStatusReply['tasks'][number]['next_action']): Role {
   return action === 'dispatch_reviewer' ? 'reviewer' : 'implementer';
 }
+
+/** Returns `999 bytes`, `1.2 kB` or `5 GB`. */
+export function bytesText(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value.toLocaleString('en', { maximumFractionDigits: unit === 0 || value >= 100 ? 0 : 1 })} ${units[unit]}`;
+}
+
+/** Returns `3 d 4 h`, `5 h 20 min`, `12 min` or `40 s`. */
+export function durationText(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 1) return `${Math.floor(seconds)} s`;
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}

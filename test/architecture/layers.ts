@@ -127,7 +127,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   page: {
     holds: 'what the inspector shows in the browser; it imports only types of `contracts`',
     imports: ['contracts', 'shared'],
-    packages: ['preact', '@preact/signals', 'diff'],
+    packages: ['preact', '@preact/signals'],
   },
   work: {
     holds: 'runs of a plan with agents: the steps of a task, agents that are commands',

@@ -171,21 +171,6 @@ describe('a person', () => {
     await soon(async () => expect((await tools.sessionShow({ session })).sequence).toBe(0));
   });
 
-  it('the timeline of all sessions is filtered by words and follows what happens; an entry opens its session', async () => {
-    const session = await asking('everywhere');
-    await goTo(page, origin, `/activity?text=${session}&range=hour`);
-    const rows = page.getByRole('option');
-    await rows.filter({ hasText: session }).first().waitFor();
-    await publishWire(client, 'implementer', session, implemented('77'));
-    await rows.filter({ hasText: `${session} 77` }).waitFor();
-    await page.keyboard.press('j');
-    await page.keyboard.press('Enter');
-    const details = page.getByRole('complementary', { name: 'Details of the entry' });
-    await details.getByRole('heading', { name: '77' }).waitFor();
-    await page.getByLabel('Words').fill('nothing of the kind');
-    await page.getByText('No entry fits the filter').waitFor();
-  });
-
   it('Ctrl+K finds a session from anywhere and a fact of the open one, and opens it with Enter', async () => {
     const session = await asking('findable');
     await goTo(page, origin, '/health');
@@ -229,7 +214,7 @@ describe('a person', () => {
   it('on a phone nothing is wider than the screen', async () => {
     const session = await asking('phone');
     const phone = await opened.newPage({ viewport: { width: 390, height: 800 } });
-    for (const path of ['/', '/activity', '/learnings', `/s/${session}`, `/s/${session}/facts`]) {
+    for (const path of ['/', '/learnings', `/s/${session}`, `/s/${session}/facts`]) {
       await goTo(phone, origin, path);
       const over = await phone.evaluate('document.documentElement.scrollWidth - innerWidth');
       expect([path, over]).toEqual([path, 0]);

@@ -74,7 +74,6 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
     '/s/hostile/prompt?task=1',
     '/s/hostile/diff?a=seq:5&b=seq:40&task=1',
     '/s/hostile/facts?is=all',
-    '/s/hostile/facts?tab=files',
     '/learnings?project=hostile',
     '/rejected',
     '/health',

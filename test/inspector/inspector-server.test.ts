@@ -68,16 +68,6 @@ describe('the API', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
   });
 
-  it('the health of the last hour has its first moment right after the start', async () => {
-    const history = async () => (await served.fetch('/api/health-history')).json();
-    await soon(async () =>
-      expect(await history()).toEqual({
-        everyMs: 10_000,
-        points: [{ at: expect.any(String), pending: expect.any(Number) }],
-      }),
-    );
-  });
-
   it('a path that is not there is an error in JSON below /api, and the page for any view', async () => {
     const missing = await served.fetch('/api/nothing');
     expect([missing.status, await missing.json()]).toEqual([

@@ -157,7 +157,7 @@ function fileRow(path: string, session: string, where: string): Found {
     kind: 'file',
     text: path,
     where,
-    href: sessionHref(session, 'facts', { tab: 'files', file: path }),
+    href: sessionHref(session, 'facts', { subject: path, is: 'all' }),
   };
 }
 

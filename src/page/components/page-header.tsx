@@ -6,7 +6,6 @@ import { Button } from './fields.js';
 
 const GLOBAL: readonly (readonly [view: GlobalViewName, label: string])[] = [
   ['sessions', 'Sessions'],
-  ['activity', 'Timeline'],
   ['learnings', 'Learnings'],
   ['rejected', 'Rejected'],
   ['health', 'Health'],
@@ -16,7 +15,6 @@ const OF_SESSION: readonly (readonly [view: SessionViewName, label: string])[] =
   ['session', 'Overview'],
   ['timeline', 'Timeline'],
   ['prompt', 'Prompt'],
-  ['diff', 'Diff'],
   ['facts', 'Facts'],
 ];
 

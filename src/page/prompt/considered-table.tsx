@@ -64,7 +64,7 @@ export function ConsideredTable(props: { readonly session: string; readonly cons
               <tr key={file.path}>
                 <InOut shown={file.shown} />
                 <td>
-                  <a href={sessionHref(session, 'facts', { tab: 'files', file: file.path })} class="mono">
+                  <a href={sessionHref(session, 'facts', { subject: file.path, is: 'all' })} class="mono">
                     {file.path}
                   </a>
                 </td>

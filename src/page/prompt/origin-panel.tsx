@@ -44,8 +44,8 @@ export function OriginPanel(props: {
           <ButtonLink href={sessionHref(session, 'facts', { id: row.fact.id })}>Open the fact</ButtonLink>
         )}
         {row.file === undefined ? null : (
-          <ButtonLink href={sessionHref(session, 'facts', { tab: 'files', file: row.file })}>
-            Open the file
+          <ButtonLink href={sessionHref(session, 'facts', { subject: row.file, is: 'all' })}>
+            Facts about the file
           </ButtonLink>
         )}
         {row.learning === undefined ? null : (

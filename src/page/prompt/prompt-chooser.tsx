@@ -141,36 +141,24 @@ export function KeptPrompts(props: {
         <p class="card-body quiet">None yet. The newest 200 prompts of the session are listed here.</p>
       ) : (
         <ol class="rows kept-list">
-          {prompts.map((prompt, index) => {
-            const older = prompts.slice(index + 1).find((each) => promptTitle(each) === promptTitle(prompt));
-            return (
-              <li key={prompt.id} class="kept-item">
-                <a
-                  class="pick kept-link"
-                  href={sessionHref(session, 'prompt', { id: prompt.id })}
-                  aria-current={prompt.id === shown ? 'true' : undefined}
-                >
-                  <span class="kept-title one-line">{promptTitle(prompt)}</span>
-                  <span class="small quiet">
-                    <Clock at={prompt.at} />
-                  </span>
-                  <span class="kept-figures small quiet figure">
-                    seq {prompt.sequence} · {figure(prompt.tokens)} tokens
-                    {prompt.dropped === 0 ? '' : ` · ${prompt.dropped} left out`}
-                  </span>
-                </a>
-                {older === undefined ? null : (
-                  <a
-                    class="kept-diff small"
-                    href={sessionHref(session, 'diff', { a: older.id, b: prompt.id })}
-                    aria-label={`diff of ${promptTitle(prompt)} at sequence ${prompt.sequence} with the previous one`}
-                  >
-                    diff
-                  </a>
-                )}
-              </li>
-            );
-          })}
+          {prompts.map((prompt) => (
+            <li key={prompt.id}>
+              <a
+                class="pick kept-link"
+                href={sessionHref(session, 'prompt', { id: prompt.id })}
+                aria-current={prompt.id === shown ? 'true' : undefined}
+              >
+                <span class="kept-title one-line">{promptTitle(prompt)}</span>
+                <span class="small quiet">
+                  <Clock at={prompt.at} />
+                </span>
+                <span class="kept-figures small quiet figure">
+                  seq {prompt.sequence} · {figure(prompt.tokens)} tokens
+                  {prompt.dropped === 0 ? '' : ` · ${prompt.dropped} left out`}
+                </span>
+              </a>
+            </li>
+          ))}
         </ol>
       )}
     </section>

@@ -1,7 +1,6 @@
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
 import { type AskedReply, useAsk } from '../use-ask.js';
-import { ROLE_NAMES } from '../words.js';
 
 export interface PromptAsked {
   readonly asked: AskedReply<CompileReply>;
@@ -157,11 +156,4 @@ function asText(value: unknown): string | undefined {
 export function promptTitle({ kind, task, role }: Pick<PromptTrace, 'kind' | 'task' | 'role'>): string {
   if (kind !== 'dispatch') return kind === 'iteration' ? 'iteration' : 'session start';
   return `${task ?? ''} ${role ?? ''}`.trim();
-}
-
-/** Returns a request in a few words: `task TAS-1, reviewer`. */
-export function requestTitle({ kind, taskId, role }: Readonly<Record<string, unknown>>): string {
-  if (kind === 'iteration') return 'iteration';
-  if (kind === 'session-start') return 'session start';
-  return [`task ${asText(taskId) ?? '1'}`, asText(role) ?? ROLE_NAMES[0]].join(', ');
 }

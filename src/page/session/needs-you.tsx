@@ -3,9 +3,9 @@ import type { SessionListed } from '../../contracts/replies/session-reply.js';
 import { stallText } from '../../shared/wire-words.js';
 import { mayAct } from '../components/act.js';
 import { Button, Tag } from '../components/fields.js';
-import { groupRejected, RejectedActions, type RejectedGroup } from '../review/rejected-groups.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk, usePages } from '../use-ask.js';
+import { groupRejected, RejectedActions, type RejectedGroup } from '../views/rejected-panel.js';
 import { counted, figure } from '../words.js';
 import { AnswerForm } from './stalled.js';
 

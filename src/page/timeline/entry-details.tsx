@@ -72,13 +72,6 @@ function Links({ session, entry }: { readonly session: string; readonly entry: T
       <ButtonLink href={sessionHref(session, 'prompt', { ...of, asOf: sequence })}>
         Prompt after it
       </ButtonLink>
-      {sequence < 2 || task === undefined ? null : (
-        <ButtonLink
-          href={sessionHref(session, 'diff', { ...of, a: `seq:${sequence - 1}`, b: `seq:${sequence}` })}
-        >
-          What it changed
-        </ButtonLink>
-      )}
       {task === undefined ? null : (
         <ButtonLink href={sessionHref(session, 'facts', { task })}>Facts of {task}</ButtonLink>
       )}

@@ -3,11 +3,8 @@ import type { TimelineEntry, TimelineKind } from '../../contracts/replies/dispat
 import { Clock, Tag } from '../components/fields.js';
 import { counted, spaced, toneOf } from '../words.js';
 
-/** An entry, with its session in the timeline of all sessions. */
-export type AnyEntry = TimelineEntry & { readonly session?: string };
-
 /** An entry on one line, or on two on a narrow screen. */
-export function TimelineRow({ entry }: { readonly entry: AnyEntry | undefined }) {
+export function TimelineRow({ entry }: { readonly entry: TimelineEntry | undefined }) {
   if (entry === undefined) {
     return (
       <>
@@ -23,7 +20,7 @@ export function TimelineRow({ entry }: { readonly entry: AnyEntry | undefined })
         <Clock at={entry.at} />
       </span>
       <span class="row-kind quiet">{entry.kind}</span>
-      <span class="row-task mono one-line">{[entry.session, entry.task].filter(Boolean).join(' ')}</span>
+      <span class="row-task mono one-line">{entry.task}</span>
       <span class="row-what one-line">
         <Verdict entry={entry} />
         {entry.summary === entry.verdict ? null : entry.summary}
@@ -100,18 +97,7 @@ export interface TimelineFilter {
   readonly failed: boolean;
   /** The newest event sequence. */
   readonly at: number | undefined;
-  /** Filters that only the timeline of all sessions has: a project, words, and how far back it reaches in milliseconds. */
-  readonly project: string;
-  readonly text: string;
-  readonly range: number | undefined;
 }
-
-export const RANGES = [
-  { value: '', label: 'Any time', ms: undefined },
-  { value: 'hour', label: 'Last hour', ms: 3_600_000 },
-  { value: 'day', label: 'Last day', ms: 86_400_000 },
-  { value: 'week', label: 'Last week', ms: 604_800_000 },
-] as const;
 
 export const KINDS: readonly { readonly kind: TimelineKind; readonly label: string }[] = [
   { kind: 'result', label: 'Results' },
@@ -129,9 +115,6 @@ export function filterOf(params: URLSearchParams): TimelineFilter {
     task: params.get('task') ?? '',
     failed: params.get('failed') === '1',
     at: Number.isSafeInteger(at) && at > 0 ? at : undefined,
-    project: params.get('project') ?? '',
-    text: params.get('text') ?? '',
-    range: RANGES.find(({ value }) => value === params.get('range'))?.ms,
   };
 }
 

@@ -1,10 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { ActivityReply } from '../../contracts/inspector-api.js';
 import type { TimelineEntry, TimelineListed } from '../../contracts/replies/dispatch-result.js';
-import { ask, fetchOwn } from '../ask.js';
-import { isFigures, onLive, throttled, whenOpen } from '../live.js';
-import { AGAIN_MS } from '../use-ask.js';
-import { type AnyEntry, asRequest, fitsFilter, type TimelineFilter } from './timeline-row.js';
+import { ask } from '../ask.js';
+import { onLive, whenOpen } from '../live.js';
+import { asRequest, fitsFilter, type TimelineFilter } from './timeline-row.js';
 
 interface PageAsked {
   readonly limit: number;
@@ -12,14 +10,13 @@ interface PageAsked {
   readonly after?: number;
 }
 
-type PageReply = Pick<TimelineListed, 'sequence' | 'next'> &
-  Pick<Partial<ActivityReply>, 'sessions'> & { readonly entries: readonly AnyEntry[] };
+type PageReply = Pick<TimelineListed, 'sequence' | 'next' | 'entries'>;
 
 interface TimelineStoreOptions {
   /** Loads a page: older than a cursor, newer than a sequence, or the newest one. */
   readonly ask: (request: PageAsked) => Promise<PageReply>;
   /** Applies the filter to a live entry. */
-  readonly fits: (entry: AnyEntry) => boolean;
+  readonly fits: (entry: TimelineEntry) => boolean;
   readonly changed: () => void;
   readonly limits?: { readonly page: number; readonly top: number };
 }
@@ -35,7 +32,7 @@ const AHEAD = 60;
 export class TimelineStore {
   readonly #options: TimelineStoreOptions;
   readonly #limits: typeof LIMITS;
-  #entries: AnyEntry[] = [];
+  #entries: TimelineEntry[] = [];
   #keys = new Set<string>();
   #next: string | undefined;
   #newest = 0;
@@ -52,8 +49,6 @@ export class TimelineStore {
   /** True once the first page is loaded. */
   ready = false;
   error: unknown;
-  /** Sessions that the timeline of all sessions reads; undefined for that of one session. */
-  sessions: ActivityReply['sessions'] | undefined;
   /** Set by the view while the first row is visible: the list then restarts at once when the top is full. */
   atTop = true;
 
@@ -71,7 +66,7 @@ export class TimelineStore {
     return this.#next !== undefined;
   }
 
-  at(index: number): AnyEntry | undefined {
+  at(index: number): TimelineEntry | undefined {
     return this.#entries[index];
   }
 
@@ -80,11 +75,10 @@ export class TimelineStore {
     if (this.#restarting) return;
     this.#restarting = true;
     await this.#guarded(async () => {
-      const { entries, next, sequence, sessions } = await this.#options.ask({ limit: this.#limits.page });
+      const { entries, next, sequence } = await this.#options.ask({ limit: this.#limits.page });
       this.#entries = [...entries];
       this.#keys = new Set(entries.map(({ key }) => key));
       this.#next = next;
-      this.sessions = sessions;
       this.#newest = sequence;
       this.added = 0;
       this.missed = 0;
@@ -96,9 +90,9 @@ export class TimelineStore {
   }
 
   /** Adds live entries, the oldest first. */
-  add(entries: readonly AnyEntry[]): void {
+  add(entries: readonly TimelineEntry[]): void {
     if (!this.ready) return;
-    const fresh: AnyEntry[] = [];
+    const fresh: TimelineEntry[] = [];
     for (const entry of entries) {
       this.#newest = Math.max(this.#newest, entry.sequence);
       if (this.#keys.has(entry.key) || !this.#options.fits(entry)) continue;
@@ -175,11 +169,11 @@ export class TimelineStore {
 }
 
 /**
- * Returns a live store for a filter of a session, or of all sessions. The store changes in place, so components also take its
- * version, which makes them render again.
+ * Returns a live store for a filter of a session. The store changes in place, so components also take its version, which makes
+ * them render again.
  */
 export function useTimeline(
-  session: string | undefined,
+  session: string,
   filter: TimelineFilter,
 ): { readonly store: TimelineStore; readonly version: number } {
   const [version, setVersion] = useState(0);
@@ -187,58 +181,21 @@ export function useTimeline(
   const store = useMemo(
     () =>
       new TimelineStore({
-        ask:
-          session === undefined
-            ? (request) => ofAll(filter, request)
-            : (request) => ask('tool.timeline-list', { session, ...asRequest(filter), ...request }),
-        fits: (entry) => session === undefined || fitsFilter(filter, entry),
+        ask: (request) => ask('tool.timeline-list', { session, ...asRequest(filter), ...request }),
+        fits: (entry) => fitsFilter(filter, entry),
         changed: () => setVersion((old) => old + 1),
       }),
     [key],
   );
   useEffect(() => {
     void whenOpen().then(() => store.restart());
-    const stop = session === undefined ? followAll(store) : follow(session, store);
+    const stop = follow(session, store);
     return () => {
       stop();
       store.close();
     };
   }, [store]);
   return { store, version };
-}
-
-/** Asks for entries of all sessions, whose place is their time in milliseconds. */
-async function ofAll(filter: TimelineFilter, { cursor, after }: PageAsked): Promise<PageReply> {
-  const { kinds, failed, project, text, range } = filter;
-  const since = after ?? (range === undefined ? undefined : Date.now() - range);
-  const query = new URLSearchParams({
-    ...(kinds.length > 0 && { kind: kinds.join(',') }),
-    ...(failed && { failed: '1' }),
-    ...(project !== '' && { project }),
-    ...(text !== '' && { text }),
-    ...(since !== undefined && { since: new Date(since).toISOString() }),
-    ...(cursor !== undefined && { before: cursor }),
-  });
-  const reply = await fetchOwn<ActivityReply>(`/api/activity?${query}`);
-  const entries = reply.entries.map((entry) => ({ ...entry, key: `${entry.session} ${entry.key}` }));
-  const last = entries.at(-1);
-  return {
-    entries,
-    sessions: reply.sessions,
-    sequence: Date.parse(entries[0]?.at ?? new Date(0).toISOString()),
-    ...(reply.more && last !== undefined && { next: last.at }),
-  };
-}
-
-function followAll(store: TimelineStore): () => void {
-  const { soon, stop } = throttled(() => store.catchUp(), AGAIN_MS);
-  const off = onLive((event) => {
-    if (event.event === 'lost' || event.event === 'prompt' || isFigures(event)) soon();
-  });
-  return () => {
-    off();
-    stop();
-  };
 }
 
 /** Adds live events to the store, at most once in a frame. */

@@ -1,19 +1,10 @@
-import '../styles/facts.css';
+import '../styles/lists.css';
 import type { FactTag } from '../../contracts/kinds.js';
 import type { FoundFact } from '../../contracts/replies/fact-reply.js';
-import {
-  Button,
-  Clock,
-  FilterField,
-  publishCommand,
-  SelectField,
-  Tag,
-  Toggle,
-} from '../components/fields.js';
+import { Button, Clock, FilterField, publishCommand, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { FactPanel } from '../facts/fact-panel.js';
-import { FilesTogether } from '../facts/files-together.js';
 import { useKeys } from '../keys.js';
 import { factWords } from '../prompt/considered-table.js';
 import { type QueryValues, type SessionViewProps, sessionHref, setParams } from '../route.js';
@@ -43,29 +34,11 @@ const FILTERS = [
   ['relation', 'Relation', 'must_fix'],
 ] as const;
 
-export function FactsView({ session, params }: SessionViewProps) {
-  const files = params.get('tab') === 'files';
+export function FactsView(props: SessionViewProps) {
   return (
     <>
-      <PageHead title="Facts" of={session}>
-        <div class="chips">
-          <Toggle on={!files} onToggle={() => setParams({ tab: undefined, file: undefined })}>
-            Search
-          </Toggle>
-          <Toggle on={files} onToggle={() => setParams({ tab: 'files', id: undefined })}>
-            Files that change together
-          </Toggle>
-        </div>
-      </PageHead>
-      {files ? (
-        <FilesTogether
-          session={session}
-          file={params.get('file') ?? undefined}
-          text={params.get('text') ?? ''}
-        />
-      ) : (
-        <FactSearch session={session} params={params} />
-      )}
+      <PageHead title="Facts" of={props.session} />
+      <FactSearch {...props} />
     </>
   );
 }

@@ -1,25 +1,34 @@
-import type { HealthHistoryReply } from '../../contracts/inspector-api.js';
-import '../styles/health.css';
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { DispatchLag, HealthFinding, HealthShown } from '../../contracts/replies/health-reply.js';
-import { fetchOwn } from '../ask.js';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type {
+  HealthFinding,
+  HealthShown,
+  ServerFacts,
+  ServiceHealth,
+} from '../../contracts/replies/health-reply.js';
 import { Ago, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView } from '../components/states.js';
-import { plotData } from '../health/health-points.js';
-import { Plot } from '../health/plot.js';
-import { ServerLimits, ServiceTable } from '../health/service-table.js';
+import { Table } from '../components/table.js';
 import { connection } from '../live.js';
 import { type GlobalViewProps, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { figure, type Tone } from '../words.js';
+import { bytesText, durationText, figure, type Tone } from '../words.js';
 
 /** Refresh interval in milliseconds. */
 const EVERY_MS = 5_000;
 
+/** Findings of the doctor, figures, the limits of the server and the services, as one table. */
 export function HealthView(_props: GlobalViewProps) {
   const asked = useAsk('tool.health-show', {});
-  const past = usePast(asked.refresh);
+  const reachable = connection.value !== 'no-server';
+  useEffect(() => {
+    if (!reachable) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') asked.refresh();
+    }, EVERY_MS);
+    return () => clearInterval(timer);
+  }, [reachable]);
   return (
     <>
       <PageHead title="Health">
@@ -30,38 +39,32 @@ export function HealthView(_props: GlobalViewProps) {
         )}
       </PageHead>
       <AskedView asked={asked} what="the health">
-        {(shown) => <Shown shown={shown} past={past} />}
+        {(shown) => (
+          <Table label="Health" columns={[{ name: 'Part' }, { name: 'State' }, { name: 'Details' }]}>
+            <FindingRows shown={shown} />
+            <FigureRows shown={shown} />
+            {shown.server === undefined ? null : <ServerRows server={shown.server} />}
+            {shown.services.map((service) => (
+              <ServiceRow key={service.id} service={service} />
+            ))}
+          </Table>
+        )}
       </AskedView>
     </>
   );
 }
 
-function Shown({ shown, past }: { readonly shown: HealthShown; readonly past: HealthHistoryReply }) {
-  const findings = [...(shown.findings ?? [])].sort((one, other) => ORDER[one.level] - ORDER[other.level]);
+function Row(props: {
+  readonly name: ComponentChildren;
+  readonly state: ComponentChildren;
+  readonly children?: ComponentChildren;
+}) {
   return (
-    <div class="health">
-      {shown.missing.map(({ part, message, code }) => (
-        <p key={part}>
-          <Tag tone="warn">unknown</Tag> {part}: {message} <code>{code}</code>
-        </p>
-      ))}
-      <Figures shown={shown} />
-      <Plots past={past} />
-      <section aria-labelledby="findings-title">
-        <h2 id="findings-title">Findings of the doctor</h2>
-        {shown.findings === undefined ? (
-          <p class="quiet">The doctor has not run yet.</p>
-        ) : (
-          <ul class="card rows">
-            {findings.map((finding) => (
-              <Finding key={`${finding.check} ${finding.message}`} finding={finding} />
-            ))}
-          </ul>
-        )}
-      </section>
-      {shown.server === undefined ? null : <ServerLimits server={shown.server} />}
-      <ServiceTable services={shown.services} />
-    </div>
+    <tr>
+      <th scope="row">{props.name}</th>
+      <td class="figure">{props.state}</td>
+      <td class="health-details">{props.children}</td>
+    </tr>
   );
 }
 
@@ -72,121 +75,125 @@ const LEVELS: Readonly<Record<HealthFinding['level'], readonly [tone: Tone, word
   fail: ['bad', 'fails'],
 };
 
-function Finding({ finding }: { readonly finding: HealthFinding }) {
-  const [tone, word] = LEVELS[finding.level];
+/** The parts that could not be asked, then the findings of the doctor, the worst first. */
+function FindingRows({ shown: { missing, findings } }: { readonly shown: HealthShown }) {
+  const sorted = [...(findings ?? [])].sort((one, other) => ORDER[one.level] - ORDER[other.level]);
   return (
-    <li class="finding">
-      <Tag tone={tone}>{word}</Tag>
-      <div>
-        <p>
-          {finding.message} <span class="quiet">{finding.check}</span>
-        </p>
-        {finding.fix === undefined ? null : <p class="quiet">{finding.fix}</p>}
-      </div>
-    </li>
-  );
-}
-
-function Figures({ shown }: { readonly shown: HealthShown }) {
-  const { dispatches, rejected, snapshots, sessions, services } = shown;
-  return (
-    <dl class="health-figures">
-      <Figure name="Sessions" value={sessions} href={viewHref('sessions')} />
-      <Figure name="Results stored" value={dispatches?.stored} />
-      {(dispatches?.consumers ?? []).map((consumer) => (
-        <Figure
-          key={consumer.consumer}
-          name={`Waiting for the ${consumer.consumer}`}
-          value={behind(consumer)}
-          remark={consumer.redelivered > 0 ? `${consumer.redelivered} redelivered` : undefined}
-        />
+    <>
+      {missing.map(({ part, message, code }) => (
+        <Row key={part} name={part} state={<Tag tone="warn">unknown</Tag>}>
+          {message} <code>{code}</code>
+        </Row>
       ))}
-      {dispatches === undefined ? <Figure name="Waiting" value={undefined} /> : null}
-      <Figure name="Rejected" value={rejected} href={viewHref('rejected')} />
-      <Figure name="Services" value={services.length} />
-      <Figure name="Newest result" at={dispatches?.newestAt} />
-      <Figure
-        name="Newest snapshot"
-        at={snapshots?.newestAt}
-        remark={snapshots && `${snapshots.kept} stored`}
-      />
-    </dl>
+      {findings === undefined ? (
+        <Row name="doctor" state="–">
+          The doctor has not run yet.
+        </Row>
+      ) : null}
+      {sorted.map(({ check, level, message, fix }) => (
+        <Row
+          key={`${check} ${message}`}
+          name={check}
+          state={<Tag tone={LEVELS[level][0]}>{LEVELS[level][1]}</Tag>}
+        >
+          {message}
+          {fix === undefined ? null : <p class="quiet">{fix}</p>}
+        </Row>
+      ))}
+    </>
   );
 }
 
-/** A number, or the age of a time if there is no `value`. */
-function Figure(props: {
+function FigureRows({ shown }: { readonly shown: HealthShown }) {
+  const { dispatches, rejected, snapshots, sessions } = shown;
+  return (
+    <>
+      <Row name={<a href={viewHref('sessions')}>Sessions</a>} state={known(sessions)} />
+      <Row name="Results stored" state={known(dispatches?.stored)}>
+        {dispatches?.newestAt === undefined ? null : (
+          <>
+            newest <Ago at={dispatches.newestAt} />
+          </>
+        )}
+      </Row>
+      {(dispatches?.consumers ?? []).map(({ consumer, pending, unacked, redelivered }) => (
+        <Row key={consumer} name={`Waiting for the ${consumer}`} state={figure(pending + unacked)}>
+          {redelivered > 0 ? `${figure(redelivered)} redelivered` : null}
+        </Row>
+      ))}
+      <Row name={<a href={viewHref('rejected')}>Rejected</a>} state={known(rejected)} />
+      <Row name="Snapshots" state={known(snapshots?.kept)}>
+        {snapshots?.newestAt === undefined ? null : (
+          <>
+            newest <Ago at={snapshots.newestAt} />
+          </>
+        )}
+      </Row>
+    </>
+  );
+}
+
+function known(value: number | undefined): string {
+  return value === undefined ? '–' : figure(value);
+}
+
+/** Usage of the account, and the limits of the server. */
+function ServerRows({ server }: { readonly server: ServerFacts }) {
+  const { version, name, cluster, storage, memory, streams, consumers, maxPayload } = server;
+  return (
+    <>
+      <Row name="nats-server" state={version}>
+        {name}
+        {cluster === undefined ? '' : `, cluster ${cluster}`}, largest message {bytesText(maxPayload)}
+      </Row>
+      <LimitRow name="JetStream on disk" usage={storage} text={bytesText} />
+      <LimitRow name="JetStream in memory" usage={memory} text={bytesText} />
+      <LimitRow name="Streams" usage={streams} text={figure} />
+      <LimitRow name="Consumers" usage={consumers} text={figure} />
+    </>
+  );
+}
+
+function LimitRow(props: {
   readonly name: string;
-  readonly value?: number | undefined;
-  readonly at?: string | undefined;
-  readonly href?: string;
-  readonly remark?: string | undefined;
+  readonly usage: ServerFacts['storage'];
+  readonly text: (value: number) => string;
 }) {
-  const { value, at, href } = props;
-  const text = value !== undefined ? figure(value) : at !== undefined ? <Ago at={at} /> : '–';
+  const { name, usage, text } = props;
+  if (usage === undefined) return null;
+  const { used, limit } = usage;
+  const isNear = limit !== undefined && used > 0.8 * limit;
   return (
-    <div class="card figure-card">
-      <dt class="quiet">{props.name}</dt>
-      <dd class="figure-value figure">{href === undefined ? text : <a href={href}>{text}</a>}</dd>
-      {props.remark === undefined ? null : <dd class="quiet">{props.remark}</dd>}
-    </div>
+    <Row name={name} state={text(used)}>
+      {limit === undefined ? 'no limit' : `of ${text(limit)}`}{' '}
+      {isNear ? <Tag tone="warn">{Math.round((used / limit) * 100)} % used</Tag> : null}
+    </Row>
   );
 }
 
-function behind({ pending, unacked }: DispatchLag): number {
-  return pending + unacked;
-}
-
-function Plots({ past }: { readonly past: HealthHistoryReply }) {
-  const series = useMemo(
-    () => ({
-      pending: plotData(past, 'pending'),
-      results: plotData(past, 'resultsPerSecond'),
-      compiles: plotData(past, 'compilesPerSecond'),
-      mean: plotData(past, 'compileMsMean'),
-      rejected: plotData(past, 'rejectedPerSecond'),
-      snapshots: plotData(past, 'snapshotLag'),
-    }),
-    [past],
-  );
+function ServiceRow({ service }: { readonly service: ServiceHealth }) {
+  const { connected, warnings = 0, errors = 0, lastIncident, uptimeSeconds, host, pid } = service;
+  const facts = [
+    service.version,
+    host === undefined ? '' : `on ${host}`,
+    pid === undefined ? '' : `pid ${pid}`,
+    `${figure(service.requests)} requests`,
+    service.errorReplies === 0 ? '' : `${figure(service.errorReplies)} refused`,
+    uptimeSeconds === undefined ? '' : `up ${durationText(uptimeSeconds)}`,
+  ];
   return (
-    <section aria-labelledby="plots-title">
-      <h2 id="plots-title">The last hour</h2>
-      <div class="plots">
-        <Plot title="Results waiting" unit="" data={series.pending} tone="warn" />
-        <Plot title="Results" unit="per second" data={series.results} tone="accent" />
-        <Plot title="Prompts compiled" unit="per second" data={series.compiles} tone="accent" />
-        <Plot title="Time to compile, mean" unit="ms" data={series.mean} tone="good" dots />
-        <Plot title="Rejected" unit="per second" data={series.rejected} tone="bad" />
-        <Plot title="Snapshots behind results" unit="s" data={series.snapshots} tone="warn" />
-      </div>
-    </section>
+    <Row
+      name={service.service}
+      state={connected === false ? <Tag tone="bad">not connected</Tag> : <Tag tone="good">connected</Tag>}
+    >
+      {facts.filter((part) => part !== '').join(', ')}{' '}
+      {errors > 0 ? <Tag tone="bad">{errors} errors</Tag> : null}{' '}
+      {warnings > 0 ? <Tag tone="warn">{warnings} warnings</Tag> : null}
+      {lastIncident === undefined ? null : (
+        <p class="quiet small">
+          <Ago at={lastIncident.at} />: {lastIncident.message}
+        </p>
+      )}
+    </Row>
   );
-}
-
-const NOTHING: HealthHistoryReply = { everyMs: 10_000, points: [] };
-
-/** Polls the last hour while the page is visible and the server can be reached. */
-function usePast(refresh: () => void): HealthHistoryReply {
-  const [past, setPast] = useState(NOTHING);
-  const there = connection.value !== 'no-server';
-  useEffect(() => {
-    if (!there) return;
-    let gone = false;
-    const look = async () => {
-      if (document.visibilityState !== 'visible') return;
-      const reply = await fetchOwn<HealthHistoryReply>('/api/health-history').catch(() => undefined);
-      if (!gone && reply !== undefined) setPast(reply);
-    };
-    void look();
-    const timer = setInterval(() => {
-      void look();
-      if (document.visibilityState === 'visible') refresh();
-    }, EVERY_MS);
-    return () => {
-      gone = true;
-      clearInterval(timer);
-    };
-  }, [there]);
-  return past;
 }

@@ -1,11 +1,16 @@
-import '../styles/facts.css';
-import '../styles/review.css';
-import { FilterField, SelectField, Toggle } from '../components/fields.js';
+import '../styles/lists.css';
+import type { LearningReply } from '../../contracts/replies/learning-reply.js';
+import { ask } from '../ask.js';
+import { mayAct, useWork } from '../components/act.js';
+import { Ago, Button, FilterField, SelectField, Tag, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { ActiveLearnings } from '../review/active-learnings.js';
-import { ReviewQueue } from '../review/review-queue.js';
-import { type GlobalViewProps, setParams } from '../route.js';
-import { useAsk } from '../use-ask.js';
+import { AskedView, Empty, ErrorBox, MoreButton } from '../components/states.js';
+import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
+import { useAsk, usePages } from '../use-ask.js';
+import { counted } from '../words.js';
+
+type Learning = LearningReply<'learning.list'>['learnings'][number];
+type Proposal = LearningReply<'proposal.list'>['proposals'][number];
 
 export function LearningsView({ params }: GlobalViewProps) {
   const active = params.get('tab') === 'active';
@@ -16,6 +21,8 @@ export function LearningsView({ params }: GlobalViewProps) {
   const known = [
     ...new Set([...counts.map((each) => each.project), ...(project === undefined ? [] : [project])]),
   ];
+  const text = params.get('text') ?? '';
+  const id = params.get('id') ?? undefined;
   return (
     <>
       <PageHead title="Learnings" of={project}>
@@ -41,21 +48,219 @@ export function LearningsView({ params }: GlobalViewProps) {
         {active ? (
           <FilterField
             label="Relevant to"
-            value={params.get('text') ?? ''}
+            value={text}
             placeholder="handle errors in the parser"
             onFilter={(value) => setParams({ text: value })}
           />
         ) : null}
       </div>
-      {asked.loading ? null : active ? (
-        <ActiveLearnings
-          project={project}
-          text={params.get('text') ?? ''}
-          id={params.get('id') ?? undefined}
-        />
+      {asked.loading ? null : !active ? (
+        <Proposals key={project ?? ''} project={project} />
+      ) : text === '' ? (
+        <Learnings project={project} id={id} />
       ) : (
-        <ReviewQueue key={project ?? ''} project={project} />
+        <FoundLearnings project={project} query={text} id={id} />
       )}
     </>
+  );
+}
+
+const PROPOSE = 'throughline learning propose "Run the linter before you hand in"';
+
+/** The pending proposals, each with the buttons that decide on it. */
+function Proposals({ project }: { readonly project: string | undefined }) {
+  const listed = usePages('proposal.list', { project, status: 'pending', limit: 100 }, 'event:learning');
+  const proposals = listed.pages.flatMap((page) => page.proposals);
+  return (
+    <AskedView asked={listed} what="proposals">
+      {({ total, rulesPaused }) =>
+        proposals.length === 0 ? (
+          <Empty title="Nothing to review" command={PROPOSE}>
+            <p>Proposals come from notes, from fixes that reviews require repeatedly, and from people.</p>
+          </Empty>
+        ) : (
+          <>
+            {rulesPaused === true ? (
+              <p class="block-end">
+                <Tag tone="warn">paused</Tag> Too many proposals are pending: rules propose nothing new until
+                you decide on some.
+              </p>
+            ) : null}
+            <ul class="card rows" aria-label="Proposals">
+              {proposals.map((proposal) => (
+                <ProposalRow
+                  key={proposal.id}
+                  project={project}
+                  proposal={proposal}
+                  onDecided={listed.refresh}
+                />
+              ))}
+            </ul>
+            <MoreButton pages={listed} shown={proposals.length} total={total} />
+          </>
+        )
+      }
+    </AskedView>
+  );
+}
+
+/** Origin of a proposal in words. */
+const METHODS: Readonly<Record<Proposal['method'], string>> = {
+  note: 'a note of an agent',
+  recurring_fix: 'a fix that reviews required repeatedly',
+  recurring_issue: 'an issue that reviews raised repeatedly',
+  convention: 'a convention that reviewers stated',
+  manual: 'a person or an agent',
+};
+
+/** Recorded on the learning as the one who decided. */
+const BY = 'inspector';
+
+function ProposalRow(props: {
+  readonly project: string | undefined;
+  readonly proposal: Proposal;
+  readonly onDecided: () => void;
+}) {
+  const { project, proposal, onDecided } = props;
+  const { busy, error, carryOut } = useWork();
+  const of = { project, id: proposal.id, by: BY };
+  const decide = async (decision: () => Promise<unknown>) => {
+    if (await carryOut(decision)) onDecided();
+  };
+  const accept = (how: { readonly merge?: true; readonly separate?: true } = {}) =>
+    decide(() => ask('proposal.accept', { ...of, ...how }));
+  const newest = proposal.evidence.at(-1);
+  return (
+    <li class="learning">
+      <p>{proposal.content}</p>
+      <p class="remarks quiet small">
+        <Tag tone="info">{proposal.type.replace('_', ' ')}</Tag>
+        {proposal.tags.map((tag) => (
+          <Tag key={tag}>{tag}</Tag>
+        ))}
+        <code>{proposal.id}</code>
+        <span>
+          from {METHODS[proposal.method]}, <Ago at={proposal.extractedAt} />
+        </span>
+        {newest === undefined ? null : (
+          <a href={sessionHref(newest.session, 'timeline', { task: newest.task })}>
+            {counted(proposal.evidence.length, 'result')}, newest in {newest.session}
+          </a>
+        )}
+        {proposal.confidence === undefined ? null : (
+          <span class="figure">confidence {proposal.confidence.toFixed(2)}</span>
+        )}
+      </p>
+      {error === undefined ? null : <ErrorBox error={error} />}
+      {mayAct() ? (
+        <p class="actions">
+          {error?.code === 'near_duplicate' ? (
+            <>
+              <Button small disabled={busy} onClick={() => void accept({ merge: true })}>
+                Merge
+              </Button>
+              <Button small disabled={busy} onClick={() => void accept({ separate: true })}>
+                Keep both
+              </Button>
+            </>
+          ) : (
+            <Button small tone="main" disabled={busy} onClick={() => void accept()}>
+              Accept
+            </Button>
+          )}
+          <Button small disabled={busy} onClick={() => void decide(() => ask('proposal.reject', of))}>
+            Reject
+          </Button>
+        </p>
+      ) : null}
+    </li>
+  );
+}
+
+function Learnings(props: { readonly project: string | undefined; readonly id: string | undefined }) {
+  const listed = usePages('learning.list', { project: props.project, limit: 100 }, 'event:learning');
+  const learnings = listed.pages.flatMap((page) => page.learnings);
+  return (
+    <AskedView asked={listed} what="learnings">
+      {({ total }) =>
+        learnings.length === 0 ? (
+          <Empty title="No learnings yet" command={PROPOSE}>
+            <p>An accepted proposal reaches the prompts of all later sessions of the project.</p>
+          </Empty>
+        ) : (
+          <>
+            <LearningList learnings={learnings} id={props.id} />
+            <MoreButton pages={listed} shown={learnings.length} total={total} />
+          </>
+        )
+      }
+    </AskedView>
+  );
+}
+
+const METHOD_WORDS = {
+  hybrid: 'words and meaning',
+  semantic: 'meaning',
+  lexical: 'words',
+  recency: 'age, because nothing matches',
+} as const;
+
+/** The learnings that a prompt with this text would show. */
+function FoundLearnings(props: {
+  readonly project: string | undefined;
+  readonly query: string;
+  readonly id: string | undefined;
+}) {
+  const { project, query, id } = props;
+  const found = useAsk('learning.search', { project, query, maxResults: 50 }, 'event:learning');
+  return (
+    <AskedView asked={found} what="learnings">
+      {({ results, method, total }) =>
+        results.length === 0 ? (
+          <Empty title={`None of ${total} learnings fits`}>
+            <Button onClick={() => setParams({ text: undefined })}>Show all</Button>
+          </Empty>
+        ) : (
+          <>
+            <p class="quiet block-end">Found by {METHOD_WORDS[method]}, the most relevant first.</p>
+            <LearningList
+              learnings={results.map(({ learning }) => learning)}
+              id={id}
+              scores={results.map(({ score }) => score)}
+            />
+          </>
+        )
+      }
+    </AskedView>
+  );
+}
+
+function LearningList(props: {
+  readonly learnings: readonly Learning[];
+  readonly id: string | undefined;
+  readonly scores?: readonly number[];
+}) {
+  return (
+    <ul class="card rows" aria-label="Learnings">
+      {props.learnings.map((learning, index) => (
+        <li key={learning.id} class={`learning ${learning.id === props.id ? 'learning-current' : ''}`}>
+          <p>{learning.content}</p>
+          <p class="remarks quiet small">
+            <Tag tone="info">{learning.type.replace('_', ' ')}</Tag>
+            {learning.tags.map((tag) => (
+              <Tag key={tag}>{tag}</Tag>
+            ))}
+            <code>{learning.id}</code>
+            <span class="figure">supported by {counted(learning.evidence.length, 'result')}</span>
+            <span>
+              since <Ago at={learning.confirmedAt} />
+            </span>
+            {props.scores === undefined ? null : (
+              <span class="figure">score {props.scores[index]?.toFixed(2)}</span>
+            )}
+          </p>
+        </li>
+      ))}
+    </ul>
   );
 }

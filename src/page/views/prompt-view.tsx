@@ -18,7 +18,7 @@ import {
   usePrompt,
   useSessionPrompts,
 } from '../prompt/use-prompt.js';
-import { type SessionViewProps, sessionHref, setParams } from '../route.js';
+import { type SessionViewProps, setParams } from '../route.js';
 import { counted } from '../words.js';
 
 /** The compiled prompt of a task, as of any sequence, with the origin of each line. */
@@ -46,20 +46,6 @@ export function PromptView({ session, params }: SessionViewProps) {
     <>
       <PageHead title="Prompt" of={session}>
         {request?.kind === 'dispatch' ? <span class="quiet">task {String(request.taskId)}</span> : null}
-        {request === undefined ? null : (
-          <a
-            class="push-right"
-            href={sessionHref(session, 'diff', {
-              a: `seq:${Math.max(1, request.asOf - 1)}`,
-              b: `seq:${request.asOf}`,
-              task: asText(request.taskId),
-              role: asText(request.role),
-              kind: asText(request.kind),
-            })}
-          >
-            Compare with the previous event
-          </a>
-        )}
       </PageHead>
       {known.error === undefined ? null : <ErrorBox error={known.error} />}
       {known.newest === 0 ? (
@@ -185,8 +171,4 @@ function useLast<Value>(value: Value | undefined): Value | undefined {
     if (value !== undefined) last.current = value;
   }, [value]);
   return value ?? last.current;
-}
-
-function asText(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

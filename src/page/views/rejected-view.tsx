@@ -1,15 +1,13 @@
-import '../styles/review.css';
-import '../styles/facts.css';
+import '../styles/lists.css';
 import type { RejectedShown } from '../../contracts/replies/rejected-reply.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { positive } from '../prompt/use-prompt.js';
-import { groupRejected, RejectedActions } from '../review/rejected-groups.js';
-import { RejectedPanel } from '../review/rejected-panel.js';
 import { type GlobalViewProps, setParams, viewHref } from '../route.js';
 import { usePages } from '../use-ask.js';
 import { figure, ROLE_NAMES } from '../words.js';
+import { groupRejected, RejectedActions, RejectedPanel } from './rejected-panel.js';
 
 export function RejectedView({ params }: GlobalViewProps) {
   const session = params.get('session') || undefined;

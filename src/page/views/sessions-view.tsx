@@ -1,4 +1,4 @@
-import '../styles/sessions.css';
+import '../styles/session.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
 import { type AskBody, ask } from '../ask.js';

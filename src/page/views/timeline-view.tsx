@@ -1,24 +1,17 @@
-import { counted, figure } from '../words.js';
 import '../styles/timeline.css';
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Button, FilterField, publishCommand, SelectField, Toggle } from '../components/fields.js';
+import { Button, FilterField, publishCommand, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, ErrorBox, Loading } from '../components/states.js';
 import { WindowedList } from '../components/table.js';
 import { useKeys } from '../keys.js';
-import { setParams } from '../route.js';
+import { type SessionViewProps, setParams } from '../route.js';
 import { EntryDetails } from '../timeline/entry-details.js';
-import {
-  filterOf,
-  KINDS,
-  RANGES,
-  railClass,
-  type TimelineFilter,
-  TimelineRow,
-} from '../timeline/timeline-row.js';
+import { filterOf, KINDS, railClass, type TimelineFilter, TimelineRow } from '../timeline/timeline-row.js';
 import { type TimelineStore, useTimeline } from '../timeline/timeline-store.js';
 import { asAskError } from '../use-ask.js';
+import { counted, figure } from '../words.js';
 
 /** Height of a row in pixels: on one line, or on two on a narrow screen. */
 const [ROW, NARROW_ROW] = [36, 80];
@@ -27,15 +20,13 @@ const NARROW = matchMedia('(max-width: 760px)');
 const narrow = signal(NARROW.matches);
 NARROW.addEventListener('change', ({ matches }) => (narrow.value = matches));
 
-/** The timeline of a session, or of all sessions. */
-export function TimelineView(props: { readonly session?: string; readonly params: URLSearchParams }) {
-  const { session, params } = props;
+export function TimelineView({ session, params }: SessionViewProps) {
   const filter = filterOf(params);
   const { store, version } = useTimeline(session, filter);
   return (
-    <div class={`timeline ${session === undefined ? 'of-all' : ''}`}>
-      <PageHead title={session === undefined ? 'Timeline of all sessions' : 'Timeline'} of={session}>
-        <Filters session={session} filter={filter} />
+    <div class="timeline">
+      <PageHead title="Timeline" of={session}>
+        <Filters filter={filter} />
       </PageHead>
       {store.error === undefined ? null : (
         <ErrorBox error={asAskError(store.error)} retry={() => store.retry()} />
@@ -57,7 +48,7 @@ export function TimelineView(props: { readonly session?: string; readonly params
 }
 
 function Entries(props: {
-  readonly session: string | undefined;
+  readonly session: string;
   readonly store: TimelineStore;
   readonly version: number;
   readonly at: number | undefined;
@@ -137,13 +128,10 @@ function Entries(props: {
             : store.more
               ? `${counted(store.count, 'entry', 'entries')} loaded; scroll for older ones`
               : `${counted(store.count, 'entry', 'entries')} in all`}
-          {store.sessions === undefined || store.sessions.read >= store.sessions.total
-            ? ''
-            : ` of the ${figure(store.sessions.read)} sessions with the newest events, of ${figure(store.sessions.total)}`}
         </p>
       </div>
       {open && entry !== undefined ? (
-        <EntryDetails session={session ?? entry.session ?? ''} entry={entry} onClose={() => setOpen(false)} />
+        <EntryDetails session={session} entry={entry} onClose={() => setOpen(false)} />
       ) : null}
     </div>
   );
@@ -159,22 +147,13 @@ function indexOfEvent(store: TimelineStore, sequence: number): number {
   return -1;
 }
 
-function Filters(props: { readonly session: string | undefined; readonly filter: TimelineFilter }) {
-  const { filter } = props;
+function Filters({ filter }: { readonly filter: TimelineFilter }) {
   const withKind = (kind: string, on: boolean) => {
     const kinds = KINDS.map((each) => each.kind).filter((each) =>
       each === kind ? on : filter.kinds.includes(each),
     );
     setParams({ kind: kinds.length === KINDS.length ? '' : kinds.join(',') });
   };
-  const field = (name: 'task' | 'project' | 'text', label: string, placeholder: string) => (
-    <FilterField
-      label={label}
-      value={filter[name]}
-      placeholder={placeholder}
-      onFilter={(value) => setParams({ [name]: value })}
-    />
-  );
   return (
     <div class="timeline-filters">
       <fieldset class="chips">
@@ -193,33 +172,19 @@ function Filters(props: { readonly session: string | undefined; readonly filter:
           Up to event {filter.at} ✕
         </Toggle>
       )}
-      {props.session === undefined ? (
-        <>
-          <SelectField
-            label="Time"
-            value={RANGES.find(({ ms }) => ms === filter.range)?.value ?? ''}
-            choices={RANGES}
-            onChoose={(value) => setParams({ range: value })}
-          />
-          {field('project', 'Project', 'Project')}
-          {field('text', 'Words', 'Words')}
-        </>
-      ) : (
-        field('task', 'Task', 'Task, such as TAS-1')
-      )}
+      <FilterField
+        label="Task"
+        value={filter.task}
+        placeholder="Task, such as TAS-1"
+        onFilter={(value) => setParams({ task: value })}
+      />
     </div>
   );
 }
 
-function NoEntries(props: { readonly session: string | undefined; readonly filter: TimelineFilter }) {
+function NoEntries(props: { readonly session: string; readonly filter: TimelineFilter }) {
   const { session, filter } = props;
-  if (
-    session !== undefined &&
-    filter.kinds.length === 0 &&
-    filter.task === '' &&
-    !filter.failed &&
-    filter.at === undefined
-  ) {
+  if (filter.kinds.length === 0 && filter.task === '' && !filter.failed && filter.at === undefined) {
     return (
       <Empty title="Nothing has happened in this session" command={publishCommand(session)}>
         Each result, command, trace and prompt appears here immediately. Publish a first result:
@@ -228,13 +193,7 @@ function NoEntries(props: { readonly session: string | undefined; readonly filte
   }
   return (
     <Empty title="No entry fits the filter">
-      <Button
-        onClick={() =>
-          setParams({ kind: '', task: '', failed: '', at: '', project: '', text: '', range: '' })
-        }
-      >
-        Show all entries
-      </Button>
+      <Button onClick={() => setParams({ kind: '', task: '', failed: '', at: '' })}>Show all entries</Button>
     </Empty>
   );
 }

@@ -20,8 +20,7 @@ import { MONITORING_PATHS, monitoringPage } from '../../engine/monitoring/monito
 import type { LiveTransport, Logger } from '../../engine/ports/clients.js';
 import { VERSION } from '../../version.js';
 import { type AccessOptions, knownHost, sameOrigin, securityHeaders, signedIn } from './access.js';
-import { activity, factsAnywhere } from './activity.js';
-import type { HealthHistory } from './health-history.js';
+import { factsAnywhere } from './facts-anywhere.js';
 import type { LiveFeed } from './live-feed.js';
 
 interface InspectorParts extends AccessOptions {
@@ -29,7 +28,6 @@ interface InspectorParts extends AccessOptions {
   readonly role: InspectorRole;
   readonly hosts: KnownHosts;
   readonly feed: LiveFeed;
-  readonly history: HealthHistory;
   readonly timeoutMs: number;
   readonly page: string | undefined;
   readonly monitoring?: Monitoring | undefined;
@@ -37,7 +35,7 @@ interface InspectorParts extends AccessOptions {
 }
 
 export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindings }> {
-  const { transport, role, feed, history, logger } = parts;
+  const { transport, role, feed, logger } = parts;
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.use(securityHeaders);
   app.use(knownHost(parts.hosts));
@@ -58,10 +56,6 @@ export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindin
     return c.json(me);
   });
   app.post('/api/ask/:subject', smallBody, (c) => ask(c, c.req.param('subject'), parts));
-  app.get('/api/health-history', (c) => c.json(history.reply));
-  app.get('/api/activity', async (c) =>
-    c.json(await activity(transport, new URL(c.req.url).searchParams, parts.timeoutMs)),
-  );
   app.get('/api/facts', async (c) =>
     c.json(await factsAnywhere(transport, c.req.query('text') ?? '', parts.timeoutMs)),
   );

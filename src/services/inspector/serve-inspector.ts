@@ -4,13 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { INSPECTOR_PORT, type InspectorRole } from '../../contracts/inspector-api.js';
-import type { HealthShown } from '../../contracts/replies/health-reply.js';
-import { toolSubject } from '../../contracts/request-names.js';
 import { builtFolder } from '../../engine/files/text-file.js';
 import { knownHosts } from '../../engine/monitoring/known-hosts.js';
 import { openLiveTransport } from '../../nats/connection/nats-client-transport.js';
 import { type Context, namedLogger, natsOptions } from '../common/service-context.js';
-import { HealthHistory } from './health-history.js';
 import { inspectorApp } from './inspector-app.js';
 import { LiveFeed, newerBy, promptEntryOf } from './live-feed.js';
 
@@ -58,10 +55,6 @@ export async function serveInspector(
     newerThan: newerBy(transport, requestTimeoutMs),
     promptEntry: promptEntryOf,
   });
-  const history = new HealthHistory(
-    async () =>
-      (await transport.request(toolSubject('health-show'), { brief: true }, requestTimeoutMs)) as HealthShown,
-  );
   const token = config.inspectorToken ?? randomBytes(24).toString('base64url');
   const app = inspectorApp({
     token,
@@ -70,16 +63,13 @@ export async function serveInspector(
     role,
     hosts: knownHosts(host, options.names),
     feed,
-    history,
     timeoutMs: requestTimeoutMs + afterTimeoutMs,
     page: builtFolder('inspector'),
     monitoring: context.monitoring,
     logger,
   });
   context.monitoring?.expect('inspector', () => transport.isConnected());
-  void history.run();
   shutdown.add('the inspector', async () => {
-    history.close();
     feed.close();
     await closed(server);
   });
