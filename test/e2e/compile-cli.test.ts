@@ -183,11 +183,11 @@ describe('throughline prompt', () => {
   });
 
   it('prompt --diff compares two stored prompts line by line, and needs two ids', async () => {
-    await up.cli([...base, '--room', '700']);
+    await up.cli([...base, '--room', '300']);
     await up.cli([...base, '--room', '900']);
     const [first, second] = await soon(async () => {
       const { stdout } = await up.cli(['prompt', 'ls', session, '--json']);
-      const rooms: (PromptTrace | undefined)[] = [700, 900].map((room) =>
+      const rooms: (PromptTrace | undefined)[] = [300, 900].map((room) =>
         (JSON.parse(stdout) as PromptTrace[]).find((each) => each.room === room),
       );
       expect(rooms).not.toContain(undefined);

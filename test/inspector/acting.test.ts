@@ -130,29 +130,6 @@ describe('a person', () => {
     expect((await tools.rejectedList({ session })).rejected).toEqual([]);
   });
 
-  it('several proposals of a project are accepted at once by keyboard, and undone together', async () => {
-    for (const content of ['Run the linter', 'Write the changelog', 'Sign the commits'])
-      await client.learnings.propose({ project: 'shop', content });
-    await goTo(page, origin, '/learnings');
-    await expect.poll(() => page.getByLabel('Project').inputValue()).toBe('shop');
-    await page.getByRole('button', { name: 'Mark all' }).press('Enter');
-    await page.getByRole('button', { name: 'Accept 3' }).press('Enter');
-    await page.getByText('3 not sent').waitFor();
-    await page.keyboard.press('u');
-    await page.getByRole('button', { name: 'Mark all' }).waitFor();
-    await page.keyboard.press('x');
-    await page.getByRole('button', { name: 'Reject 1' }).press('Enter');
-    await page.getByText('Rejected:').first().waitFor();
-    await goTo(page, origin, '/');
-    await soon(async () =>
-      expect((await client.proposals.list({ project: 'shop', projects: true })).projects).toContainEqual({
-        project: 'shop',
-        pending: 2,
-        active: 0,
-      }),
-    );
-  });
-
   it('the page says who works now, and a session is erased once its name is typed', async () => {
     const session = await asking('working');
     await tools.taskAdd({ session, content: 'Write the docs' });
