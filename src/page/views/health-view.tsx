@@ -1,11 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type {
-  HealthFinding,
-  HealthShown,
-  ServerFacts,
-  ServiceHealth,
-} from '../../contracts/replies/health-reply.js';
+import type { HealthFinding, HealthShown, ServiceHealth } from '../../contracts/replies/health-reply.js';
 import { Ago, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView } from '../components/states.js';
@@ -13,12 +8,12 @@ import { Table } from '../components/table.js';
 import { connection } from '../live.js';
 import { type GlobalViewProps, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { bytesText, durationText, figure, type Tone } from '../words.js';
+import { durationText, figure, type Tone } from '../words.js';
 
 /** Refresh interval in milliseconds. */
 const EVERY_MS = 5_000;
 
-/** Findings of the doctor, figures, the limits of the server and the services, as one table. */
+/** What is wrong, figures, the services, and what the doctor found in order, as one table. */
 export function HealthView(_props: GlobalViewProps) {
   const asked = useAsk('tool.health-show', {});
   const reachable = connection.value !== 'no-server';
@@ -41,12 +36,13 @@ export function HealthView(_props: GlobalViewProps) {
       <AskedView asked={asked} what="the health">
         {(shown) => (
           <Table label="Health" columns={[{ name: 'Part' }, { name: 'State' }, { name: 'Details' }]}>
-            <FindingRows shown={shown} />
+            <MissingRows shown={shown} />
+            <FindingRows findings={shown.findings ?? []} levels={['fail', 'warn']} />
             <FigureRows shown={shown} />
-            {shown.server === undefined ? null : <ServerRows server={shown.server} />}
             {shown.services.map((service) => (
               <ServiceRow key={service.id} service={service} />
             ))}
+            <FindingRows findings={shown.findings ?? []} levels={['ok']} />
           </Table>
         )}
       </AskedView>
@@ -68,16 +64,14 @@ function Row(props: {
   );
 }
 
-const ORDER = { fail: 0, warn: 1, ok: 2 } as const;
 const LEVELS: Readonly<Record<HealthFinding['level'], readonly [tone: Tone, word: string]>> = {
   ok: ['good', 'ok'],
   warn: ['warn', 'warning'],
   fail: ['bad', 'fails'],
 };
 
-/** The parts that could not be asked, then the findings of the doctor, the worst first. */
-function FindingRows({ shown: { missing, findings } }: { readonly shown: HealthShown }) {
-  const sorted = [...(findings ?? [])].sort((one, other) => ORDER[one.level] - ORDER[other.level]);
+/** The parts that could not be asked. */
+function MissingRows({ shown: { missing, findings } }: { readonly shown: HealthShown }) {
   return (
     <>
       {missing.map(({ part, message, code }) => (
@@ -90,7 +84,19 @@ function FindingRows({ shown: { missing, findings } }: { readonly shown: HealthS
           The doctor has not run yet.
         </Row>
       ) : null}
-      {sorted.map(({ check, level, message, fix }) => (
+    </>
+  );
+}
+
+function FindingRows(props: {
+  readonly findings: readonly HealthFinding[];
+  /** The levels that are shown, in this order. */
+  readonly levels: readonly HealthFinding['level'][];
+}) {
+  const shown = props.levels.flatMap((level) => props.findings.filter((each) => each.level === level));
+  return (
+    <>
+      {shown.map(({ check, level, message, fix }) => (
         <Row
           key={`${check} ${message}`}
           name={check}
@@ -135,40 +141,6 @@ function FigureRows({ shown }: { readonly shown: HealthShown }) {
 
 function known(value: number | undefined): string {
   return value === undefined ? '–' : figure(value);
-}
-
-/** Usage of the account, and the limits of the server. */
-function ServerRows({ server }: { readonly server: ServerFacts }) {
-  const { version, name, cluster, storage, memory, streams, consumers, maxPayload } = server;
-  return (
-    <>
-      <Row name="nats-server" state={version}>
-        {name}
-        {cluster === undefined ? '' : `, cluster ${cluster}`}, largest message {bytesText(maxPayload)}
-      </Row>
-      <LimitRow name="JetStream on disk" usage={storage} text={bytesText} />
-      <LimitRow name="JetStream in memory" usage={memory} text={bytesText} />
-      <LimitRow name="Streams" usage={streams} text={figure} />
-      <LimitRow name="Consumers" usage={consumers} text={figure} />
-    </>
-  );
-}
-
-function LimitRow(props: {
-  readonly name: string;
-  readonly usage: ServerFacts['storage'];
-  readonly text: (value: number) => string;
-}) {
-  const { name, usage, text } = props;
-  if (usage === undefined) return null;
-  const { used, limit } = usage;
-  const isNear = limit !== undefined && used > 0.8 * limit;
-  return (
-    <Row name={name} state={text(used)}>
-      {limit === undefined ? 'no limit' : `of ${text(limit)}`}{' '}
-      {isNear ? <Tag tone="warn">{Math.round((used / limit) * 100)} % used</Tag> : null}
-    </Row>
-  );
 }
 
 function ServiceRow({ service }: { readonly service: ServiceHealth }) {
