@@ -138,7 +138,7 @@ describe('the health', () => {
     await goTo(page, origin, '/health');
     await page.getByRole('region', { name: 'Health' }).waitFor();
     const said = await page.locator('main').textContent();
-    for (const part of ['Waiting for the extractor', 'JetStream on disk', 'nats-server', 'prompt-compiler'])
+    for (const part of ['Waiting for the extractor', 'JetStream storage', 'nats-server', 'prompt-compiler'])
       expect(said).toContain(part);
   });
 });
