@@ -39,8 +39,9 @@ import { readRegularFile } from '../engine/files/user-state.js';
 import { counted, oneLine } from '../shared/text.js';
 import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionHere } from './command-context.js';
+import { diffText } from './diff-text.js';
 import { serverProblem } from './inspector-options.js';
-import { agreed, canAsk, diffText } from './output.js';
+import { agreed, canAsk } from './output.js';
 
 type ConnectOptions = ProjectFields & Flags<'remove' | 'dryRun' | 'yes' | 'user'>;
 

@@ -21,7 +21,6 @@ import { counted } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { type Cli, coloured, note, out, outForAgent, withClient } from './command-context.js';
 import { fraction, readNamed, wholeNumber } from './option-parsers.js';
-import { diffText } from './output.js';
 import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { explanation, PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
 
@@ -301,6 +300,7 @@ async function printDiff(
   const [from, to, ...more] = ids;
   if (from === undefined || to === undefined || more.length > 0)
     throw usageError('--diff compares two prompts: give two ids of "throughline prompt ls"');
+  const { diffText } = await import('./diff-text.js');
   await withClient(cli, async (client) => {
     const sideOf = async (id: string) => {
       const shown = await client.tools.promptShow({ session, id });
