@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { InvalidArgumentError } from 'commander';
-import { isShardCount, LAYOUTS, MAX_SHARDS, type SessionLayout } from '../contracts/names.js';
 import { backUp } from '../nats/backup/back-up.js';
 import { restore } from '../nats/backup/restore.js';
 import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags, Numbers } from './cli-command.js';
-import type { Cli } from './cli-context.js';
 import { cliOf, note, out, withConnection } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 import { transferProgress } from './progress-line.js';
@@ -34,12 +31,10 @@ export function backupCommand(program: Command): void {
           version: VERSION,
           timeoutMs: cli.config.requestTimeoutMs,
           onProgress: progress.reached,
-          onAgain: (why) => progress.aside(`-- ${why}`),
         }),
       ).finally(progress.ended);
-      const { id, at, layout, streams } = made;
+      const { id, at, layout, streams, bytes } = made;
       const messages = streams.reduce((sum, each) => sum + each.messages, 0);
-      const bytes = streams.reduce((sum, each) => sum + each.bytes, 0);
       if (options.json)
         return out(JSON.stringify({ directory, id, at, layout, streams: streams.length, messages, bytes }));
       out(
@@ -48,7 +43,7 @@ export function backupCommand(program: Command): void {
     });
 }
 
-type RestoreFlags = Flags<'again' | 'quiet' | 'json'> & Numbers<'replicas'>;
+type RestoreFlags = Flags<'quiet' | 'json'> & Numbers<'replicas'>;
 
 export function restoreCommand(program: Command): void {
   program
@@ -56,73 +51,28 @@ export function restoreCommand(program: Command): void {
     .argument('<directory>', 'a backup that "throughline admin backup" has made')
     .description(
       'Makes an installation from a backup, on a server or in an account that has none. Checks all files first. Services\n' +
-        'do not start before it is done. Needs the rights of an administrator of the account. "throughline up" creates streams\n' +
-        'at once, so run its NATS server alone first, as in the first example, and "throughline up" afterwards.',
+        'do not start before it is done. What an interrupted restore has left is deleted, and restored again. Needs the rights\n' +
+        'of an administrator of the account. "throughline up" creates streams at once, so run its NATS server alone first, as\n' +
+        'in the first example, and "throughline up" afterwards.',
     )
-    .option('--again', 'go on with a restore of this backup that was cut off')
     .option('--replicas <n>', 'copies of each stream (default: as in the backup)', wholeNumber(1, 5))
     .option('--quiet', 'no progress')
-    .option('--json', 'print {"id", "at", "layout", "streams", "kept", "fewer": [{"stream", "missing"}]}')
+    .option('--json', 'print {"id", "at", "layout", "streams"}')
     .examples(
       '"$(throughline admin nats-server)" --jetstream --addr 127.0.0.1 --store_dir ~/.local/state/throughline/server',
       'throughline admin restore /backups/2026-11-23',
-      'throughline admin restore b1 --again',
     )
-    .action(async (directory: string, options: RestoreFlags, command: Command) => {
+    .action(async (directory: string, { replicas, quiet, json }: RestoreFlags, command: Command) => {
       const cli = cliOf(command);
-      const { again = false, replicas, quiet, json } = options;
-      const timeoutMs = cli.config.requestTimeoutMs;
-      const steps = {
-        check: transferProgress(!quiet, 'file', 'checked'),
-        restore: transferProgress(!quiet, 'stream', 'restored'),
-      };
-      const { manifest, kept, fewer } = await withConnection(cli, (connection) =>
+      const progress = transferProgress(!quiet, 'stream', 'restored');
+      const { id, at, layout, streams } = await withConnection(cli, (connection) =>
         restore(connection, {
-          ...{ directory, again, replicas, timeoutMs },
-          onProgress: (progress, step) => {
-            if (step === 'restore') steps.check.ended();
-            steps[step].reached(progress);
-          },
+          ...{ directory, replicas, timeoutMs: cli.config.requestTimeoutMs },
+          onProgress: progress.reached,
         }),
-      ).finally(() => {
-        for (const each of Object.values(steps)) each.ended();
-      });
-      const { id, at, layout, streams } = manifest;
-      if (json) return out(JSON.stringify({ id, at, layout, streams: streams.length, kept, fewer }));
-      for (const { stream, missing } of fewer)
-        note(
-          `-- ${stream}: ${counted(missing, 'message')} fewer, removed during the backup or too old by now`,
-        );
-      const before = kept === 0 ? '' : `, ${kept} of them before`;
-      out(`restored ${counted(streams.length, 'stream')} of the backup of ${at}${before}`);
+      ).finally(progress.ended);
+      if (json) return out(JSON.stringify({ id, at, layout, streams: streams.length }));
+      out(`restored ${counted(streams.length, 'stream')} of the backup of ${at}`);
       note('-- start the services, then look at everything with "throughline doctor"');
     });
-}
-
-/** Layout of session logs from options; missing ones come from the settings. */
-export interface LayoutOptions {
-  readonly layout?: SessionLayout['layout'];
-  readonly shards?: number;
-}
-
-/** @param about what the layout is for, in the help */
-export function addLayoutOptions(command: Command, about: string): Command {
-  return command
-    .choice('--layout <layout>', `${about} (default: THROUGHLINE_LAYOUT)`, LAYOUTS)
-    .option(
-      '--shards <n>',
-      'its number of streams with --layout sharded (default: from THROUGHLINE_LAYOUT)',
-      shards,
-    );
-}
-
-export function withLayout<C extends Cli>(cli: C, { layout, shards: count }: LayoutOptions): C {
-  const { config } = cli;
-  return { ...cli, config: { ...config, layout: layout ?? config.layout, shards: count ?? config.shards } };
-}
-
-export function shards(raw: string): number {
-  const value = Number(raw);
-  if (/^\d+$/.test(raw) && isShardCount(value)) return value;
-  throw new InvalidArgumentError(`Use a power of two from 1 to ${MAX_SHARDS}.`);
 }

@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command as AnyCommand, InvalidArgumentError } from 'commander';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { isShardCount, LAYOUTS, MAX_SHARDS, type SessionLayout } from '../contracts/names.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { DAYS_PATTERN } from '../shared/text.js';
+import type { Command } from './cli-command.js';
+import type { Cli } from './cli-context.js';
 
 export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
   return (raw) => {
@@ -95,7 +98,7 @@ export async function readNamed(path: string, what = path): Promise<Buffer> {
 }
 
 /** The options that a command was given, as arguments again; without some of them. */
-export function givenOptions(command: Command, without: readonly string[]): string[] {
+export function givenOptions(command: AnyCommand, without: readonly string[]): string[] {
   return command.options.flatMap((option) => {
     const name = option.attributeName();
     if (command.getOptionValueSource(name) !== 'cli' || without.includes(name)) return [];
@@ -121,4 +124,32 @@ export function taskStatus(raw: string): string {
   const status = STATUS_SYNONYMS[raw.toLowerCase()];
   if (status !== undefined) return status;
   throw new InvalidArgumentError(`Allowed choices are ${TASK_STATUS_WORDS.join(', ')}.`);
+}
+
+/** Layout of session logs from options; missing ones come from the settings. */
+export interface LayoutOptions {
+  readonly layout?: SessionLayout['layout'];
+  readonly shards?: number;
+}
+
+/** @param about what the layout is for, in the help */
+export function addLayoutOptions(command: Command, about: string): Command {
+  return command
+    .choice('--layout <layout>', `${about} (default: THROUGHLINE_LAYOUT)`, LAYOUTS)
+    .option(
+      '--shards <n>',
+      'its number of streams with --layout sharded (default: from THROUGHLINE_LAYOUT)',
+      shards,
+    );
+}
+
+export function withLayout<C extends Cli>(cli: C, { layout, shards: count }: LayoutOptions): C {
+  const { config } = cli;
+  return { ...cli, config: { ...config, layout: layout ?? config.layout, shards: count ?? config.shards } };
+}
+
+export function shards(raw: string): number {
+  const value = Number(raw);
+  if (/^\d+$/.test(raw) && isShardCount(value)) return value;
+  throw new InvalidArgumentError(`Use a power of two from 1 to ${MAX_SHARDS}.`);
 }

@@ -9,9 +9,9 @@ import {
   permissionsOf,
   SESSION_ROLES,
 } from '../nats/role-permissions.js';
-import { addLayoutOptions, type LayoutOptions, withLayout } from './backup-command.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out } from './command-context.js';
+import { addLayoutOptions, type LayoutOptions, withLayout } from './option-parsers.js';
 
 interface PermissionsOptions extends LayoutOptions, Flags<'json'>, Texts<'inboxPrefix' | 'account'> {
   readonly role: AccessRole;

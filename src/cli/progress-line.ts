@@ -55,11 +55,6 @@ export function progressLine(wanted: boolean) {
       last = text;
       if (wanted && performance.now() - saidAt >= everyMs) say(text());
     },
-    /** Says something else, on a line of its own. */
-    aside(text: string): void {
-      close();
-      if (wanted) note(text);
-    },
     ended(): void {
       if (wanted && inPlace && last !== undefined) say(last());
       last = undefined;
@@ -79,7 +74,6 @@ export function transferProgress(wanted: boolean, one: string, done: string) {
         return `-- ${streams} of ${counted(of, one)} ${done}, ${inBytes(bytes)}, ${inBytes(bytes / seconds)}/s`;
       });
     },
-    aside: progress.aside,
     ended: progress.ended,
   };
 }

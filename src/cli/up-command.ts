@@ -20,7 +20,6 @@ import { openStore, orphanOn, stopOrphan } from '../nats/server/running-server.j
 import { portProblem, startNatsServer } from '../nats/server/server-process.js';
 import { serve } from '../services/serve.js';
 import { shellWord } from '../shared/text.js';
-import { addLayoutOptions, type LayoutOptions, withLayout } from './backup-command.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, note, out, withNats } from './command-context.js';
@@ -42,7 +41,13 @@ import {
   writeInspectorNote,
 } from './inspector-options.js';
 import { addMonitoringOptions, type MonitoringOptions, startMonitoring } from './monitoring-options.js';
-import { givenOptions, wholeNumber } from './option-parsers.js';
+import {
+  addLayoutOptions,
+  givenOptions,
+  type LayoutOptions,
+  wholeNumber,
+  withLayout,
+} from './option-parsers.js';
 import { agreed } from './output.js';
 import { type OwnServer, serverToStart, startOwnServer } from './own-server.js';
 import { runUntilSignal } from './signals.js';

@@ -134,9 +134,7 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
     publish: [
       ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
       ...CONSUMERS.map((consumer) => `$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.${consumer}`),
-      // Detects sessions that were imported, archived or forgotten during the copy.
-      ...[INSTALLATION_BUCKET, LIFECYCLE_BUCKET].map((bucket) => `$JS.API.STREAM.MSG.GET.KV_${bucket}`),
-      `$JS.API.DIRECT.GET.KV_${LIFECYCLE_BUCKET}`,
+      `$JS.API.STREAM.MSG.GET.KV_${INSTALLATION_BUCKET}`,
     ],
   }),
   compiler: (_, { layout }) => ({

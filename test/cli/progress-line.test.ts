@@ -50,16 +50,6 @@ describe('a progress line', () => {
         .concat('\n'),
     );
   });
-
-  it('what is said beside it has a line of its own', () => {
-    process.stderr.isTTY = true;
-    const progress = progressLine(true);
-    vi.advanceTimersByTime(100);
-    progress.reached(() => '-- 1');
-    progress.aside('-- waiting');
-    progress.ended();
-    expect(said.join('')).toBe('\r\u001b[K-- 1\n-- waiting\n\r\u001b[K-- 1\n');
-  });
 });
 
 const counts = (events: number) => ({

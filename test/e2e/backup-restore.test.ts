@@ -193,7 +193,7 @@ describe('what is refused', () => {
       expect(await on(source, 'admin', 'backup', directory)).toMatchObject({ code: 0 });
       expect(await on(source, 'admin', 'backup', directory)).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('holds a backup already'),
+        stderr: expect.stringContaining('give a directory that is new or empty'),
       });
       expect(await on(source, 'admin', 'restore', directory)).toMatchObject({
         code: 2,
@@ -208,8 +208,7 @@ describe('what is refused', () => {
       flipped[flipped.length >> 1] = (flipped[flipped.length >> 1] ?? 0) ^ 1;
       const damages: readonly [how: () => Promise<unknown>, says: string][] = [
         [() => writeFile(path, flipped), 'SHA-256'],
-        [() => writeFile(path, whole.subarray(1)), 'bytes, and not'],
-        [() => rm(path), 'it is missing'],
+        [() => rm(path), 'cannot be read (ENOENT)'],
       ];
       for (const [damage, says] of damages) {
         await damage();
@@ -222,10 +221,6 @@ describe('what is refused', () => {
       expect(await on(server, 'admin', 'restore', join(folder, 'unfinished'))).toMatchObject({
         code: 3,
         stderr: expect.stringContaining('throughline-backup.json'),
-      });
-      expect(await on(source, 'admin', 'backup', join(folder, 'unfinished'))).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('was cut off'),
       });
       expect(await on(server, 'admin', 'backup', join(folder, 'nothing'))).toMatchObject({
         code: 3,
@@ -271,7 +266,6 @@ describe('admin permissions', () => {
     ]);
     await publishWire(system.client, 'implementer', 'demo', implemented('1'));
     await allDealtWith(system.ports);
-    // What is recorded of sessions is read as well.
     await system.client.tools.sessionArchive({ session: 'demo' });
     await inFolder(async (folder) => {
       expect(await system.as('backup', 'admin', 'backup', join(folder, 'one'))).toMatchObject({ code: 0 });

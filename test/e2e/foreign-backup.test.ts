@@ -11,7 +11,7 @@ import { allDealtWith, implemented, newSession, publishWire, startSystem } from 
 /** Backups that someone has changed: a restore makes our own streams, and no other. */
 
 interface Manifest {
-  readonly consumers: { config: Record<string, unknown>; start: number }[];
+  readonly consumers: { name: string; start: number }[];
   readonly streams: { name: string; config: Record<string, unknown> }[];
 }
 
@@ -72,13 +72,7 @@ describe('a restore', () => {
     };
     const done = await restored(server.url, ({ streams, consumers, ...rest }) => ({
       ...rest,
-      consumers: [
-        ...consumers.map(({ config, start }) => ({
-          start,
-          config: { ...config, deliver_subject: 'stolen', filter_subject: 'dispatch.none.>' },
-        })),
-        { config: { durable_name: 'spy', deliver_subject: 'stolen', ack_policy: 'none' }, start: 1 },
-      ],
+      consumers: [...consumers, { name: 'spy', start: 1 }],
       streams: streams.map((stream) => ({ ...stream, config: { ...stream.config, ...hostile } })),
     }));
     expect(done).toMatchObject({ code: 0 });
@@ -96,7 +90,6 @@ describe('a restore', () => {
     }
     const consumers = await jsm.consumers.list(DISPATCH_STREAM).next();
     expect(consumers.map(({ name }) => name)).not.toContain('spy');
-    for (const { config } of consumers) expect(config).not.toHaveProperty('deliver_subject');
     const { sequence } = await publishWire(system.client, 'implementer', session, implemented('2'));
     await system.client.compile({ session, taskId: '3', taskPrompt: 'next', after: sequence });
   });

@@ -1,41 +1,35 @@
-import type { ConsumerInfo, JetStreamManager, NatsConnection } from 'nats';
-import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import type { JetStreamManager, NatsConnection } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
 import {
   DISPATCH_STREAM,
   EXTRACTOR_CONSUMER,
   LEARNER_CONSUMER,
   LEARNINGS_STREAM,
   PER_SESSION,
+  PROMPTS_STREAM,
   REJECTED_STREAM,
-  type SessionLayout,
-  streamOf,
 } from '../../contracts/names.js';
-import { counted } from '../../shared/text.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { newestLayout } from '../jetstream/layout-record.js';
-import { LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
-import { type BackupManifest, DERIVED, isSessionLog, ownStreams, writeManifest } from './backup-manifest.js';
 import {
-  type LifecycleChanges,
-  type LifecycleLook,
-  lifecycleChanges,
-  lookAtLifecycle,
-} from './lifecycle-look.js';
-import { StreamCopies, type TransferProgress } from './stream-copies.js';
-import { emptyDirectory, newDirectory } from './stream-files.js';
+  type BackupManifest,
+  DERIVED,
+  isSessionLog,
+  newDirectory,
+  ownStreams,
+  type StoredStream,
+  writeCopy,
+  writeManifest,
+} from './backup-files.js';
+import { snapshotStream } from './stream-transfer.js';
 
-/**
- * Copies a whole installation into a directory while it runs.
- *
- * The order makes the copy consistent. Consumer positions are read first: acknowledged dispatches are in the streams copied
- * later, and others are redelivered after a restore and count once. Derived streams are copied before their sources: snapshots
- * before logs, logs before `DISPATCH`. So each event has its dispatch.
- *
- * A session that is imported, archived or forgotten meanwhile may differ between the copies. The lifecycle records are compared
- * before the first copy and after that of the logs, and affected streams are copied again.
- */
-export interface BackupOptions {
+export interface TransferProgress {
+  readonly streams: number;
+  readonly of: number;
+  readonly bytes: number;
+}
+
+interface BackupOptions {
   readonly directory: string;
   readonly id: string;
   /** Start time, ISO 8601 in UTC. */
@@ -43,144 +37,69 @@ export interface BackupOptions {
   readonly version: string;
   /** Deadline of one request to the server, in milliseconds. */
   readonly timeoutMs: number;
-  /** Called when the number of streams is known, and after each chunk. */
   readonly onProgress?: (progress: TransferProgress) => void;
-  /** Called with the reason when something is copied again. */
-  readonly onAgain?: (why: string) => void;
 }
-
-/** Maximum number of complete passes, if sessions keep being forgotten. */
-const MOST_PASSES = 5;
-/** Maximum number of rounds for the logs of changed sessions; a round is usually short. */
-const MOST_ROUNDS = 10;
 
 /**
- * @throws ThroughlineError `usage` if the directory is not empty, `not_found` without an installation, `conflict` if sessions
- * change faster than they are copied (the directory is then empty), `unavailable` if the server is lost (the directory then
- * holds no backup)
+ * Copies a whole installation into a directory while it runs.
+ *
+ * The order makes the copy consistent. Consumer positions are read first: acknowledged dispatches are in the streams copied
+ * later, and others are redelivered after a restore and count once. Derived streams are copied before their sources: records
+ * and snapshots before logs, logs before `DISPATCH`. So each event has its dispatch, and a session that is being archived or
+ * forgotten at the start still is after a restore. One that is forgotten later may be in the copy.
+ *
+ * @throws ThroughlineError `usage` if the directory is not empty, `not_found` without an installation, `unavailable` if the
+ * server is lost (the directory then holds no backup)
  */
-export async function backUp(connection: NatsConnection, options: BackupOptions): Promise<BackupManifest> {
-  const { directory, id, at, version, timeoutMs, onProgress = () => {}, onAgain = () => {} } = options;
-  const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
-  const publisher = new AckedPublisher(connection, timeoutMs);
-  const ports = { connection, jsm, publisher, timeoutMs };
+export async function backUp(
+  connection: NatsConnection,
+  { directory, id, at, version, timeoutMs, onProgress = () => {} }: BackupOptions,
+): Promise<BackupManifest & { readonly bytes: number }> {
   try {
-    const { layout = PER_SESSION } = (await newestLayout(ports)) ?? {};
-    if ((await ownStreams(jsm)).length === 0)
-      throw new ThroughlineError(
-        'not_found',
-        'there is nothing to back up: the server has no streams of Throughline',
-      );
+    const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
+    const { layout = PER_SESSION } = (await newestLayout(jsm)) ?? {};
+    const there = await ownStreams(jsm);
+    if (!there.includes(DISPATCH_STREAM))
+      throw new ThroughlineError('not_found', `there is nothing to back up: no stream ${DISPATCH_STREAM}`);
     await newDirectory(directory);
-    const copies = new StreamCopies(connection, directory, onProgress);
-    const copying: Copying = {
-      ...{ copies, jsm, layout, onAgain },
-      look: () => lookAtLifecycle(connection, jsm, timeoutMs),
+    const consumers = await positions(jsm);
+    const streams: StoredStream[] = [];
+    let bytes = 0;
+    const copy = async (name: string) => {
+      const file = `${String(streams.length).padStart(6, '0')}-${name}.snapshot`;
+      const { result, sha256 } = await writeCopy(directory, file, (write) =>
+        snapshotStream(connection, name, async (piece) => {
+          await write(piece);
+          bytes += piece.length;
+          onProgress({ streams: streams.length, of: there.length, bytes });
+        }),
+      );
+      // The stream may have been removed since it was listed; the next copy replaces its empty file.
+      if (result === undefined) return;
+      const { first_seq: firstSequence, last_seq: lastSequence, messages } = result.state;
+      streams.push({ name, file, config: result.config, firstSequence, lastSequence, messages, sha256 });
     };
-    try {
-      const consumers = await copyAll(copying);
-      const server = connection.info?.version ?? 'unknown';
-      const manifest = { id, version, server, at, layout, consumers, streams: copies.stored };
-      await writeManifest(directory, manifest);
-      return { format: 1, ...manifest };
-    } catch (error) {
-      // Makes the same command repeatable.
-      if (codeOf(error) === 'conflict') await emptyDirectory(directory);
-      throw error;
-    }
+    // A rejection is stored before its event, and learnings refer to events of sessions.
+    for (const name of [...DERIVED, PROMPTS_STREAM, REJECTED_STREAM, LEARNINGS_STREAM])
+      if (there.includes(name)) await copy(name);
+    // Listed again: a session in the snapshots may be newer than the first list.
+    for (const name of await ownStreams(jsm)) if (isSessionLog(name)) await copy(name);
+    await copy(DISPATCH_STREAM);
+    const server = connection.info?.version ?? 'unknown';
+    const manifest = { format: 1, id, version, server, at, layout, consumers, streams } as const;
+    await writeManifest(directory, manifest);
+    return { ...manifest, bytes };
   } catch (error) {
     throw toThroughlineError(error, 'backing up');
-  } finally {
-    publisher.close();
   }
-}
-
-interface Copying {
-  readonly copies: StreamCopies;
-  readonly jsm: JetStreamManager;
-  readonly layout: SessionLayout;
-  readonly onAgain: (why: string) => void;
-  readonly look: () => Promise<LifecycleLook>;
-}
-
-/** Copies all streams and returns the consumer positions from before. */
-async function copyAll(copying: Copying): Promise<BackupManifest['consumers']> {
-  for (let pass = 1; ; pass += 1) {
-    const consumers = await positions(copying.jsm);
-    const isWhole = await copyOnce(copying);
-    if (isWhole) return consumers;
-    if (pass === MOST_PASSES)
-      throw refused('sessions were forgotten each time that all was copied', 'none is being forgotten');
-    // The session is in some copies only, and nothing would remove the rest after a restore.
-    copying.onAgain('a session was forgotten meanwhile: copying all streams again');
-    await copying.copies.clear();
-  }
-}
-
-/** Returns `false` if a session was forgotten meanwhile. One that is still being forgotten stays so after a restore. */
-async function copyOnce({ copies, jsm, layout, onAgain, look }: Copying): Promise<boolean> {
-  let known = await look();
-  const there = await ownStreams(jsm);
-  copies.expect(there.length);
-  await copies.copy(there.filter((name) => DERIVED.includes(name)));
-  // A rejection is stored before its event, and learnings refer to events of sessions.
-  await copies.copy(there.filter((name) => name === REJECTED_STREAM || name === LEARNINGS_STREAM));
-  // List again: a session in the snapshots may be newer than the first list.
-  const now = await ownStreams(jsm);
-  copies.expect(now.length);
-  await copies.copy(now.filter(isSessionLog));
-  for (let round = 1; ; round += 1) {
-    await copies.copy([LIFECYCLE_STREAM]);
-    const seen = await look();
-    let changes = lifecycleChanges(known, seen);
-    if (changes.isForgotten) return false;
-    known = seen;
-    // After the last round, a few sessions may be archived only in the records: their results are then rejected.
-    if (isSame(changes) || (round === MOST_ROUNDS && isArchiving(changes))) {
-      await copies.copy([DISPATCH_STREAM]);
-      const last = await look();
-      changes = lifecycleChanges(known, last);
-      if (changes.isForgotten) return false;
-      // Results of a session that is being forgotten may be gone already. Later changes are not part of the backup.
-      if (changes.forgetting.length === 0) return true;
-      known = last;
-    }
-    const names = [...new Set([...changes.sessions, ...changes.forgetting])];
-    const shown = `${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`;
-    if (round === MOST_ROUNDS)
-      throw refused(
-        `sessions change faster than they can be copied (${shown})`,
-        'none is being imported, archived or forgotten',
-      );
-    const logs = [...new Set(names.map((session) => streamOf(layout, session)))];
-    onAgain(
-      `${counted(names.length, 'session')} changed meanwhile (${shown}): copying again what holds them`,
-    );
-    await copies.copy(logs);
-  }
-}
-
-function isSame({ sessions, forgetting }: LifecycleChanges): boolean {
-  return sessions.length === 0 && forgetting.length === 0;
-}
-
-function isArchiving({ isArchiving, forgetting }: LifecycleChanges): boolean {
-  return isArchiving && forgetting.length === 0;
-}
-
-function refused(what: string, until: string): ThroughlineError {
-  return new ThroughlineError(
-    'conflict',
-    `${what}: wait until ${until}, then run "throughline admin backup" again`,
-  );
 }
 
 /** Returns the start position of each consumer of `DISPATCH`: behind its ack floor. */
 async function positions(jsm: JetStreamManager): Promise<BackupManifest['consumers']> {
-  const found: ConsumerInfo[] = [];
+  const found: { name: string; start: number }[] = [];
   for (const name of [EXTRACTOR_CONSUMER, LEARNER_CONSUMER]) {
     const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, name));
-    if (info !== undefined) found.push(info);
+    if (info !== undefined) found.push({ name, start: info.ack_floor.stream_seq + 1 });
   }
-  return found.map(({ config, ack_floor }) => ({ config, start: ack_floor.stream_seq + 1 }));
+  return found;
 }

@@ -38,7 +38,7 @@ export function natsTransport(
       }
       throw new ThroughlineError(
         'unavailable',
-        `no stream takes ${subject}: start Throughline on this server with "throughline up", or where a backup is being restored there, wait for its end, or go on with "throughline admin restore DIR --again"`,
+        `no stream takes ${subject}: start Throughline on this server with "throughline up", or where a backup is being restored there, wait for its end, or run "throughline admin restore DIR" again`,
       );
     },
     request(subject, body, timeoutMs) {

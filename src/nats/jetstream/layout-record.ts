@@ -42,18 +42,18 @@ type RecordReader = Pick<LayoutPorts, 'connection' | 'timeoutMs'>;
 export const LAYOUT_STREAM = `KV_${INSTALLATION_BUCKET}`;
 
 const shards = z.number().refine(isShardCount);
-const record = z.discriminatedUnion('layout', [
+export const layoutRecord = z.discriminatedUnion('layout', [
   z.object({ layout: z.literal('per-session') }),
   z.object({ layout: z.literal('sharded'), shards }),
 ]);
 
 /** Recorded during a restore, so that no service starts on an incomplete installation. */
-export const RESTORING = { layout: 'restoring' } as const;
-/** Key of the metadata of a stream that a restore has made: the id of the backup. */
+const RESTORING = { layout: 'restoring' } as const;
+/** Key of the bucket's metadata during a restore: the id of the backup. */
 export const RESTORING_MARK = 'throughline.restoring';
 const restoring = z.object({ layout: z.literal(RESTORING.layout) });
 const BEING_RESTORED =
-  'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline admin restore DIR --again"';
+  'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline admin restore DIR" again';
 
 interface RecordedLayout {
   readonly layout: SessionLayout;
@@ -73,7 +73,7 @@ export async function makeLayoutBucket(jsm: JetStreamManager, replicas: number):
     throw new ThroughlineError('config_invalid', BEING_RESTORED);
 }
 
-export function installationStream(replicas: number) {
+function installationStream(replicas: number) {
   return {
     name: LAYOUT_STREAM,
     subjects: [`$KV.${INSTALLATION_BUCKET}.>`],
@@ -87,6 +87,35 @@ export function installationStream(replicas: number) {
   };
 }
 
+/** Marks a server for the time of a restore. */
+export async function beginRestoring(
+  connection: NatsConnection,
+  jsm: JetStreamManager,
+  id: string,
+  replicas: number,
+): Promise<void> {
+  await jsm.streams.add({ ...installationStream(replicas), metadata: { [RESTORING_MARK]: id } });
+  await writeRecord(connection, RESTORING);
+}
+
+/** Replaces the record of a restore by the layout. The mark stays, so that services still refuse to start. */
+export async function recordRestored(
+  connection: NatsConnection,
+  jsm: JetStreamManager,
+  layout: SessionLayout,
+): Promise<void> {
+  await jsm.streams.purge(LAYOUT_STREAM);
+  await writeRecord(connection, layout);
+}
+
+async function writeRecord(connection: NatsConnection, layout: object): Promise<void> {
+  await connection.jetstream({ checkAPI: false }).publish(LAYOUT_SUBJECT, JSON.stringify(layout));
+}
+
+export async function endRestoring(jsm: JetStreamManager): Promise<void> {
+  await jsm.streams.update(LAYOUT_STREAM, { metadata: {} });
+}
+
 /** Returns the record; `undefined` if there is none, or the user may not read it. */
 export async function readLayout(ports: LayoutPorts): Promise<RecordedLayout | undefined> {
   const message = await readRecord(ports);
@@ -94,7 +123,7 @@ export async function readLayout(ports: LayoutPorts): Promise<RecordedLayout | u
 }
 
 /** Reads the record from the stream's leader: a replica may lag. */
-export async function newestLayout({ jsm }: LayoutPorts): Promise<RecordedLayout | undefined> {
+export async function newestLayout(jsm: JetStreamManager): Promise<RecordedLayout | undefined> {
   try {
     const message = await newestStored(jsm, LAYOUT_STREAM, LAYOUT_SUBJECT);
     return message && layoutIn(message);
@@ -105,7 +134,7 @@ export async function newestLayout({ jsm }: LayoutPorts): Promise<RecordedLayout
 
 function layoutIn(message: Pick<StreamMessage, 'sequence' | 'data' | 'foreign'>): RecordedLayout {
   const said = message.foreign === undefined ? jsonOf(message.data) : undefined;
-  const { data } = record.safeParse(said);
+  const { data } = layoutRecord.safeParse(said);
   if (data !== undefined) return { layout: data, sequence: message.sequence };
   if (isMark(message)) throw new ThroughlineError('config_invalid', BEING_RESTORED);
   throw new ThroughlineError(

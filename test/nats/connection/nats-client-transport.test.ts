@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { connectThroughline } from '../../../src/index.js';
-import { markRestoring } from '../../../src/nats/backup/restore.js';
-import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
+import { beginRestoring } from '../../../src/nats/jetstream/layout-record.js';
 import { plainConnection, startPrivateNats, startTestNats } from '../../support/nats-server.js';
 
 it('the client transport says in plain words what kept a trace from being sent', async () => {
@@ -39,17 +38,13 @@ it('the client transport says why no service answers: none was started, or the r
     code: 'unavailable',
     message: expect.stringContaining('start the services with "throughline up"'),
   });
-  const publisher = new AckedPublisher(connection, 5000);
-  await markRestoring({ jsm: await connection.jetstreamManager(), publisher }, 'a-backup', 1);
+  await beginRestoring(connection, await connection.jetstreamManager(), 'a-backup', 1);
   const refused = await asked().catch((error: unknown) => error);
   expect(refused).toMatchObject({
     code: 'unavailable',
-    message: expect.stringMatching(
-      /its restore was cut off: .* run "throughline admin restore DIR --again"$/,
-    ),
+    message: expect.stringMatching(/its restore was cut off: .* run "throughline admin restore DIR" again$/),
   });
   expect(refused).toMatchObject({ message: expect.not.stringContaining('throughline up') });
-  publisher.close();
   await client.close();
   await connection.close();
 });

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import * as names from '../../../src/contracts/names.js';
+import { isOwnStream, newDirectory } from '../../../src/nats/backup/backup-files.js';
+
+it('every stream and bucket that has a name is part of a backup', () => {
+  const streams = Object.entries(names).flatMap(([key, value]) => {
+    // Leases belong to running processes, probe streams are removed again, and the manifest has the layout.
+    if (['LEASE_BUCKET', 'PROBE_STREAM', 'INSTALLATION_BUCKET'].includes(key)) return [];
+    if (key.endsWith('_BUCKET')) return [`KV_${value}`];
+    return key.endsWith('_STREAM') ? [String(value)] : [];
+  });
+  expect(streams.length).toBeGreaterThan(8);
+  expect(streams.filter((stream) => !isOwnStream(stream))).toEqual([]);
+});
+
+it('the logs of sessions are part of a backup in either layout, and streams of others are not', () => {
+  for (const stream of ['SESSION_demo', 'SESSIONS_00', 'SESSIONS_ff']) expect(isOwnStream(stream)).toBe(true);
+  for (const stream of ['SESSION_a.b', 'SESSIONS_fff', 'KV_other', 'ORDERS', 'THROUGHLINE_PROBE'])
+    expect(isOwnStream(stream)).toBe(false);
+});
+
+// Node's own recursive mkdir never returns there.
+it.each(['/proc/backup', '/proc/backup/of/today'])(
+  'the directory of a backup is refused where none can be made: %s',
+  async (path) => {
+    await expect(newDirectory(path)).rejects.toThrow(path);
+  },
+);
