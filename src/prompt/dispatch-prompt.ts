@@ -29,6 +29,7 @@ import { stablePrefix } from './role-contract.js';
 import { guideLine, replanLines, unreadableLine } from './role-lines.js';
 import { NOTE_SECTIONS } from './session-notes.js';
 import { answerItems, saidItems, withPlanText } from './task-text.js';
+import { planOfTask } from './what-is-ahead.js';
 
 /**
  * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, a note on an unreadable result,
@@ -123,7 +124,9 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
       return [
         {
           section: 'head',
-          text: headLine(state, taskId, task.objective),
+          text: [headLine(state, taskId, task.objective), planOfTask(state, taskId)]
+            .filter(Boolean)
+            .join('\n'),
           ...ofTask,
         },
         { section: 'unreadable', text: unreadable, ...ofTask },

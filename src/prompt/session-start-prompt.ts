@@ -2,7 +2,7 @@ import { includes, type SessionStartRequest } from '../contracts/compile-request
 import { kindOf } from '../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
-import { plainBlockers, signalsOf } from '../ledger/task-ledger.js';
+import { isAnswered, plainBlockers, signalsOf } from '../ledger/task-ledger.js';
 import { groupOf, type SessionFact } from '../memory/facts/fact-types.js';
 import { resolvedSettings } from '../memory/session/charter.js';
 import { unread } from '../memory/session/notebook.js';
@@ -235,7 +235,7 @@ function lastLine(
   return `${where === '' ? what : withoutEnd(what)}${where} (${who.join(', ')})`;
 }
 
-/** Returns decisions and conventions, newest first: from notes, and from facts that the shown results do not say. */
+/** Returns decisions and conventions, newest first: from notes, from answers, and from facts that the shown results do not say. */
 function decisionsOf(state: SessionState, shown: readonly PastResult[]): string[] {
   const facts = factsOf(state)
     .getValid()
@@ -245,7 +245,17 @@ function decisionsOf(state: SessionState, shown: readonly PastResult[]): string[
     .map(({ subject, relation, object, sourceTaskId }) =>
       subject === `task:${sourceTaskId}` ? object : `${subject} ${relation} ${object}`,
     );
-  return [...distinctTexts([...notesOf(state, true), ...facts])];
+  return [...distinctTexts([...notesOf(state, true), ...answersOf(state), ...facts])];
+}
+
+/** Returns the answers of people, newest first: they hold after their task has gone on. */
+function answersOf({ notebook }: SessionState): string[] {
+  return notebook.answers
+    .map(
+      ({ task, questions, answer, by }) =>
+        `task ${clipText(quoted(task), MAX_SHORT)}: "${quoted(questions.join(' '))}" ${quoted(by)}: "${quoted(answer)}"`,
+    )
+    .reverse();
 }
 
 /** The notes that are decisions, or all others, the newest first. */
@@ -261,7 +271,7 @@ function openOf(state: SessionState, results: readonly PastResult[]): string[] {
   const ledgers = ledgersOf(state);
   const { stallThresholds } = resolvedSettings(state.charter.settings);
   const waiting = [...ledgers.values()]
-    .filter(isOpenLedger)
+    .filter((ledger) => isOpenLedger(ledger) && !(ledger.last.verdict === 'blocked' && isAnswered(ledger)))
     .sort((a, b) => b.last.sequence - a.last.sequence)
     .flatMap((ledger) => {
       const { requiredFixes, issues, questions = [], last } = ledger;

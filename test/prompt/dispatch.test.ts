@@ -39,7 +39,7 @@ describe('a dispatch prompt', () => {
     const compiled = compile(CIRCLING);
     const { prefix, head, packet, replan, guide, notes, leftOut, taskPrompt } = partsOf(compiled);
     expect(prefix).toBe(stablePrefix('implementer'));
-    expect(head).toEqual(['Task 1, round 3: do 1']);
+    expect(head).toEqual(['Task 1, round 3: do 1', 'Plan: 1 of 2 done']);
     expect(packet).toEqual({
       required_fixes: ['close the file'],
       assessment: 'needs changes',
@@ -74,6 +74,14 @@ describe('a dispatch prompt', () => {
     expect(notesAfter(false)).toHaveProperty(['Failing tests']);
     expect(notesAfter(true)).not.toHaveProperty(['Failing tests']);
     expect(notesAfter(true)).not.toHaveProperty(['Also known']);
+  });
+
+  it('a dispatch prompt names the progress of its plan and the task after it', () => {
+    const state = stateAfter(
+      runInitialized([progressTask('1'), progressTask('2', { status: 'completed' }), progressTask('3')]),
+    );
+    expect(partsOf(compile(state)).head).toEqual(['Task 1: do 1', 'Plan: 1 of 3 done, next 3 do 3']);
+    expect(partsOf(compile(state, { taskId: '9', taskPrompt: 'Something else' })).head).toHaveLength(1);
   });
 
   it('a dispatch prompt has no ledger, no replan and no context without anything to say', () => {

@@ -108,6 +108,17 @@ describe('a session start', () => {
     );
   });
 
+  it('a session start shows an answer as decided, and its task as open no more', () => {
+    const played = new Played();
+    played.foldWhole(
+      recorded(1, implementer({ task_id: '3', status: 'blocked', blockers: ['Which port?'] })),
+    );
+    played.after('blocker-answer', { task: '3', answer: '8080', by: 'ann' });
+    const { prompt } = compilePrompt(played.state, start());
+    expect(prompt).toContain('Decided: task 3: "Which port?" ann: "8080"');
+    expect(prompt).not.toContain('Open:');
+  });
+
   it('a session start says what was noted, decisions apart, and never more than its room', () => {
     const played = new Played();
     for (let each = 1; each <= 7; each += 1) {
