@@ -11,6 +11,12 @@ export const RELATIONS = {
   requiredFix: 'must_fix',
   convention: 'convention',
   decided: 'decided',
+  /** What always or never may be done, in a user's or an agent's words. */
+  rule: 'rule',
+  /** A cause, or a fact about the code or the machine. */
+  found: 'found',
+  /** What was tried and does not work. */
+  failed: 'failed',
   noted: 'noted',
   /** The git branch of a result. */
   branch: 'on_branch',
@@ -31,6 +37,9 @@ export const BLOCKED_BY = 'blocked_by';
 const FREE: ReadonlySet<string> = new Set([
   RELATIONS.convention,
   RELATIONS.decided,
+  RELATIONS.rule,
+  RELATIONS.found,
+  RELATIONS.failed,
   RELATIONS.noted,
   RELATIONS.suggested,
   RELATIONS.asks,

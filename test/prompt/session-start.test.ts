@@ -108,6 +108,28 @@ describe('a session start', () => {
     );
   });
 
+  it('a session start shows rules, failed attempts and causes, the newest first', () => {
+    const played = new Played();
+    const said = (sequence: number, ...facts: [relation: string, object: string][]) =>
+      played.foldWhole(
+        recorded(sequence, {
+          role: 'observer',
+          result: {
+            task_id: 'claude-0a1b2c',
+            summary: `Turn ${sequence}`,
+            facts: facts.map(([relation, object]) => ({ subject: 'task:claude-0a1b2c', relation, object })),
+          },
+        }),
+      );
+    said(1, ['rule', 'never touch legacy/'], ['failed', 'Express 5 because its router changed']);
+    said(2, ['rule', 'run the linter first'], ['found', 'the flag is read twice']);
+    expect(compilePrompt(played.state, start()).prompt.split('\n').slice(3)).toEqual([
+      'Rules: run the linter first · never touch legacy/',
+      'Failed: Express 5 because its router changed',
+      'Found: the flag is read twice',
+    ]);
+  });
+
   it('a session start shows an answer as decided, and its task as open no more', () => {
     const played = new Played();
     played.foldWhole(

@@ -78,13 +78,19 @@ export function turnBody({ client, conversation, notes, message, branch, asked, 
     ...(branch !== undefined && { branch }),
     facts: [
       ...decisions.map((object) => ({ ...ofTask(RELATIONS.decided, object), tags: ['decision'] })),
+      ...done.rules.map((object) => ({ ...ofTask(RELATIONS.rule, object), tags: ['convention'] })),
+      ...done.failed.map((object) => ({ ...ofTask(RELATIONS.failed, object), tags: ['error'] })),
+      ...done.found.map((object) => ofTask(RELATIONS.found, object)),
       ...done.questions.map((object) => ({ ...ofTask(RELATIONS.asks, object), tags: ['dependency'] })),
       ...commits.map((commit) => ofTask('committed', commit)),
     ],
   };
 }
 
-const NOTHING: FinishedTurn = { summary: '', files: [], tests: [], decisions: [], open: [], questions: [] };
+const NOTHING: FinishedTurn = {
+  ...{ summary: '', files: [], tests: [], decisions: [], rules: [] },
+  ...{ found: [], failed: [], open: [], questions: [] },
+};
 
 function questionKey(key: string): string {
   return `asked ${key}`;

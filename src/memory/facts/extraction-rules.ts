@@ -3,7 +3,8 @@ import { bySeverity, KINDS, kindOf, type ResultField, type Role, verdictIn } fro
 import { BLOCKED_BY, RELATIONS, relationOf } from '../../contracts/relations.js';
 import type { AnyResult, TestRun } from '../../contracts/results.js';
 import { clipText, quoted } from '../../shared/text.js';
-import { decided, decides, sentencesOf } from '../traces/sentences.js';
+import { decided, sentencesOf } from '../traces/sentences.js';
+import { isOwnChoice } from '../traces/stated-lines.js';
 import { type RecordedFact, recordedFact, type SessionFactTag } from './fact-types.js';
 
 /** The extraction rules, each from one field of a result to facts. Pure. Add a new rule at the end of the array. */
@@ -121,7 +122,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     field: 'summary',
     extract: (result, taskId, role) => {
       if (kindOf(role).part === 'review') return [];
-      const said = sentencesOf(clipText(quoted(result.summary ?? ''), KEPT.fact.object)).filter(decides);
+      const said = sentencesOf(clipText(quoted(result.summary ?? ''), KEPT.fact.object)).filter(isOwnChoice);
       const isSaid = said.length === 0 || ownFacts(result).some(({ tags }) => tags.includes('decision'));
       return isSaid ? [] : facts(task(taskId), RELATIONS.decided, said.map(decided), ['decision']);
     },

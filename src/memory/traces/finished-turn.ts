@@ -1,6 +1,8 @@
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, distinctTexts, oneLine, withoutEnd } from '../../shared/text.js';
-import { decided, decides, paragraphsOf, sentencesOf } from './sentences.js';
+import { labelledLines } from './labelled-lines.js';
+import { decided, paragraphsOf, sentencesOf } from './sentences.js';
+import { isOwnChoice, statedByUser } from './stated-lines.js';
 import { baseOf, changedFiles, changeOf, commandParts, effectOfPart, isOfShell } from './tool-effects.js';
 
 /**
@@ -14,6 +16,12 @@ export interface FinishedTurn {
   /** Runs of builds, tests and linters: the newest of each command. */
   readonly tests: readonly { readonly command: string; readonly passed: boolean }[];
   readonly decisions: readonly string[];
+  /** What always or never may be done. */
+  readonly rules: readonly string[];
+  /** Causes, and facts about the code or the machine. */
+  readonly found: readonly string[];
+  /** What was tried and does not work. */
+  readonly failed: readonly string[];
   readonly open: readonly string[];
   readonly questions: readonly string[];
 }
@@ -39,23 +47,57 @@ const MAX_COMMAND = 100;
 const LABEL_WORDS = 4;
 const MAX_LABEL = 80;
 
-/** The turn; undefined for one that only read or chatted, and asks nothing. */
+/**
+ * The turn; undefined for one that only read or chatted, and has nothing to tell.
+ *
+ * The agent's labelled lines count as they are. Without any, only sentences count that are almost certain: the user's own
+ * rules and choices, and of a turn that did something what the agent says it chose or left open.
+ */
 export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
   const { request, message, entries, commits, hidesFailures } = parts;
   const { files, scratch } = filesOf(entries.filter(({ status }) => status === 'SUCCESS'));
   const tests = testsOf(entries, hidesFailures === true);
-  const { done, ...said } = saidIn(message, scratch);
-  const isRun = done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
+  const said = saidIn(message, scratch);
+  const isRun = said.done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
   const isWork = files.length > 0 || commits.length > 0 || tests.length > 0 || isRun;
-  if (!isWork && said.decisions.length === 0 && said.questions.length === 0) return undefined;
-  const told = [requestIn(request), done ?? (isWork ? '' : (said.decisions[0] ?? ''))];
+  const statements = statementsOf(request, message, said, isWork);
+  const { decisions, rules, found, failed, open, questions } = statements;
+  const [first] = [...decisions, ...rules, ...found, ...failed];
+  if (!isWork && first === undefined && open.length === 0 && questions.length === 0) return undefined;
+  const told = [requestIn(request), said.done ?? (isWork ? '' : (first ?? ''))];
   const summary = told.filter((text) => text !== '').join(': ');
   return {
     summary: summary === '' ? (commits[0] ?? `Changed ${files.slice(0, MAX_SAID).join(', ')}`) : summary,
-    ...{ files, tests, ...said },
-    // A turn that only talked keeps its decisions and questions, but leaves no open points.
-    open: isWork ? said.open : [],
+    ...{ files, tests, ...statements },
   };
+}
+
+type Statements = Pick<FinishedTurn, 'decisions' | 'rules' | 'found' | 'failed' | 'open' | 'questions'>;
+
+function statementsOf(request: string, message: string, said: Said, isWork: boolean): Statements {
+  const user = statedByUser(request);
+  const choices = user.choices.map(byUser);
+  const rules = user.rules.map(byUser);
+  const labelled = labelledLines(message);
+  if (labelled !== undefined) {
+    const { leftOut: _, ...lines } = labelled;
+    // The agent's line about it says the same.
+    return {
+      ...lines,
+      decisions: lines.decisions.length > 0 ? lines.decisions : choices,
+      rules: lines.rules.length > 0 ? lines.rules : rules,
+    };
+  }
+  return {
+    decisions: [...choices, ...(isWork ? said.decisions : [])],
+    ...{ rules, found: [], failed: [] },
+    open: isWork ? said.open : [],
+    questions: said.questions,
+  };
+}
+
+function byUser(text: string): string {
+  return `The user: ${text}`;
 }
 
 /** The files that the turn changed, and the names of those that it made for itself and removed again. */
@@ -166,7 +208,7 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
   let seems: string | undefined;
   let section: Section;
   for (const { text, kind } of paragraphsOf(message)) {
-    if (kind === 'row') continue;
+    if (kind === 'row' || kind === 'quote') continue;
     const [, label = '', rest = ''] = LABELLED.exec(text) ?? [];
     const named = sectionOf(kind === 'heading' || isBold(text) ? plainText(text) : label);
     if (kind === 'heading' || isBold(text) || (label !== '' && rest === '' && kind === 'text')) {
@@ -184,7 +226,7 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
         if (!OFFERS.test(sentence)) found.questions.push(sentence);
       } else if (OFFERS.test(sentence)) continue;
       else if (isFirst) found[within].push(sentence);
-      else if (within === undefined && decides(sentence)) found.decisions.push(sentence);
+      else if (within === undefined && isOwnChoice(sentence)) found.decisions.push(sentence);
       else if (within === undefined && LEFT_OPEN.test(sentence)) found.open.push(sentence);
       else if (within === undefined && !scratch.some((file) => sentence.includes(file))) {
         if (SEEMS.test(sentence)) seems ??= doneIn(sentence);

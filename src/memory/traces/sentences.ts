@@ -8,18 +8,21 @@ const MARK = /^\s*(?:[-*+#>]+|\d+[.)])\s+/;
 /** A paragraph, an item or a heading of a text in Markdown, as one line without its mark. */
 export interface Paragraph {
   readonly text: string;
-  readonly kind: 'text' | 'item' | 'heading' | 'row';
+  readonly kind: 'text' | 'item' | 'heading' | 'row' | 'quote';
 }
 
 /** The paragraphs of a text in their order, without code. */
 export function paragraphsOf(text: string): Paragraph[] {
-  return text
-    .replaceAll('\r', '')
-    .replace(CODE, '\n\n')
+  return withoutCode(text)
     .split('\n')
     .reduce(intoParagraphs, [''])
     .filter((line) => line.trim() !== '' && !RULE.test(line))
     .map((line) => ({ text: line.replace(MARK, '').trim(), kind: kindOfLine(line) }));
+}
+
+/** A text without its blocks of code. */
+export function withoutCode(text: string): string {
+  return text.replaceAll('\r', '').replace(CODE, '\n\n');
 }
 
 const RULE = /^\s*[-=*_]{3,}\s*$/;
@@ -27,26 +30,13 @@ const RULE = /^\s*[-=*_]{3,}\s*$/;
 function kindOfLine(line: string): Paragraph['kind'] {
   if (/^\s*#/.test(line)) return 'heading';
   if (/^\s*\|/.test(line)) return 'row';
+  if (/^\s*>/.test(line)) return 'quote';
   return MARK.test(line) ? 'item' : 'text';
 }
 
 /** The sentences of one paragraph. */
 export function sentencesOf(paragraph: string): string[] {
   return paragraph.split(SENTENCE).filter((sentence) => sentence.trim() !== '');
-}
-
-const DECIDES =
-  /\b(?:(?:I|we)(?:['’]ve| have)? (?:decided|chose|chosen|opted|settled on|went with|picked|deliberately|intentionally)|decided (?:to|on|against|not)|from now on|by convention)\b/i;
-/** A choice that is given a reason. */
-const CHOOSES = /\b(?:I|we) (?:keep|kept|left|store|used?|made|prefer)\b/i;
-const REASON = /\b(?:because|since|instead of|rather than)\b/i;
-/** Says how something is done and why, or what is not done: "Sessions are kept in redis because writes dominate". */
-const STATES =
-  /^(?!(?:it|this|that|these|those|there|if|when|while|as|so|but|and)\b)(?:(?!that|which|where|if|when)[\w./-]+ ){1,5}(?:is|are) (?:always |now |only )?(?:built|cached|checked|encoded|generated|handled|hashed|held|kept|loaded|made|named|parsed|passed|ranked|read|resized|returned|rounded|run|saved|sent|served|sorted|stored|taken|used|validated|versioned|written)\b.*(?:\b(?:because|instead of|rather than|so that)\b|, not )/is;
-
-/** True for a sentence that says what was decided; one that only says what was done is none. */
-export function decides(sentence: string): boolean {
-  return DECIDES.test(sentence) || (CHOOSES.test(sentence) && REASON.test(sentence)) || STATES.test(sentence);
 }
 
 /** A decision without who made it: "I decided to use node:test" says "Use node:test". */

@@ -27,7 +27,7 @@ describe('what a finished turn leaves', () => {
         { command: 'npm test', passed: true },
         { command: 'npm run lint', passed: false },
       ],
-      ...{ decisions: [], open: [], questions: [] },
+      ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [] },
     });
   });
 
@@ -37,14 +37,29 @@ describe('what a finished turn leaves', () => {
     expect(turn([], 'Hello! How can I help? Let me know.')).toBeUndefined();
   });
 
-  it('a question and a decision of a turn that only talked', () => {
+  it('a question of a turn that only talked; of its decisions only the labelled ones', () => {
     expect(turn([], 'There are two ports. Which port should the server use?', 'Start it')).toMatchObject({
       summary: 'Start it: There are two ports.',
       questions: ['Which port should the server use?'],
       open: [],
     });
-    expect(turn([], 'We decided to keep one port because both clients know it.')).toMatchObject({
-      decisions: ['Keep one port because both clients know it.'],
+    expect(turn([], 'We decided to keep one port because both clients know it.')).toBeUndefined();
+    expect(turn([], 'Decided: one port, because both clients know it')).toMatchObject({
+      summary: 'Make it private: one port, because both clients know it',
+      decisions: ['one port, because both clients know it'],
+    });
+  });
+
+  it('the rules and choices of the user, unless a labelled line says one', () => {
+    const request = 'Use dayjs instead of moment. Never touch legacy/.';
+    const edits = [did('Edit', { files: ['a.ts'] })];
+    expect(turn(edits, 'Done.', request)).toMatchObject({
+      decisions: ['The user: Use dayjs instead of moment.'],
+      rules: ['The user: Never touch legacy/.'],
+    });
+    expect(turn(edits, 'Done.\n\nRule: legacy/ stays as it is', request)).toMatchObject({
+      decisions: ['The user: Use dayjs instead of moment.'],
+      rules: ['legacy/ stays as it is'],
     });
   });
 

@@ -1,0 +1,74 @@
+import { clipText, distinctTexts, oneLine } from '../../shared/text.js';
+import { withoutCode } from './sentences.js';
+
+/**
+ * Reads the labelled lines at the end of an agent's message, by which it says what later agents must know:
+ * `Decided: …`, `Rule: …`, `Found: …`, `Failed: … because …`, `Open: …`.
+ *
+ * A line may be an item of a list, and its label may be bold, in any case. Indented lines below it belong to it. Lines in
+ * code blocks and quotations do not count.
+ */
+export interface LabelledLines {
+  readonly decisions: readonly string[];
+  readonly rules: readonly string[];
+  readonly found: readonly string[];
+  readonly failed: readonly string[];
+  readonly open: readonly string[];
+  readonly questions: readonly string[];
+  /** Number of lines beyond the limit. */
+  readonly leftOut: number;
+}
+
+const LABELS = {
+  decided: 'decisions',
+  rule: 'rules',
+  found: 'found',
+  failed: 'failed',
+  open: 'open',
+} as const;
+
+const MAX_LINES = 20;
+const MAX_TEXT = 300;
+
+const LINE = new RegExp(
+  String.raw`^(?<indent>\s*)(?:(?:[-*+•]|\d+[.)])\s+)?(?<bold>\*\*|__)?(?<label>${Object.keys(LABELS).join('|')})(?:\k<bold>)?\s*(?:[:：]|\s[–—]\s)(?:\*\*|__)?\s*(?<text>.*)$`,
+  'iu',
+);
+/** An answer that nothing was decided, found or left open. */
+const NOTHING = /^(?:none|nothing|n\/a|[-–—.\s]*)\.?$/i;
+
+/** Returns the labelled lines of a message; undefined if it has none, or only some that say nothing. */
+export function labelledLines(message: string): LabelledLines | undefined {
+  const items: { readonly label: string; readonly indent: number; text: string }[] = [];
+  let isOpen = false;
+  for (const line of withoutCode(message).split('\n')) {
+    const { label, indent = '', text = '' } = LINE.exec(line)?.groups ?? {};
+    const last = items.at(-1);
+    if (label !== undefined) items.push({ label: label.toLowerCase(), indent: indent.length, text });
+    else if (isOpen && last !== undefined && isBelow(line, last.indent)) last.text += ` ${line.trim()}`;
+    isOpen = label !== undefined || (isOpen && last !== undefined && isBelow(line, last.indent));
+  }
+  const said = items
+    .map(({ label, text }) => ({ label, text: plain(text) }))
+    .filter(({ text }) => !NOTHING.test(text));
+  if (said.length === 0) return undefined;
+  const found = { decisions: [], rules: [], found: [], failed: [], open: [], questions: [] } as Record<
+    Exclude<keyof LabelledLines, 'leftOut'>,
+    string[]
+  >;
+  for (const { label, text } of said.slice(0, MAX_LINES)) {
+    const kind = LABELS[label as keyof typeof LABELS];
+    found[kind === 'open' && /[?？]$/.test(text) ? 'questions' : kind].push(text);
+  }
+  for (const [kind, texts] of Object.entries(found))
+    found[kind as keyof typeof found] = [...distinctTexts(texts)];
+  return { ...found, leftOut: Math.max(0, said.length - MAX_LINES) };
+}
+
+function isBelow(line: string, indent: number): boolean {
+  return line.trim() !== '' && line.length - line.trimStart().length > indent && !/^\s*>/.test(line);
+}
+
+function plain(text: string): string {
+  return clipText(oneLine(text.replace(/(\*\*|__)(?=\S)([^*]+?)\1/g, '$2').replace(/`+/g, '')), MAX_TEXT);
+}

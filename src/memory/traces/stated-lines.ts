@@ -1,0 +1,67 @@
+import { clipText, distinctTexts } from '../../shared/text.js';
+import { paragraphsOf, sentencesOf } from './sentences.js';
+import { CONDITION, LEAD_IN, WORDINGS } from './wordings.js';
+
+/**
+ * Reads what holds for later agents from sentences that say it almost for certain: the user's own rules and choices, and
+ * an agent's own choice in the past tense. Conditions, questions, quotations and descriptions of the code are neither.
+ */
+export interface Stated {
+  readonly rules: readonly string[];
+  readonly choices: readonly string[];
+}
+
+const MAX_SENTENCES = 40;
+/** Characters of a sentence that are read. */
+const MAX_SENTENCE = 400;
+const MAX_STATED = 5;
+const MAX_TEXT = 300;
+const QUOTED = /^\s*(?:>|["“„«「『])/;
+const ASKS = /[?？]\s*$/;
+/** Where a sentence holds more than one clause, such as "fix the bug, and never use moment again". */
+const CLAUSE =
+  /\s*[,;，；]\s+(?:and |und |y |et |e )?|\s+[–—]\s+|\s+(?:and|but)\s+(?=(?:never|always|from now on|remember)\b)/i;
+
+/** A header or marker of our own prompts. */
+const COMPILED =
+  /\[(?:Session Context|Compacted History|Recent Steps|Memory of )|DISPATCH_RESULT|^Task prompt:/im;
+
+const wordings = Object.values(WORDINGS);
+
+/** Returns what a request of the user rules or chooses for later agents. A prompt that was compiled for an agent says nothing. */
+export function statedByUser(request: string): Stated {
+  if (COMPILED.test(request)) return { rules: [], choices: [] };
+  const rules: string[] = [];
+  const choices: string[] = [];
+  for (const sentence of sentencesIn(request)) {
+    // A condition may hold for one part only, so the parts are not read alone.
+    const parts = CONDITION.test(sentence) ? [] : [sentence, ...sentence.split(CLAUSE)];
+    const isRule = (part: string) => wordings.some(({ rule }) => rule.test(part));
+    const isChoice = (part: string) => wordings.some(({ choice }) => choice.test(part));
+    const said = parts.map((part) => part.replace(LEAD_IN, ''));
+    const rule = said.find(isRule);
+    const choice = rule === undefined ? said.find(isChoice) : undefined;
+    if (rule !== undefined) rules.push(rule);
+    if (choice !== undefined) choices.push(choice);
+  }
+  return { rules: kept(rules), choices: kept(choices) };
+}
+
+/** True if a sentence of an agent tells its own choice in the past tense. */
+export function isOwnChoice(sentence: string): boolean {
+  const said = sentence.slice(0, MAX_SENTENCE).replace(LEAD_IN, '');
+  return !ASKS.test(said) && !CONDITION.test(said) && wordings.some(({ decided }) => decided.test(said));
+}
+
+function sentencesIn(text: string): string[] {
+  return paragraphsOf(text)
+    .filter(({ kind }) => kind !== 'row' && kind !== 'quote')
+    .flatMap((paragraph) => sentencesOf(paragraph.text))
+    .map((sentence) => sentence.slice(0, MAX_SENTENCE))
+    .filter((sentence) => !QUOTED.test(sentence) && !ASKS.test(sentence))
+    .slice(0, MAX_SENTENCES);
+}
+
+function kept(texts: readonly string[]): string[] {
+  return [...distinctTexts(texts.map((text) => clipText(text.trim(), MAX_TEXT)))].slice(0, MAX_STATED);
+}

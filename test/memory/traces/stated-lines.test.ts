@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { labelledLines } from '../../../src/memory/traces/labelled-lines.js';
+import { isOwnChoice, statedByUser } from '../../../src/memory/traces/stated-lines.js';
+
+describe('labelled lines', () => {
+  it('each label in any case, in a list, bold, with a full-width colon or a dash, and with lines below it', () => {
+    const message = [
+      'All of it is done.',
+      '',
+      'Decided: keep sqlite',
+      '- **Rule:** never touch legacy/',
+      '* **found**: the flag is read',
+      '  twice, in cli and in config',
+      'FAILED： Express 5, because the router changed',
+      'Open – write the docs',
+      'Open: which port?',
+    ].join('\n');
+    expect(labelledLines(message)).toEqual({
+      decisions: ['keep sqlite'],
+      rules: ['never touch legacy/'],
+      found: ['the flag is read twice, in cli and in config'],
+      failed: ['Express 5, because the router changed'],
+      open: ['write the docs'],
+      questions: ['which port?'],
+      leftOut: 0,
+    });
+  });
+
+  it('no line of code, of a quotation, of another label, or that says nothing', () => {
+    const message = [
+      '```\nDecided: use zod\n```',
+      '> Rule: never',
+      'Entschieden: sqlite',
+      'Decided: none',
+      'Open: -',
+      'Decided to use zod',
+    ].join('\n');
+    expect(labelledLines(message)).toBeUndefined();
+  });
+
+  it('twenty lines at most, each cut to 300 characters, and counts the others', () => {
+    const lines = labelledLines(
+      Array.from({ length: 25 }, (_, at) => `Rule: ${at} ${'x'.repeat(400)}`).join('\n'),
+    );
+    expect(lines?.rules).toHaveLength(20);
+    expect(lines?.rules[0]).toHaveLength(300);
+    expect(lines?.leftOut).toBe(5);
+  });
+});
+
+describe('what a user states', () => {
+  it.each([
+    'Never touch legacy/',
+    'Please always run the linter before you commit.',
+    "don't use zod",
+    'dont use zod',
+    'From now on we write tests first.',
+    'remember: never commit to main',
+    'We never use default exports.',
+    'Nie direkt auf main committen!',
+    'Bitte verwende immer pnpm.',
+    'Nunca modifiques la carpeta legacy.',
+    'No uses lodash.',
+    'A partir de ahora usa pnpm.',
+    "N'utilise pas lodash.",
+    'Désormais les tests vont dans test/.',
+    'Nunca faça commit na main.',
+    'Não use any.',
+    '今後は必ずテストを書いてください。',
+    'legacyフォルダは触らないでください。',
+    '永远不要修改 legacy 目录。',
+    '以后提交前先跑测试。',
+  ])('a rule: %s', (sentence) => {
+    expect(statedByUser(`Fix the parser. ${sentence}`).rules).toHaveLength(1);
+  });
+
+  it.each([
+    'Actually use dayjs instead.',
+    'Use fetch rather than axios.',
+    "No, let's go with postgres.",
+    'Nimm lieber dayjs statt moment.',
+    'Usa dayjs en vez de moment.',
+    'Utilise dayjs au lieu de moment.',
+    'Use dayjs em vez de moment.',
+    'momentの代わりにdayjsを使ってください。',
+    '改用 dayjs。',
+  ])('a choice: %s', (sentence) => {
+    expect(statedByUser(sentence).choices).toHaveLength(1);
+  });
+
+  it.each([
+    'The server never starts.',
+    'Never mind.',
+    'It always fails on Windows.',
+    'If the file is missing, never throw.',
+    'Should we never retry?',
+    '"Never retry" is what the old docs say.',
+    '> never retry',
+    'Why do we always build twice?',
+    'The parser does not use zod.',
+    'Der Test schlägt immer fehl.',
+    '必ず失敗します。',
+    'Task prompt:\nNever touch legacy/',
+    '```\nnever touch legacy/\n```',
+    'Always failing tests are annoying.',
+    'There is a bug: the instead branch is never taken.',
+  ])('nothing: %s', (sentence) => {
+    expect(statedByUser(sentence)).toEqual({ rules: [], choices: [] });
+  });
+
+  it('one clause of a longer sentence', () => {
+    expect(statedByUser('Fix the date bug, and never use moment again.').rules).toEqual([
+      'never use moment again.',
+    ]);
+  });
+});
+
+describe('what an agent says that it chose', () => {
+  it.each([
+    'I went with sqlite because it needs no server.',
+    'We decided to keep one port.',
+    'So I chose zod over io-ts.',
+    'I kept the old API rather than break the clients.',
+    'Ich habe mich für pnpm entschieden.',
+    'Decidí usar sqlite.',
+    "J'ai choisi sqlite.",
+    'sqliteを採用しました。',
+    '我们决定使用 sqlite。',
+  ])('a choice: %s', (sentence) => {
+    expect(isOwnChoice(sentence)).toBe(true);
+  });
+
+  it.each([
+    'If we decided to use MongoDB, the schema would change.',
+    'Not to run any command.',
+    'The original author decided to use a hand-written lexer.',
+    'Sessions are kept in redis because writes dominate.',
+    'Should I have decided to stop?',
+    'I decided nothing yet.',
+    'The tests use vitest instead of jest.',
+  ])('none: %s', (sentence) => {
+    expect(isOwnChoice(sentence)).toBe(false);
+  });
+});
