@@ -33,6 +33,8 @@ export interface AgentSession {
   readonly isGuessed?: true;
   /** Set if turns that end without a result are not published: `agents.turns` is false. */
   readonly turns?: false;
+  /** Set if agents are not asked for labelled lines: `agents.lines` is false. */
+  readonly lines?: false;
   /** Describes changes of the `.throughline.json` since it was connected, which are ignored. */
   readonly changed?: string;
 }
@@ -80,6 +82,7 @@ export function agentSession({
   return {
     session,
     ...(agents?.turns === 'false' && { turns: false as const }),
+    ...(agents?.lines === 'false' && { lines: false as const }),
     ...(branch !== undefined && { branch }),
     ...(named === undefined && { isGuessed: true as const }),
     ...(project !== undefined && { project }),
@@ -300,7 +303,7 @@ export function projectSettings(file: string, text?: string): Partial<ProjectSet
   if (!isObject(agents)) throw wrong('agents is not an object: write {"NAME": "implementer"}');
   const roles: Record<string, string> = {};
   for (const [name, role] of Object.entries(agents)) {
-    if (name === 'turns' && typeof role === 'boolean') roles[name] = String(role);
+    if ((name === 'turns' || name === 'lines') && typeof role === 'boolean') roles[name] = String(role);
     else if (typeof role === 'string') roles[name] = role;
     else throw wrong(`agents.${name} is ${JSON.stringify(role)}: write a role`);
   }

@@ -9,9 +9,9 @@ import { BIN } from './services.mjs';
 
 const ANSWER = `The package is private now: package.json has "private": true, and the tests pass.
 
-I decided to use node:test, no jest.
+Decided: use node:test, no jest
 
-Open question: should generated files end with a semicolon?`;
+Open: should generated files end with a semicolon?`;
 
 const NEXT = 'What is left to do?';
 

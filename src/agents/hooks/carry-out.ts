@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import { BEGIN, lastResult, type ResultText } from '../../contracts/reading/last-result.js';
+import { LINES_WANTED } from '../../memory/traces/labelled-lines.js';
 import { contractIn, isSentBack, RECENT_STEPS, sentBackText } from '../../prompt/role-contract.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, quoted } from '../../shared/text.js';
@@ -119,7 +120,8 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
   let reply = await compiled();
   if (reply.sequence === 0 && (await openSession(tools, client))) reply = await compiled();
   tools.state.remember(toldKey(call, tools), reply.prompt);
-  return [await compacted, reply.prompt].filter((text) => text !== undefined && text !== '').join('\n\n');
+  const wanted = tools.at.turns === false || tools.at.lines === false ? '' : LINES_WANTED;
+  return [await compacted, reply.prompt, wanted].filter(Boolean).join('\n\n');
 }
 
 /** Tells a new session its project and plan; whether there was anything. */
@@ -140,8 +142,8 @@ async function compactedHistory(
   const { session } = tools.at;
   const intent = intentOf(tools.name, call.conversation);
   const { summary, recent } = await client.compactTrace(session, intent);
-  // Half of the context, at four characters a token; the steps have what the summary leaves, the newest first.
-  let room = tools.client.contextTokens * 2;
+  // Half of the context, at four characters a token, with the lines asked for; the steps have what the summary leaves, the newest first.
+  let room = tools.client.contextTokens * 2 - LINES_WANTED.length;
   const fits = (line: string) => {
     if (line.length >= room) return false;
     room -= line.length + 1;

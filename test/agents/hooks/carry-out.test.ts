@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { BATCH } from '../../../src/agents/hooks/carry-out.js';
 import { injectedTokens } from '../../../src/agents/hooks/hook-state.js';
 import { HOOK_CLIENTS } from '../../../src/agents/hooks/hook-table.js';
+import { LINES_WANTED } from '../../../src/memory/traces/labelled-lines.js';
 import { stablePrefix } from '../../../src/prompt/role-contract.js';
 import { connectFolder } from '../../support/connected.js';
 import { CLIENT_NAMES, hookPlace, payloadsOf } from './hooks.js';
@@ -388,8 +389,17 @@ describe('an agent at work', () => {
     const place = hookPlace();
     const start = payloadsOf('claude').find(({ source }) => source === 'compact');
     expect(JSON.parse(await place.run('claude', start)).hookSpecificOutput.additionalContext).toBe(
-      'so far\n\n[Recent Steps]\na step\n\nwhat is known',
+      `so far\n\n[Recent Steps]\na step\n\nwhat is known\n\n${LINES_WANTED}`,
     );
+  });
+
+  it('a start asks for labelled lines, unless agents.lines is false', async () => {
+    const place = hookPlace();
+    const start = { ...base, hook_event_name: 'SessionStart', source: 'startup' };
+    expect(await place.run('claude', start)).toContain('End your last message with a line each');
+    connectFolder(place.stateDir, { agents: { lines: 'false' } }, { XDG_STATE_HOME: place.stateDir });
+    const folder = { ...start, cwd: place.stateDir };
+    expect(await place.run('claude', folder)).not.toContain('End your last message');
   });
 });
 
