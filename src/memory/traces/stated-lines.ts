@@ -6,7 +6,7 @@ import { CONDITION, LEAD_IN, WORDINGS } from './wordings.js';
  * Reads what holds for later agents from sentences that say it almost for certain: the user's own rules and choices, and
  * an agent's own choice in the past tense. Conditions, questions, quotations and descriptions of the code are neither.
  */
-export interface Stated {
+export interface UserStatements {
   readonly rules: readonly string[];
   readonly choices: readonly string[];
 }
@@ -29,7 +29,7 @@ const COMPILED =
 const wordings = Object.values(WORDINGS);
 
 /** Returns what a request of the user rules or chooses for later agents. A prompt that was compiled for an agent says nothing. */
-export function statedByUser(request: string): Stated {
+export function statedByUser(request: string): UserStatements {
   if (COMPILED.test(request)) return { rules: [], choices: [] };
   const rules: string[] = [];
   const choices: string[] = [];
