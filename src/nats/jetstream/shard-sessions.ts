@@ -8,10 +8,13 @@ import {
   shardOfStream,
   type Token,
 } from '../../contracts/names.js';
+import type { ActiveSession } from '../../engine/ports/session-lifecycle.js';
 import { batchFrom, type StreamMessage } from './direct-get.js';
+import type { ErasePorts } from './erase-messages.js';
+import { newestMessage } from './newest-page.js';
 
 /** The contents of a shard by the server's counters. */
-export interface ShardCounts {
+interface ShardCounts {
   readonly stream: string;
   readonly last: number;
   readonly sessions: ReadonlyMap<Token, SessionCount>;
@@ -23,7 +26,7 @@ interface SessionCount {
 }
 
 /** Counts the events of all sessions, shard by shard. Throws the client's errors. */
-export async function* shardCounts(jsm: JetStreamManager, shards: number): AsyncGenerator<ShardCounts> {
+async function* shardCounts(jsm: JetStreamManager, shards: number): AsyncGenerator<ShardCounts> {
   for await (const stream of jsm.streams.names(ALL_SHARDS)) {
     const shard = shardOfStream(stream);
     if (shard === undefined) continue;
@@ -46,6 +49,56 @@ export async function sessionsInShards(jsm: JetStreamManager, shards: number): P
   return found;
 }
 
+interface Counted {
+  readonly active: ActiveSession;
+  readonly events: number;
+}
+
+/** Tells how far each session in shards has come, with few requests: it asks again only for those whose count has changed. */
+export class ShardActivity {
+  readonly #ports: ErasePorts;
+  readonly #active = new Map<Token, Counted>();
+
+  constructor(ports: ErasePorts) {
+    this.#ports = ports;
+  }
+
+  /** Throws as `shardCounts`. */
+  async activity(shards: number): Promise<ActiveSession[]> {
+    const seen = new Set<Token>();
+    for await (const shard of shardCounts(this.#ports.jsm, shards)) {
+      for (const session of shard.sessions.keys()) seen.add(session);
+      await this.#refresh(shard);
+    }
+    for (const session of [...this.#active.keys()]) if (!seen.has(session)) this.#active.delete(session);
+    return [...this.#active.values()].map(({ active }) => active);
+  }
+
+  /** Requests the newest event of each session whose number of events has changed. */
+  async #refresh(shard: ShardCounts): Promise<void> {
+    const { connection, timeoutMs } = this.#ports;
+    const moved = [...shard.sessions].filter(
+      ([session, { events }]) => this.#active.get(session)?.events !== events,
+    );
+    if (moved.length === 0) return;
+    const found = await newestInShard(connection, { ...shard, sessions: new Map(moved) }, timeoutMs);
+    for (const [session, { events }] of moved) {
+      const newest = found.get(session);
+      const at = newest?.headers?.last('Nats-Time-Stamp');
+      const active =
+        newest !== undefined && at !== undefined
+          ? { session, sequence: newest.sequence, at: new Date(at).toISOString() }
+          : await this.#leaderSays(shard.stream, session);
+      if (active !== undefined) this.#active.set(session, { active, events });
+    }
+  }
+
+  async #leaderSays(stream: string, session: Token): Promise<ActiveSession | undefined> {
+    const newest = await newestMessage(this.#ports.jsm, stream, sessionSubjects(session));
+    return newest && { session, sequence: newest.seq, at: newest.time.toISOString() };
+  }
+}
+
 /** The server allows 1,024 subjects per request; some may be added after the count. */
 const SUBJECTS_AT_ONCE = 500;
 
@@ -55,7 +108,7 @@ const SUBJECTS_AT_ONCE = 500;
  *
  * @throws ThroughlineError as `readStream`
  */
-export async function newestInShard(
+async function newestInShard(
   connection: NatsConnection,
   { stream, last, sessions }: ShardCounts,
   timeoutMs: number,

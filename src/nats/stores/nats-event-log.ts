@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { JetStreamManager, NatsConnection, StoredMsg } from 'nats';
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import {
@@ -19,9 +20,10 @@ import type {
   Unwatch,
 } from '../../engine/ports/session-log.js';
 import { pause } from '../../engine/runtime/batched.js';
-import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, PubOutcome } from '../jetstream/acked-publisher.js';
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
+import { eraseMessages } from '../jetstream/erase-messages.js';
 import type { KeyStreams, LogStream } from '../jetstream/key-streams.js';
 import { newestMessage } from '../jetstream/newest-page.js';
 import { currentGeneration, type ForgottenSessions } from './lifecycle-view.js';
@@ -40,6 +42,21 @@ export interface LogLayout<Event> extends EventPlaces<Event> {
   readonly intake?: (key: Token, type: string) => string;
   /** Forgotten keys: no append of an earlier generation is stored after them. Default: none. */
   readonly lifecycle?: ForgottenSessions;
+  /**
+   * When the identity of the stream is checked: for each append with an expectation and each read that finds something, or only
+   * after a conflict. Otherwise a replacement is noticed within seconds.
+   */
+  readonly asksForStream: 'always' | 'after_conflict';
+  /** True if each key has its own stream, with files that can be deleted. */
+  readonly hasOwnStreams?: boolean;
+}
+
+/** Evicting costs a conflict if the newest event of a key is gone, and a check of the stream's identity. */
+const MAX_READ = 10_000;
+
+interface Read {
+  readonly through: number;
+  readonly epoch: string | undefined;
 }
 
 export interface EventLogPorts {
@@ -55,13 +72,16 @@ type GuardedOptions = AppendOptions & {
 };
 
 /**
- * Event logs on streams, which are created on the first append. Any replica answers a read and may lag: it is asked again until
- * it shows what this process has appended or was told by `newest`.
+ * Event logs: each is a stream, created on the first append, and subjects of a key in it. Keys may share a stream: the expected
+ * sequence is the last one among the key's own subjects, and every writer uses the same filter. Any replica answers a read and
+ * may lag: it is asked again until it shows what this process has appended or was told by `newest`.
  */
 export class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event>, EventRemoval {
   readonly #ports: EventLogPorts;
   readonly #layout: LogLayout<Event>;
   readonly #streams: KeyStreams;
+  /** Cursor of each key in this process, with the epoch of its stream. */
+  readonly #read = new LRUCache<Token, Read>({ max: MAX_READ });
 
   constructor(ports: EventLogPorts, layout: LogLayout<Event>, streams: KeyStreams) {
     this.#ports = ports;
@@ -70,15 +90,44 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
-    return this.appendDecided(key, event, decidedBy(options), options);
+    const { expectedSequence } = options;
+    const decided = decidedBy(options);
+    if (expectedSequence === undefined) return this.#appendDecided(key, event, decided, options);
+    return this.#appendExpecting(key, event, options, expectedSequence);
   }
 
-  protected appendDecided(
+  async #appendExpecting(
     key: Token,
     event: Event,
-    decided: DecidedOn,
     options: AppendOptions,
+    expectedSequence: number,
   ): Promise<Appended> {
+    const read = this.#read.get(key);
+    const asks = this.#layout.asksForStream === 'always' && expectedSequence > 0;
+    if (asks && (await this.#isAnother(key, read))) return { outcome: 'conflict' };
+    const appended = await this.#appendDecided(key, event, decidedBy(options), options);
+    if (appended.outcome !== 'conflict' || expectedSequence !== read?.through) return appended;
+    // The last event read may have been removed without a newer one, or be known only from the snapshot.
+    const last = await this.newest(key);
+    if (last >= expectedSequence || (await this.#isAnother(key, read))) return appended;
+    const again = { ...options, expectedSequence: last };
+    return this.#appendDecided(key, event, { after: expectedSequence }, again);
+  }
+
+  /** Detects a replaced stream: a decision on the old one must not be stored in the new one. */
+  async #isAnother(key: Token, read: Read | undefined): Promise<boolean> {
+    if (read === undefined || read.epoch === (await this.#epoch(key))) return false;
+    this.#streams.invalidate(key);
+    return true;
+  }
+
+  async #epoch(key: Token): Promise<string | undefined> {
+    const { stream, format } = this.#layout;
+    const asked = this.#ports.jsm.streams.info(stream(key));
+    return (await ifExists(asked, `asking for the stream of ${format.kind} ${key}`))?.created;
+  }
+
+  #appendDecided(key: Token, event: Event, decided: DecidedOn, options: AppendOptions): Promise<Appended> {
     // Only the bytes are retained until the PubAck: thousands may be in flight.
     const { subject, intake = subject, format } = this.#layout;
     const to = intake(key, event.type);
@@ -170,6 +219,20 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   async read(key: Token, range: ReadRange): Promise<ReadResult<Event>> {
+    let read = await this.#readOnce(key, range);
+    // Never fold events of a replaced stream onto those of the earlier one.
+    const asks = this.#layout.asksForStream === 'always' && read.through > range.after;
+    if (asks && read.epoch !== (await this.#epoch(key))) {
+      this.#streams.invalidate(key);
+      read = await this.#readOnce(key, range);
+    }
+    // A read of some types says nothing about the events in between.
+    if (range.type === undefined && range.commands !== true)
+      this.#read.set(key, { through: read.through, epoch: read.epoch });
+    return read;
+  }
+
+  async #readOnce(key: Token, range: ReadRange): Promise<ReadResult<Event>> {
     const { after } = range;
     const stream = await this.#streams.find(key);
     if (stream === undefined) return { events: [], through: after, skipped: 0 };
@@ -199,19 +262,16 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  /** Purges: the stream's files belong to the key alone. */
-  async removeBefore(key: Token, sequence: number, _?: () => void): Promise<number> {
-    const { stream, subjects } = this.#layout;
-    try {
-      const { purged } = await this.#ports.jsm.streams.purge(stream(key), {
-        filter: subjects(key),
-        seq: sequence,
-      });
-      return purged;
-    } catch (error) {
-      if (apiCode(error) === API.streamNotFound) return 0;
-      throw toThroughlineError(error, `removing events of ${key}`);
+  /** Purges a stream of the key alone. In a shared one it erases: a purge would leave the text in files with other keys. */
+  async removeBefore(key: Token, sequence: number, mayGoOn?: () => void): Promise<number> {
+    const { stream, subjects, hasOwnStreams = false } = this.#layout;
+    const filter = subjects(key);
+    if (!hasOwnStreams) {
+      const options = { through: sequence - 1, unhurried: true, ...(mayGoOn && { mayGoOn }) };
+      return eraseMessages(this.#ports, stream(key), filter, options);
     }
+    const purging = this.#ports.jsm.streams.purge(stream(key), { filter, seq: sequence });
+    return (await ifExists(purging, `removing events of ${key}`))?.purged ?? 0;
   }
 
   watch(key: Token, onEvent: () => void): Unwatch {
@@ -219,11 +279,6 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const heard = intake?.(key, '>') ?? subjects(key);
     const subscription = this.#ports.connection.subscribe(heard, { callback: () => onEvent() });
     return () => subscription.unsubscribe();
-  }
-
-  /** Makes the next read check the identity of the stream. */
-  protected invalidate(key: Token): void {
-    this.#streams.invalidate(key);
   }
 
   #publish(key: Token, subject: string, body: Uint8Array, options: GuardedOptions): Promise<PubOutcome> {

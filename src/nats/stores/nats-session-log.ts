@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { StreamInfo } from 'nats';
 import { LEARNING_EVENTS, type LearningEvent } from '../../contracts/learning-events.js';
 import {
@@ -23,26 +22,12 @@ import type {
   LeaderlessSession,
   SessionActivity,
 } from '../../engine/ports/session-lifecycle.js';
-import type {
-  Appended,
-  AppendOptions,
-  LearningLog,
-  ReadRange,
-  ReadResult,
-  SessionLog,
-  Unwatch,
-} from '../../engine/ports/session-log.js';
+import type { LearningLog, SessionLog, Unwatch } from '../../engine/ports/session-log.js';
 import { followSessions } from '../connection/connect-nats.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { eraseMessages } from '../jetstream/erase-messages.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
 import { listedStreams } from '../jetstream/list-streams.js';
-import {
-  newestInShard,
-  type ShardCounts,
-  sessionsInShards,
-  shardCounts,
-} from '../jetstream/shard-sessions.js';
+import { ShardActivity, sessionsInShards } from '../jetstream/shard-sessions.js';
 import {
   createLearningsStream,
   createLogStream,
@@ -51,105 +36,7 @@ import {
   type TopologyOptions,
 } from '../jetstream/topology.js';
 import { type ForgottenSessions, firstSequenceAbove, NONE_FORGOTTEN } from './lifecycle-view.js';
-import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
-
-/** Evicting costs a conflict if the newest event of a key is gone, and a check of the stream's identity. */
-const MAX_READ = 10_000;
-
-interface Read {
-  readonly through: number;
-  readonly epoch: string | undefined;
-}
-
-interface SharedLayout<Event> extends LogLayout<Event> {
-  /**
-   * When the identity of the stream is checked: for each append with an expectation and each read that finds something, or only
-   * after a conflict. Otherwise a replacement is noticed within seconds.
-   */
-  readonly asksForStream: 'always' | 'after_conflict';
-  /** True if each key has its own stream, with files that can be deleted. */
-  readonly hasOwnStreams?: boolean;
-}
-
-/**
- * Logs in streams that keys may share, separated by subjects. The expected sequence is the last one among the key's own
- * subjects; every writer uses the same filter, so the comparison is sound.
- */
-export abstract class NatsSharedLog<Event extends { readonly type: string }> extends NatsEventLog<Event> {
-  readonly #ports: EventLogPorts;
-  readonly #layout: SharedLayout<Event>;
-  /** Cursor of each key in this process, with the epoch of its stream. */
-  readonly #read = new LRUCache<Token, Read>({ max: MAX_READ });
-
-  constructor(ports: EventLogPorts, layout: SharedLayout<Event>, streams: KeyStreams) {
-    super(ports, layout, streams);
-    this.#ports = ports;
-    this.#layout = layout;
-  }
-
-  override append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
-    const { expectedSequence } = options;
-    if (expectedSequence === undefined) return super.append(key, event, options);
-    return this.#appendExpecting(key, event, options, expectedSequence);
-  }
-
-  async #appendExpecting(
-    key: Token,
-    event: Event,
-    options: AppendOptions,
-    expectedSequence: number,
-  ): Promise<Appended> {
-    const read = this.#read.get(key);
-    const asks = this.#layout.asksForStream === 'always' && expectedSequence > 0;
-    if (asks && (await this.#isAnother(key, read))) return { outcome: 'conflict' };
-    const appended = await super.append(key, event, options);
-    if (appended.outcome !== 'conflict' || expectedSequence !== read?.through) return appended;
-    // The last event read may have been removed without a newer one, or be known only from the snapshot.
-    const last = await this.newest(key);
-    if (last >= expectedSequence || (await this.#isAnother(key, read))) return appended;
-    return this.appendDecided(
-      key,
-      event,
-      { after: expectedSequence },
-      { ...options, expectedSequence: last },
-    );
-  }
-
-  override async read(key: Token, range: ReadRange): Promise<ReadResult<Event>> {
-    let read = await super.read(key, range);
-    // Never fold events of a replaced stream onto those of the earlier one.
-    const asks = this.#layout.asksForStream === 'always' && read.through > range.after;
-    if (asks && read.epoch !== (await this.#epoch(key))) {
-      this.invalidate(key);
-      read = await super.read(key, range);
-    }
-    // A read of some types says nothing about the events in between.
-    if (range.type === undefined && range.commands !== true)
-      this.#read.set(key, { through: read.through, epoch: read.epoch });
-    return read;
-  }
-
-  /** Erases one by one in a shared stream: a purge would leave the text in files that also hold other keys. */
-  override removeBefore(key: Token, sequence: number, mayGoOn?: () => void): Promise<number> {
-    const { stream, subjects, hasOwnStreams = false } = this.#layout;
-    if (hasOwnStreams) return super.removeBefore(key, sequence);
-    const options = { through: sequence - 1, unhurried: true, ...(mayGoOn && { mayGoOn }) };
-    return eraseMessages(this.#ports, stream(key), subjects(key), options);
-  }
-
-  /** Detects a replaced stream: a decision on the old one must not be stored in the new one. */
-  async #isAnother(key: Token, read: Read | undefined): Promise<boolean> {
-    if (read === undefined || read.epoch === (await this.#epoch(key))) return false;
-    this.invalidate(key);
-    return true;
-  }
-
-  async #epoch(key: Token): Promise<string | undefined> {
-    const { stream, format } = this.#layout;
-    const asked = this.#ports.jsm.streams.info(stream(key));
-    return (await ifExists(asked, `asking for the stream of ${format.kind} ${key}`))?.created;
-  }
-}
+import { type EventLogPorts, NatsEventLog } from './nats-event-log.js';
 
 interface SessionLogOptions extends TopologyOptions {
   /** Default: none is forgotten. */
@@ -157,11 +44,10 @@ interface SessionLogOptions extends TopologyOptions {
 }
 
 /** The logs of sessions. The layout decides only which stream holds a session and how sessions are listed. */
-export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements SessionLog, SessionActivity {
+export class NatsSessionLog extends NatsEventLog<SessionEvent> implements SessionLog, SessionActivity {
   readonly #ports: EventLogPorts;
   readonly #layout: SessionLayout;
-  /** Cache of a shard's sessions: valid while their number of events is the same. */
-  readonly #active = new Map<Token, Counted>();
+  readonly #shards: ShardActivity;
 
   constructor(ports: EventLogPorts, layout: SessionLayout, options: SessionLogOptions) {
     const { jsm } = ports;
@@ -197,6 +83,7 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
     );
     this.#ports = ports;
     this.#layout = layout;
+    this.#shards = new ShardActivity(ports);
   }
 
   async sessions(): Promise<Token[]> {
@@ -215,47 +102,13 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
   activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
     return this.#listed(async () =>
       this.#layout.layout === 'sharded'
-        ? this.#inShards(this.#layout.shards)
+        ? this.#shards.activity(this.#layout.shards)
         : activeOf(await listedStreams(this.#ports.jsm, ALL_SESSIONS)),
     );
   }
 
   follow(onMoved: (session: Token) => void, onDenied?: () => void): Unwatch {
     return followSessions(this.#ports.connection, this.#layout.layout, onMoved, onDenied);
-  }
-
-  async #inShards(shards: number): Promise<ActiveSession[]> {
-    const seen = new Set<Token>();
-    for await (const shard of shardCounts(this.#ports.jsm, shards)) {
-      for (const session of shard.sessions.keys()) seen.add(session);
-      await this.#refresh(shard);
-    }
-    for (const session of [...this.#active.keys()]) if (!seen.has(session)) this.#active.delete(session);
-    return [...this.#active.values()].map(({ active }) => active);
-  }
-
-  /** Requests the newest event of each session whose number of events has changed. */
-  async #refresh(shard: ShardCounts): Promise<void> {
-    const { connection, timeoutMs } = this.#ports;
-    const moved = [...shard.sessions].filter(
-      ([session, { events }]) => this.#active.get(session)?.events !== events,
-    );
-    if (moved.length === 0) return;
-    const found = await newestInShard(connection, { ...shard, sessions: new Map(moved) }, timeoutMs);
-    for (const [session, { events }] of moved) {
-      const newest = found.get(session);
-      const at = newest?.headers?.last('Nats-Time-Stamp');
-      const active =
-        newest !== undefined && at !== undefined
-          ? { session, sequence: newest.sequence, at: new Date(at).toISOString() }
-          : await this.#leaderSays(session);
-      if (active !== undefined) this.#active.set(session, { active, events });
-    }
-  }
-
-  async #leaderSays(session: Token): Promise<ActiveSession | undefined> {
-    const newest = await this.newestStored(session);
-    return newest && { session, sequence: newest.seq, at: newest.time.toISOString() };
   }
 
   async #listed<T>(list: () => Promise<T>): Promise<T> {
@@ -265,11 +118,6 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
       throw toThroughlineError(error, 'listing sessions');
     }
   }
-}
-
-interface Counted {
-  readonly active: ActiveSession;
-  readonly events: number;
 }
 
 function activeOf({ found, leaderless }: { readonly found: StreamInfo[]; readonly leaderless: string[] }) {
@@ -287,7 +135,7 @@ function activeOf({ found, leaderless }: { readonly found: StreamInfo[]; readonl
   return all;
 }
 
-export class NatsLearningLog extends NatsSharedLog<LearningEvent> implements LearningLog {
+export class NatsLearningLog extends NatsEventLog<LearningEvent> implements LearningLog {
   readonly #ports: EventLogPorts;
 
   constructor(ports: EventLogPorts, options: TopologyOptions) {
