@@ -14,7 +14,6 @@ const BUSY = /lock|package\.json|CHANGELOG|go\.(mod|sum)/i;
 const ROOMS = {
   'the best ten facts': { maxFacts: 10 },
   'what helps (default)': {},
-  'all of the room (fill: recent)': { fill: 'recent' },
 };
 /** Commits of a history, the newest. */
 const COMMITS = 800;
@@ -84,7 +83,7 @@ export function measureFiles(product, { name, commits }) {
   const known = new Set();
   const found = { 5: [], 10: [], 20: [] };
   const ranks = [];
-  const tokens = { whole: [], ten: [], fitting: [] };
+  const tokens = { whole: [], ten: [] };
   const times = [];
   for (const [index, commit] of commits.entries()) {
     const relevant = index < WARM_UP ? [] : commit.files.filter((file) => known.has(file));
@@ -95,7 +94,6 @@ export function measureFiles(product, { name, commits }) {
       times.push(performance.now() - begun);
       tokens.whole.push(reply.tokenEstimate);
       tokens.ten.push(product.compile(state, { ...request, maxFacts: 10 }).tokenEstimate);
-      tokens.fitting.push(product.compile(state, { ...request, fill: 'recent' }).tokenEstimate);
       const shown = filesShown(reply, known);
       ranks.push(1 / (1 + lowest(relevant, shown)));
       // Beyond what a default prompt shows, for comparison.
@@ -115,7 +113,6 @@ export function measureFiles(product, { name, commits }) {
     mrr: mean(ranks),
     tokens: mean(tokens.whole),
     ten: mean(tokens.ten),
-    fitting: mean(tokens.fitting),
     p50: quantile(times, 0.5),
     p99: quantile(times, 0.99),
   };

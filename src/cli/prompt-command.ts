@@ -44,7 +44,6 @@ interface CompileOptions
   readonly tags?: FactTag[];
   readonly open?: string[];
   readonly diff?: string[];
-  readonly fill?: 'relevant' | 'recent';
   readonly include?: (typeof REPLY_PARTS)[number][];
 }
 
@@ -77,11 +76,6 @@ export function promptCommand(program: Command): void {
       '--max-tokens <n>',
       'maximum tokens of session context and learnings (default: as many as fit)',
       wholeNumber(0, 1_000_000),
-    )
-    .choice(
-      '--fill <facts>',
-      'only facts that are expected to help, or also less related and recent ones (default: relevant)',
-      ['relevant', 'recent'],
     )
     .option(
       '--max-learnings <n>',
@@ -151,7 +145,7 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
   const { maxLearnings, minSimilarity, project, learningsAsOf, binary, extra, tags } = options;
   const { maxFiles, open: files, cwd } = options;
   const hints = files === undefined && cwd === undefined ? undefined : { files, cwd };
-  const { room: inputTokens, answer: outputTokens, fill } = options;
+  const { room: inputTokens, answer: outputTokens } = options;
   const budget =
     inputTokens === undefined && outputTokens === undefined ? undefined : { inputTokens, outputTokens };
   const explain = options.explain === true && options.json === true;
@@ -162,7 +156,7 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
   const now = asOf === undefined ? new Date().toISOString() : undefined;
   if (kind === 'session-start') return { kind, session, after, asOf, now, taskPrompt, ...chosen };
   const activeIntentId = options.intent;
-  const common = { session, tags, maxFacts, fill, after, asOf, activeIntentId, ...chosen };
+  const common = { session, tags, maxFacts, after, asOf, activeIntentId, ...chosen };
   if (kind === 'iteration') {
     const template = options.template === undefined ? undefined : await readTemplate(options.template);
     return { kind, ...common, now, taskId, taskPrompt, template, extra };

@@ -95,12 +95,6 @@ const common = {
   meaning,
   tags: tags.optional().describe('Only facts with one of these tags.'),
   maxFacts: between(0, 1000).optional().describe('Maximum number of facts. Default: as many as fit.'),
-  fill: z
-    .enum(['relevant', 'recent'])
-    .optional()
-    .describe(
-      'relevant shows what is expected to help; recent fills the remaining budget with less related facts, then the newest. Default: relevant.',
-    ),
   binary,
   after: sequence
     .optional()

@@ -33,15 +33,15 @@ import { traceItems } from './role-lines.js';
 import {
   bestFirst,
   cappedMemory,
-  FILLER,
   factsShown,
   filesShown,
+  memoryOf,
   type NoteSection,
   notesLeftOut,
 } from './session-notes.js';
 import { SESSION_START } from './session-start-prompt.js';
 import { taskText } from './task-text.js';
-import { memoryAhead } from './what-is-ahead.js';
+import { whatIsAhead } from './what-is-ahead.js';
 
 /** A compiled prompt with the facts and learnings that it shows, and the facts that it leaves out. */
 export type Compiled<Request extends CompileRequest> = Including<CompiledAs<Request['kind']>, Request> & {
@@ -99,22 +99,19 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
 ) {
   const { session } = state;
   const { binary, taskPrompt } = request;
-  const { name, room, usual, taskId, intent, intro } = kind.asks(request, budget);
+  const { name, room, taskId, intent, intro } = kind.asks(request, budget);
   const asks = (part: ReplyPart) => includes(request, part);
   const learnings = given ?? NO_LEARNINGS;
   // At its start an agent that does not say what it will do needs no more than the session's own lines.
-  const memoryAsked =
-    request.kind !== 'session-start'
-      ? {}
-      : { fill: 'relevant' as const, ...(taskPrompt === undefined && { maxFacts: 0, maxFiles: 0 }) };
-  const memory = cappedMemory(
-    memoryAhead(state, { ...request, taskId, ...memoryAsked, explain: asks('considered') }, taskPrompt, {
-      room,
-      usual,
-    }),
-    learningItems(learnings),
-    request.maxTokens,
-  );
+  const none = request.kind === 'session-start' && taskPrompt === undefined;
+  const asked = {
+    ...request,
+    ...(none && { maxFacts: 0, maxFiles: 0 }),
+    text: taskPrompt ?? whatIsAhead(state),
+    taskId,
+    explain: asks('considered'),
+  };
+  const memory = cappedMemory(memoryOf(state, asked, room), learningItems(learnings), request.maxTokens);
   const at = {
     ...{ session, binary },
     ...(request.kind === 'dispatch' && { task: taskId }),
@@ -134,7 +131,6 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
       sections: draft.sections,
       essential: draft.essential ?? [],
       order: bestFirst(draft.order, memory),
-      filler: { section: FILLER, room: usual },
       ...(draft.totals !== undefined && { totals: draft.totals }),
       write: (some) => joinedParts(partsOf(some)),
     },

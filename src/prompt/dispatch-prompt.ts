@@ -202,8 +202,7 @@ export function dispatchRoom(
   asked: DispatchRequest['budget'] = {},
 ) {
   const outputTokens = asked.outputTokens ?? maxOutputTokens;
-  const usual = Math.max(0, caps[role] - outputTokens);
-  return { room: asked.inputTokens ?? usual, usual, outputTokens };
+  return { room: asked.inputTokens ?? Math.max(0, caps[role] - outputTokens), outputTokens };
 }
 
 function soFar(text: string): string {

@@ -12,15 +12,8 @@ import {
 /**
  * Fits every prompt into its budget. A prompt consists of sections of items. Items are added by importance, each from
  * its shortest form to the whole. The result is always a prefix of that order: a larger budget never shows less, and
- * only the last item may be shortened. If everything fits, the rest of the budget is given to a filler: items worth a
- * look without evidence.
+ * only the last item may be shortened.
  */
-
-interface Filler<Name extends string> {
-  readonly section: Name;
-  /** Token limit of the prompt including the filler: a prompt that may be long need not be. */
-  readonly room: number;
-}
 
 export interface PromptPlan<Name extends string> {
   readonly sections: Sections<Name>;
@@ -28,8 +21,6 @@ export interface PromptPlan<Name extends string> {
   readonly essential: readonly Stretch<Name>[];
   /** All others, by importance. */
   readonly order: readonly Stretch<Name>[];
-  /** Items for the remaining budget, added whole and in order. They do not count as left out. */
-  readonly filler?: Filler<Name>;
   /** Original numbers of items of sections that were cut before. */
   readonly totals?: { readonly [Section in Name]?: number };
   /** Renders the whole prompt. */
@@ -79,10 +70,8 @@ export function fillPrompt<Name extends string>(
 ): Filled<Name> {
   const everything = written(plan, allShown(plan), tokenizer);
   const wanted = everything.used;
-  if (wanted <= room) {
-    const { shown, prompt, used } = filledUp(plan, everything, room, tokenizer);
-    return filled(plan, shown, prompt, { room, used, wanted: used }, tokenizer);
-  }
+  if (wanted <= room)
+    return filled(plan, everything.shown, everything.prompt, { room, used: wanted, wanted }, tokenizer);
   const { sections } = plan;
   const essential = placesOf(sections, plan.essential, Number.POSITIVE_INFINITY).length;
   // Text beyond this cannot fit.
@@ -136,52 +125,15 @@ function guessOf<Name extends string>(
   return over === -1 ? places.length : over;
 }
 
-/** Adds as many filler items as fit. */
-function filledUp<Name extends string>(
-  plan: PromptPlan<Name>,
-  everything: Written<Name>,
-  room: number,
-  tokenizer: Tokenizer,
-): Written<Name> {
-  const { sections, filler } = plan;
-  if (filler === undefined) return everything;
-  const items = sections[filler.section];
-  const most = Math.min(room, filler.room);
-  const costOf = (index: number) => tokenizer.count(`${wholeOf(items[index] as Item)}\n`);
-  const writtenWith = (count: number): Written<Name> => {
-    const some = items.slice(0, count).map((item, index) => ({ index, text: wholeOf(item), whole: true }));
-    return written(plan, { ...everything.shown, [filler.section]: some }, tokenizer);
-  };
-  let best = everything;
-  for (let count = 0; ; ) {
-    // The sum of item costs is close to the truth, and below it only by the title.
-    let next = count;
-    for (let left = most - best.used; next < items.length; next += 1) {
-      left -= costOf(next);
-      if (left < 0) break;
-    }
-    let more = next > count ? writtenWith(next) : best;
-    for (; more.used > most && next > count; next -= 1) more = writtenWith(next - 1);
-    if (next <= count) return best;
-    count = next;
-    best = more;
-  }
-}
-
 function filled<Name extends string>(
-  { sections, totals = {}, filler }: PromptPlan<Name>,
+  { sections, totals = {} }: PromptPlan<Name>,
   shown: Shown<Name>,
   prompt: string,
   tokens: Pick<BudgetReport, 'room' | 'used' | 'wanted'>,
   tokenizer: Tokenizer,
 ): Filled<Name> {
-  const told = reports(sections, totals, shown, tokenizer).filter(
-    ({ name, shown: some }) => name !== filler?.section || some > 0,
-  );
-  const dropped = told.reduce(
-    (sum, { name, shown: some, total }) => (name === filler?.section ? sum : sum + total - some),
-    0,
-  );
+  const told = reports(sections, totals, shown, tokenizer);
+  const dropped = told.reduce((sum, { shown: some, total }) => sum + total - some, 0);
   return { shown, prompt, report: { ...tokens, sections: told, dropped, tokenizer: tokenizer.name } };
 }
 

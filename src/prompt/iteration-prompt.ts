@@ -107,7 +107,6 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
   asks: ({ budget, taskId = '', activeIntentId }) => ({
     name: 'the iteration prompt',
     room: budget?.inputTokens ?? USUAL,
-    usual: USUAL,
     taskId,
     intent: activeIntentId,
   }),

@@ -46,26 +46,6 @@ export function noteItem(ranked: RankedFact, more: readonly string[], isOpen: bo
   };
 }
 
-export class RestItem implements Item {
-  readonly #ranked: RankedFact;
-  #line: string | undefined;
-
-  constructor(ranked: RankedFact) {
-    this.#ranked = ranked;
-  }
-
-  /** Lazy, since most are never shown. */
-  get whole(): string {
-    const { sourceTaskId: task } = this.#ranked.fact;
-    this.#line ??= `- ${clipText(sayingOf(this.#ranked), MAX_SAYING)}${origin(task)}`;
-    return this.#line;
-  }
-
-  get forms(): readonly string[] {
-    return [this.whole];
-  }
-}
-
 const REQUIRED_HOW: Readonly<Record<string, string>> = {
   [BLOCKED_BY]: 'blocked: ',
   [RELATIONS.suggested]: 'suggested: ',

@@ -31,9 +31,8 @@ export type CommonSection = NoteSection | 'learnings';
 interface PromptAsks {
   /** Names the prompt in errors: `the iteration prompt`. */
   readonly name: string;
-  /** Token budget of the whole prompt, and its limit with less related facts. */
+  /** Token budget of the whole prompt. */
   readonly room: number;
-  readonly usual: number;
   /** The task whose ledger is shown: its facts are not repeated. Empty for none. */
   readonly taskId: string;
   /** The intent whose trace is shown. */

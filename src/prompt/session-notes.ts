@@ -14,15 +14,7 @@ import { coveringTasks } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { recordOf } from '../shared/text.js';
-import {
-  alikePart,
-  demandsPart,
-  fileLine,
-  filesPart,
-  noteItem,
-  perhapsLine,
-  RestItem,
-} from './note-items.js';
+import { alikePart, demandsPart, fileLine, filesPart, noteItem, perhapsLine } from './note-items.js';
 import {
   type Item,
   isShortened,
@@ -44,10 +36,7 @@ export const NOTE_SECTIONS = [
   'tests',
   'requirements',
   'work',
-  'rest',
 ] as const;
-/** For the remaining budget: items with little or no evidence. */
-export const FILLER = 'rest';
 export type NoteSection = (typeof NOTE_SECTIONS)[number];
 
 /** Titles of the sections, and the options of `throughline facts` that list their candidates. */
@@ -60,19 +49,7 @@ const NOTES: Readonly<Record<NoteSection, { readonly title: string; readonly lis
   tests: { title: 'Failing tests', listed: '--relation test_result' },
   requirements: { title: 'Left to do by other tasks', listed: '--relation requires blocked_by' },
   facts: { title: 'Also known', listed: '' },
-  rest: { title: 'Less related', listed: '' },
 };
-
-/** Subdivisions of the filler, by importance. */
-const REST_KINDS = {
-  decisions: 'Decisions',
-  findings: 'Findings',
-  requirements: 'Left to do',
-  tests: 'Tests',
-  work: 'Work done',
-  facts: 'Facts',
-} as const satisfies { readonly [Name in NoteSection]?: string };
-type RestKind = keyof typeof REST_KINDS;
 
 const SECTION_OF = {
   findings: 'findings',
@@ -98,8 +75,6 @@ const LED_BY = 10;
 const MAX_PERHAPS = 7;
 /** Decisions, conventions and facts in words that are shown even if nothing speaks for them. */
 const MAX_LASTING = 20;
-/** Tokens of a short line, to bound the number of filler candidates. */
-const SHORT_LINE = 10;
 
 /** A query of a session's memory. */
 export interface MemoryAsked {
@@ -111,8 +86,6 @@ export interface MemoryAsked {
   /** Absent: all relevant ones. */
   readonly maxFacts?: number | undefined;
   readonly maxFiles: number;
-  /** `recent` fills the remaining budget with less related and recent facts. Default: `relevant`. */
-  readonly fill?: 'relevant' | 'recent' | undefined;
   readonly hints?: CompileHints | undefined;
   readonly meaning?: VectorJson | undefined;
   /** Also report the candidates. */
@@ -140,22 +113,13 @@ export interface SessionMemory {
   readonly totals: { readonly [Name in NoteSection | 'learnings']?: number };
 }
 
-/** Token limits of the whole prompt, without and with the filler. */
-export interface MemoryRoom {
-  readonly room: number;
-  readonly usual: number;
-}
-
-export function memoryOf(
-  state: SessionState,
-  asked: MemoryAsked,
-  { room, usual }: MemoryRoom,
-): SessionMemory {
-  const { text, maxFiles, hints, fill = 'relevant' } = asked;
+/** @param room token limit of the whole prompt */
+export function memoryOf(state: SessionState, asked: MemoryAsked, room: number): SessionMemory {
+  const { text, maxFiles, hints } = asked;
   const past = pastOf(state);
   const { files: candidates, similar } = recall(past, {
     ...{ text, explain: asked.explain },
-    maxFiles: Math.max(maxFiles, fill === 'recent' && !asked.explain ? LED_BY : CONSIDERED),
+    maxFiles: Math.max(maxFiles, CONSIDERED),
     ...{ open: hints?.files, folder: hints?.cwd },
   });
   // The ledger of the task lists the files that it has changed itself.
@@ -167,14 +131,11 @@ export function memoryOf(
   const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LIKELY);
   const index = factsOf(state).index();
   const isTold = (task: string) => index.ofTask(task).some((each) => each.isSummary);
-  const covering = fill === 'recent' ? undefined : coveringTasks(past, candidates, isTold);
+  const covering = coveringTasks(past, candidates, isTold);
   const isOrdered = asked.meaning && mayOrder(index, state.vectors, asked.meaning.model);
-  const { chosen, cut, rest, restTotal, considered } = rankFacts(factsOf(state), {
+  const { chosen, cut, rest, considered } = rankFacts(factsOf(state), {
     ...asked,
-    room,
-    ...(covering === undefined
-      ? { rest: Math.ceil(usual / SHORT_LINE) }
-      : { work: covering, lasting: MAX_LASTING }),
+    ...{ room, work: covering, lasting: MAX_LASTING },
     ...(isOrdered && { closeness: closeness(fromStored(asked.meaning), state.vectors) }),
     ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
@@ -182,20 +143,14 @@ export function memoryOf(
   const own = factsOf(state).findingsOf(asked.taskId);
   const findings = index.findings - own.filter(({ validTo }) => validTo === undefined).length;
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
-  const places = chosen.map((each) => {
+  const places = [...chosen, ...rest].map((each) => {
     const section = sectionOf(each);
     return { section, index: facts[section].push(each) - 1 };
   });
-  if (fill === 'recent') facts[FILLER].push(...rest);
-  else
-    for (const each of rest) {
-      const section = sectionOf(each);
-      places.push({ section, index: facts[section].push(each) - 1 });
-    }
   // Open findings and conventions are not repeated.
   const shownAbove = new Set([...facts.findings, ...facts.decisions].map(({ fact }) => fact.object));
-  const filesOf = new Map([...similar, ...(covering ?? [])].map(({ task, files }) => [task, files]));
-  const alikeOf = new Map(covering?.map(({ task, alike }) => [task, alike.length]));
+  const filesOf = new Map([...similar, ...covering].map(({ task, files }) => [task, files]));
+  const alikeOf = new Map(covering.map(({ task, alike }) => [task, alike.length]));
   const told = new Set<string>();
   /** The results of a task are shown once, at its first mention. */
   const moreOfTask = ({ sourceTaskId: task, object: summary }: SessionFact): string[] => {
@@ -216,13 +171,12 @@ export function memoryOf(
   const itemsOf = (name: NoteSection): Item[] => {
     if (name === 'files') return files.map((file) => ({ forms: [fileLine(file)] }));
     if (name === 'perhaps') return perhaps.length === 0 ? [] : wholeItems([perhapsLine(perhaps)]);
-    if (name === FILLER) return facts[FILLER].map((each) => new RestItem(each));
     return facts[name].map((each) =>
       noteItem(each, name === 'work' ? moreOfTask(each.fact) : [], isOpen(each.fact.sourceTaskId)),
     );
   };
   const sections = recordOf(NOTE_SECTIONS, itemsOf);
-  const totals: { [Name in NoteSection]?: number } = fill === 'recent' ? { [FILLER]: restTotal } : {};
+  const totals: { [Name in NoteSection]?: number } = {};
   for (const each of cut) {
     const section = sectionOf(each);
     totals[section] = 1 + (totals[section] ?? sections[section].length);
@@ -267,36 +221,15 @@ export function cappedMemory(
       left = kept.length < forms.length ? 0 : left - Math.ceil((forms.at(-1) ?? '').length / 4);
       return kept.length === 0 ? [] : [{ forms: kept }];
     });
-  const known = recordOf(NOTE_SECTIONS, (name) => (name === FILLER ? [] : capped(memory.sections[name])));
-  const some = {
-    learnings: capped(learnings),
-    sections: { ...known, [FILLER]: capped(memory.sections[FILLER]) },
-  };
+  const sections = recordOf(NOTE_SECTIONS, (name) => capped(memory.sections[name]));
+  const some = { sections, learnings: capped(learnings) };
   const lengths = recordOf(NOTE_SECTIONS, (name) => memory.sections[name].length);
   return { ...memory, ...some, totals: { ...lengths, learnings: learnings.length, ...memory.totals } };
 }
 
 /** Returns the shown facts in the order of the notes. */
 export function factsShown(memory: SessionMemory, shown: Shown<NoteSection>): RankedFact[] {
-  const { facts } = memory;
-  return NOTE_SECTIONS.flatMap((name) => {
-    const some =
-      name === FILLER ? restByKind(memory, shown[name]).flatMap(([, items]) => items) : shown[name];
-    return some.flatMap(({ index }) => facts[name][index] ?? []);
-  });
-}
-
-/** Groups the shown filler by kind, the most relevant first. */
-function restByKind(
-  { facts }: Pick<SessionMemory, 'facts'>,
-  shown: readonly ShownItem[],
-): (readonly [RestKind, readonly ShownItem[]])[] {
-  const kinds = recordOf(Object.keys(REST_KINDS) as RestKind[], (): ShownItem[] => []);
-  for (const item of shown) {
-    const fact = facts[FILLER][item.index];
-    if (fact !== undefined) kinds[SECTION_OF[fact.group]].push(item);
-  }
-  return (Object.entries(kinds) as [RestKind, ShownItem[]][]).filter(([, items]) => items.length > 0);
+  return NOTE_SECTIONS.flatMap((name) => shown[name].flatMap(({ index }) => memory.facts[name][index] ?? []));
 }
 
 export function filesShown({ files, perhaps }: SessionMemory, shown: Shown<NoteSection>): LikelyFile[] {
@@ -341,18 +274,11 @@ export function noteLines(
     const total = name === 'findings' ? memory.findings : (totals[name] ?? items.length);
     const isWhole = !isShortened(items, some) && total <= items.length;
     const rest = isWhole ? '' : ` (${some.length} of ${total}; all: \`${command}\`)`;
-    const divided =
-      name === FILLER
-        ? restByKind(memory, some).flatMap(([kind, items]) => [
-            { text: `${REST_KINDS[kind]}:`, section: name },
-            ...linesOf(name, items),
-          ])
-        : linesOf(name, some);
     const whose =
       name === 'findings' && task !== undefined
         ? ' of other tasks, not yours unless you touch their files'
         : '';
-    return [{ text: `${title}${whose}${rest}:`, section: name }, ...divided];
+    return [{ text: `${title}${whose}${rest}:`, section: name }, ...linesOf(name, some)];
   });
   if (lines.length === 0) return [];
   return [SESSION_CONTEXT_HEADER, ...(intro === undefined ? [] : [intro])]
@@ -366,7 +292,7 @@ export function notesLeftOut(
   shown: Shown<NoteSection>,
   { session, binary }: NotesAt,
 ): Listed {
-  const gone = NOTE_SECTIONS.filter((name) => name !== FILLER && shown[name].length === 0);
+  const gone = NOTE_SECTIONS.filter((name) => shown[name].length === 0);
   const items = gone.flatMap((name) => sections[name]);
   const total = gone.reduce((sum, name) => sum + (totals[name] ?? sections[name].length), 0);
   return { name: 'the session context', items, total, shown: [], command: `${binary} facts ${session}` };

@@ -100,7 +100,6 @@ export const SESSION_START: PromptDescriptor<
   asks: ({ budget }) => ({
     name: 'the session-start prompt',
     room: budget?.inputTokens ?? USUAL,
-    usual: USUAL,
     taskId: '',
     intro: INTRO,
   }),

@@ -1,16 +1,9 @@
 import { driftOf, totalsOf } from '../ledger/next-task.js';
 import { outcomeName, type TaskLedger } from '../ledger/task-ledger.js';
-import { factsOf, ledgersOf, outlook, type SessionState } from '../memory/session/session-state.js';
+import { ledgersOf, outlook, type SessionState } from '../memory/session/session-state.js';
 import { byPriority } from '../memory/session/task-board.js';
 import { isReady } from '../memory/session/task-dependencies.js';
 import { clipText, quoted } from '../shared/text.js';
-import {
-  type MemoryAsked,
-  type MemoryRoom,
-  memoryOf,
-  NOTE_SECTIONS,
-  type SessionMemory,
-} from './session-notes.js';
 
 /** Limit of ready tasks: later ones are relevant in their turn. */
 const TASKS_AHEAD = 10;
@@ -59,23 +52,6 @@ export function isOpenLedger({ requiredFixes, blockers, work, last, assessment }
   if (last.verdict === 'approved') return false;
   const isSentBack = requiredFixes.length > 0 || assessment === 'needs_changes' || assessment === 'blocked';
   return isSentBack || blockers.length > 0 || work.failed.length > 0 || last.verdict !== 'completed';
-}
-
-/**
- * Returns the memory for a request. If it has no task prompt and nothing matches the work ahead, falls back to the
- * newest facts.
- */
-export function memoryAhead(
-  state: SessionState,
-  asked: Omit<MemoryAsked, 'text'>,
-  taskPrompt: string | undefined,
-  room: MemoryRoom,
-): SessionMemory {
-  const memory = memoryOf(state, { ...asked, text: taskPrompt ?? whatIsAhead(state) }, room);
-  const isFound = NOTE_SECTIONS.some((name) => memory.facts[name].length > 0);
-  if (isFound || taskPrompt !== undefined || asked.maxFacts === 0 || factsOf(state).count() === 0)
-    return memory;
-  return memoryOf(state, { ...asked, text: whatIsAhead(state), fill: 'recent' }, room);
 }
 
 /** The session's own goal takes precedence over the run's. */

@@ -194,16 +194,7 @@ describe('prompt', () => {
     ]);
     const { facts }: { facts: { tags: string[] }[] } = JSON.parse(tagged.stdout);
     expect(facts).toMatchObject([{ object: 'one' }, { object: 'two' }]);
-    const others = await up.cli([
-      ...base,
-      '--tags',
-      'dependency',
-      '--fill',
-      'recent',
-      '--json',
-      '--include',
-      'facts',
-    ]);
+    const others = await up.cli([...base, '--tags', 'dependency', '--json', '--include', 'facts']);
     expect(JSON.parse(others.stdout)).toMatchObject({ facts: [] });
     const wrong = await up.cli([...base, '--tags', 'files']);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });

@@ -81,7 +81,6 @@ describe('a result that is not as it should be', () => {
       session,
       taskId: '9',
       taskPrompt: 'change how settings are read',
-      fill: 'recent' as const,
       include: ['facts' as const],
     };
     const reply = await system.client.compile(ask);

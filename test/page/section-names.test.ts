@@ -11,7 +11,6 @@ const OTHERS = ['answers', 'said', 'perhaps', 'decided', 'noted', 'unread'];
 
 it.each([
   { ...ASKED, taskId: '1' },
-  { ...ASKED, taskId: '9', fill: 'recent' },
   { ...ASKED, kind: 'iteration' },
   { ...ASKED, kind: 'session-start' },
   { session: 'demo', explain: true, kind: 'session-start' },

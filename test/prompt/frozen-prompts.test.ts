@@ -50,7 +50,7 @@ const REQUESTS = [
       { taskId, role, taskPrompt: 'Change src/store.ts', budget: { inputTokens: 1500 }, maxFiles: 3 },
     ]),
   ),
-  { taskId: '2', taskPrompt: SAID, fill: 'relevant', maxFacts: 5, explain: true },
+  { taskId: '2', taskPrompt: SAID, maxFacts: 5, explain: true },
   { kind: 'iteration' },
   { kind: 'iteration', taskPrompt: SAID, budget: { inputTokens: 1500 } },
   { kind: 'session-start' },

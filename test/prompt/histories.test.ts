@@ -38,12 +38,10 @@ describe('the likely files of real histories', () => {
     expect(mean(figures.map(({ mrr }) => mrr))).toBeGreaterThan(0.7);
   });
 
-  it('default prompts of real histories are short, and those that are filled with recent facts use the room', () => {
-    for (const { ten, fitting, tokens } of figures) {
+  it('default prompts of real histories are short', () => {
+    for (const { ten, tokens } of figures) {
       expect(ten).toBeLessThan(900);
       expect(tokens).toBeLessThan(900);
-      expect(fitting).toBeGreaterThan(2 * tokens);
-      expect(fitting).toBeLessThanOrEqual(3600);
     }
   });
 });

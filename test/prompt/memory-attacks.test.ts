@@ -244,7 +244,6 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         const request = dispatchRequest({
           role,
           maxFacts: 100,
-          fill: 'recent',
           activeIntentId: 'INT-1',
           taskPrompt: 'change x\n\nas it should be',
           explain: true,
@@ -322,7 +321,7 @@ function likely({ budget }: Pick<CompiledPrompt, 'budget'>): number {
 }
 
 describe('the checker', () => {
-  const request = dispatchRequest({ taskPrompt: 'Change what is harmless', fill: 'recent' });
+  const request = dispatchRequest({ taskPrompt: 'Change what is harmless' });
   const { prompt } = compilePrompt(byContract(() => 'harmless').state, request, ROOM);
 
   it.each([

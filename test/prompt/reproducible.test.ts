@@ -34,12 +34,11 @@ const asked = {
   maxFacts: fc.nat(12),
   maxFiles: fc.nat(12),
   explain: fc.boolean(),
-  fill: fc.constantFrom('relevant' as const, 'recent' as const),
   hints: fc.constantFrom<CompileRequestInput['hints']>(undefined, { files: ['src/3.ts'], cwd: 'src' }),
   budget: fc.constantFrom(undefined, { inputTokens: 1200 }, { inputTokens: 5000 }),
   taskPrompt: said,
 };
-const { explain: _, maxFacts: __, fill: ___, ...atStart } = asked;
+const { explain: _, maxFacts: __, ...atStart } = asked;
 const requests: fc.Arbitrary<CompileRequestInput> = fc.oneof(
   fc.record({
     ...{ session: fc.constant('demo'), kind: fc.constant('dispatch' as const), ...asked },

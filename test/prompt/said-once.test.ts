@@ -137,27 +137,4 @@ describe('what is left over', () => {
     });
     expect(notes['Left to do by other tasks']).toHaveLength(2);
   });
-
-  it('what is less related is divided by what it is, decisions and findings before work', () => {
-    const { notes } = promptAfter(
-      [
-        implementer({ task_id: '2', summary: 'drew a logo', follow_up_actions: ['print it'] }),
-        implementer({
-          task_id: '3',
-          status: 'blocked',
-          blockers: ['no ink'],
-          facts: [{ subject: 'logo', relation: 'decided', object: 'keep it blue' }],
-        }),
-        reviewer({ task_id: '2', required_fixes: ['draw it round'] }),
-      ],
-      { taskPrompt: 'Parse', fill: 'recent' },
-    );
-    expect(notes).toEqual({
-      'Less related': [],
-      Decisions: ['- logo decided keep it blue [task:3]'],
-      Findings: ['- required fix: draw it round [task:2]'],
-      'Left to do': ['- blocked: no ink [task:3]', '- print it [task:2]'],
-      'Work done': ['- added the store [task:3]', '- drew a logo [task:2]'],
-    });
-  });
 });

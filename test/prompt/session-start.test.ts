@@ -179,15 +179,10 @@ describe('a session without goal and tasks', () => {
     return played;
   };
 
-  it('a session without goal and tasks shows its newest facts in an iteration', () => {
-    const { facts, considered } = compiled(worked(new Played(), 20));
-    expect(facts.map(({ object }) => object)).toEqual(
-      Array.from({ length: 20 }, (_, at) => `wrote part ${20 - at}`),
-    );
-    expect(considered?.facts.find(({ object }) => object === 'wrote part 20')).toMatchObject({
-      shown: true,
-      because: 'recent',
-    });
+  it('a session without goal and tasks shows no fact in an iteration for its age alone', () => {
+    const { facts, prompt } = compiled(worked(new Played(), 20));
+    expect(facts).toEqual([]);
+    expect(prompt).not.toContain('[Session Context]');
   });
 
   it('an open fix and a blocker come before newer facts in an iteration', () => {

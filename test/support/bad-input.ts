@@ -182,20 +182,13 @@ const COMPILE_REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>
   dispatch: {
     ...{ kind: 'dispatch', taskId: '1', taskPrompt: 'go on', role: 'reviewer', tags: ['test'], maxFacts: 5 },
     ...{ maxTokens: 100, asOf: 1, explain: true, activeIntentId: 'INT-1', systemPrompt: 'You are one.' },
-    ...{ ...OF_ROOM, fill: 'recent', include: ['messages'] },
+    ...{ ...OF_ROOM, include: ['messages'] },
     ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_MEANING },
   },
   iteration: {
     ...{ kind: 'iteration', template: '{{tasks}}', binary: 'tl', extra: 'x', taskPrompt: 'y', taskId: '1' },
     ...{ tags: ['test'], maxFacts: 5, maxTokens: 100, explain: true, activeIntentId: 'INT-1' },
-    ...{
-      after: 1,
-      afterTimeoutMs: 0,
-      now: '2026-01-01T00:00:00Z',
-      ...OF_ROOM,
-      fill: 'recent',
-      include: ['facts'],
-    },
+    ...{ after: 1, afterTimeoutMs: 0, now: '2026-01-01T00:00:00Z', ...OF_ROOM, include: ['facts'] },
     ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_MEANING },
   },
   'session-start': {

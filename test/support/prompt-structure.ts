@@ -25,7 +25,7 @@ export interface Section {
 const ITEM = /^- .*$/;
 const FACT = /^- .* \[task:[^[\]]*\]$/;
 const NOTES =
-  /^(Open findings( of other tasks, not yours unless you touch their files)?|Likely files|Related work|Decisions and conventions|Failing tests|Left to do by other tasks|Also known|Less related)( \(\d+ of \d+; all: `[^`]*`\))?:$/;
+  /^(Open findings( of other tasks, not yours unless you touch their files)?|Likely files|Related work|Decisions and conventions|Failing tests|Left to do by other tasks|Also known)( \(\d+ of \d+; all: `[^`]*`\))?:$/;
 
 /** A likely file with its reason, and the line of less likely ones. */
 const FILE =
@@ -36,7 +36,7 @@ const PERHAPS = /^Perhaps: .*$/;
 function checkNotes(lines: readonly string[]): void {
   let title = '';
   for (const line of lines) {
-    if (NOTES.test(line) || KIND_OF_NOTES.test(line) || PERHAPS.test(line) || line === '[Session Context]') {
+    if (NOTES.test(line) || PERHAPS.test(line) || line === '[Session Context]') {
       title = line;
       continue;
     }
@@ -44,9 +44,6 @@ function checkNotes(lines: readonly string[]): void {
     if (!rule.test(line)) throw new Error(`${JSON.stringify(line)} is not a line of ${title || 'the notes'}`);
   }
 }
-
-/** What the least related notes are divided into. */
-const KIND_OF_NOTES = /^(Decisions|Findings|Left to do|Tests|Work done|Facts):$/;
 
 const LEARNINGS_TITLE = /^(Relevant|Recent) learnings \(\d+\/\d+\):$/;
 const LEARNING = /^ {2}(\[\d\.\d\d\]|-) (pattern|insight|self_knowledge): .*$/;
@@ -93,7 +90,7 @@ export const TAIL_SECTIONS: readonly SectionRule[] = [
   },
   { name: 'guide', opening: /^Guide: .+$/, lines: [] },
   { name: 'learnings', opening: LEARNINGS_TITLE, lines: [LEARNING] },
-  { name: 'facts', opening: /^\[Session Context\]$/, lines: [ITEM, PERHAPS, NOTES, KIND_OF_NOTES] },
+  { name: 'facts', opening: /^\[Session Context\]$/, lines: [ITEM, PERHAPS, NOTES] },
   {
     name: 'recent',
     opening: /^\[Recent Steps\]$/,
@@ -130,7 +127,7 @@ export const PLACEHOLDER_LINES: Readonly<Record<string, readonly RegExp[]>> = {
   begin: [/^0\. \*\*Begin the iteration\*\* - `.*`$/],
   spec: [/^>( .*)?$/, /^See .+$/, /^\(shortened: \d+ of \d+ lines?; whole: .*\)$/, /^(?![#>(]).+$/],
   learnings: [LEARNINGS_TITLE, LEARNING],
-  sessionContext: [/^\[Session Context\]$/, ITEM, PERHAPS, NOTES, KIND_OF_NOTES],
+  sessionContext: [/^\[Session Context\]$/, ITEM, PERHAPS, NOTES],
   history: [
     new RegExp(String.raw`^- #\d+${AGE}: .*$`),
     new RegExp(`^-${REST}$`),

@@ -19,7 +19,7 @@ const budgetReport = z
     used: count('Tokens of the prompt.'),
     wanted: count('Tokens of the prompt if nothing had been left out.'),
     sections: z.array(sectionReport).describe('Sections with items.'),
-    dropped: count('Items left out, in all sections except the one that fills the remaining budget.'),
+    dropped: count('Items left out, in all sections.'),
     tokenizer: z.string().describe('Name of the tokenizer.'),
   })
   .meta({ id: 'BudgetReport', description: "The use of a prompt's budget." });
@@ -70,7 +70,7 @@ const consideredFact = z
     because: z
       .enum(['words', 'file', 'similar', 'recent'])
       .describe(
-        'The strongest reason: words of the task, a likely or open file, a similar result, or remaining budget.',
+        'The strongest reason: words of the task, a likely or open file, a similar result, or a recent decision, convention or explicit fact.',
       ),
     words: z.array(z.string()).describe('The words of the task that it contains, as stems.'),
     left: z

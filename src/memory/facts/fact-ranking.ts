@@ -24,8 +24,8 @@ export interface FactsAsked {
   readonly maxFacts?: number | undefined;
   /** Token budget at which to stop once the first places are filled. */
   readonly room?: number | undefined;
-  /** Maximum number of filler facts within `maxFacts`; absent: none. */
-  readonly rest?: number | undefined;
+  /** True to fill up to `maxFacts` with the facts that fit the task a little, then the newest. */
+  readonly byRecency?: boolean | undefined;
   /** Likely files, best first. */
   readonly files: readonly string[];
   /** Open files, relative to the project or absolute. */
@@ -33,7 +33,7 @@ export interface FactsAsked {
   /**
    * True if the answer is shown beside the task's ledger and likely files. Then the task's own decisions, conventions
    * and explicit facts are included, which the ledger lacks; file changes are not, unless requested by `tags`; and
-   * filler facts exclude verdicts and passing tests.
+   * verdicts and passing tests are not selected for their age.
    */
   readonly besideLedger?: boolean | undefined;
   /** Similarity, 0 to 1, by task of similar past results. */
@@ -57,7 +57,7 @@ const SHORT_QUERY = 25;
 /** Selects facts. The same facts and request give the same answer, whatever the order in which facts arrived. */
 export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRanking {
   const index = store.index();
-  const { maxFacts = Number.POSITIVE_INFINITY, room = Number.POSITIVE_INFINITY, rest = 0, work } = asked;
+  const { maxFacts = Number.POSITIVE_INFINITY, room = Number.POSITIVE_INFINITY, work } = asked;
   const withChanges = !asked.besideLedger || asked.tags !== undefined;
   const isAsked = (entry: IndexedFact) =>
     (withChanges || entry.group !== 'files') &&
@@ -89,16 +89,13 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
     .filter(isUseful);
   const choice = new FactChoice({ maxFacts, room }, candidates, new Set(asked.files));
   const isAllowed = (entry: IndexedFact) => !(asked.besideLedger && entry.isDull) && isAsked(entry);
-  if (rest > 0 && !choice.isFull) {
+  if (asked.byRecency && !choice.isFull) {
     // Least informative facts last.
     const newest = [false, true].map((isDull) => index.byAge(isDull).newestFirst());
-    choice.fill(
-      { index, faint: faint(), newest, isAllowed, total: allowedOf(asked, index, isAllowed) },
-      rest,
-    );
+    choice.fill({ index, faint: faint(), newest, isAllowed }, maxFacts);
   } else if (asked.lasting !== undefined && asked.lasting > choice.lasting && !choice.isFull) {
     const newest = [lastingFirst(index, faint(), asked.closeness)];
-    choice.fill({ index, faint: [], newest, isAllowed, total: 0 }, asked.lasting - choice.lasting);
+    choice.fill({ index, faint: [], newest, isAllowed }, asked.lasting - choice.lasting);
   }
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };
 }
@@ -141,22 +138,6 @@ function leadsFrom({ text, open = [], files }: FactsAsked, index: FactIndex): Le
   ];
 }
 
-/** Counts the filler candidates: without tags, all except some of the task's own. */
-function allowedOf(
-  { tags, taskId, besideLedger }: FactsAsked,
-  index: FactIndex,
-  isAllowed: (entry: IndexedFact) => boolean,
-): number {
-  if (tags !== undefined) {
-    let total = 0;
-    for (const entry of index.all()) if (isAllowed(entry)) total += 1;
-    return total;
-  }
-  const isCounted = ({ isDull }: IndexedFact) => !(besideLedger && isDull);
-  const own = index.ofTask(taskId).filter((entry) => isCounted(entry) && !isAllowed(entry));
-  return index.byAge(false).size + (besideLedger ? 0 : index.byAge(true).size) - own.length;
-}
-
 /** True if the ledger of its task lacks it: decisions, conventions, explicit facts. */
 function isBesideLedger(entry: IndexedFact, index: FactIndex): boolean {
   const { fact, group, isBare } = entry;
@@ -188,7 +169,6 @@ interface Filling {
   readonly newest: readonly Iterable<IndexedFact>[];
   /** True if the answer may contain the fact at all. */
   readonly isAllowed: (entry: IndexedFact) => boolean;
-  readonly total: number;
 }
 
 /** Assigns the places of an answer to candidates, the best first. */
@@ -200,7 +180,6 @@ export class FactChoice {
   readonly #chosen: Candidate[] = [];
   readonly #said = new Sayings(COMPARED);
   readonly #rest: Candidate[] = [];
-  #restTotal = 0;
 
   /** @param files likely files; facts that they changed are redundant */
   constructor(
@@ -253,9 +232,8 @@ export class FactChoice {
   }
 
   /** Adds up to `most` new facts: those with some relevance first, then the newest. */
-  fill({ index, faint, newest, isAllowed, total }: Filling, most: number): void {
+  fill({ index, faint, newest, isAllowed }: Filling, most: number): void {
     const known = this.#candidates.filter((each) => each.isChosen || isSaid(each));
-    this.#restTotal = total - known.filter(({ entry }) => isAllowed(entry)).length;
     const places = Math.min(most, this.#most - this.#chosen.length);
     if (places <= 0) return;
     const said = new Set(this.#chosen.map(({ entry }) => entry.saying));
@@ -282,12 +260,12 @@ export class FactChoice {
     }
   }
 
-  facts(): Pick<FactRanking, 'chosen' | 'cut' | 'rest' | 'restTotal'> {
+  facts(): Pick<FactRanking, 'chosen' | 'cut' | 'rest'> {
     const isCut = (each: Candidate) => each.isFree && !each.isChosen && !isSaid(each);
     const cut = this.#isCut ? this.#candidates.filter(isCut).map(({ entry }) => entry) : [];
     const chosen = this.#chosen;
     const best = [chosen.slice(0, PLACES), chosen.slice(PLACES)].flatMap((some) => some.sort(byWorth));
-    return { chosen: best.map(ranked), cut, rest: this.#rest.map(ranked), restTotal: this.#restTotal };
+    return { chosen: best.map(ranked), cut, rest: this.#rest.map(ranked) };
   }
 
   considered(): WeighedFact[] {

@@ -4,7 +4,7 @@ import type { FactQuery, IFactRetriever, RankedFact, SessionFact } from './fact-
 
 const NONE: ReadonlyMap<string, number> = new Map();
 
-/** Selects facts by shared words alone: `rankFacts` without files and past results. */
+/** Selects facts by shared words alone, then by recency: `rankFacts` without files and past results. */
 export class KeywordFactRetriever implements IFactRetriever {
   readonly #store: ISessionFactStore;
 
@@ -16,9 +16,8 @@ export class KeywordFactRetriever implements IFactRetriever {
     return this.rank(query).map(({ fact }) => fact);
   }
 
-  rank({ taskDescription: text, maxTokens, fill = 'recent', ...query }: FactQuery): RankedFact[] {
-    const rest = fill === 'recent' ? query.maxFacts : 0;
-    const ranking = rankFacts(this.#store, { ...query, rest, text, files: [], similar: NONE });
+  rank({ taskDescription: text, maxTokens, ...query }: FactQuery): RankedFact[] {
+    const ranking = rankFacts(this.#store, { ...query, byRecency: true, text, files: [], similar: NONE });
     return withinBudget([...ranking.chosen, ...ranking.rest], maxTokens);
   }
 }

@@ -87,8 +87,6 @@ export interface FactSelection {
 /** A request for the facts of a prompt. */
 export interface FactQuery extends FactSelection {
   readonly taskDescription: string;
-  /** `relevant`: only relevant facts. `recent`, the default: fills up to `maxFacts` with the newest. */
-  readonly fill?: 'relevant' | 'recent' | undefined;
   /** Token budget, at four characters a token. */
   readonly maxTokens: number;
 }
@@ -118,17 +116,15 @@ export interface FactRanking {
   readonly chosen: readonly RankedFact[];
   /** Relevant facts that did not fit. */
   readonly cut: readonly Pick<RankedFact, 'fact' | 'group'>[];
-  /** Filler facts: the most relevant first, then the newest. */
+  /** Facts that nothing else speaks for: by faint words, then the newest. */
   readonly rest: readonly RankedFact[];
-  /** Number of filler candidates. */
-  readonly restTotal: number;
   /** The best 30 candidates, best first. */
   readonly considered: readonly WeighedFact[];
   /** Number of relevant facts. */
   readonly total: number;
 }
 
-/** Selects the facts that a task needs. Never throws; returns an empty list if nothing is relevant. */
+/** Selects the facts that a task needs, and fills up to `maxFacts` with the newest. Never throws. */
 export interface IFactRetriever {
   retrieve(query: FactQuery): SessionFact[];
   /** Returns the same selection with scores and tokens. */

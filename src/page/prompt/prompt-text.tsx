@@ -132,7 +132,6 @@ const SECTIONS: Readonly<Record<string, readonly [name: string, about?: string]>
   tests: ['Failing tests', 'Tests that failed in their last run.'],
   requirements: ['Left to do by other tasks', 'Requirements and blockers of other tasks.'],
   facts: ['Also known', 'Other facts in words.'],
-  rest: ['Less related', 'Fills the rest of the budget: facts that fit the task a little, then the newest.'],
   left_out: ['Left out', 'Counts of items that did not fit, and the commands that show them.'],
   task: ['Task prompt'],
   tasks: ['Board'],

@@ -64,13 +64,6 @@ describe('the retriever', () => {
     ]);
   });
 
-  it('the retriever gives nothing that has nothing to do with the task, if it is asked to', () => {
-    const facts = [fact({ subject: 'docs/readme.md' }), fact({ subject: 'src/session/store.ts' })];
-    const retriever = retrieverOf(facts);
-    expect(subjects(retriever.retrieve(query({ fill: 'relevant' })))).toEqual(['src/session/store.ts']);
-    expect(retriever.retrieve(query({ fill: 'relevant', taskDescription: 'to be or not' }))).toEqual([]);
-  });
-
   it('the retriever puts the newer dispatch first where scores are equal, and keeps the order within one', () => {
     const facts = [
       fact({ subject: 'c', sourceSequence: 2 }),

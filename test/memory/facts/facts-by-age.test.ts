@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
 import type { IndexedFact } from '../../../src/memory/facts/fact-index.js';
 import { FactIndex } from '../../../src/memory/facts/fact-index.js';
-import { rankFacts } from '../../../src/memory/facts/fact-ranking.js';
-import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
-import { fact, factsFrom, roleResults } from '../../support/builders.js';
+import { fact } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
 const NEWEST_FIRST = (a: IndexedFact, b: IndexedFact) =>
@@ -30,25 +28,6 @@ it('facts that come and go in any order are listed as a sort of all of them woul
           expect(index.byAge(isDull).size).toBe(plain.length);
         }
       }
-    }),
-  );
-});
-
-it('an answer that is filled up counts what it was filled from as a look at every fact would', () => {
-  const runs = fc.array(roleResults, { maxLength: 8 });
-  fc.assert(
-    fc.property(runs, fc.boolean(), fc.constantFrom('1', '2', 'none'), (results, besideLedger, one) => {
-      const store = new InMemorySessionFactStore();
-      for (const [at, returned] of results.entries()) store.add(factsFrom(at + 1, returned));
-      // Beside a ledger, what its own task decided is chosen before.
-      const taskId = besideLedger ? 'none' : one;
-      const asked = { text: '', taskId, files: [], similar: new Map(), besideLedger, rest: 1000 };
-      const allowed = [...store.index().all()].filter(
-        (entry) => entry.fact.sourceTaskId !== taskId && !(besideLedger && entry.isDull),
-      );
-      expect(rankFacts(store, asked).restTotal).toBe(allowed.length);
-      const tagged = allowed.filter(({ fact }) => fact.tags.includes('test'));
-      expect(rankFacts(store, { ...asked, tags: ['test'] }).restTotal).toBe(tagged.length);
     }),
   );
 });

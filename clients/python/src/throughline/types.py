@@ -226,8 +226,6 @@ class PromptOptions(TypedDict):
     """Only facts with one of these tags."""
     max_facts: NotRequired[int]
     """Maximum number of facts. Default: as many as fit."""
-    fill: NotRequired[Literal["relevant", "recent"]]
-    """relevant shows what is expected to help; recent fills the remaining budget with less related facts, then the newest. Default: relevant."""
     binary: NotRequired[str]
     """The command that the prompt tells its reader to use."""
     after: NotRequired[int]
@@ -383,7 +381,7 @@ class ConsideredFact(TypedDict):
     kind: str
     """Its section: findings, conventions, decisions, tests, requirements, work, files or facts."""
     because: Literal["words", "file", "similar", "recent"]
-    """The strongest reason: words of the task, a likely or open file, a similar result, or remaining budget."""
+    """The strongest reason: words of the task, a likely or open file, a similar result, or a recent decision, convention or explicit fact."""
     words: list[str]
     """The words of the task that it contains, as stems."""
     left: NotRequired[Literal["rank", "near-duplicate", "one task", "held", "likely file", "budget"]]
@@ -458,7 +456,7 @@ class BudgetReport(TypedDict):
     sections: list[SectionReport]
     """Sections with items."""
     dropped: int
-    """Items left out, in all sections except the one that fills the remaining budget."""
+    """Items left out, in all sections."""
     tokenizer: str
     """Name of the tokenizer."""
 
