@@ -321,7 +321,7 @@ function likely({ budget }: Pick<CompiledPrompt, 'budget'>): number {
 }
 
 describe('the checker', () => {
-  const request = dispatchRequest({ taskPrompt: 'Change what is harmless' });
+  const request = dispatchRequest({ taskId: '9', taskPrompt: 'Change what is harmless' });
   const { prompt } = compilePrompt(byContract(() => 'harmless').state, request, ROOM);
 
   it.each([

@@ -122,8 +122,8 @@ describe('the room for input', () => {
 
   it('a request may say the room for input and for the answer itself', () => {
     const asked = (budget: object) => dispatchRoom(DEFAULT_BUDGET, 'implementer', budget);
-    expect(asked({ inputTokens: 700 })).toEqual({ room: 700, usual: 3600, outputTokens: 1200 });
-    expect(asked({ outputTokens: 800 })).toEqual({ room: 4000, usual: 4000, outputTokens: 800 });
+    expect(asked({ inputTokens: 700 })).toEqual({ room: 700, outputTokens: 1200 });
+    expect(asked({ outputTokens: 800 })).toEqual({ room: 4000, outputTokens: 800 });
     const request = dispatchRequest({
       taskPrompt: TASK_PROMPT,
       budget: { inputTokens: 480, outputTokens: 99 },

@@ -49,7 +49,6 @@ describe('what has to do with a task', () => {
       chosen: [],
       cut: [],
       rest: [],
-      restTotal: 0,
       considered: [],
       total: 0,
     });
@@ -270,7 +269,7 @@ describe('an answer beside the ledger of its task', () => {
     const change = 'src/walls.ts modified_by task:1';
     const about = { text: 'walls', besideLedger: true };
     expect(shown(store, about)).toEqual([]);
-    const all = { maxFacts: undefined, rest: 100 };
+    const all = { maxFacts: undefined, byRecency: true };
     expect(shown(store, { ...about, ...all, besideLedger: false })).toContain(change);
     const beside = shown(store, { ...about, ...all });
     expect(beside).toHaveLength(1 + OTHERS.length);
