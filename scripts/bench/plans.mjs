@@ -14,22 +14,6 @@ const SHAPES = {
     each((at) => `- [ ] ${at}. Part ${at}\n${body(9)}\n  - _Requirements: 1.2, 3_`),
   'headings, 55,000 lines': () => each((at) => `### T-${at}: Part\n\n- **Status:** done\n${body(7)}\n`),
   'prompts, 55,000 lines': () => each((at) => `- [ ] ${at}. Part\n  - _Prompt: Role\n${body(8)}\n    end_`),
-  'a table': () => `| ID | Task | Status |\n|---|---|---|\n${each((at) => `| T${at} | Part ${at} | done |`)}`,
-  'a front matter': () =>
-    `---\ntodos:\n${each((at) => `  - id: t${at}\n    content: Part ${at}\n    status: pending`)}\n---\n`,
-  JSON: () =>
-    JSON.stringify(
-      {
-        tasks: Array.from({ length: TASKS }, (_, id) => ({
-          id,
-          title: 'Part',
-          status: 'done',
-          dependencies: [],
-        })),
-      },
-      undefined,
-      1,
-    ),
 };
 
 export default {

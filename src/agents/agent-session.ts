@@ -177,7 +177,6 @@ export const PLAN_PLACES = [
   '.spec-workflow/specs/*/tasks.md',
   'openspec/changes/*/tasks.md',
   'tasks.md',
-  '.taskmaster/tasks/tasks.json',
   'PLAN.md',
   'TODO.md',
 ] as const;

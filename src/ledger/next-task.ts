@@ -200,7 +200,7 @@ export function leavesOf(tasks: readonly ProgressTask[]): ProgressTask[] {
 
 /** Names that every plan has, which say nothing about it. */
 const USUAL =
-  /^(tasks?|plans?|todos?|specs?|changes|docs?|\.kiro|\.spec-workflow|openspec|\.taskmaster|\.cursor|\.|\.\.)$/i;
+  /^(tasks?|plans?|todos?|specs?|changes|docs?|\.kiro|\.spec-workflow|openspec|\.cursor|\.|\.\.)$/i;
 
 export function specNameOf(path: string): string {
   const parts = path.split(/[/\\]+/).filter((part) => part !== '');

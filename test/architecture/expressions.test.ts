@@ -33,14 +33,8 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
     String.raw`\b(?<board>`,
     'each try ends within 150 characters: every repeat in it is bounded',
   ],
-  ['ledger/tasks-md/ids.ts', '^', 'it sees the first 80 characters of a line, and nothing more'],
-  ...[String.raw`\s+(?:tasks?`, String.raw`\s*[(（]`, String.raw`\s*[:：]$`].map(
-    (begins) =>
-      ['ledger/tasks-md/headings.ts', begins, 'it sees a heading of at most 60 characters'] as const,
-  ),
-  ...[String.raw`^\p{Extended_Pictographic}`, String.raw`^[\p{L}`, String.raw`\s+(?=`].map(
-    (begins) => ['ledger/tasks-md/stated.ts', begins, 'it sees at most 44 characters in brackets'] as const,
-  ),
+  ['ledger/tasks-md/task-ids.ts', '^', 'it sees the first 80 characters of a line, and nothing more'],
+  ['ledger/tasks-md/task-line.ts', String.raw`\s(?:(\p`, 'it sees the last 40 characters of a line'],
   [
     'memory/learnings/learnings-state.ts',
     '(?<!',

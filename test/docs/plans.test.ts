@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';
-import { DIALECTS } from '../../src/ledger/tasks-md/stated.js';
+import { DIALECTS, parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';
 import { quoted } from '../../src/shared/text.js';
 import { endingWith, ROOT } from './pages.js';
 
@@ -41,38 +40,6 @@ const PLANS: Readonly<Record<string, readonly string[]>> = {
     '**Status**: ⚠️ BLOCKED',
   ],
   'numbered line': ['### Phase 1: Parser', '', '1. **✅ Write the lexer**', '2. **🚧 Write the parser**'],
-  table: ['| Phase | Status |', '|---|---|', '| Phase 1: Lexer | ✅ Done |', '| Phase 2: Parser | 40% |'],
-  'list of a plan': ['## Plan', '', '1. Write the lexer', '2. Write the parser'],
-  section: ['## ✅ Done', '', '- Write the lexer', '', '## 🚧 In progress', '', '- Write the parser'],
-  Cursor: [
-    '---',
-    'name: Parser',
-    'todos:',
-    '  - id: lexer',
-    '    content: Write the lexer',
-    '    status: completed',
-    '  - id: parser',
-    '    content: Write the parser',
-    '    status: pending',
-    '    dependencies: [lexer]',
-    '---',
-  ],
-  'task-master': [
-    '{"master": {"tasks": [',
-    '  {"id": 1, "title": "Write the lexer", "status": "done"},',
-    '  {"id": 2, "title": "Write the parser", "status": "pending", "dependencies": [1],',
-    '   "details": "Recursive descent."}',
-    ']}}',
-  ],
-  'task_001.txt': [
-    '# Task ID: 2',
-    '# Title: Write the parser',
-    '# Status: in-progress',
-    '# Dependencies: None',
-    '# Subtasks:',
-    '## 1. Expressions [done]',
-    '## 2. Statements [pending]',
-  ],
 };
 
 it('the reference shows a small plan of each dialect, and the tasks that it produces', async () => {
@@ -106,17 +73,17 @@ ${rows.join('\n')}
   });
   const page = `## Plans that are read
 
-A plan may use any of these formats, or several at once; its text decides, not its name. Each example is followed by the tasks that it
-produces. This part of the page is generated from the code.
+A plan is a Markdown file in any of these formats, or in several at once. Each example is followed by the tasks that it produces. This
+part of the page is generated from the code.
 
-Every line of a plan is a task, part of a task, prose, or reported as not placed. Tasks without an id are named by their place
-(\`todo#1\`) or by the text of their heading. A list of phases that only repeats the headings below it adds no tasks. \`01-02: Write the
-parser\` below the heading of phase 1 is a task without a checkbox. A plan has at most 5,000 lines, or objects in JSON; a longer one fails
-with \`plan_too_long\`.
+A task is a line with a check box, a heading with an id, or, in a plan without these, a numbered item that begins in bold. Every other
+line describes a task, is prose, or is reported with its line as not placed: a status without a check box, a row of a table, a front
+matter. Tasks without an id are named by their place (\`todo#1\`). A list of phases that only repeats the headings below it adds no
+tasks. A plan has at most 5,000 lines; a longer one fails with \`plan_too_long\`.
 
-The prompt of a task is its \`_Prompt: …_\` or \`**Prompt**\` block; in JSON its \`prompt\`, otherwise its \`details\`. In Markdown, a task or
-group without one uses its body: items, paragraphs, code and tables, with the headings above them, but not its parts, requirements,
-dependencies, status or comments.
+The prompt of a task consists of the lines of its body, without its parts, requirements, dependencies, status and comments; then of its
+\`_Prompt: …_\` or \`**Prompt**\` block; then of the text below the headings above it, such as the goal of its phase. The text before the
+first heading that holds only some of the tasks goes with every task.
 
 ${sections.join('\n')}`;
   await expect(endingWith('docs/how-to/follow-a-plan.md', page)).toMatchFileSnapshot(

@@ -4,7 +4,6 @@ import { specNameOf } from '../../src/ledger/next-task.js';
 it.each([
   ['/work/app/.kiro/specs/parser/tasks.md', 'parser'],
   ['openspec/changes/add-login/tasks.md', 'add-login'],
-  ['/work/app/.taskmaster/tasks/tasks.json', 'app'],
   ['/work/app/PLAN.md', 'app'],
   ['release.plan.md', 'release.plan'],
   ['tasks.md', 'plan'],

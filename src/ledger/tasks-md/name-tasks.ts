@@ -1,5 +1,5 @@
-import { type Draft, problem } from './draft.js';
-import type { TaskProblem } from './parsed-tasks.js';
+import { problem, type TaskProblem } from './parsed-tasks.js';
+import type { Draft } from './scan.js';
 
 /**
  * Gives every task a unique name. `drafts` come in document order, parents first; `ParsedTask.id` describes the forms.
@@ -11,83 +11,44 @@ export function nameTasks(
   problems: TaskProblem[],
 ): Map<Draft, string> {
   const names = new Map<Draft, string>();
-  const taken = new Set<string>();
+  const taken = new Set<string | undefined>();
   const written = new Set(drafts.map(({ head }) => head.id));
-  const ordinals = new Map<string, number>();
-  const copies = new Map<string, number>();
+  const counts = new Map<string, number>();
+  /** Counts on from the last name of this form, so that many equal ids take linear time. */
+  const counted = (stem: string, first: number): string => {
+    let count = counts.get(stem) ?? first;
+    while (taken.has(`${stem}${count}`) || written.has(`${stem}${count}`)) count += 1;
+    counts.set(stem, count + 1);
+    return `${stem}${count}`;
+  };
   const unnamed: Draft[] = [];
   for (const draft of drafts) {
     const parent = parents.get(draft);
     const above = parent && names.get(parent);
     const wanted = draft.head.id ?? numbered(draft, above) ?? titled(draft);
-    if (wanted !== undefined && !taken.has(wanted)) {
-      names.set(draft, wanted);
-      taken.add(wanted);
-      if (draft.head.id === undefined && draft.origin === 'heading') unnamed.push(draft);
-      continue;
+    let name = wanted ?? counted(`${above ?? slug(draft.under?.text ?? '')}#`, 1);
+    if (taken.has(name)) {
+      name = counted(`${wanted}~`, 2);
+      const message = `${wanted} is taken by an earlier task; named ${name}`;
+      problems.push(problem('duplicate_id', draft.line, message));
     }
-    let name: string;
-    if (wanted !== undefined) {
-      let copy = copies.get(wanted) ?? 1;
-      do copy += 1;
-      while (taken.has(`${wanted}~${copy}`) || written.has(`${wanted}~${copy}`));
-      copies.set(wanted, copy);
-      name = `${wanted}~${copy}`;
-      problems.push(
-        problem('duplicate_id', draft.line, `${wanted} is taken by an earlier task; named ${name}`),
-      );
-    } else {
-      const scope = above ?? slug(draft.under?.text ?? '');
-      let ordinal = ordinals.get(scope) ?? 0;
-      do {
-        ordinal += 1;
-        name = `${scope}#${ordinal}`;
-      } while (taken.has(name) || written.has(name));
-      ordinals.set(scope, ordinal);
-      unnamed.push(draft);
-    }
+    if (wanted === undefined || wanted === titled(draft)) unnamed.push(draft);
     names.set(draft, name);
     taken.add(name);
   }
-  reportUnnamed(unnamed, names, problems);
-  return names;
-}
-
-/** Limit of line ranges in a report. */
-const MAX_RANGES = 12;
-
-/** One report for all: a plain checklist has no ids, and nothing is wrong with that. */
-function reportUnnamed(
-  unnamed: readonly Draft[],
-  names: ReadonlyMap<Draft, string>,
-  problems: TaskProblem[],
-): void {
   const [first] = unnamed;
-  if (first === undefined) return;
-  const last = unnamed.at(-1) ?? first;
+  if (first === undefined) return names;
+  // One report for all: a plain checklist has no ids, and nothing is wrong with that.
   const count = unnamed.length;
-  const name = names.get(first);
   const message =
     count === 1
-      ? `1 task has no id of its own; it is named ${name}`
-      : `${count} tasks have no id of their own; each is named by its place or text, the first ${name}: lines ${linesOf(unnamed)}`;
-  problems.push({ ...problem('checkbox_without_id', first.line, message, last.line), tasks: count });
-}
-
-/** For example `3-7, 9 and 12 more`. */
-function linesOf(drafts: readonly Draft[]): string {
-  const ranges: { from: number; to: number }[] = [];
-  let shown = 0;
-  for (const { line } of drafts) {
-    const range = ranges.at(-1);
-    if (range?.to === line - 1) range.to = line;
-    else if (ranges.length < MAX_RANGES) ranges.push({ from: line, to: line });
-    else break;
-    shown += 1;
-  }
-  const said = ranges.map(({ from, to }) => (from === to ? `${from + 1}` : `${from + 1}-${to + 1}`));
-  const more = drafts.length - shown;
-  return more === 0 ? said.join(', ') : `${said.join(', ')} and ${more} more`;
+      ? `1 task has no id of its own; it is named ${names.get(first)}`
+      : `${count} tasks have no id of their own; each is named by its place or text, the first ${names.get(first)}`;
+  problems.push({
+    ...problem('checkbox_without_id', first.line, message, unnamed.at(-1)?.line),
+    tasks: count,
+  });
+  return names;
 }
 
 function numbered({ ordinal }: Draft, above: string | undefined): string | undefined {
@@ -97,7 +58,7 @@ function numbered({ ordinal }: Draft, above: string | undefined): string | undef
 
 /** Names a heading without a number by its text. */
 function titled({ origin, head }: Draft): string | undefined {
-  return origin === 'heading' ? slug(head.text) || undefined : undefined;
+  return origin === 'heading' && head.id === undefined ? slug(head.text) || undefined : undefined;
 }
 
 /** Keeps letters and digits of any script; short, since task ids end up in prompts. */

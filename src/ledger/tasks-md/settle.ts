@@ -1,85 +1,76 @@
-import { addAll, type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
-import { outerId } from './ids.js';
+import { contentsOf } from './contents.js';
 import { nameTasks } from './name-tasks.js';
-import { headingTask, mergeOverviews, withoutRepeats } from './overviews.js';
-import { dedent, type ParsedTask, type ParsedTasks, type TaskProblem } from './parsed-tasks.js';
-import { settleStatuses } from './status.js';
+import { type ParsedTask, type ParsedTasks, problem, type TaskProblem } from './parsed-tasks.js';
+import { dedent } from './plan-lines.js';
+import type { Draft, Findings, Heading } from './scan.js';
+import { settleStatuses } from './statuses.js';
+import { outerId } from './task-ids.js';
 
-/** Decides which findings are tasks, and settles their parents, ids and statuses. */
-export function settle(findings: Findings): ParsedTasks {
-  const problems: TaskProblem[] = [...findings.problems];
-  const named = new Set(
-    findings.mentions.flatMap(({ draft, mark }) => (mark === undefined ? [] : [draft.head.id])),
-  );
-  for (const { head } of findings.drafts) if (head.phase) named.add(head.id);
-  const confirmed = confirmHeadings(findings, named);
-  const found = [...findings.drafts];
-  for (const heading of confirmed) if (heading.draft !== undefined) found.push(heading.draft);
-  placeMentions(findings.mentions, found, problems);
-  addAll(found, plannedTasks(findings, found));
-  found.sort((left, right) => left.line - right.line);
-  const drafts = withoutRepeats(found, findings.headings, confirmed);
-  const kept = mergeOverviews(drafts, confirmed);
+/** Decides which findings are tasks, and settles their parents, ids, statuses and words. */
+export function settle(findings: Findings): ParsedTasks & { readonly preambleEnd: number } {
+  const problems = [...findings.problems];
+  const confirmed = confirmHeadings(findings);
+  const kept = tasksOf(findings, confirmed);
+  placeMentions(findings, kept, problems);
+  const holders = new Set(kept.flatMap(headingsAbove));
+  for (const heading of findings.headings) {
+    if (headingTask(heading, confirmed) !== undefined) continue;
+    for (const doubt of heading.doubts) {
+      if (doubt.line !== heading.line + 1 || !holders.has(heading)) problems.push(doubt);
+    }
+  }
   const parents = findParents(kept, confirmed);
   const groups = new Set(parents.values());
-  reportUnconfirmed(findings.headings, drafts, problems);
-  readSections(kept, parents, groups, sectionsOf(findings), problems);
   const names = nameTasks(kept, parents, problems);
   const statuses = settleStatuses(kept, parents, names, problems);
-  const known = dependsOnSome(kept) ? byLowerCase(names.values()) : undefined;
-  const tasks: ParsedTask[] = [];
-  for (const draft of kept) {
-    const parent = parents.get(draft);
+  const known = new Map([...names.values()].map((name) => [name.toLowerCase(), name] as const));
+  const shared = sharedHeadings(kept);
+  const isTask = new Set(kept);
+  const wordsOf = (heading: Heading): string[] =>
+    heading.words.flatMap(({ raw, of }) => (of !== undefined && isTask.has(of) ? [] : [raw]));
+  const words = wordsOfHeadings(findings.headings, confirmed, wordsOf);
+  const tasks = kept.map((draft): ParsedTask => {
     const { head } = draft;
-    const { mark, from } = statuses.get(draft) ?? {
-      mark: { status: 'pending' as const },
-      from: 'none' as const,
-    };
-    const parentId = parent && names.get(parent);
+    const { mark, from } = statuses.of(draft);
     const id = names.get(draft) ?? '';
+    const parent = parents.get(draft);
+    const parentId = parent && names.get(parent);
     const isChapter = draft.origin === 'heading' && (head.phase || head.id === undefined);
-    const task: { -readonly [Key in keyof ParsedTask]: ParsedTask[Key] } = {
+    const prompt = [
+      ...dedent([...draft.details, ...(words.get(draft) ?? [])]),
+      ...(draft.prompt === undefined ? [] : [draft.prompt]),
+      ...wordsAbove(draft, confirmed, shared, wordsOf),
+    ].join('\n');
+    const isBlocked = mark.hold === 'blocked';
+    return {
       id,
       text: head.text,
       status: mark.status,
       statusFrom: from,
       group: from === 'children' || (isChapter && groups.has(draft)),
       optional: head.optional,
-      blocked: mark.hold === 'blocked',
+      blocked: isBlocked,
+      ...(isBlocked && draft.reason !== undefined && { reason: draft.reason }),
       cancelled: mark.hold === 'cancelled',
+      ...(parentId !== undefined && { parent: parentId }),
       line: draft.line + 1,
+      ...(prompt !== '' && { prompt }),
       requirements: draft.requirements,
       dependsOn: dependencies(draft, id, known, problems),
     };
-    if (parentId !== undefined) task.parent = parentId;
-    const prompt = [...dedent(draft.details), ...(draft.prompt ? [draft.prompt] : [])].join('\n');
-    if (prompt !== '') task.prompt = prompt;
-    if (task.blocked && draft.reason !== undefined) task.reason = draft.reason;
-    tasks.push(task);
-  }
+  });
   if (tasks.length === 0) problems.push(problem('no_tasks', 0, 'the file holds no task'));
   problems.sort((left, right) => left.line - right.line);
-  return { tasks, problems };
-}
-
-function dependsOnSome(drafts: readonly Draft[]): boolean {
-  return drafts.some(({ dependsOn }) => dependsOn.length > 0);
-}
-
-function byLowerCase(names: Iterable<string>): ReadonlyMap<string, string> {
-  const known = new Map<string, string>();
-  for (const name of names) known.set(name.toLowerCase(), name);
-  return known;
+  return { tasks, problems, preambleEnd: preambleEnd(kept, shared) };
 }
 
 /** Maps dependencies to the tasks' names and reports unknown ones. */
 function dependencies(
   { dependsOn, line }: Draft,
   id: string,
-  known: ReadonlyMap<string, string> | undefined,
+  known: ReadonlyMap<string, string>,
   problems: TaskProblem[],
 ): readonly string[] {
-  if (known === undefined || dependsOn.length === 0) return dependsOn;
   return [...new Set(dependsOn)].map((each) => {
     const name = known.get(each.toLowerCase());
     if (name === undefined) {
@@ -90,105 +81,53 @@ function dependencies(
   });
 }
 
-/** Reports statuses below a heading that turned out to be no task. */
-function reportUnconfirmed(
-  headings: readonly Heading[],
-  kept: readonly Draft[],
-  problems: TaskProblem[],
-): void {
-  if (headings.length === 0) return;
-  const tasks = new Set(kept);
-  for (const { draft } of headings) {
-    if (draft === undefined || tasks.has(draft)) continue;
-    addAll(problems, draft.otherwise);
-    for (const { line } of draft.statuses) {
-      problems.push(
-        problem(
-          'mark_without_id',
-          line,
-          `a status below "${draft.head.text.slice(0, 60)}", which is not a task`,
-        ),
-      );
-    }
-  }
-}
-
-/** Returns items of a plan without marks: those with a plan id, or all if the file has no other task. */
-function plannedTasks({ planned, headings }: Findings, drafts: readonly Draft[]): Draft[] {
-  const shown = sectionsOf({ headings });
-  const isSure = ({ head, under }: Draft): boolean =>
-    head.certain || (under?.isStatus === true && shown.has(under) && head.box === undefined);
-  const sure = planned.filter(isSure);
-  if (drafts.length > 0 || sure.length > 0) return sure;
-  if (planned.length > 0) return [...planned];
-  return headings.flatMap(({ draft }) => (draft?.head.phase === true ? [draft] : []));
-}
-
-/** Returns headings that give a status: with a mark, or by their word if the file has several such words. */
-function sectionsOf({ headings }: Pick<Findings, 'headings'>): Set<Heading> {
-  const sections = headings.filter(({ isStatus }) => isStatus);
-  const words = new Set(sections.map(({ says }) => `${says?.status} ${says?.hold}`));
-  return new Set(words.size > 1 ? sections : sections.filter(({ isMarked }) => isMarked));
-}
-
-/** Gives tasks the status of their section, and reports marked sections without tasks. */
-function readSections(
-  drafts: readonly Draft[],
-  parents: ReadonlyMap<Draft, Draft>,
-  groups: ReadonlySet<Draft>,
-  sections: ReadonlySet<Heading>,
-  problems: TaskProblem[],
-): void {
-  const used = new Set<Heading>();
-  for (const draft of drafts) {
-    let section = draft.under;
-    while (section !== undefined && !sections.has(section)) section = section.outer;
-    if (section?.says === undefined) continue;
-    used.add(section);
-    if (parents.has(draft)) continue;
-    const states = draft.head.box !== undefined || draft.head.mark !== undefined || draft.statuses.length > 0;
-    const isDone = draft.head.box?.mark.status === 'completed' || draft.head.mark?.status === 'completed';
-    // Work in progress has finished parts.
-    if ((states && groups.has(draft)) || (isDone && section.says.status === 'in-progress')) continue;
-    draft.statuses.push({ from: 'section', line: section.line, mark: section.says });
-  }
-  for (const { line, text, isMarked } of [...sections].filter((section) => !used.has(section))) {
-    if (!isMarked) continue;
-    const message = `"${text.slice(0, 60)}" gives a status to its section, which holds no task`;
-    problems.push(problem('mark_without_id', line, message));
-  }
+/**
+ * Returns the tasks in document order: boxes, marked bold items and confirmed headings. A file without any has the
+ * tasks of its bold numbered items, or else its phases.
+ */
+function tasksOf({ drafts, planned, headings }: Findings, confirmed: ReadonlySet<Heading>): Draft[] {
+  const found = [...drafts];
+  for (const { draft } of confirmed) if (draft !== undefined) found.push(draft);
+  found.sort((left, right) => left.line - right.line);
+  const listed = contentsOf(found, headings, confirmed, true);
+  if (found.length > 0) return found.filter((draft) => !listed.has(draft));
+  const repeated = contentsOf(planned, headings, confirmed, false);
+  const items = planned.filter((draft) => !repeated.has(draft));
+  return items.length > 0
+    ? items
+    : headings.flatMap(({ draft }) => (draft?.head.phase === true ? [draft] : []));
 }
 
 /**
- * A heading is a task if it says so (`T001`, a box, a mark), or if a status elsewhere names it. A mere number (`### 1.
- * Title`) counts only if the boxes below are its own: without ids, or with ids under its number. `## 4. Plan` over
- * `T001` is a chapter, and the document's title is never a task by its number.
+ * A heading is a task if it says so (`T001`, a box), or if it has a status. A mere number (`### 1. Title`) counts only
+ * if the boxes below are its own: without ids, or with ids under its number. `## 4. Plan` over `T001` is a chapter, and
+ * the document's title is never a task by its number.
  */
-function confirmHeadings(
-  { headings, drafts }: Findings,
-  named: ReadonlySet<string | undefined>,
-): Set<Heading> {
+function confirmHeadings({ headings, drafts, mentions }: Findings): Set<Heading> {
+  const named = new Set(mentions.flatMap(({ id, mark }) => (mark === undefined ? [] : [id])));
+  for (const { head } of drafts) if (head.phase && head.id !== undefined) named.add(head.id);
   const confirmed = new Set<Heading>();
-  const isCertain = ({ draft, level }: Heading): boolean =>
-    draft !== undefined &&
-    (draft.head.box !== undefined ||
-      draft.head.mark !== undefined ||
-      draft.head.certain ||
-      (draft.statuses.length > 0 && (level > 1 || draft.head.phase)) ||
-      (level > 1 && named.has(draft.head.id)));
-  for (const heading of headings) if (isCertain(heading)) confirmed.add(heading);
+  for (const heading of headings) {
+    const { draft, level } = heading;
+    if (draft === undefined) continue;
+    const { head, statuses } = draft;
+    const isInner = level > 1;
+    const isTask =
+      head.box !== undefined ||
+      head.stated?.mark !== undefined ||
+      head.certain ||
+      (statuses.length > 0 && (isInner || head.phase)) ||
+      (isInner && named.has(head.id ?? ''));
+    if (isTask) confirmed.add(heading);
+  }
   for (const { head, under, owner } of drafts) {
     if (owner === undefined && under !== undefined && supports(under, head.id)) confirmed.add(under);
   }
   // From the end, so that `### 1.1` is settled before the `## 1.` around it.
   for (const heading of headings.toReversed()) {
     const { outer, draft } = heading;
-    if (
-      confirmed.has(heading) &&
-      draft?.head.id !== undefined &&
-      outer !== undefined &&
-      supports(outer, draft.head.id)
-    ) {
+    const id = draft?.head.id;
+    if (confirmed.has(heading) && id !== undefined && outer !== undefined && supports(outer, id)) {
       confirmed.add(outer);
     }
   }
@@ -196,45 +135,37 @@ function confirmHeadings(
 }
 
 function supports({ draft, level }: Heading, id: string | undefined): boolean {
-  if (draft?.head.id === undefined || level === 1) return false;
-  if (draft.head.phase && id !== undefined) {
-    // `01-02` is a plan of `Phase 1`, and `1.2` a task of it.
-    return (
-      Number(/^\d+(?=[.-]\d)/.exec(id)?.[0]) ===
-      Number(draft.head.id.slice(draft.head.id.lastIndexOf(' ') + 1))
-    );
-  }
-  return id === undefined || id === draft.head.id || id.startsWith(`${draft.head.id}.`);
+  const own = draft?.head.id;
+  if (own === undefined || level === 1) return false;
+  if (id === undefined || id === own || id.startsWith(`${own}.`)) return true;
+  // `01-02` is a plan of `Phase 1`, and `1.2` a task of it.
+  const number = /^(\d+)[.-]\d/.exec(id)?.[1];
+  return draft?.head.phase === true && number !== undefined && own.endsWith(` ${Number(number)}`);
 }
 
-/** Applies statuses of mentions; a mention with a status and no task becomes a task. */
-function placeMentions(mentions: readonly Mention[], drafts: Draft[], problems: TaskProblem[]): void {
-  if (mentions.length === 0) return;
+function headingTask(from: Heading | undefined, confirmed: ReadonlySet<Heading>): Draft | undefined {
+  for (let heading = from; heading !== undefined; heading = heading.outer) {
+    if (heading.draft !== undefined && confirmed.has(heading)) return heading.draft;
+  }
+  return undefined;
+}
+
+/** Applies the statuses of mentions; what mentions no task is reported. */
+function placeMentions({ mentions }: Findings, drafts: readonly Draft[], problems: TaskProblem[]): void {
   const known = new Map<string, Draft>();
-  for (const draft of drafts) {
-    if (draft.head.id !== undefined && !known.has(draft.head.id)) known.set(draft.head.id, draft);
-  }
-  const own = new Map<Draft, Mention>();
-  for (const mention of mentions) {
-    const { draft, line, from, mark } = mention;
-    const id = draft.head.id ?? '';
-    if (mark === undefined) continue;
+  for (const draft of drafts.toReversed()) if (draft.head.id !== undefined) known.set(draft.head.id, draft);
+  for (const { id, line, from, mark } of mentions) {
     const task = known.get(id);
-    if (task !== undefined && own.get(task)?.from !== from) {
-      task.statuses.push({ from, line, mark });
-      continue;
-    }
-    draft.statuses.push({ from, line, mark });
-    own.set(draft, mention);
-    drafts.push(draft);
-    if (task === undefined) known.set(id, draft);
-  }
-  for (const { draft, line, mark } of mentions) {
-    const id = draft.head.id ?? '';
-    if (mark !== undefined || known.has(id)) continue;
-    problems.push(
-      problem('id_without_status', line, `${id} looks like a task, but has neither checkbox nor status`),
-    );
+    if (task !== undefined && mark !== undefined) task.statuses.push({ from, line, mark });
+    if (task !== undefined) continue;
+    const [code, message] =
+      mark === undefined
+        ? (['id_without_status', `${id} looks like a task, but has neither check box nor status`] as const)
+        : ([
+            'mark_without_id',
+            `${id} has a status here, but no task has this id; give it a check box`,
+          ] as const);
+    problems.push(problem(code, line, message));
   }
 }
 
@@ -257,4 +188,64 @@ function outerTask(id: string | undefined, earlier: ReadonlyMap<string, Draft>):
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Returns the headings that hold all tasks: their words are for all of them. */
+function sharedHeadings(drafts: readonly Draft[]): ReadonlySet<Heading> {
+  const counts = new Map<Heading, number>();
+  for (const draft of drafts) {
+    for (const heading of headingsAbove(draft)) counts.set(heading, (counts.get(heading) ?? 0) + 1);
+  }
+  return new Set([...counts].flatMap(([heading, count]) => (count === drafts.length ? [heading] : [])));
+}
+
+/** From the inside. */
+function headingsAbove(draft: Draft | undefined): Heading[] {
+  const above: Heading[] = [];
+  for (let heading = draft?.under; heading !== undefined; heading = heading.outer) above.push(heading);
+  return above;
+}
+
+/** Returns the line of the first heading that holds some of the tasks, else of the first task. */
+function preambleEnd(drafts: readonly Draft[], shared: ReadonlySet<Heading>): number {
+  const [first] = drafts;
+  const holder = headingsAbove(first).findLast((heading) => !shared.has(heading));
+  return holder?.line ?? first?.line ?? Number.POSITIVE_INFINITY;
+}
+
+/** Returns the words of each heading's task: its own, and those of the sections in it that are no tasks. */
+function wordsOfHeadings(
+  headings: readonly Heading[],
+  confirmed: ReadonlySet<Heading>,
+  wordsOf: (heading: Heading) => readonly string[],
+): ReadonlyMap<Draft, readonly string[]> {
+  const words = new Map<Draft, string[]>();
+  for (const heading of headings) {
+    const task = headingTask(heading, confirmed);
+    const found = wordsOf(heading);
+    if (task === undefined || found.length === 0) continue;
+    const own = words.get(task) ?? [];
+    words.set(task, own);
+    if (heading.draft !== task) own.push(`${heading.text}:`);
+    for (const line of found) own.push(line);
+  }
+  return words;
+}
+
+/** Returns the words of the headings above that are no tasks, such as the goal of a phase, from the outside. */
+function wordsAbove(
+  draft: Draft,
+  confirmed: ReadonlySet<Heading>,
+  shared: ReadonlySet<Heading>,
+  wordsOf: (heading: Heading) => readonly string[],
+): string[] {
+  if (draft.owner !== undefined) return [];
+  const above: string[][] = [];
+  for (const heading of headingsAbove(draft)) {
+    // The words of a task above are in its own prompt.
+    if (shared.has(heading) || confirmed.has(heading)) break;
+    const words = wordsOf(heading);
+    if (words.length > 0) above.unshift([`${heading.text}:`, ...words]);
+  }
+  return above.flat();
 }

@@ -8,9 +8,8 @@ import type { SessionCommander } from '../../engine/folding/session-folding.js';
 import type { Logger, TasksFile } from '../../engine/ports/clients.js';
 import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from '../../ledger/plan-document.js';
 import { requirementTexts } from '../../ledger/requirement-texts.js';
-import { parseTasksMd } from '../../ledger/tasks-md/parse-tasks-md.js';
+import { dialectExamples, parseTasksMd } from '../../ledger/tasks-md/parse-tasks-md.js';
 import type { ParsedTasks } from '../../ledger/tasks-md/parsed-tasks.js';
-import { dialectExamples } from '../../ledger/tasks-md/stated.js';
 import { NO_SCANNER, redactText, type SecretScanner } from '../../memory/redaction/redactor.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
 import type { SessionState } from '../../memory/session/session-state.js';
@@ -139,7 +138,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'progress_ledger_missing_tasks',
 ] satisfies ErrorCode[]);
 
-/** Maximum number of lines, or of objects in JSON: parsing blocks other requests. */
+/** Maximum number of lines: parsing blocks other requests. */
 const MAX_LINES = 5000;
 
 /** Names of the design beside a plan: Kiro and spec-workflow, spec-kit. */
@@ -157,7 +156,7 @@ export function readDocument(
   mtimeMs: number,
   { requirements, design }: Companions = {},
 ): ReadDocument {
-  const lines = linesOf(text);
+  const lines = text.split(/\r\n|\r|\n/).length;
   if (lines > MAX_LINES) {
     const message = `${name} has ${lines} lines, the limit is ${MAX_LINES}: take out what is done, or split it into several plans`;
     return { ok: false, code: 'plan_too_long', message };
@@ -188,14 +187,4 @@ export function readDocument(
     return { ok: false, code: 'too_large', message };
   }
   return { ok: true, document, parsed };
-}
-
-function linesOf(text: string): number {
-  const isJson = /^\s*[[{]/.test(text);
-  let lines = 1;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)) lines += 1;
-  }
-  return isJson ? Math.max(lines, text.split('{').length - 1) : lines;
 }

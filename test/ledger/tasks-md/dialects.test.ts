@@ -14,14 +14,28 @@ describe('marks of headings', () => {
     ['### Phase 3: Ship ⚠️ BLOCKED', 'Phase 3 pending blocked'],
     ['## Phase 3: Ship ✅ COMPLETE', 'Phase 3 completed'],
     ['### Phase 3: Ship\n\n**Status**: ⚠️ BLOCKED', 'Phase 3 pending blocked'],
-    ['### ✅ User login', 'user-login completed'],
   ])('the heading %j is a task with its status', (text, expected) => {
     expect(outline(parseTasksMd(text).tasks)).toEqual([expected]);
   });
 
-  it('a heading that is only a status gives it to the items below it', () => {
-    const parsed = read('## ✅ Done', '', '- Set up', '', '## 🚧 In progress', '', '- The parser');
-    expect(outline(parsed.tasks)).toEqual(['done#1 completed', 'in-progress#1 in-progress']);
+  it('a heading with a status is reported unless it has an id or holds tasks', () => {
+    const parsed = read(
+      '## ✅ Done',
+      '',
+      '- Set up',
+      '',
+      '### ✅ User login',
+      '',
+      '## 🚧 Now',
+      '',
+      '- [ ] Parse',
+    );
+    expect(outline(parsed.tasks)).toEqual(['now#1 pending']);
+    expect(parsed.problems).toMatchObject([
+      { code: 'mark_without_id', line: 1, placed: false },
+      { code: 'mark_without_id', line: 5, placed: false },
+      { code: 'checkbox_without_id' },
+    ]);
   });
 
   it('a status that is not known is reported by name', () => {
@@ -45,20 +59,41 @@ it('numbered bold lines with emoji in a phase are its tasks', () => {
   expect(outline(tasks)).toEqual(['Phase 1 completed', '  Phase 1.1 completed', '  Phase 1.2 in-progress']);
 });
 
-it('a table of phases is read', () => {
-  const { tasks } = read(
+it('a table gives tasks their status, and makes none', () => {
+  const table = [
     '| Phase | Status |',
     '|---|---|',
     '| Phase 1: Base | ✅ COMPLETE |',
-    '| Phase 2 | 40% |',
-  );
-  expect(outline(tasks)).toEqual(['Phase 1 completed', 'Phase 2 in-progress']);
+    '| Phase 2 | pending |',
+  ];
+  expect(read(...table).tasks).toEqual([]);
+  const { tasks, problems } = read(...table, '', '## Phase 1: Base', 'Words.');
+  expect(outline(tasks)).toEqual(['Phase 1 completed']);
+  expect(problems).toMatchObject([{ code: 'mark_without_id', line: 4 }]);
 });
 
-it('numbered items under a plan without marks are its tasks', () => {
-  const plans = read('### Phase 1: Base', '', 'Plans:', '- 01-01: Tables', '- 01-02: Keys');
-  expect(plans.tasks.map(({ id, text }) => `${id} ${text}`)).toEqual(['01-01 Tables', '01-02 Keys']);
-  expect(read('# App', '## Plan', '1. Base', '2. Ship').tasks.map(({ id }) => id)).toEqual(['1', '2']);
+it('bold numbered items are the tasks of a plan without others', () => {
+  const items = ['# App', '', '1. **Base** with tables', '   - a file', '2. **Ship**', '3. Later'];
+  expect(read(...items).tasks).toMatchObject([
+    { id: '1', text: '**Base** with tables', prompt: '- a file' },
+    { id: '2', text: '**Ship**' },
+  ]);
+  expect(read(...items, '', '- [ ] T1 Do').tasks.map(({ id }) => id)).toEqual(['T1']);
+});
+
+it('tasks in a front matter are reported, and JSON holds none', () => {
+  const parsed = read(
+    '---',
+    'name: Plan',
+    'todos:',
+    '  - id: base',
+    '    content: Lay it',
+    '---',
+    '- [x] T1 Box',
+  );
+  expect(outline(parsed.tasks)).toEqual(['T1 completed']);
+  expect(parsed.problems).toMatchObject([{ code: 'other_format', line: 3, lastLine: 5, placed: false }]);
+  expect(read('{"tasks": [{"id": 1, "title": "Base"}]}').tasks).toEqual([]);
 });
 
 describe('prompts in blocks', () => {
@@ -78,17 +113,13 @@ describe('descriptions', () => {
       ['  - Escapes \\n', '  * an open string', '    - with its line', '  1. First'],
       ['- Escapes \\n', '* an open string', '  - with its line', '1. First'],
     ],
-    [
-      'paragraphs',
-      ['  of two lines', '', '  More', '', '  > quoted'],
-      ['  of two lines', '  More', 'quoted'],
-    ],
+    ['paragraphs', ['  of two lines', '', '  More', '', '  > quoted'], ['of two lines', 'More', 'quoted']],
     [
       'code',
       ['  Run:', '', '  ```sh', '  npm test', '  ```', '', '      deep'],
       ['Run:', '```sh', 'npm test', '```', '    deep'],
     ],
-    ['a table', ['', '  | a | b |', '  |---|---|', '  | 1 | 2 |'], ['| a | b |', '| 1 | 2 |']],
+    ['a table', ['', '  | a | b |', '  |---|---|', '  | 1 | 2 |'], ['| a | b |', '|---|---|', '| 1 | 2 |']],
     [
       'files',
       ['  - File: a.ts', '  - _Leverage: b.ts,', '    c.ts_', '  - _Requirements: 1_'],
@@ -139,28 +170,9 @@ describe('descriptions', () => {
     );
     expect(tasks.map(({ id, prompt }) => [id, prompt])).toEqual([
       ['Phase 3', '**Goal**: statements\nTests:\nWrite them first.\nWork:\n**Checkpoint**: it runs'],
-      ['T1', '- of all errors'],
-      ['T2', undefined],
+      ['T1', '- of all errors\nTests:\nWrite them first.'],
+      ['T2', 'Work:\n**Checkpoint**: it runs'],
     ]);
-  });
-
-  it('items of a phase and of a plan without marks have what stands below them', () => {
-    const phase = read(
-      '### Phase 1: Base',
-      '',
-      '1. **✅ Tables**',
-      '   - a file',
-      '2. **🚧 Keys**',
-      '',
-      '   of all',
-    );
-    expect(phase.tasks.map(({ id, prompt }) => [id, prompt])).toEqual([
-      ['Phase 1', undefined],
-      ['Phase 1.1', '- a file'],
-      ['Phase 1.2', 'of all'],
-    ]);
-    const plan = read('## Plan', '1. Base', '   - a file', '2. Ship', '', '   of all');
-    expect(plan.tasks.map(({ prompt }) => prompt)).toEqual(['- a file', 'of all']);
   });
 });
 
@@ -170,7 +182,7 @@ it.each([
   ['依存: タスク1.1完了', ['1.1']],
   ['前提: タスク1.1完了', ['1.1']],
   ['의존성: 1.1', ['1.1']],
-  ['Abhängig von: 1.1 und 1.2', ['1.1', '1.2']],
+  ['Depends on: 1.1 and 1.2', ['1.1', '1.2']],
   ['**Depends on**: 1.1 (for the models)', ['1.1']],
   ['Dependencies: none', []],
 ])('the line %j names what a task depends on', (line, expected) => {
@@ -215,8 +227,7 @@ it('a plain checklist has one report for its tasks without an id, with their lin
       lastLine: 5,
       tasks: 3,
       placed: true,
-      message:
-        '3 tasks have no id of their own; each is named by its place or text, the first todo#1: lines 2-3, 5',
+      message: '3 tasks have no id of their own; each is named by its place or text, the first todo#1',
     },
   ]);
   const document = documentOf(parsed, { mtimeMs: 0, hash: '' });
@@ -227,76 +238,4 @@ it('a plain checklist has one report for its tasks without an id, with their lin
 it('nothing is cut: 8,999 tasks are 8,999', () => {
   const text = Array.from({ length: 8999 }, (_, at) => `- [ ] T${at} Do`).join('\n');
   expect(parseTasksMd(text).tasks).toHaveLength(8999);
-});
-
-describe('documents of entries', () => {
-  it('the todos of a front matter are tasks, and so are the boxes below it', () => {
-    const { tasks } = read(
-      '---',
-      'name: Plan',
-      'todos:',
-      '  - id: base',
-      '    content: "Lay: the base"',
-      '    status: in_progress',
-      '  - id: top',
-      '    content: Build',
-      '    dependencies: [base]',
-      '---',
-      '- [x] T1 Box',
-    );
-    expect(outline(tasks)).toEqual(['base in-progress', 'top pending', 'T1 completed']);
-    expect(tasks[0]?.text).toBe('Lay: the base');
-    expect(tasks[1]).toMatchObject({ line: 7, dependsOn: ['base'] });
-  });
-
-  it('tasks in JSON have their sub-tasks, lines and dependencies', () => {
-    const tasks = [
-      {
-        id: 1,
-        title: 'Base',
-        status: 'done',
-        details: 'How',
-        subtasks: [
-          { id: 1, title: 'a', status: 'done' },
-          { id: 2, title: 'b', status: 'deferred', dependencies: [1] },
-        ],
-      },
-      { id: 2, title: 'Top', status: 'odd', dependencies: [1, '1.2'] },
-    ];
-    const parsed = parseTasksMd(JSON.stringify({ master: { tasks } }, undefined, 2));
-    expect(outline(parsed.tasks)).toEqual([
-      '1 completed',
-      '  1.1 completed',
-      '  1.2 pending blocked',
-      '2 pending',
-    ]);
-    expect(byId(parsed, '1').prompt).toBe('How');
-    expect(byId(parsed, '1.2').dependsOn).toEqual(['1.1']);
-    expect(byId(parsed, '2').dependsOn).toEqual(['1', '1.2']);
-    expect(parsed.problems).toMatchObject(
-      [{ code: 'unknown_marker' }, { code: 'status_contradicts_children' }].reverse(),
-    );
-  });
-
-  it('JSON that is broken is reported', () => {
-    expect(parseTasksMd('{"tasks": [').problems.map(({ code }) => code)).toContain('broken_document');
-  });
-
-  it('a task_001.txt is a task with its sub-tasks', () => {
-    const { tasks } = read(
-      '# Task ID: 4',
-      '# Title: Ship',
-      '# Status: in-progress',
-      '# Dependencies: 1, 2',
-      '# Details:',
-      'Do it',
-      '# Subtasks:',
-      '## 1. First [done]',
-      '### Dependencies: None',
-      '## 2. Then [pending]',
-      '### Dependencies: 4.1',
-    );
-    expect(outline(tasks)).toEqual(['4 in-progress', '  4.1 completed', '  4.2 pending']);
-    expect(tasks.map(({ dependsOn }) => dependsOn)).toEqual([['1', '2'], [], ['4.1']]);
-  });
 });

@@ -75,33 +75,30 @@ export const OUTLINES: Record<string, { tasks: string[]; problems: string[] }> =
     problems: [],
   },
   table: {
-    tasks: [
-      'T1 completed',
-      'T2 in-progress',
-      'T3 pending',
-      'T4 pending cancelled',
-      'T5 pending blocked',
-      'T6 pending',
+    tasks: [],
+    problems: [
+      '1 no_tasks',
+      '5 mark_without_id',
+      '6 mark_without_id',
+      '7 mark_without_id',
+      '8 mark_without_id',
+      '9 mark_without_id',
+      '10 unknown_mark',
+      '15 not_a_task',
+      '19 not_a_task',
     ],
-    problems: ['10 unknown_marker', '11 mark_without_id', '15 not_a_task', '19 not_a_task'],
   },
   'table-and-headings': {
     tasks: ['T-1.1 completed', 'T-1.2 pending', 'T-1.3 completed'],
     problems: ['12 status_conflict'],
   },
   'emoji-lists': {
-    tasks: [
-      '1.1 completed',
-      '1.2 in-progress',
-      '1.3 pending',
-      '1.4 pending',
-      '1.5 pending blocked',
-      '1.6 completed',
-      '1.7 completed',
-      '1 completed',
-      '2 in-progress',
+    tasks: [],
+    problems: [
+      '1 mark_without_id',
+      '1 no_tasks',
+      ...[2, 3, 4, 5, 6, 7, 8, 10, 11].map((line) => `${line} mark_without_id`),
     ],
-    problems: ['7 mark_without_id'],
   },
   prompts: {
     tasks: [
@@ -134,7 +131,7 @@ export const OUTLINES: Record<string, { tasks: string[]; problems: string[] }> =
       '7 pending',
       '  7.1 pending',
     ],
-    problems: ['14 indented_as_code'],
+    problems: [],
   },
   ordered: {
     tasks: [
@@ -185,26 +182,30 @@ export const OUTLINES: Record<string, { tasks: string[]; problems: string[] }> =
     problems: ['12 not_a_task', '13 not_a_task'],
   },
   chinese: {
-    tasks: [
-      '1 completed',
-      '2 in-progress optional',
-      '3 pending',
-      '4.1 completed',
-      '4.2 pending',
-      '5 completed',
-      '6 in-progress',
-      '7 pending',
-    ],
-    problems: [],
+    tasks: ['1 completed', '2 in-progress optional', '3 pending', '4.1 completed', '4.2 pending'],
+    problems: ['13 mark_without_id', '14 mark_without_id', '15 mark_without_id'],
   },
   japanese: {
-    tasks: ['1 completed', '2 pending optional', '3 completed', '4 completed', '5 in-progress', '6 pending'],
-    problems: [],
+    tasks: ['1 completed', '2 pending optional', '3 completed'],
+    problems: ['9 mark_without_id', '10 mark_without_id', '11 mark_without_id'],
   },
   references: {
     tasks: ['T001 pending', '2 pending'],
     problems: ['4 id_without_status', '10 id_without_status'],
   },
-  'mojibake-1252': { tasks: ['1 completed', '2 completed', '3 pending'], problems: ['1 misdecoded_text'] },
+  'mojibake-1252': { tasks: ['1 completed', '3 pending'], problems: ['1 misdecoded_text'] },
   prose: { tasks: [], problems: ['1 no_tasks'] },
+  speckit: {
+    tasks: ['T001 completed', 'T002 pending', 'T003 pending', 'T004 pending', 'T005 pending'],
+    problems: [],
+  },
+  'spec-workflow': { tasks: ['1 completed', '2 pending'], problems: [] },
+  'numbered-headings': {
+    tasks: ['1 in-progress', '  1#1 pending', '  1#2 completed', '2 pending', '  2#1 pending'],
+    problems: ['16 checkbox_without_id'],
+  },
+  'numbered-bold': {
+    tasks: ['T-22.1 pending', 'T-22.2 pending', '1 pending', '2 pending'],
+    problems: ['23 mark_without_id'],
+  },
 };

@@ -38,10 +38,10 @@ it.each([
   [
     'a line with 50,000 dependencies twice',
     `- [ ] 1. a\n  - depends on: ${numbers(50_000)}\n\n## 1. a\n\n- [ ] 1. a\n  - depends on: ${numbers(50_000)}`,
-    1,
+    2,
   ],
   ['30,000 empty items of an ordered list', '1. \n'.repeat(30_000), 0],
-  ['one heading 4,800 times', '### Phase 1: TODO\n'.repeat(4800), 1],
+  ['one heading 4,800 times', '### Phase 1: TODO\n'.repeat(4800), 4800],
 ])('the parser reads %s within a second', (_, text, count) => {
   const elapsed = cpuMs(() => expect(parseTasksMd(text).tasks).toHaveLength(count));
   expect(elapsed).toBeLessThan(1000);

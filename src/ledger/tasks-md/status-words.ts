@@ -1,6 +1,5 @@
-import { addTo } from '../../shared/collections.js';
-import { narrow } from './ids.js';
 import type { PlanTaskStatus } from './parsed-tasks.js';
+import { narrow } from './task-ids.js';
 
 /**
  * The notations of a status: the character in a box, an emoji, a word. The choices follow public task files: nine of
@@ -40,57 +39,38 @@ const EMOJI = table([
 const WORDS = table([
   [
     PENDING,
-    words(`
-      pending, todo, to do, not started, not done, open, planned, ready, queued, backlog, new,
-      incomplete, remaining, missing, failed, -, –, —, unstarted, 未开始, 未開始, 待办, 待辦, 待处理, 待完成, 未完成, 未着手,
-      未対応, 未完了, 未完, 대기, 예정, 미완료, 미착수, 할 일, offen, geplant, à faire, pendiente, pendente, не начато,
-      в очереди, запланировано, te doen, da fare, do zrobienia`),
+    words(`pending, todo, to do, not started, not done, open, planned, ready, queued, backlog, new, incomplete, remaining,
+      missing, failed, -, –, —, unstarted, 未开始, 未開始, 待办, 待辦, 待处理, 待完成, 未完成, 未着手, 未対応, 未完了, 未完, 대기, 예정,
+      미완료, 미착수, 할 일`),
   ],
   [
     STARTED,
-    words(`
-      in progress, inprogress, wip, doing, started, ongoing, active, working, in review, review,
-      partial, partially, partially complete, partially done, current, 进行中, 進行中, 作業中, 対応中, 着手, 实施中,
-      진행 중, 진행중, in arbeit, begonnen, en cours, en progreso, en curso, em andamento, в работе,
-      в процессе, in corso, bezig, w toku`),
+    words(`in progress, inprogress, wip, doing, started, ongoing, active, working, in review, review, partial, partially,
+      partially complete, partially done, current, 进行中, 進行中, 作業中, 対応中, 着手, 实施中, 진행 중, 진행중`),
   ],
   [
     COMPLETED,
-    words(`
-      completed, complete, done, finished, closed, merged, implemented, resolved, 已完成, 完成, 完了済み, 完了,
-      対応済み, 対応済, 済み, 済, 완료, 완료됨, erledigt, fertig, abgeschlossen, terminé, fait, completado, hecho,
-      concluído, feito, готово, выполнено, завершено, completato, fatto, klaar, gotowe`),
+    words(`completed, complete, done, finished, closed, merged, implemented, resolved, 已完成, 完成, 完了済み, 完了, 対応済み,
+      対応済, 済み, 済, 완료, 완료됨`),
   ],
   [
     BLOCKED,
-    words(`
-      blocked, on hold, paused, waiting, stuck, 已阻塞, 阻塞, 受阻, 保留, ブロック, deferred, postponed, 차단됨, 보류,
-      blockiert, bloqué, bloqueado, заблокировано, bloccato, geblokkeerd`),
+    words(
+      `blocked, on hold, paused, waiting, stuck, deferred, postponed, 已阻塞, 阻塞, 受阻, 保留, ブロック, 차단됨, 보류`,
+    ),
   ],
   [
     CANCELLED,
-    words(`
-      취소, 취소됨, abgebrochen, annulé, cancelado, отменено, annullato, geannuleerd, cancelled, canceled,
-      skipped, wontfix, won't do, wont do, dropped, superseded, deprecated, obsolete, cut, 已取消, 取消, 中止,
-      キャンセル, 不要`),
+    words(`cancelled, canceled, skipped, wontfix, won't do, wont do, dropped, superseded, deprecated, obsolete, cut, 已取消,
+      取消, 中止, キャンセル, 不要, 취소, 취소됨`),
   ],
 ]);
 
-/** By first character, the longest first. */
-const WORDS_FROM = new Map<string, string[]>();
-for (const word of [...WORDS.keys()].sort((left, right) => right.length - left.length)) {
-  addTo(WORDS_FROM, word.charAt(0), word);
-}
-/** No emoji has a smaller code. */
-const FIRST_EMOJI = 0x2000;
+const LONGEST_FIRST = [...WORDS.keys()].sort((left, right) => right.length - left.length);
 const LEADING_EMOJI = new RegExp(`^(${[...EMOJI.keys()].join('|')})\\uFE0F?\\s*`, 'u');
-const TRAILING_EMOJI = new RegExp(`(${[...EMOJI.keys()].join('|')})\\uFE0F?$`, 'u');
 
-/** Emoji that are a status in a list or a table, but may be decoration in a heading without a number. */
-export const BARE_EMOJI: ReadonlySet<string> = new Set([...'⚪📋🔄🔨🟡🔵🏗🏃▶◐🟢🎉🔴⏭🗑◻', '🆕']);
-
-/** Emoji that only decorate headings. */
-export const DECORATION: ReadonlySet<string> = new Set([...'📋🎉🏗🏃⚪◻', '🆕']);
+/** Emoji that decorate a heading as often as they give its status. */
+export const DECORATION: ReadonlySet<string> = new Set([...'⚪📋🔄🔨🟡🔵🏗🏃▶◐🟢🎉🔴⏭🗑◻', '🆕']);
 
 export function markOfEmoji(emoji: string): Mark | undefined {
   return EMOJI.get(emoji.replace('\uFE0F', ''));
@@ -105,22 +85,13 @@ export function boxMark(content: string, legend: Legend): Mark | undefined {
 
 /** Reads a status emoji at the start of `text`; `length` includes the blanks after it. */
 export function leadingMark(text: string): { mark: Mark; length: number } | undefined {
-  if (text.charCodeAt(0) < FIRST_EMOJI) return undefined;
   const found = LEADING_EMOJI.exec(text);
-  const mark = EMOJI.get(found?.[1] ?? '');
-  return found === null || mark === undefined ? undefined : { mark, length: found[0].length };
-}
-
-function trailingMark(text: string): { mark: Mark; length: number } | undefined {
-  const found = TRAILING_EMOJI.exec(text.slice(-4));
   const mark = EMOJI.get(found?.[1] ?? '');
   return found === null || mark === undefined ? undefined : { mark, length: found[0].length };
 }
 
 /** Reads a status from a table cell or a `Status:` line. A word beside an emoji decides. */
 export function readStatus(cell: string, legend: Legend): Mark | undefined {
-  const known = WORDS.get(cell);
-  if (known !== undefined) return known;
   const plain = narrow(cell)
     .replace(/[*`\\]/g, '')
     .trim();
@@ -128,7 +99,7 @@ export function readStatus(cell: string, legend: Legend): Mark | undefined {
   if (box !== null) return boxMark(box[1] ?? '', legend);
   const emoji = leadingMark(plain);
   const rest = plain.slice(emoji?.length ?? 0).replace(/^\p{Extended_Pictographic}\uFE0F?\s*/u, '');
-  return openingWord(rest) ?? emoji?.mark ?? trailingMark(rest)?.mark;
+  return openingWord(rest) ?? emoji?.mark ?? markOfEmoji(Array.from(rest.replace('\uFE0F', '')).at(-1) ?? '');
 }
 
 /** Reads a phrase that is exactly a status word, as in a legend. */
@@ -139,16 +110,11 @@ export function wholeWord(phrase: string): Mark | undefined {
 /** Reads a phrase that begins with a status word. */
 export function openingWord(text: string): Mark | undefined {
   const phrase = normalize(text);
-  const percent = /^(\d{1,3})\s*%/.exec(phrase);
-  if (percent !== null) {
-    const done = Number(percent[1]);
-    return done === 0 ? PENDING : done >= 100 ? COMPLETED : STARTED;
-  }
-  const word = WORDS_FROM.get(phrase.charAt(0))?.find((each) => {
+  const word = LONGEST_FIRST.find((each) => {
     if (!phrase.startsWith(each)) return false;
     return !/^[a-z]/.test(each) || !/^[\p{L}\p{N}]/u.test(phrase.slice(each.length));
   });
-  return word === undefined ? undefined : WORDS.get(word);
+  return WORDS.get(word ?? '');
 }
 
 function normalize(phrase: string): string {
@@ -162,4 +128,37 @@ function table(rows: readonly (readonly [Mark, readonly string[]])[]): ReadonlyM
 
 function words(list: string): string[] {
   return list.trim().split(/,\s+/);
+}
+
+/**
+ * A file may define its boxes: `[~]` in progress · `[-]` wontfix, in one line or under a heading "Legend". Its
+ * definitions win; a blank and an `x` always have their usual meaning.
+ */
+
+const ENTRY = /\[(.)\]`?\*{0,2}\s*(?:(?:=|:|：|-+>?|–|—|→)\s*)?([\p{L}][\p{L}' ]*)/gu;
+const HEADING = /^#{1,6}\s(.*)$/s;
+const LEGEND_HEADING = /\b(legend|status key|status markers?|markers?)\b|图例|圖例|凡例|标记说明|状态说明/iu;
+
+/** Boxes below it are explanations, not tasks. */
+export function isLegendHeading(text: string): boolean {
+  return LEGEND_HEADING.test(text);
+}
+
+export function readLegend(lines: readonly string[]): Legend {
+  const legend = new Map<string, Mark>();
+  let inLegend = false;
+  for (const line of lines) {
+    const heading = line.startsWith('#') ? HEADING.exec(line)?.[1] : undefined;
+    if (heading !== undefined) inLegend = isLegendHeading(heading);
+    if (!inLegend && line.indexOf('[') === line.lastIndexOf('[')) continue;
+    const entries = [...line.matchAll(ENTRY)].flatMap(([, box = '', said = '']) => {
+      const [first = '', second = ''] = said.split(' ');
+      const mark = wholeWord(said) ?? wholeWord(`${first} ${second}`) ?? wholeWord(first);
+      return mark === undefined ? [] : [{ box, mark }];
+    });
+    // One entry in a line of prose may be anything; two are a legend.
+    if (!inLegend && entries.length < 2) continue;
+    for (const { box, mark } of entries) if (!/[\sxX]/.test(box)) legend.set(box, mark);
+  }
+  return legend;
 }

@@ -25,11 +25,9 @@ const TASK = new RegExp(
 const TICKET = new RegExp(`^([A-Z]{2,10}-\\d{2,}(?:\\.\\d+)*)(?![a-zA-Z\\d/])${NO_RANGE}`, 'u');
 const SEVERAL = /^[A-Z]{2,10}-[1-9]\d*[-–—/]\d/;
 const PHASE = new RegExp(
-  `^(phase|milestone|stage|sprint|epic|story|step|week|阶段|階段|フェーズ|ステップ|단계|этап|fase|étape|schritt)\\s*#?(\\d+(?:\\.\\d+)*[a-z]?)(?![\\p{L}\\d/])${NO_RANGE}`,
+  `^(phase|milestone|stage|sprint|epic|story|step|week|阶段|階段|フェーズ|ステップ|단계)\\s*#?(\\d+(?:\\.\\d+)*[a-z]?)(?![\\p{L}\\d/])${NO_RANGE}`,
   'iu',
 );
-/** First Latin letters of task and phase words. */
-const [TASK_INITIAL, PHASE_INITIAL] = ['tT', 'pPmMsSeEwWfF'];
 /** A plan of a phase: `01-02: …`, `01-02-PLAN.md`. */
 const PLAN = /^(\d{2}(?:\.\d+)?-\d{2})(?:-PLAN(?:\.md)?(?![\p{L}\d])|(?=[*_`]*\s*[:：]|\s+(?:[-–—]|--)\s))/u;
 const STANDARD = /^(?:UTF|SHA|ISO|RFC|GPT|CVE|AES|RSA|MD|HTTP|ES|TLS|MP|ECMA|UTC|COVID)-/;
@@ -44,13 +42,10 @@ export function findId(line: string, marked: boolean): FoundId | undefined {
   const text = line.slice(0, 80);
   // Every id has a digit.
   if (!/\d/.test(text)) return undefined;
-  const first = text.charCodeAt(0);
-  if (first >= 0x30 && first <= 0x39) return numberAt(text);
-  if (first >= 0x80 || TASK_INITIAL.includes(text.charAt(0))) {
-    const certain = NUMBERED.exec(text) ?? TASK.exec(text);
-    if (certain !== null) return found(text, certain, true);
-  }
-  const phase = first >= 0x80 || PHASE_INITIAL.includes(text.charAt(0)) ? PHASE.exec(text) : null;
+  if (/^\d/.test(text)) return numberAt(text);
+  const certain = NUMBERED.exec(text) ?? TASK.exec(text);
+  if (certain !== null) return found(text, certain, true);
+  const phase = PHASE.exec(text);
   if (phase !== null) return { ...found(text, phase, false), id: phaseId(phase), phase: true };
   const plain = BRACKETED.exec(text) ?? (STANDARD.test(text) ? null : TICKET.exec(text));
   if (plain !== null) return found(text, plain, false);
@@ -70,9 +65,9 @@ function numberAt(text: string): FoundId | undefined {
 }
 
 const TASK_WORD =
-  /^(?:tasks?|todo|issues?|plans?|stories|任务|任務|タスク|作業|작업|태스크|aufgaben?|tâches?|tareas?|tarefas?|задач[аиуы]?|zadani[ea]|taken|taak)(?![a-z])\s*#?\s*/iu;
+  /^(?:tasks?|todo|issues?|plans?|stories|任务|任務|タスク|作業|작업|태스크)(?![a-z])\s*#?\s*/iu;
 const ONE_ID = /^#?((?:[A-Z]{1,10}[-_]?)?\d+(?:[.-]\d+)*[a-z]?)(?![\p{Script=Latin}\d/])/u;
-const TO = /^\s*(?:-|–|—|~|to|through|bis|至|から|〜)\s*/;
+const TO = /^\s*(?:-|–|—|~|to|through|至|から|〜)\s*/;
 const MAX_RANGE = 200;
 
 /** Returns the ids in a part of a dependency line: `1.1`, `任务 1.1`, `タスク1完了`, `Phase 9 (done)`, `T001–T003`. */
@@ -92,7 +87,7 @@ export function namedIds(part: string): string[] {
   return word !== '' || /^\s*(?:$|[^\p{Script=Latin}\d])/u.test(after) || DONE_WORD.test(after) ? [id] : [];
 }
 
-const DONE_WORD = /^\s*(?:is |are )?(?:completed?|done|finished|must|first|erledigt|terminé|hecho)/i;
+const DONE_WORD = /^\s*(?:is |are )?(?:completed?|done|finished|must|first)/i;
 
 /** Expands `T001`, `T003` if both count by their last number; else returns the two. */
 function range(first: string, last: string): string[] {
@@ -130,14 +125,13 @@ function found(text: string, match: RegExpExecArray, certain: boolean): FoundId 
 
 const WIDE = /[\u3000\uFF01-\uFF5E【】]/;
 const ALL_WIDE = new RegExp(WIDE, 'g');
+const BRACKETS = new Map(Object.entries({ '\u3000': ' ', '【': '[', '】': ']' }));
 
 /** Replaces full-width characters with ASCII, one for one, so that indexes stay valid. */
 export function narrow(text: string): string {
   if (!WIDE.test(text)) return text;
-  return text.replace(ALL_WIDE, (wide) => {
-    if (wide === '\u3000') return ' ';
-    if (wide === '【') return '[';
-    if (wide === '】') return ']';
-    return String.fromCharCode(wide.charCodeAt(0) - 0xfee0);
-  });
+  return text.replace(
+    ALL_WIDE,
+    (wide) => BRACKETS.get(wide) ?? String.fromCharCode(wide.charCodeAt(0) - 0xfee0),
+  );
 }
