@@ -1,6 +1,6 @@
 import './globals.js';
 import { stateDirOf } from './config/config.js';
-import { usualUrl } from './config/user-server.js';
+import { addressOf, serverInUse } from './config/user-server.js';
 import { checkOptions } from './contracts/errors.js';
 import { tracedTransport } from './engine/monitoring/tracing.js';
 import { silentLogger } from './engine/ports/clients.js';
@@ -78,13 +78,13 @@ export { type ClientOptions, ThroughlineClient } from './sdk/throughline-client.
 export type { WatchedEvent, WatchInput } from './sdk/watch-session.js';
 
 /**
- * Server and credentials. Credentials and TLS have the same names as in the configuration. Reads only `XDG_STATE_HOME`
- * from the environment.
+ * Server and credentials. Credentials and TLS have the same names as in the configuration. Reads only `NATS_URL` and
+ * `XDG_STATE_HOME` from the environment.
  */
 export interface ConnectOptions extends NatsAccess {
   /**
-   * `nats://host:port`, several separated by commas. Default: the server of `throughline up`, with its token if it has
-   * one, else `nats://127.0.0.1:4222`.
+   * `nats://host:port`, several separated by commas. Default: `NATS_URL`, else the server of `throughline team join`, else
+   * your own server, which `throughline up` starts.
    */
   readonly url?: string;
   /** Timeout of requests, in milliseconds. Default 10 000. */
@@ -115,7 +115,7 @@ export async function connectThroughline(options: ConnectOptions = {}): Promise<
   checkOptions(options, CONNECT_OPTIONS, 'connectThroughline');
   const { url, name, timeoutMs = 10_000, traceSessions, ...access } = options;
   const connection = await connectNats({
-    url: url ?? usualUrl(stateDirOf(), access),
+    url: url ?? addressOf(serverInUse(stateDirOf(), { natsUrl: process.env.NATS_URL || undefined })),
     name: name ?? 'throughline client',
     access,
     logger: silentLogger,

@@ -2,12 +2,14 @@ import './globals.js';
 import { resolve } from 'node:path';
 import { type Config, embeddedConfig, stateDirOf } from './config/config.js';
 import type { VariableName } from './config/settings.js';
-import { usualUrl } from './config/user-server.js';
+import { addressOf, serverInUse } from './config/user-server.js';
 import { checkOptions, ThroughlineError } from './contracts/errors.js';
 import { Monitoring } from './engine/monitoring/monitoring.js';
 import { type MonitoringPage, monitoringPage } from './engine/monitoring/monitoring-server.js';
 import { type Logger, silentLogger } from './engine/ports/clients.js';
 import { Shutdown } from './engine/runtime/shutdown.js';
+import type { RunningServer } from './nats/server/server-process.js';
+import { urlWithToken } from './nats/server/server-store.js';
 import { SERVICES, type ServiceName, serve } from './services/serve.js';
 
 /** `throughline/server`: the services inside your own process, as `throughline up` and `serve` run them. */
@@ -19,8 +21,8 @@ export { SERVICES, type ServiceName, type VariableName };
 /** Services to start, and their server and settings. */
 export interface ServerOptions {
   /**
-   * The server to use, `nats://host:port`, several separated by commas. Default: that of `throughline up`, else
-   * `nats://127.0.0.1:4222`.
+   * The server to use, `nats://host:port`, several separated by commas. Default: that of
+   * `throughline team join`, else your own one, which `throughline up` starts.
    */
   readonly url?: string;
   /** Starts a nats-server instead; it is found, or installed, as `throughline up` does. */
@@ -72,13 +74,16 @@ export async function startThroughline(options: ServerOptions = {}): Promise<Run
   const shutdown = new Shutdown();
   const close = () => shutdown.release(config.shutdownMs);
   try {
-    const url =
-      server === undefined
-        ? (given ?? usualUrl(stateDirOf(config.env), config.access))
-        : await startServer(server, config, logger, shutdown);
+    const started = server === undefined ? undefined : await startServer(server, config, logger, shutdown);
+    const address =
+      started === undefined
+        ? addressOf(serverInUse(stateDirOf(config.env), { natsUrl: given }))
+        : { store: started.storeDir };
     const monitoring = new Monitoring();
-    await serve(url, { config, logger, shutdown, monitoring }, services);
+    await serve(address, { config, logger, shutdown, monitoring }, services);
+    started?.announce(null);
     const page = (path: string) => monitoringPage(monitoring, path);
+    const url = typeof address === 'string' ? address : urlWithToken(address.store);
     return { url, monitoring: page, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     // The original error matters.
@@ -92,7 +97,7 @@ async function startServer(
   { env, cacheDir }: Config,
   logger: Logger,
   shutdown: Shutdown,
-): Promise<string> {
+): Promise<RunningServer> {
   const [{ findNatsServer }, { startNatsServer }] = await Promise.all([
     import('./nats/server/find-server.js'),
     import('./nats/server/server-process.js'),
@@ -113,5 +118,5 @@ async function startServer(
       logger.error({ code: 'unavailable' }, `the NATS server ended (${how}): see ${running.logFile}`);
     }
   });
-  return running.url;
+  return running;
 }

@@ -6,7 +6,7 @@ import throughline
 
 
 async def main() -> None:
-    async with throughline.connect("nats://127.0.0.1:4222") as client:
+    async with throughline.connect() as client:
         session = client.session("demo")
         watching = asyncio.create_task(watch(session))
 

@@ -1,8 +1,8 @@
 // `throughline up` with the server binary present, and nats-server alone, in turn; and commands beside `node -e 0`.
 import { spawn } from 'node:child_process';
+import { connect } from 'nats';
 import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
 import { freePort } from '../../dist/nats/server/server-process.js';
-import { askServer } from '../../dist/nats/server/server-ready.js';
 import { commandGoals, measureCommands } from './commands.mjs';
 import { findServer, startScript, temporaryDir, throughlineBin } from './host.mjs';
 import { median } from './stats.mjs';
@@ -70,8 +70,12 @@ async function serverAlone(path, dir, shutdown, port) {
     child.kill('SIGTERM');
     await exited;
   });
-  while ((await askServer('127.0.0.1', port, 500)) === undefined) {
-    await new Promise((resolve) => setTimeout(resolve, 4));
+  for (;;) {
+    try {
+      return await (await connect({ servers: `127.0.0.1:${port}` })).close();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 4));
+    }
   }
 }
 

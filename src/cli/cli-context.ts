@@ -1,13 +1,14 @@
-import { type Config, stateDirOf } from '../config/config.js';
-import { usualUrl } from '../config/user-server.js';
-import { codeOf } from '../contracts/errors.js';
+import type { Config } from '../config/config.js';
+import { addressOf, type ServerInUse } from '../config/user-server.js';
 import type { Logger } from '../engine/ports/clients.js';
+import type { NatsAddress } from '../nats/connection/nats-access.js';
+import { storeUse } from '../nats/server/server-store.js';
 
 export interface Cli {
   readonly config: Config;
   readonly logger: Logger;
-  /** The server to use: `--nats`, else `NATS_URL`, else that of `throughline up`, else the default one. */
-  readonly url: string;
+  /** The server to use: `--nats`, else `NATS_URL`, else the joined team's, else the user's own. */
+  readonly server: ServerInUse;
   /** Starts the user's server in the background; undefined where another is named, or that is switched off. */
   readonly autostart?: (() => Promise<unknown>) | undefined;
 }
@@ -18,14 +19,11 @@ export interface Cli {
  * @throws ThroughlineError as connecting and `up` do
  */
 export async function started<T>(
-  { url, config, autostart }: Pick<Cli, 'url' | 'config' | 'autostart'>,
-  connect: (url: string) => Promise<T>,
+  { server, autostart }: Pick<Cli, 'server' | 'autostart'>,
+  connect: (address: NatsAddress) => Promise<T>,
 ): Promise<T> {
-  try {
-    return await connect(url);
-  } catch (error) {
-    if (autostart === undefined || codeOf(error) !== 'unavailable') throw error;
-    await autostart();
-    return connect(usualUrl(stateDirOf(config.env), config.access));
-  }
+  const isOwn = server.kind === 'own';
+  // Without its `up`, a server that still runs has no services.
+  if (isOwn && autostart !== undefined && storeUse(server.store)?.by !== 'server') await autostart();
+  return connect(addressOf(server));
 }

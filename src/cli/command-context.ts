@@ -1,7 +1,7 @@
 import { type AgentSession, agentSession, hasProjectFile } from '../agents/agent-session.js';
 import { type Config, loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
 import { LOG_LEVELS } from '../config/settings.js';
-import { usualUrl } from '../config/user-server.js';
+import { serverInUse } from '../config/user-server.js';
 import { noSuchSession, ThroughlineError, usageError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import { type Logger, silentLogger } from '../engine/ports/clients.js';
@@ -27,14 +27,13 @@ export function cliOf(command: Command): Cli {
     note(`-- ${name} is not a recognized variable, so it changes nothing: ${hint}`);
   }
   const options = command.optsWithGlobals<{ nats?: string }>();
-  const named = options.nats ?? config.natsUrl;
-  const url = named ?? usualUrl(stateDirOf(config.env), config.access);
+  const server = serverInUse(stateDirOf(config.env), { nats: options.nats, natsUrl: config.natsUrl });
   const autostart = async () => {
     note('-- no server is running: starting one in the background; "throughline down" stops it');
     return (await import('./detached-up.js')).startUserServer(config);
   };
-  const mayStart = named === undefined && config.autostart === '1';
-  return { config, logger: commandLogger(config), url, ...(mayStart && { autostart }) };
+  const mayStart = server.kind === 'own' && config.autostart === '1';
+  return { config, logger: commandLogger(config), server, ...(mayStart && { autostart }) };
 }
 
 /**
@@ -54,8 +53,8 @@ export async function withNats<T>(cli: Cli, work: (nats: NatsPorts) => Promise<T
     import('../nats/open-nats.js'),
     import('../services/common/service-context.js'),
   ]);
-  const nats = await started(cli, (url) =>
-    openNats({ ...natsOptions(url, 'throughline cli', cli.config, silentLogger), makes: [] }),
+  const nats = await started(cli, (address) =>
+    openNats({ ...natsOptions(address, 'throughline cli', cli.config, silentLogger), makes: [] }),
   );
   try {
     return await work(nats);

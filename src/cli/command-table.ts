@@ -61,6 +61,11 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
       alsoCalled: ['check'],
       load: async () => (await import('./doctor-command.js')).doctorCommand,
     },
+    team: {
+      summary: 'use the server of a team or a container: join, leave',
+      alsoCalled: ['server', 'join'],
+      load: async () => (await import('./team-command.js')).teamCommand,
+    },
     'open [options]': {
       summary: 'open the inspector in a browser',
       alsoCalled: ['inspector', 'inspect', 'ui', 'dashboard'],

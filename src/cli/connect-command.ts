@@ -24,6 +24,7 @@ import {
 } from '../agents/connect/connect-plan.js';
 import { readerOf, writeChanges } from '../agents/connect/write-changes.js';
 import { stateDirOf } from '../config/config.js';
+import { serverText } from '../config/user-server.js';
 import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { projectOf, token } from '../contracts/names.js';
 import {
@@ -42,6 +43,7 @@ import { type Cli, cliOf, coloured, note, out, sessionHere } from './command-con
 import { diffText } from './diff-text.js';
 import { serverProblem } from './inspector-options.js';
 import { agreed, canAsk } from './output.js';
+import { noteOtherServer } from './team-command.js';
 
 type ConnectOptions = ProjectFields & Flags<'remove' | 'dryRun' | 'yes' | 'user'>;
 
@@ -108,6 +110,9 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
   const server = options.dryRun === true ? undefined : await serverProblem(cli);
   if (server !== undefined) note(`-- ${server}`);
+  if (options.dryRun === true) return;
+  note(`-- server: ${serverText(cli.server)}`);
+  await noteOtherServer(cli);
 }
 
 /** Writes what connects a client and the folder, and records the folder for this user. */

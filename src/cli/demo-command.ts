@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ownServer, type ServerInUse } from '../config/user-server.js';
 import type { Role } from '../contracts/kinds.js';
 import { builtFolder } from '../engine/files/text-file.js';
 import { silentLogger } from '../engine/ports/clients.js';
@@ -31,25 +32,27 @@ export function demoCommand(program: Command): void {
     .examples('throughline demo', 'throughline demo --nats nats://127.0.0.1:4222')
     .action(async (options: { session: string }, command: Command) => {
       const cli = cliOf(command);
-      const { nats = cli.config.natsUrl } = command.optsWithGlobals<{ nats?: string }>();
+      const isNamed = cli.server.kind === 'named';
       const shutdown = new Shutdown();
       await runUntilSignal(cli, shutdown, async (ended) => {
-        const url = nats ?? (await temporaryServer(cli, shutdown));
-        await withClient({ ...cli, url, autostart: undefined }, (client) => replay(client, options.session));
+        const server = isNamed ? cli.server : await temporaryServer(cli, shutdown);
+        await withClient({ ...cli, server, autostart: undefined }, (client) =>
+          replay(client, options.session),
+        );
         ended();
       });
     });
 }
 
 /** Starts a server and all services, which end with their data when the command does. */
-async function temporaryServer({ config }: Cli, shutdown: Shutdown): Promise<string> {
+async function temporaryServer({ config }: Cli, shutdown: Shutdown): Promise<ServerInUse> {
   const source = await serverToStart(config);
   const storeDir = await mkdtemp(join(tmpdir(), 'throughline-demo-'));
   shutdown.add('the store', () => rm(storeDir, { recursive: true, force: true }));
   const server = await startNatsServer({ source, storeDir });
   shutdown.add('the NATS server', () => server.stop());
-  await serve(server.url, { config, logger: silentLogger, shutdown });
-  return server.url;
+  await serve({ store: server.storeDir }, { config, logger: silentLogger, shutdown });
+  return ownServer(server.storeDir);
 }
 
 async function replay(client: ThroughlineClient, session: string): Promise<void> {

@@ -1,10 +1,11 @@
 import { hostname } from 'node:os';
 import picocolors from 'picocolors';
 import type { Config } from '../config/config.js';
+import { otherAccounts, serverText } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { loadEmbedder } from '../engine/embedding/load-embedder.js';
 import { connectionFinding, examine } from '../nats/doctor/examine.js';
-import type { Finding } from '../nats/doctor/finding.js';
+import { type Finding, ok } from '../nats/doctor/finding.js';
 import { accessFindings } from '../nats/doctor/server-findings.js';
 import { type ConfiguredEmbedder, serviceFindings } from '../nats/doctor/service-findings.js';
 import { SERVICES, type ServiceName } from '../services/serve.js';
@@ -45,8 +46,9 @@ async function examination(cli: Cli): Promise<Finding[]> {
   };
   try {
     return await withNats(cli, async (nats) => [
+      ok('server in use', serverText(cli.server)),
       ...(await examine(nats, expected)),
-      ...accessFindings(nats.connection),
+      ...accessFindings(nats.connection, otherAccounts()),
     ]);
   } catch (error) {
     if (!(error instanceof ThroughlineError) || error.code === 'config_invalid') throw error;

@@ -2,7 +2,7 @@ import { logHook } from '../agents/hooks/hook-state.js';
 import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
 import { runHook } from '../agents/hooks/run-hook.js';
 import { type Config, loadConfig, stateDirOf } from '../config/config.js';
-import { usualUrl } from '../config/user-server.js';
+import { installationKey, serverInUse } from '../config/user-server.js';
 import { messageOf, usageError } from '../contracts/errors.js';
 import type { Command, Texts } from './cli-command.js';
 
@@ -89,20 +89,17 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
   if (client === undefined) return give('not a client of this version');
   if (config === undefined) return give(messageOf(fault));
   const known = config;
-  const server = url ?? known.natsUrl ?? usualUrl(stateDir, known.access);
+  const server = serverInUse(stateDir, { nats: url, natsUrl: known.natsUrl });
   const connect = async () => {
     const { openClient } = await import('./open-client.js');
     const autostart = async () => (await import('./detached-up.js')).startUserServer(known);
-    const mayStart = (url ?? known.natsUrl) === undefined && known.autostart === '1';
-    return openClient(
-      { config: known, url: server, ...(mayStart && { autostart }) },
-      { checkReplies: false },
-    );
+    const mayStart = server.kind === 'own' && known.autostart === '1';
+    return openClient({ config: known, server, ...(mayStart && { autostart }) }, { checkReplies: false });
   };
   const input = await boundedInput();
   if (input === undefined) return give(`the input is larger than ${MAX_INPUT} bytes: it is left out`);
   const answer = await runHook(name, client, input, {
-    ...{ config: known, stateDir, url: server, directory: process.cwd() },
+    ...{ config: known, stateDir, url: installationKey(server), directory: process.cwd() },
     ...{ log, leftMs, allowMore, connect: once(connect) },
   });
   end(answer);

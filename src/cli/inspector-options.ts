@@ -1,12 +1,8 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Option } from 'commander';
-import { z } from 'zod';
 import { messageOf } from '../contracts/errors.js';
 import { INSPECTOR_PORT, INSPECTOR_ROLES, type InspectorRole } from '../contracts/inspector-api.js';
-import { readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
 import type { Monitoring } from '../engine/monitoring/monitoring.js';
+import type { NatsAddress } from '../nats/connection/nats-access.js';
 import { serviceFindings } from '../nats/doctor/service-findings.js';
 import type { Context } from '../services/common/service-context.js';
 import type { RunningInspector } from '../services/inspector/serve-inspector.js';
@@ -49,7 +45,7 @@ export function addInspectorOptions(command: Command, isDefault: string): Comman
  * @param usual what it may do where the options do not say
  */
 export async function startInspector(
-  url: string,
+  url: NatsAddress,
   context: Context & { readonly monitoring: Monitoring },
   flags: InspectorFlags & Pick<MonitoringOptions, 'metricsPort'>,
   usual: InspectorRole,
@@ -71,44 +67,6 @@ export async function startInspector(
 
 export function inspectorLine({ url }: Pick<RunningInspector, 'url'>): string {
   return `inspector ${url}`;
-}
-
-/**
- * Inspector URL of a running `up`, for `up --detach`; null if it serves none. Written before `up` reports ready.
- * The URL contains the token, so only the user who started `up` may read the file. A note of another process says nothing.
- */
-const noteSchema = z.object({ url: z.string().nullable(), pid: z.number() });
-const NAME = 'throughline-inspector.json';
-const MAX_NOTE = 4096;
-const POLL_MS = 50;
-
-export function writeInspectorNote(storeDir: string, url: string | null): void {
-  writePrivateFile(join(storeDir, NAME), JSON.stringify({ url, pid: process.pid }));
-}
-
-/** The URL of the inspector that a process serves, once it has said so; null where it serves none, or says nothing. */
-export async function inspectorOf(storeDir: string, pid: number, withinMs: number): Promise<string | null> {
-  const deadline = performance.now() + withinMs;
-  for (;;) {
-    const note = readNote(storeDir);
-    if (note?.pid === pid) return note.url;
-    if (performance.now() > deadline) return null;
-    await sleep(POLL_MS);
-  }
-}
-
-function readNote(storeDir: string): z.output<typeof noteSchema> | undefined {
-  const read = readRegularFile(join(storeDir, NAME), MAX_NOTE);
-  if (!(read instanceof Buffer)) return undefined;
-  try {
-    return noteSchema.safeParse(JSON.parse(read.toString('utf8'))).data;
-  } catch {
-    return undefined;
-  }
-}
-
-export function removeInspectorNote(storeDir: string): void {
-  rmSync(join(storeDir, NAME), { force: true });
 }
 
 /** Why hooks and tools would find no services; `undefined` where all answer. */

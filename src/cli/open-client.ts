@@ -19,7 +19,7 @@ export interface Opening {
 
 /** Connects as a client of the services. What the connection reports is said once, by the request that fails. */
 export async function openClient(
-  cli: Pick<Cli, 'url' | 'config' | 'autostart'>,
+  cli: Pick<Cli, 'server' | 'config' | 'autostart'>,
   { tries, checkReplies = true }: Opening = {},
 ): Promise<ThroughlineClient> {
   const { config } = cli;

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stateDirOf } from '../config/config.js';
-import { INSPECTOR_TOKEN_FILE, userStore } from '../config/user-server.js';
+import { userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
+import { INSPECTOR_TOKEN_FILE } from '../nats/server/server-store.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out } from './command-context.js';
 import { runningUp, startUserServer } from './detached-up.js';
-import { inspectorOf } from './inspector-options.js';
 
 type OpenOptions = Flags<'print' | 'newToken' | 'json'> & Texts<'store'>;
 
@@ -41,7 +41,7 @@ export function openCommand(program: Command): void {
       const up = (await runningUp(storeDir)) ?? (mayStart ? await startUserServer(config) : undefined);
       if (up === undefined)
         throw new ThroughlineError('unavailable', 'nothing runs: start it with "throughline up --detach"');
-      const url = await inspectorOf(storeDir, up.pid, config.requestTimeoutMs);
+      const { inspector: url } = up;
       if (url === null)
         throw new ThroughlineError(
           'unavailable',

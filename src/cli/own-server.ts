@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { findNatsServer } from '../nats/server/find-server.js';
-import type { RunningServer } from '../nats/server/running-server.js';
-import type { NatsServerSource } from '../nats/server/server-search.js';
+import type { NatsServerSource } from '../nats/server/install-server.js';
+import type { RunningServer } from '../nats/server/server-process.js';
 import type { Command } from './cli-command.js';
 import { cliOf, note, out } from './command-context.js';
 
@@ -21,6 +21,8 @@ export interface OwnServer {
    */
   watchDisk(hasStuckStream: () => Promise<boolean>, askEveryMs?: number): void;
   stopWatching(): void;
+  /** As of the server, and again of one that replaces it. */
+  announce(inspector: string | null): void;
   stop(): Promise<void>;
 }
 
@@ -32,6 +34,7 @@ export async function startOwnServer(
   let server = await start();
   const closing = new AbortController();
   let restarting: Promise<void> | undefined;
+  let announced: string | null | undefined;
 
   const follow = (followed: RunningServer) => {
     void followed.exited.then(({ code, signal }) => {
@@ -55,6 +58,7 @@ export async function startOwnServer(
       await server.stop();
       server = await start();
       follow(server);
+      if (announced !== undefined) server.announce(announced);
     } catch (error) {
       failed(error instanceof Error ? error : new Error(messageOf(error)));
     }
@@ -90,6 +94,10 @@ export async function startOwnServer(
       void watch(hasStuckStream, askEveryMs);
     },
     stopWatching: () => closing.abort(),
+    announce(inspector) {
+      announced = inspector;
+      server.announce(inspector);
+    },
     async stop() {
       closing.abort();
       await restarting;

@@ -63,7 +63,7 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
 function serverOption(): Option {
   return new Option(
     '--nats <url>',
-    'NATS server to use (default: NATS_URL, else that of "throughline up", else nats://127.0.0.1:4222)',
+    'NATS server to use (default: NATS_URL, else that of "throughline team join", else your own)',
   );
 }
 

@@ -1,8 +1,8 @@
+import { addressOf } from '../config/user-server.js';
 import { usageError } from '../contracts/errors.js';
 import { loadEmbedder } from '../engine/embedding/load-embedder.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
-import { accessOptions } from '../nats/connection/nats-access.js';
-import { withoutSecrets } from '../nats/connection/nats-errors.js';
+import { accessOptions, shownAddress } from '../nats/connection/nats-access.js';
 import { SERVICES, serve } from '../services/serve.js';
 import type { Command } from './cli-command.js';
 import { withLogger } from './cli-logger.js';
@@ -59,11 +59,11 @@ export function serveCommand(program: Command): void {
       await runUntilSignal(cli, shutdown, async () => {
         const watched = await startMonitoring(cli, options, shutdown);
         const context = { ...cli, ...watched, shutdown };
-        if (services.length > 0) await serve(cli.url, context, services);
+        if (services.length > 0) await serve(addressOf(cli.server), context, services);
         const inspector = only.includes('inspector')
-          ? await startInspector(cli.url, context, options, 'reader')
+          ? await startInspector(addressOf(cli.server), context, options, 'reader')
           : undefined;
-        out(`throughline ready ${withoutSecrets(cli.url)} ${only.join(' ')}`);
+        out(`throughline ready ${shownAddress(addressOf(cli.server))} ${only.join(' ')}`);
         if (inspector !== undefined) out(inspectorLine(inspector));
       });
     });
@@ -88,10 +88,10 @@ function servedBy(options: ServeOptions): readonly Served[] {
 }
 
 /** Whatever a start reads because a setting or an option names it, without a server. */
-async function checkSettings({ config, url }: Cli, options: ServeOptions): Promise<void> {
+async function checkSettings({ config, server }: Cli, options: ServeOptions): Promise<void> {
   servedBy(options);
   checkMonitoring(options);
-  accessOptions(url, config.access);
+  accessOptions(addressOf(server), config.access);
   await loadEmbedder(config.embedder);
   if (options.otel) await (await import('../engine/monitoring/tracing.js')).loadOtelSdk();
 }

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { hasProjectFile } from '../agents/agent-session.js';
 import { injectedTokens } from '../agents/hooks/hook-state.js';
 import { stateDirOf } from '../config/config.js';
+import { serverText } from '../config/user-server.js';
 import type { Token } from '../contracts/names.js';
 import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
@@ -25,6 +26,7 @@ import {
   timelineCells,
 } from './show-reply.js';
 import { WATCH, watchText } from './signals.js';
+import { noteOtherServer } from './team-command.js';
 
 type StatusOptions = Flags<'json' | 'watch'> & Texts<'session' | 'task'>;
 
@@ -73,6 +75,7 @@ export function statusCommand(program: Command): void {
       const { text, remark } = await show();
       if (text !== '') out(text, coloured(cli));
       if (remark !== undefined) note(remark);
+      if (!json && session === undefined) await noteOtherServer(cli);
     });
 }
 
@@ -88,13 +91,15 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
   }));
   const injected = injectedTokens(stateDirOf(cli.config.env), new Date());
   const { sessions, total } = list;
-  if (json) return { text: JSON.stringify({ ...health, injected, sessions, total }) };
+  const server = serverText(cli.server);
+  if (json) return { text: JSON.stringify({ server, ...health, injected, sessions, total }) };
   const pc = coloursOf(cli);
   const now = new Date().toISOString();
   const working = sessions.flatMap((each) =>
     each.brief ? [] : each.working.map((claim) => workingLine(pc, claim, now, each.session)),
   );
   const lines = [
+    `server: ${server}`,
     ...installationLines(health),
     ...(injected > 0 ? [`hooks: ${counted(injected, 'token')} given to agents in the last day`] : []),
     ...(proposed > 0

@@ -3,42 +3,33 @@ import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stateDirOf } from '../config/config.js';
 import {
-  INSPECTOR_TOKEN_FILE,
-  noteStore,
-  serversElsewhere,
-  serverUrl,
-  TOKEN_FILE,
-  tokenOf,
+  addressOf,
+  otherAccounts,
+  ownerText,
+  ownServer,
+  type ServerInUse,
+  serverText,
   userStore,
 } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { makePrivateFolder, writePrivateFile } from '../engine/files/user-state.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
-import { START_ONE, withoutSecrets } from '../nats/connection/nats-errors.js';
+import { shownAddress } from '../nats/connection/nats-access.js';
+import { START_ONE } from '../nats/connection/nats-errors.js';
 import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
-import { openStore, orphanOn, stopOrphan } from '../nats/server/running-server.js';
-import { portProblem, startNatsServer } from '../nats/server/server-process.js';
+import { openStore, portProblem, startNatsServer } from '../nats/server/server-process.js';
+import { INSPECTOR_TOKEN_FILE, TOKEN_FILE, tokenOf } from '../nats/server/server-store.js';
 import { serve } from '../services/serve.js';
 import { shellWord } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, note, out, withNats } from './command-context.js';
-import {
-  type DetachedServer,
-  recordSettings,
-  runningUp,
-  startDetached,
-  stopDetached,
-  untilServed,
-} from './detached-up.js';
+import { type RunningUp, recordSettings, runningUp, startDetached, stopDetached } from './detached-up.js';
 import {
   addInspectorOptions,
   type InspectorFlags,
   inspectorLine,
-  inspectorOf,
-  removeInspectorNote,
   startInspector,
-  writeInspectorNote,
 } from './inspector-options.js';
 import { addMonitoringOptions, type MonitoringOptions, startMonitoring } from './monitoring-options.js';
 import {
@@ -48,15 +39,15 @@ import {
   wholeNumber,
   withLayout,
 } from './option-parsers.js';
-import { agreed } from './output.js';
 import { type OwnServer, serverToStart, startOwnServer } from './own-server.js';
 import { runUntilSignal } from './signals.js';
+import { noteOtherServer } from './team-command.js';
 
 interface UpOptions
   extends MonitoringOptions,
     InspectorFlags,
     LayoutOptions,
-    Flags<'yes' | 'detach'>,
+    Flags<'detach'>,
     Texts<'store' | 'nats'>,
     Numbers<'port' | 'monitorPort'> {
   /** False by `--no-inspector`. */
@@ -65,7 +56,6 @@ interface UpOptions
   readonly auth?: boolean;
 }
 
-const HOST = '127.0.0.1';
 const DEFAULT_PORT = 4222;
 /** Ports that are tried where another program has the default one. */
 const PORTS = 100;
@@ -101,63 +91,26 @@ export function upCommand(program: Command): void {
       '--detach',
       'return when everything is ready, and let it run; finds the one that runs already. "throughline down" ends it',
     )
-    .option('--yes', 'without asking, stop a NATS server that a killed `up` left on the store')
     .examples(
       'throughline up',
       'throughline up --detach',
       'throughline up --port 14222 --store /var/lib/throughline',
     )
     .action(async (options: UpOptions) => {
-      const shared = withLayout(cliOf(command), options);
-      // It may stand before the command as well.
-      const { nats } = command.optsWithGlobals<UpOptions>();
-      const given = nats ?? shared.config.natsUrl;
-      if (options.detach) return detached(shared, command, options, given);
-      if (given === undefined && options.store === undefined) {
-        const found = await runningUp(storeOf(shared, options));
-        if (found !== undefined) return tellFound(shared, options, found);
+      const cli = withLayout(cliOf(command), options);
+      const { server } = cli;
+      if (server.kind === 'team')
+        throw usageError(
+          `your team's server is in use (${serverText(server)}): its services run there; "throughline team leave" comes back to your own`,
+        );
+      if (server.kind === 'named') refuseServerOptions(options);
+      if (options.detach) return detached(cli, command, options);
+      if (server.kind === 'own' && options.store === undefined) {
+        const found = await runningUp(server.store);
+        if (found !== undefined) return tellFound(cli, options, found);
       }
       growHeapSlowly();
-      const cli = withLogger(shared);
-      const shutdown = new Shutdown();
-      await runUntilSignal(cli, shutdown, async (failed) => {
-        if (given !== undefined) refuseServerOptions(options);
-        const watched = await startMonitoring(cli, options, shutdown);
-        const own = given === undefined ? await startServer(cli, options, failed) : undefined;
-        if (own !== undefined) shutdown.add('the NATS server', () => own.stop());
-        const token = own && tokenOf(own.server.storeDir);
-        const url = given ?? (own && serverUrl({ host: HOST, port: own.server.port }, token)) ?? cli.url;
-        const { connection } = await serve(url, { ...cli, ...watched, shutdown }).catch((fault: unknown) => {
-          throw given === undefined ? fault : withWayOut(fault, nats === undefined);
-        });
-        if (own !== undefined) {
-          own.watchDisk(() => hasStuckStream(connection));
-          // Before the connection is closed over which it asks.
-          shutdown.add('the watch of the disk', async () => own.stopWatching());
-        }
-        const { inspectorToken = own && keptToken(own.server.storeDir, INSPECTOR_TOKEN_FILE) } = cli.config;
-        const config = { ...cli.config, ...(inspectorToken !== undefined && { inspectorToken }) };
-        const context = { ...cli, ...watched, config, shutdown };
-        // On a server of others, what its user may do is not for us to guess.
-        const inspector =
-          options.inspector === false
-            ? undefined
-            : await startInspector(url, context, options, own === undefined ? 'reader' : 'operator');
-        if (own !== undefined && options.store === undefined)
-          recordSettings(own.server.storeDir, givenOptions(command, ['detach', 'yes']), cli.config.env);
-        if (own !== undefined) {
-          // For an `up --detach` that finds this one.
-          const { storeDir } = own.server;
-          writeInspectorNote(storeDir, inspector?.url ?? null);
-          shutdown.add('the note of the inspector', async () => removeInspectorNote(storeDir));
-        }
-        out(
-          own === undefined
-            ? `throughline ready ${withoutSecrets(url)}`
-            : `throughline ready ${own.server.url} store ${own.server.storeDir}`,
-        );
-        if (inspector !== undefined) out(inspectorLine(inspector));
-      });
+      await runHere(withLogger(cli), command, options);
     });
   addInspectorOptions(command, '4280, or the next free one').option(
     '--no-inspector',
@@ -170,13 +123,44 @@ export function upCommand(program: Command): void {
   );
 }
 
-async function detached(
-  cli: Cli,
-  command: Command,
-  options: UpOptions,
-  given: string | undefined,
-): Promise<void> {
-  if (given !== undefined) {
+/** Runs the server, unless another one is named, and all services in this process. */
+async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<void> {
+  const shutdown = new Shutdown();
+  await runUntilSignal(cli, shutdown, async (failed) => {
+    const watched = await startMonitoring(cli, options, shutdown);
+    const own = cli.server.kind === 'own' ? await startServer(cli, options, failed) : undefined;
+    if (own !== undefined) shutdown.add('the NATS server', () => own.stop());
+    const address = own === undefined ? addressOf(cli.server) : { store: own.server.storeDir };
+    const { connection } = await serve(address, { ...cli, ...watched, shutdown }).catch((fault: unknown) => {
+      throw withWayOut(fault, cli.server);
+    });
+    if (own !== undefined) {
+      own.watchDisk(() => hasStuckStream(connection));
+      // Before the connection is closed over which it asks.
+      shutdown.add('the watch of the disk', async () => own.stopWatching());
+    }
+    const { inspectorToken = own && keptToken(own.server.storeDir, INSPECTOR_TOKEN_FILE) } = cli.config;
+    const config = { ...cli.config, ...(inspectorToken !== undefined && { inspectorToken }) };
+    const context = { ...cli, ...watched, config, shutdown };
+    // On a server of others, what its user may do is not for us to guess.
+    const role = own === undefined ? 'reader' : 'operator';
+    const inspector =
+      options.inspector === false ? null : await startInspector(address, context, options, role);
+    if (own === undefined) out(`throughline ready ${shownAddress(address)}`);
+    else {
+      const { url, storeDir } = own.server;
+      if (options.store === undefined)
+        recordSettings(storeDir, givenOptions(command, ['detach']), cli.config.env);
+      own.announce(inspector?.url ?? null);
+      out(`throughline ready ${url} store ${storeDir}`);
+    }
+    if (inspector !== null) out(inspectorLine(inspector));
+    if (own !== undefined) await noteWhoReachesIt(cli, options, own.server);
+  });
+}
+
+async function detached(cli: Cli, command: Command, options: UpOptions): Promise<void> {
+  if (cli.server.kind !== 'own') {
     throw usageError(
       '--detach is only for a server that "up" starts: unset NATS_URL and leave out --nats, or run "throughline admin serve"',
     );
@@ -184,39 +168,57 @@ async function detached(
   const storeDir = storeOf(cli, options);
   // Told here: who starts it may never see its log.
   await serverToStart(cli.config);
-  await offerToStopOrphan(storeDir, options.yes === true);
   const server = await startDetached(storeDir, [
     ...(options.store === undefined ? [] : ['--store', storeDir]),
-    ...givenOptions(command, ['store', 'detach', 'yes']),
+    ...givenOptions(command, ['store', 'detach']),
   ]);
   if (server.found) return tellFound(cli, options, server);
-  await tellServer(cli, server);
+  tellServer(server);
   // Without its name, your own server would be meant.
   const down = ['throughline', 'down', ...(options.store === undefined ? [] : ['--store', storeDir])];
   note(`-- it runs as process ${server.pid}: "${down.map(shellWord).join(' ')}" ends it`);
+  await noteWhoReachesIt(cli, options, server);
 }
 
-async function tellServer({ config }: Cli, { url, storeDir, pid }: DetachedServer): Promise<void> {
+function tellServer({ url, storeDir, inspector }: RunningUp): void {
   out(`throughline ready ${url} store ${storeDir}`);
-  const inspector = await inspectorOf(storeDir, pid, config.requestTimeoutMs);
   if (inspector !== null) out(inspectorLine({ url: inspector }));
 }
 
-async function tellFound(cli: Cli, options: UpOptions, server: DetachedServer): Promise<void> {
-  const { port, storeDir, pid } = server;
+async function tellFound(cli: Cli, options: UpOptions, up: RunningUp): Promise<void> {
+  const { storeDir, pid } = up;
+  const { port } = new URL(up.url);
   const token = tokenOf(storeDir);
   if (options.auth !== undefined && options.auth !== (token !== undefined)) {
     throw usageError(
       `the server on port ${port} runs already ${options.auth ? 'without' : 'with'} a token: run "throughline down" first`,
     );
   }
-  const at = { ...cli, url: serverUrl({ host: HOST, port }, token), autostart: undefined };
-  await untilServed(at);
   // Refused where the installation has another layout than was asked for.
-  if (options.layout !== undefined || options.shards !== undefined) await withNats(at, async () => {});
-  await tellServer(cli, server);
+  if (options.layout !== undefined || options.shards !== undefined)
+    await withNats({ ...cli, server: ownServer(storeDir), autostart: undefined }, async () => {});
+  tellServer(up);
   const use = options.store === undefined ? ': this project uses it' : '';
   note(`-- already running on ${port}, process ${pid}${use}`);
+}
+
+/** Says who else can reach the server that was started, how the `nats` CLI does, and if the usual port was not to be had. */
+async function noteWhoReachesIt(
+  cli: Cli,
+  { port, store }: UpOptions,
+  { url, storeDir }: Pick<RunningUp, 'url' | 'storeDir'>,
+): Promise<void> {
+  const at = new URL(url).port;
+  const isOwn = store === undefined;
+  if (isOwn && port === undefined && at !== String(DEFAULT_PORT))
+    note(`-- port ${DEFAULT_PORT} is in use${ownerText(DEFAULT_PORT)}: your server is on port ${at}`);
+  const others = otherAccounts();
+  const tokenFile = join(storeDir, TOKEN_FILE);
+  if (tokenOf(storeDir) !== undefined)
+    note(`-- for the nats CLI: export NATS_URL=${url} NATS_TOKEN="$(cat ${shellWord(tokenFile)})"`);
+  else if (isOwn && others !== undefined)
+    note(`-- ${others} can reach it: "throughline down", then "throughline up --auth" closes it`);
+  if (isOwn) await noteOtherServer(cli);
 }
 
 function storeOf({ config }: Cli, { store }: UpOptions): string {
@@ -224,15 +226,16 @@ function storeOf({ config }: Cli, { store }: UpOptions): string {
 }
 
 /** The user named a server that does not answer: `up` then starts none. */
-function withWayOut(fault: unknown, isFromVariable: boolean): unknown {
-  if (!(fault instanceof ThroughlineError) || !fault.message.includes(START_ONE)) return fault;
-  const [name, without] = isFromVariable ? ['NATS_URL', 'unset NATS_URL'] : ['--nats', 'leave out --nats'];
-  const way = `${name} names it: start that server, or ${without} so that "throughline up" starts one`;
+function withWayOut(fault: unknown, server: ServerInUse): unknown {
+  const isOurs = fault instanceof ThroughlineError && fault.message.includes(START_ONE);
+  if (!isOurs || server.kind !== 'named') return fault;
+  const without = server.by === 'NATS_URL' ? 'unset NATS_URL' : 'leave out --nats';
+  const way = `${server.by} names it: start that server, or ${without} so that "throughline up" starts one`;
   return new ThroughlineError(fault.code, fault.message.replace(START_ONE, way), { cause: fault });
 }
 
 function refuseServerOptions(options: UpOptions): void {
-  for (const name of ['port', 'store', 'monitorPort', 'yes', 'auth'] as const) {
+  for (const name of ['port', 'store', 'monitorPort', 'auth'] as const) {
     if (options[name] === undefined) continue;
     const flag = name === 'monitorPort' ? 'monitor-port' : name;
     throw usageError(
@@ -245,17 +248,13 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   const { config, logger } = cli;
   const source = await serverToStart(config);
   const storeDir = storeOf(cli, options);
-  await offerToStopOrphan(storeDir, options.yes === true);
   if (options.store === undefined) makePrivateFolder(storeDir);
-  else {
-    await openStore(storeDir);
-    noteStore(stateDirOf(config.env), storeDir);
-  }
-  const port = options.port ?? (options.store === undefined ? await usualPort() : DEFAULT_PORT);
+  else await openStore(storeDir);
+  const port = options.port ?? (await usualPort());
   const token = serverToken(storeDir, options.auth);
   const start = () =>
     startNatsServer({
-      ...{ source, storeDir, port, host: HOST, monitorPort: options.monitorPort },
+      ...{ source, storeDir, port, monitorPort: options.monitorPort },
       extraConfig: token && `authorization { token: ${JSON.stringify(token)} }`,
       log: (line) => logger.debug?.({}, line),
     });
@@ -265,22 +264,8 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
 /** Returns the default port, or the next free one if another program has it: commands find the server all the same. */
 async function usualPort(): Promise<number> {
   for (let port = DEFAULT_PORT; port < DEFAULT_PORT + PORTS; port += 1)
-    if ((await portProblem(HOST, port)) !== 'EADDRINUSE') return port;
+    if ((await portProblem(port)) !== 'EADDRINUSE') return port;
   return DEFAULT_PORT;
-}
-
-/**
- * Stops the server that an `up` which was killed left on a store: with `yes`, or when the person at the terminal says
- * so. Otherwise it stays, and whatever starts a server there says what to do.
- */
-async function offerToStopOrphan(storeDir: string, yes: boolean): Promise<void> {
-  const orphan = await orphanOn(storeDir);
-  if (orphan === undefined) return;
-  const { host, port, pid } = orphan;
-  const what = `the nats-server at ${host}:${port}, process ${pid}, was left on ${storeDir} by a process that was killed`;
-  if (!yes && !(await agreed(`${what}. Stop it and continue? [y/N] `))) return;
-  await stopOrphan(orphan);
-  note(`-- ${what}; it has been stopped`);
 }
 
 /**
@@ -312,20 +297,14 @@ export function downCommand(program: Command): void {
         'The next command or hook starts it again, unless THROUGHLINE_AUTOSTART is 0. If nothing runs, it exits with 0.',
     )
     .option('--store <dir>', 'the store of that server (default: the one in your state directory)')
-    .option('--json', 'print {stopped, url?, store, elsewhere} as JSON')
+    .option('--json', 'print {stopped, url?, store} as JSON')
     .examples('throughline down', 'throughline down --store /var/lib/throughline')
     .action(async (options: { store?: string; json?: boolean }, command: Command) => {
       const { config } = cliOf(command);
       const store = resolve(options.store ?? userStore(stateDirOf(config.env)));
       const url = await stopDetached(store, config.shutdownMs + PATIENCE_MS);
       const stopped = url !== undefined;
-      const elsewhere =
-        stopped || options.store !== undefined ? [] : serversElsewhere(stateDirOf(config.env));
-      if (options.json) return out(JSON.stringify({ stopped, ...(stopped && { url }), store, elsewhere }));
+      if (options.json) return out(JSON.stringify({ stopped, ...(stopped && { url }), store }));
       out(stopped ? `throughline stopped ${url} store ${store}` : `nothing runs on the store ${store}`);
-      for (const each of elsewhere)
-        note(
-          `-- ${each.url} runs on ${each.store}: "${['throughline', 'down', '--store', each.store].map(shellWord).join(' ')}" ends it`,
-        );
     });
 }

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { Option } from 'commander';
 import type { AgentSession } from '../agents/agent-session.js';
 import { stateDirOf, USUAL_VARIABLES } from '../config/config.js';
+import type { ServerInUse } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import { shellWord } from '../shared/text.js';
@@ -83,7 +84,7 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
     import('../work/run-folder.js'),
     import('../work/command-agent.js'),
   ]);
-  const variables = workEnvironment(cli.config.env, env, cli.url);
+  const variables = workEnvironment(cli.config.env, env, cli.server);
   const folder = openRunFolder(stateDirOf(cli.config.env), process.cwd(), session);
   const place = { env: variables, folder };
   const agentOf = async (command: string) => {
@@ -157,15 +158,15 @@ function interruption() {
 }
 
 /**
- * Returns the environment for agents and checks: the usual variables, the named ones, and the NATS address unless it
- * contains a password.
+ * Returns the environment for agents and checks: the usual variables, the named ones, and the address of a named server unless
+ * it contains a password.
  *
  * @throws ThroughlineError `usage` for a name that is not set
  */
 function workEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   names: readonly string[],
-  url: string,
+  server: ServerInUse,
 ): Record<string, string> {
   const given: Record<string, string> = {};
   // A run within a call of another one: that one ends its processes as well.
@@ -173,7 +174,8 @@ function workEnvironment(
     const value = env[name];
     if (value !== undefined) given[name] = value;
   }
-  if (!url.includes('@')) given.NATS_URL = url;
+  // They find the user's own server, with its token, and that of a team by themselves.
+  if (server.kind === 'named' && !server.url.includes('@')) given.NATS_URL = server.url;
   for (const name of names) {
     const value = env[name];
     if (value === undefined)

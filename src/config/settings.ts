@@ -85,7 +85,7 @@ export const SETTINGS = {
   natsUrl: setting(
     'NATS_URL',
     optional(),
-    'URL of the NATS server, or several separated by commas. If unset, `throughline up` starts its own, and the other commands use that one, else `nats://127.0.0.1:4222`',
+    'URL of the NATS server, or several separated by commas. If unset, the server of `throughline team join` is used, or else your own, which `throughline up` starts',
   ),
   user: setting('NATS_USER', optional(), 'user name: set it together with `NATS_PASSWORD`'),
   password: setting('NATS_PASSWORD', optional(), 'the password of `NATS_USER`'),

@@ -1,26 +1,15 @@
-import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { ThroughlineError } from '../contracts/errors.js';
-import {
-  createPrivateFile,
-  makePrivateFolder,
-  readRegularFile,
-  writePrivateFile,
-} from '../engine/files/user-state.js';
-import type { NatsAccess } from '../nats/connection/nats-access.js';
-import { type LockedServer, serverOnStore } from '../nats/server/store-notes.js';
+import { makePrivateFolder, readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
+import type { NatsAddress } from '../nats/connection/nats-access.js';
+import { listenerOf, type ProvenServer, serverOnStore, storeId } from '../nats/server/server-store.js';
+import { counted } from '../shared/text.js';
 
 /**
- * The one server of a user: `throughline up` starts it on a store in the user's state directory, where all commands,
- * hooks, MCP servers and clients find it by default.
+ * Which server is in use: one that the user has named, else the user's own one, which `throughline up` starts on a store in
+ * the user's state directory. Never whatever listens on a port: that may be another user's.
  */
-
-/** Used if no server runs and none is named. */
-export const DEFAULT_URL = 'nats://127.0.0.1:4222';
-export const TOKEN_FILE = 'throughline-token';
-/** Kept, so that open pages go on after a restart. */
-export const INSPECTOR_TOKEN_FILE = 'inspector-token';
-const MAX_TOKEN = 256;
 
 /** Returns the default store of `up`. */
 export function userStore(stateDir: string): string {
@@ -30,7 +19,7 @@ export function userStore(stateDir: string): string {
 /** The server that hooks, commands, MCP servers and clients use. */
 export type ServerInUse =
   /** The user's own one; `running` is missing while it does not run. */
-  | { readonly kind: 'own'; readonly store: string; readonly running?: { url: string; pid: number } }
+  | { readonly kind: 'own'; readonly store: string; readonly running?: ProvenServer }
   | { readonly kind: 'named'; readonly url: string; readonly by: '--nats' | 'NATS_URL' }
   | { readonly kind: 'team'; readonly url: string };
 
@@ -46,14 +35,18 @@ export function serverInUse(stateDir: string, { nats, natsUrl }: NamedServer = {
   if (nats !== undefined) return { kind: 'named', url: nats, by: '--nats' };
   if (natsUrl !== undefined) return { kind: 'named', url: natsUrl, by: 'NATS_URL' };
   const team = joinedTeam(stateDir);
-  if (team !== undefined) return { kind: 'team', url: team };
-  const store = userStore(stateDir);
-  const server = serverOnStore(store);
-  return {
-    kind: 'own',
-    store,
-    ...(server !== undefined && { running: { url: serverUrl(server), pid: server.pid } }),
-  };
+  return team === undefined ? ownServer(userStore(stateDir)) : { kind: 'team', url: team };
+}
+
+/** Returns the user's own server on a store. */
+export function ownServer(store: string): ServerInUse & { readonly kind: 'own' } {
+  const running = serverOnStore(store);
+  return { kind: 'own', store, ...(running !== undefined && { running }) };
+}
+
+/** Returns what a connection needs to reach the server. */
+export function addressOf(server: ServerInUse): NatsAddress {
+  return server.kind === 'own' ? { store: server.store } : server.url;
 }
 
 /**
@@ -61,23 +54,36 @@ export function serverInUse(stateDir: string, { nats, natsUrl }: NamedServer = {
  * token and after every restart, and holds no credentials.
  */
 export function installationKey(server: ServerInUse): string {
-  if (server.kind === 'own') return `own:${storeId(server.store)}`;
-  const hosts = server.url
-    .split(/,(?=[a-z][a-z\d+.-]*:\/\/)/i)
-    .map((each) => each.replace(/^(?:[a-z][a-z\d+.-]*:\/\/)?(?:.*@)?/is, ''));
-  return `${server.kind}:${hosts.join(',')}`;
+  return server.kind === 'own' ? `own:${storeId(server.store)}` : `${server.kind}:${hostsOf(server.url)}`;
 }
 
-/** Describes the server and its owner, for `status`, `connect` and the first line of hook.log. */
+/** Describes the server and its owner in one line without credentials, as they are now. */
 export function serverText(server: ServerInUse): string {
   if (server.kind === 'own') {
-    const { running } = server;
+    const { running, store } = ownServer(server.store);
+    const whose = `the server of ${userInfo().username}`;
     return running === undefined
-      ? `your own server, which does not run (store ${server.store})`
-      : `your own server at ${running.url}, process ${running.pid}`;
+      ? `${whose}, which does not run (store ${store})`
+      : `${whose} at ${running.url}, process ${running.pid}`;
   }
+  const hosts = hostsOf(server.url);
   const by = server.kind === 'team' ? '"throughline team join"' : server.by;
-  return `the server that ${by} names, ${installationKey(server).replace(/^\w+:/, '')}`;
+  const [, port] = /^(?:127\.0\.0\.1|localhost):(\d+)$/.exec(hosts) ?? [];
+  return `${hosts}, named by ${by}${port === undefined ? '' : ownerText(Number(port))}`;
+}
+
+/** Names the user whose process listens on a port of this machine, as far as the system tells it. */
+export function ownerText(port: number): string {
+  const owner = listenerOf(port);
+  return owner === undefined ? '' : `, of ${userName(owner)}`;
+}
+
+/** Returns the hosts and ports of one or several URLs. */
+function hostsOf(url: string): string {
+  return url
+    .split(/,(?=[a-z][a-z\d+.-]*:\/\/)/i)
+    .map((each) => each.replace(/^(?:[a-z][a-z\d+.-]*:\/\/)?(?:.*@)?/is, ''))
+    .join(',');
 }
 
 const TEAM_FILE = 'team';
@@ -88,66 +94,57 @@ function joinedTeam(stateDir: string): string | undefined {
   return read instanceof Buffer ? read.toString('utf8').trim() || undefined : undefined;
 }
 
-const ID_FILE = 'throughline-store-id';
-
-/** Returns the id of a store, which it keeps for life; gives it one if it has none. */
-export function storeId(store: string): string {
-  const file = join(store, ID_FILE);
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    const read = readRegularFile(file, MAX_TOKEN);
-    const id = read instanceof Buffer ? read.toString('utf8').trim() : '';
-    if (/^[\da-f]{16}$/.test(id)) return id;
-    if (read !== undefined) break;
-    makePrivateFolder(store);
-    createPrivateFile(file, `${randomBytes(8).toString('hex')}\n`);
-  }
-  throw new ThroughlineError('store_unusable', `${file} holds no id of a store: remove it, and start again`);
-}
-
-/** The stores that `up` was given by name, one on a line, so that `down` finds what runs there. */
-const STORES_FILE = 'stores';
-const MAX_STORES = 64 * 1024;
-
-/** Notes a store that is not the default one. The newest come first. */
-export function noteStore(stateDir: string, store: string): void {
+/** Names a server for good: it is used wherever `--nats` and `NATS_URL` name none. The URL may hold credentials. */
+export function joinTeam(stateDir: string, url: string): void {
   makePrivateFolder(stateDir);
-  const lines = [store, ...notedStores(stateDir).filter((each) => each !== store)].slice(0, 100);
-  writePrivateFile(join(stateDir, STORES_FILE), `${lines.join('\n')}\n`);
+  writePrivateFile(join(stateDir, TEAM_FILE), `${url}\n`);
 }
 
-/** Returns the noted stores on which a server runs. */
-export function serversElsewhere(stateDir: string): { readonly store: string; readonly url: string }[] {
-  return notedStores(stateDir).flatMap((store) => {
-    const server = serverOnStore(store);
-    return server === undefined ? [] : [{ store, url: serverUrl(server) }];
+/** Returns the URL of the team's server that was left; `undefined` if none was joined. */
+export function leaveTeam(stateDir: string): string | undefined {
+  const team = joinedTeam(stateDir);
+  rmSync(join(stateDir, TEAM_FILE), { force: true });
+  return team;
+}
+
+interface Account {
+  readonly name: string;
+  readonly uid: number;
+  readonly shell: string;
+}
+
+/** First and last user numbers of people; those of system services are below. */
+const PEOPLE = [1000, 60_000] as const;
+const NAMED = 3;
+const MAX_ACCOUNTS = 1024 * 1024;
+
+/**
+ * Describes the other accounts of this machine with a login shell, which reach whatever listens on loopback; `undefined` if there
+ * are none, or the system keeps accounts elsewhere than in `/etc/passwd`.
+ */
+export function otherAccounts(passwd = readAccounts(), user = process.geteuid?.()): string | undefined {
+  const others = accountsIn(passwd).filter(
+    ({ uid, shell }) =>
+      uid >= PEOPLE[0] && uid < PEOPLE[1] && uid !== user && !/\/(?:nologin|false)$/.test(shell),
+  );
+  if (others.length === 0) return undefined;
+  const more = others.length > NAMED ? ` and ${others.length - NAMED} more` : '';
+  const names = others.slice(0, NAMED).map(({ name }) => name);
+  return `${counted(others.length, 'other account')} of this machine (${names.join(', ')}${more})`;
+}
+
+function userName(uid: number): string {
+  return accountsIn(readAccounts()).find((account) => account.uid === uid)?.name ?? `user ${uid}`;
+}
+
+function accountsIn(passwd: string): Account[] {
+  return passwd.split('\n').flatMap((line) => {
+    const [name = '', , uid, , , , shell] = line.split(':');
+    return uid === undefined || shell === undefined ? [] : [{ name, uid: Number(uid), shell }];
   });
 }
 
-function notedStores(stateDir: string): string[] {
-  const read = readRegularFile(join(stateDir, STORES_FILE), MAX_STORES);
-  return read instanceof Buffer ? read.toString('utf8').split('\n').filter(Boolean) : [];
-}
-
-/**
- * Returns the URL of the user's server, or the default URL if it does not run. Includes the server's token, unless the
- * caller has credentials.
- */
-export function usualUrl(stateDir: string, { user, token, nkey, creds }: NatsAccess = {}): string {
-  const store = userStore(stateDir);
-  const server = serverOnStore(store);
-  if (server === undefined) return DEFAULT_URL;
-  const given = user ?? token ?? nkey ?? creds;
-  return serverUrl(server, given === undefined ? tokenOf(store) : undefined);
-}
-
-export function serverUrl({ host, port }: Pick<LockedServer, 'host' | 'port'>, token?: string): string {
-  const access = token === undefined ? '' : `${token}@`;
-  return `nats://${access}${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** Returns the token of the server on a store, or that of its inspector; undefined if it has none. */
-export function tokenOf(store: string, file = TOKEN_FILE): string | undefined {
-  const read = readRegularFile(join(store, file), MAX_TOKEN);
-  const token = read instanceof Buffer ? read.toString('utf8').trim() : '';
-  return /^[\w-]{16,}$/.test(token) ? token : undefined;
+function readAccounts(): string {
+  const read = readRegularFile('/etc/passwd', MAX_ACCOUNTS);
+  return read instanceof Buffer ? read.toString('utf8') : '';
 }

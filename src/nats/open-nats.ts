@@ -11,7 +11,7 @@ import type { Logger } from '../engine/ports/clients.js';
 import type { SessionActivity } from '../engine/ports/session-lifecycle.js';
 import type { EventRemoval, SessionLog } from '../engine/ports/session-log.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
-import type { NatsAccess } from './connection/nats-access.js';
+import type { NatsAccess, NatsAddress } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
 import { DispatchNumbers } from './jetstream/dispatch-numbers.js';
@@ -78,7 +78,7 @@ export type Made =
   | 'prompts';
 
 export interface NatsOptions {
-  readonly url: string;
+  readonly url: NatsAddress;
   readonly name: string;
   readonly access?: NatsAccess;
   readonly logger: Logger;

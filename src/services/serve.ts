@@ -12,6 +12,7 @@ import { Monitoring } from '../engine/monitoring/monitoring.js';
 import { systemClock } from '../engine/ports/clients.js';
 import type { SessionLifecycle } from '../engine/ports/session-lifecycle.js';
 import { watchConnection } from '../nats/connection/connection-states.js';
+import type { NatsAddress } from '../nats/connection/nats-access.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
 import { VERSION } from '../version.js';
 import { knownSessions, openSessions } from './common/open-sessions.js';
@@ -64,7 +65,7 @@ export const SERVICE_NAMES: readonly string[] = Object.values(NAMES);
 
 /** The composition root: connects to NATS and starts the services with their ports; `shutdown` stops them. */
 export async function serve(
-  url: string,
+  url: NatsAddress,
   context: Context,
   only: readonly ServiceName[] = SERVICES,
 ): Promise<NatsPorts> {

@@ -60,8 +60,8 @@ describe('the client', () => {
     expect(own.sort()).toEqual([
       'nats/server/process-identity.ts',
       'nats/server/server-pin.ts',
+      'nats/server/server-store.ts',
       'nats/server/server-version.ts',
-      'nats/server/store-notes.ts',
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type OwnServer, startOwnServer } from '../../src/cli/own-server.js';
-import type { RunningServer } from '../../src/nats/server/running-server.js';
+import type { RunningServer } from '../../src/nats/server/server-process.js';
 import { soon } from '../support/soon.js';
 
 const SOON = 1;
@@ -51,6 +51,7 @@ function fakeServer(): RunningServer {
     storeDir: '/nowhere',
     logFile: '/nowhere/nats-server.log',
     exited: exited.promise,
+    announce() {},
     // As of a process: it ends before `stop` resolves.
     stop: end,
     kill: end,

@@ -4,11 +4,8 @@ import { join } from 'node:path';
 import { connect } from 'nats';
 import { afterEach, describe, expect, it } from 'vitest';
 import { messageOf } from '../../src/contracts/errors.js';
-import { orphanOn, stopOrphan } from '../../src/nats/server/running-server.js';
 import { freePort } from '../../src/nats/server/server-process.js';
 import { cli, type RunningProcess, startCli } from '../support/cli.js';
-import { onTerminal, PTY_MISSING } from '../support/pty.js';
-import { soon } from '../support/soon.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
 
 const releases: (() => Promise<unknown>)[] = [];
@@ -61,36 +58,16 @@ describe('a store', () => {
   });
 });
 
-/** An `up` that was killed, and what it was started with; its server goes on. */
-async function orphaned(store: string): Promise<string[]> {
-  const args = await upArgs(store);
-  const up = await startCli(args);
-  releases.push(async () => {
-    const left = await orphanOn(store);
-    if (left !== undefined) await stopOrphan(left);
-  });
-  up.signal('SIGKILL');
-  await up.exited;
-  expect(await answers(args)).toBe(true);
-  return args;
-}
-
 describe('a server whose command was killed', () => {
-  it('a server whose command was killed is named by the next command on its store, which stops it with --yes and goes on', async () => {
+  it('a server whose command was killed is ended by the next command on its store, which takes over', async () => {
     const store = await newStore();
-    const left = await orphaned(store);
-    const next = await upArgs(store);
-    const refused = await cli(next);
-    expect(refused.stderr).toMatch(
-      new RegExp(
-        `^throughline: the store ${store} is in use by the nats-server at 127.0.0.1:${left[2]}, process \\d+, left behind .*"throughline up --yes"`,
-      ),
-    );
-    expect(refused.code).toBe(1);
+    const left = await upArgs(store);
+    const up = await startCli(left);
+    up.signal('SIGKILL');
+    await up.exited;
     expect(await answers(left)).toBe(true);
-
-    const up = await started([...next, '--yes']);
-    expect(up.stderr()).toMatch(/process \d+, was left on .*; it has been stopped/);
+    const next = await upArgs(store);
+    await started(next);
     expect(await answers(left)).toBe(false);
     expect(await answers(next)).toBe(true);
   });
@@ -99,41 +76,11 @@ describe('a server whose command was killed', () => {
     const store = await newStore();
     const first = await upArgs(store);
     await started(first);
-    const { code, stderr } = await cli([...(await upArgs(store)), '--yes']);
+    const { code, stderr } = await cli(await upArgs(store));
     expect(stderr).toContain('(store_in_use)');
     expect(code).toBe(1);
     expect(await answers(first)).toBe(true);
   });
-
-  it.skipIf(PTY_MISSING !== undefined)(
-    'a server whose command was killed is asked about on a terminal',
-    async () => {
-      const store = await newStore();
-      const left = await orphaned(store);
-      const next = await upArgs(store);
-      await using no = await onTerminal(next, {});
-      await no.shows('Stop it and continue? [y/N]');
-      no.type('n\n');
-      await no.shows('(store_in_use)');
-      expect((await no.ended()).code).toBe(1);
-      expect(await answers(left)).toBe(true);
-
-      await using interrupted = await onTerminal(next, {});
-      await interrupted.shows('Stop it and continue? [y/N]');
-      interrupted.signal('SIGINT');
-      expect((await interrupted.ended()).code).toBe(130);
-      expect(await answers(left)).toBe(true);
-
-      await using yes = await onTerminal(next, {});
-      await yes.shows('Stop it and continue? [y/N]');
-      yes.type('y\n');
-      await yes.shows('throughline ready');
-      expect(await answers(left)).toBe(false);
-      yes.signal('SIGTERM');
-      expect((await yes.ended()).code).toBe(0);
-      await soon(async () => expect(await answers(next)).toBe(false));
-    },
-  );
 });
 
 describe('a store that cannot be used ends the command with one line:', () => {

@@ -3,16 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
-  DEFAULT_URL,
   installationKey,
+  joinTeam,
+  leaveTeam,
+  otherAccounts,
   serverInUse,
   serverText,
-  TOKEN_FILE,
   userStore,
-  usualUrl,
 } from '../../src/config/user-server.js';
-import type { RunningServer } from '../../src/nats/server/running-server.js';
+import type { RunningServer } from '../../src/nats/server/server-process.js';
 import { startNatsServer } from '../../src/nats/server/server-process.js';
+import { TOKEN_FILE, tokenOf } from '../../src/nats/server/server-store.js';
 import { nativeSource } from '../support/nats-native.js';
 
 let stateDir: string;
@@ -26,25 +27,17 @@ afterEach(async () => {
   await rm(stateDir, { recursive: true, force: true });
 });
 
-it('the server in the state directory is used whatever its port, and the default URL once it has ended', async () => {
-  expect(usualUrl(stateDir)).toBe(server.url);
-  await server.stop();
-  expect(usualUrl(stateDir)).toBe(DEFAULT_URL);
-});
-
-it('the token of the server is used, unless the caller has credentials', async () => {
-  const file = join(userStore(stateDir), TOKEN_FILE);
-  await writeFile(file, 'a-token-for-this-test\n');
-  expect(usualUrl(stateDir)).toBe(server.url.replace('//', '//a-token-for-this-test@'));
-  expect(usualUrl(stateDir, { user: 'me', password: 'secret' })).toBe(server.url);
-});
-
 it('a token behind a link is not read, and the configuration of the server is for its user alone', async () => {
+  const store = userStore(stateDir);
   const file = join(stateDir, 'elsewhere');
   await writeFile(file, 'a-token-for-this-test\n');
-  await symlink(file, join(userStore(stateDir), TOKEN_FILE));
-  expect(usualUrl(stateDir)).toBe(server.url);
-  expect((await stat(join(userStore(stateDir), 'nats-server.conf'))).mode & 0o777).toBe(0o600);
+  expect(tokenOf(store)).toBeUndefined();
+  await symlink(file, join(store, TOKEN_FILE));
+  expect(tokenOf(store)).toBeUndefined();
+  await rm(join(store, TOKEN_FILE));
+  await writeFile(join(store, TOKEN_FILE), 'a-token-for-this-test\n');
+  expect(tokenOf(store)).toBe('a-token-for-this-test');
+  expect((await stat(join(store, 'nats-server.conf'))).mode & 0o777).toBe(0o600);
 });
 
 it('a server is used that is named, else that of the joined team, else the own one', async () => {
@@ -54,8 +47,11 @@ it('a server is used that is named, else that of the joined team, else the own o
   const store = userStore(stateDir);
   const running = { url: server.url, pid: server.pid };
   expect(serverInUse(stateDir)).toEqual({ kind: 'own', store, running });
-  await writeFile(join(stateDir, 'team'), 'nats://c:3\n');
+  joinTeam(stateDir, 'nats://c:3');
   expect(serverInUse(stateDir)).toEqual({ kind: 'team', url: 'nats://c:3' });
+  expect(serverInUse(stateDir, named)).toMatchObject({ by: '--nats' });
+  expect(leaveTeam(stateDir)).toBe('nats://c:3');
+  expect(serverInUse(stateDir)).toMatchObject({ kind: 'own' });
 });
 
 it('an installation has one key, on every port, with every token, and while nothing runs', async () => {
@@ -68,5 +64,19 @@ it('an installation has one key, on every port, with every token, and while noth
   expect(key).toMatch(/^own:[\da-f]{16}$/);
   const named = serverInUse(stateDir, { natsUrl: 'nats://me:se,cret@a:1,tls://b:2' });
   expect(installationKey(named)).toBe('named:a:1,b:2');
-  expect(serverText(named)).toBe('the server that NATS_URL names, a:1,b:2');
+  expect(serverText(named)).toBe('a:1,b:2, named by NATS_URL');
+});
+
+it('only accounts of people with a login shell count as others', () => {
+  const passwd = [
+    'root:x:0:0::/root:/bin/bash',
+    'daemon:x:1:1::/:/usr/sbin/nologin',
+    'me:x:1000:1000::/home/me:/bin/bash',
+    'ada:x:1001:1001::/home/ada:/bin/zsh',
+    'ci:x:1002:1002::/home/ci:/bin/false',
+    'nobody:x:65534:65534::/:/usr/sbin/nologin',
+  ];
+  expect(otherAccounts(passwd.slice(0, 3).join('\n'), 1000)).toBeUndefined();
+  expect(otherAccounts(passwd.join('\n'), 1000)).toBe('1 other account of this machine (ada)');
+  expect(otherAccounts(passwd.join('\n'), 0)).toBe('2 other accounts of this machine (me, ada)');
 });

@@ -110,7 +110,7 @@ ${tables.join('\n\n')}
 
 | option | meaning |
 |---|---|
-| \`--nats <url>\` | NATS server to use. Default: \`NATS_URL\`, otherwise the server of \`throughline up\` in this folder, otherwise \`nats://127.0.0.1:4222\`. |
+| \`--nats <url>\` | NATS server to use. Default: \`NATS_URL\`, otherwise the server of \`throughline team join\`, otherwise your own. |
 | \`-h, --help\` | print arguments, options and an example |
 | \`--version\` | print the version; only of \`throughline\` itself |
 

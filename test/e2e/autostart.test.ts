@@ -2,9 +2,10 @@ import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { isRunning } from '../../src/nats/server/process-identity.js';
 import { freePort } from '../../src/nats/server/server-process.js';
+import { storeUse } from '../../src/nats/server/server-store.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
-import { storeUse } from '../../src/nats/server/store-lock.js';
 import { payloadsOf } from '../agents/hooks/hooks.js';
 import { cli } from '../support/cli.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
@@ -42,9 +43,10 @@ async function user() {
 }
 
 /** The processes of `up` and of its server. */
-async function running(store: string) {
-  const use = await storeUse(store);
-  return use?.by === 'server' ? { up: use.starter.pid, port: use.server.port } : undefined;
+function running(store: string) {
+  const use = storeUse(store);
+  if (use?.by !== 'server') return undefined;
+  return { up: use.starter.pid, server: use.server?.pid ?? 0, port: Number(new URL(use.url ?? '').port) };
 }
 
 const [STDIO] = MCP_WAYS;
@@ -58,7 +60,7 @@ describe('a server that does not run', () => {
     // It knows what is told to it from now on.
     await hook('Stop');
     expect((await cli(['down'], { env, cwd: tmpdir() })).stdout).toContain(`127.0.0.1:${port}`);
-    expect(await running(store)).toBeUndefined();
+    expect(running(store)).toBeUndefined();
   });
 
   it.each(['a command', 'the MCP server'])('is started by %s', async (who) => {
@@ -71,7 +73,7 @@ describe('a server that does not run', () => {
       await using agent = await connectMcp(STDIO, { env, cwd: folder });
       expect(await agent.call('recall', { query: 'anything' })).toMatchObject({ isError: false });
     }
-    expect(await running(store)).toMatchObject({ port });
+    expect(running(store)).toMatchObject({ port });
   });
 
   it('gets the settings of its user, and none that a repository has given to a hook', async () => {
@@ -83,7 +85,7 @@ describe('a server that does not run', () => {
     };
     await hook('SessionStart', planted);
     const up = await soon(async () => {
-      const pid = (await running(store))?.up;
+      const pid = running(store)?.up;
       expect(pid).toBeDefined();
       return pid;
     });
@@ -105,28 +107,59 @@ describe('a server that does not run', () => {
     for (const more of off) {
       const { stdout } = await hook('SessionStart', more);
       expect(JSON.parse(stdout).hookSpecificOutput.additionalContext).toMatch(
-        /^Throughline: memory not reachable: no NATS server answers at nats:[^\n]*$/,
+        /^Throughline: memory not reachable: [^\n]*(?:does not run|answers at nats:)[^\n]*$/,
       );
       expect((await hook('UserPromptSubmit', more)).stdout).toBe('');
       expect((await cli(['status'], { env: { ...env, ...more }, cwd: folder })).code).toBe(1);
     }
     expect((await cli(['status', '--nats', nowhere], { env, cwd: folder })).code).toBe(1);
-    expect(await running(store)).toBeUndefined();
+    expect(running(store)).toBeUndefined();
     // What was said waits for the next hook.
     const [spool = ''] = (await readdir(join(store, '..', 'hooks'))).filter((name) => name.length === 22);
     expect(await readdir(join(store, '..', 'hooks', spool))).not.toEqual([]);
   });
 
-  it('is not started again by each hook when it cannot start', async () => {
-    const { store, hook } = await user();
-    const settings = { args: ['--no-such-option'], env: {}, cwd: store };
-    await writeFile(join(store, 'throughline-up.json'), JSON.stringify(settings));
-    await hook('SessionStart');
-    const log = () => readFile(join(store, 'throughline.log'), 'utf8');
-    await soon(async () => expect(await log()).toContain('--no-such-option'));
-    const before = await log();
-    await hook('SessionStart');
-    await hook('Stop');
-    expect(await log()).toBe(before);
+  it('is started again after a kill of its up, whose server is ended', async () => {
+    const { store, env, folder, port } = await user();
+    await cli(['status'], { env, cwd: folder });
+    const before = running(store);
+    expect(before).toMatchObject({ port });
+    process.kill(before?.up ?? 0, 'SIGKILL');
+    await soon(() => expect(storeUse(store)?.by).toBe('orphan'));
+    expect(await cli(['status'], { env, cwd: folder })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('services: '),
+    });
+    expect(running(store)).toMatchObject({ port });
+    expect(isRunning({ pid: before?.server ?? 0 })).toBe(false);
+  });
+
+  it('is started at once after a start that ended, whether that failed or its server was stopped', async () => {
+    const { store, env, folder, port } = await user();
+    const file = join(store, 'throughline-up.json');
+    const recorded = await readFile(file, 'utf8');
+    await writeFile(file, JSON.stringify({ args: ['--no-such-option'], env: {}, cwd: store }));
+    const failed = await cli(['status'], { env, cwd: folder });
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('--no-such-option') });
+    await writeFile(file, recorded);
+    for (const round of [1, 2]) {
+      expect(await cli(['status'], { env, cwd: folder }), `round ${round}`).toMatchObject({ code: 0 });
+      expect(running(store)).toMatchObject({ port });
+      await cli(['down'], { env, cwd: tmpdir() });
+    }
+  });
+
+  it('is not started again while it runs and does not answer: the message names its process', async () => {
+    const { store, env, folder } = await user();
+    await cli(['status'], { env, cwd: folder });
+    const { server = 0, up } = running(store) ?? {};
+    process.kill(server, 'SIGSTOP');
+    releases.push(async () => process.kill(server, 'SIGCONT'));
+    const { code, stderr } = await cli(['status'], { env, cwd: folder });
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `the server, process ${server}, does not answer: end it with "throughline down"`,
+    );
+    expect(running(store)).toMatchObject({ up, server });
   });
 });

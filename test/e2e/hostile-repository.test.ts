@@ -65,9 +65,10 @@ function bystander() {
   return identityOf(child.pid ?? 0);
 }
 
-const lock = (starter: object, server?: object) => JSON.stringify({ starter, server, ready: server && true });
+const lock = (starter: object, server?: object) =>
+  JSON.stringify({ starter, server, ...(server && { url: 'nats://127.0.0.1:9' }) });
 const STORE = '.throughline';
-const LOCK = `${STORE}/throughline-server.1.lock`;
+const LOCK = `${STORE}/throughline-server.pid`;
 
 let up: Up;
 beforeAll(async () => {
@@ -89,7 +90,7 @@ describe('down in a cloned repository', () => {
 
   it.each([0, 1, -1, -2])('a lock that names process %i signals nothing, nor with --store', async (pid) => {
     const { run } = await cloned({
-      [LOCK]: lock({ pid }, { pid, host: '127.0.0.1', port: 4222, serverName: 'x' }),
+      [LOCK]: lock({ pid }, { pid }),
     });
     expect((await run(['down'])).code).toBe(0);
     expect((await run(['down', '--store', STORE])).code).toBe(0);
@@ -97,8 +98,7 @@ describe('down in a cloned repository', () => {
 
   it('a lock that names a server by the start of a process does not end that process', async () => {
     const [other, starter] = [bystander(), { pid: 999_999, started: 'gone' }];
-    const server = { pid: other.pid, host: '127.0.0.1', port: 4222, serverName: 'x' };
-    const { run } = await cloned({ [LOCK]: lock(starter, server) });
+    const { run } = await cloned({ [LOCK]: lock(starter, { pid: other.pid }) });
     await run(['down', '--store', STORE]);
     await run(['down']);
     expect(isRunning(other)).toBe(true);
@@ -125,17 +125,18 @@ describe('up in a cloned repository', () => {
 
   it('a server that a repository names is not used, nor one whose lock is a link', async () => {
     const other = bystander();
-    const server = { ...other, host: '127.0.0.1', port: 9, serverName: 'theirs' };
-    const text = lock(other, server);
+    const text = lock(other, other);
     const { run, clone } = await cloned({ [LOCK]: text, 'lock.json': text });
-    await symlink(join(clone, 'lock.json'), join(clone, STORE, 'throughline-server.2.lock'));
-    expect((await run(['admin', 'health'])).stderr).toContain('127.0.0.1:4222');
+    expect((await run(['admin', 'health'])).stderr).toContain('does not run');
+    await rm(join(clone, LOCK));
+    await symlink(join(clone, 'lock.json'), join(clone, LOCK));
+    expect((await run(['down', '--store', STORE])).stdout).toContain('nothing runs');
   });
 
-  it('neither a pipe in place of the note on the inspector nor a lock without a start keeps up from starting', async () => {
+  it('neither a pipe in place of the note on a start nor a lock without a start keeps up from starting', async () => {
     const { pid } = bystander();
     const { run, clone } = await cloned({ [LOCK]: lock({ pid }) });
-    execFileSync('mkfifo', [join(clone, STORE, 'throughline-inspector.json')]);
+    execFileSync('mkfifo', [join(clone, STORE, 'throughline-starting')]);
     releases.push(() => run(['down', '--store', STORE]));
     const { code, stderr } = await run(['up', '--detach', '--store', STORE, '--inspector-port', '0']);
     expect({ code, stderr }).toMatchObject({ code: 0 });

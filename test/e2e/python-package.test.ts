@@ -43,7 +43,7 @@ it('the wheel brings the types, and its sample does what it says', async ({ skip
   expect(await must(python, ['-c', typed])).toContain('py.typed');
   const session = newSession('python');
   const sample = (await readFile(join(PACKAGE, 'sample.py'), 'utf8'))
-    .replace('nats://127.0.0.1:4222', system.url)
+    .replace('throughline.connect()', `throughline.connect("${system.url}")`)
     .replace('"demo"', JSON.stringify(session));
   const lines = (await must(python, ['-c', sample])).trim().split('\n');
   expect(lines.sort()).toEqual([

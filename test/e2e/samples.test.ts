@@ -33,7 +33,7 @@ it('the whole program in TypeScript does what it says', async () => {
   await using system = await startSystem();
   const sample = await readFile(join(ROOT, 'scripts/examples/typescript/session.ts'), 'utf8');
   const printed = await typescriptRunner().run(
-    sample.replace('nats://127.0.0.1:4222', system.url).replace("'demo'", `'${newSession('whole')}'`),
+    connecting(sample, system.url).replace("'demo'", `'${newSession('whole')}'`),
   );
   expect(printed.trim().split('\n').sort()).toEqual([
     'answered',
@@ -46,10 +46,20 @@ it('the whole program in TypeScript does what it says', async () => {
   ]);
 });
 
+/** Names the server in a program that finds it by itself, or is told by a variable. */
+function connecting(sample: string, url: string): string {
+  const code = sample
+    .replace('connectThroughline()', `connectThroughline({ url: '${url}' })`)
+    .replace('throughline.connect()', `throughline.connect("${url}")`)
+    .replace('os.Getenv("NATS_URL")', `"${url}"`)
+    .replace('\t"os"\n', '');
+  expect(code).not.toBe(sample);
+  return code;
+}
+
 async function recordsOnce(sample: string, session: string, run: (code: string) => Promise<string>) {
   await using system = await startSystem();
-  const code = sample.replaceAll('nats://127.0.0.1:4222', system.url).replaceAll('demo', session);
-  expect(code).not.toBe(sample);
+  const code = connecting(sample, system.url).replaceAll('demo', session);
   await refusedAtFirst(system, session, () => run(code));
   const events = await eventsOf(system, session);
   expect(events.map(({ event }) => event.type)).toEqual(['fact.recorded']);

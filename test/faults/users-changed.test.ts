@@ -5,7 +5,6 @@ import { loadConfig } from '../../src/config/config.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline } from '../../src/index.js';
 import { startNatsServer } from '../../src/nats/server/server-process.js';
-import { CONFIG_FILE } from '../../src/nats/server/server-ready.js';
 import { serve } from '../../src/services/serve.js';
 import { capturedLog } from '../support/captured-log.js';
 import { credentialsFolder } from '../support/credentials.js';
@@ -27,7 +26,7 @@ it('services that may not listen for a while do all their work again afterwards'
   const options = { source: await nativeSource(), storeDir, extraConfig: MAY_ALL };
   const server = await startNatsServer(options);
   const reload = async (from: string, to: string) => {
-    const file = join(storeDir, CONFIG_FILE);
+    const file = join(storeDir, 'nats-server.conf');
     await writeFile(file, (await readFile(file, 'utf8')).replace(from, to));
     process.kill(server.pid, 'SIGHUP');
   };

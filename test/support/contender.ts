@@ -11,7 +11,7 @@ export interface Contender {
   kill(): Promise<void>;
 }
 
-const MODULE = new URL('../../dist/nats/server/store-lock.js', import.meta.url).href;
+const MODULE = new URL('../../dist/nats/server/server-store.js', import.meta.url).href;
 const PROGRAM = `
   const { lockStore } = await import(${JSON.stringify(MODULE)});
   let lock;

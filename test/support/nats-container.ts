@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GenericContainer, getContainerRuntimeClient, ImageName, Wait } from 'testcontainers';
 import { messageOf } from '../../src/contracts/errors.js';
 import { NATS_SERVER_PIN } from '../../src/nats/server/server-pin.js';
 import { freePort } from '../../src/nats/server/server-process.js';
-import { renderServerConfig, untilReady } from '../../src/nats/server/server-ready.js';
-import type { BackedNats, TestNatsOptions } from './nats-server.js';
+import { type BackedNats, configOf, plainConnection, type TestNatsOptions } from './nats-server.js';
 import { started as countStarted } from './started.js';
 
 const LOOPBACK = '127.0.0.1';
@@ -13,6 +13,7 @@ const STORE = '/data';
 const CLIENT_PORT = 4222;
 const MONITOR_PORT = 8222;
 const READY_WITHIN_MS = 15_000;
+const POLL_MS = 20;
 
 let reason: Promise<string | undefined> | undefined;
 
@@ -53,8 +54,7 @@ export async function startContainerNats(storeDir: string, options: TestNatsOpti
   const port = await freePort(LOOPBACK);
   const monitorPort = options.monitor === true ? await freePort(LOOPBACK) : undefined;
   const monitorBindings = monitorPort === undefined ? [] : [{ container: MONITOR_PORT, host: monitorPort }];
-  const serverName = `throughline-test-${port}`;
-  await writeConfig(storeDir, serverName, options);
+  await writeConfig(storeDir, options);
 
   const started = await new LoopbackContainer(NATS_SERVER_PIN.image)
     .withCommand(['-c', `${STORE}/nats-server.conf`])
@@ -64,7 +64,7 @@ export async function startContainerNats(storeDir: string, options: TestNatsOpti
     .withExposedPorts({ container: CLIENT_PORT, host: port }, ...monitorBindings)
     .withWaitStrategy(Wait.forLogMessage('Server is ready'))
     .start();
-  await requireReady(port, serverName).catch(async (fault: unknown) => {
+  await requireReady(port, options).catch(async (fault: unknown) => {
     await started.stop();
     throw fault;
   });
@@ -83,7 +83,7 @@ export async function startContainerNats(storeDir: string, options: TestNatsOpti
     async restart() {
       await engine.stop(container, { timeout: 5_000 });
       await container.start();
-      await requireReady(port, serverName);
+      await requireReady(port, options);
     },
     async stop() {
       await started.stop();
@@ -92,20 +92,32 @@ export async function startContainerNats(storeDir: string, options: TestNatsOpti
   };
 }
 
-async function writeConfig(storeDir: string, serverName: string, options: TestNatsOptions): Promise<void> {
-  const config = renderServerConfig({
-    host: '0.0.0.0',
-    port: CLIENT_PORT,
-    monitorPort: options.monitor === true ? MONITOR_PORT : undefined,
-    serverName,
-    storeDir: STORE,
-    maxPayloadBytes: options.maxPayloadBytes,
-    extraConfig: options.extraConfig,
-  });
-  await writeFile(join(storeDir, 'nats-server.conf'), config);
+async function writeConfig(storeDir: string, options: TestNatsOptions): Promise<void> {
+  const lines = [
+    `port: ${CLIENT_PORT}`,
+    ...(options.monitor === true ? [`http_port: ${MONITOR_PORT}`] : []),
+    `jetstream { store_dir: ${STORE} }`,
+    configOf(options),
+  ];
+  await writeFile(join(storeDir, 'nats-server.conf'), `${lines.join('\n')}\n`);
 }
 
-async function requireReady(port: number, serverName: string): Promise<void> {
-  const outcome = await untilReady({ host: LOOPBACK, port, serverName, withinMs: READY_WITHIN_MS });
-  if (outcome !== 'ready') throw new Error(`the server in the container did not answer on port ${port}`);
+async function requireReady(port: number, { extraConfig = '' }: TestNatsOptions): Promise<void> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  for (;;) {
+    try {
+      await (await plainConnection(`nats://${LOOPBACK}:${port}`)).close();
+      return;
+    } catch (fault) {
+      // A server with users refuses a client without one.
+      if (extraConfig !== '' && codeOf(fault) === 'AUTHORIZATION_VIOLATION') return;
+      if (performance.now() > deadline)
+        throw new Error(`the server in the container did not answer on port ${port}`, { cause: fault });
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function codeOf(fault: unknown): unknown {
+  return typeof fault === 'object' && fault !== null && 'code' in fault ? fault.code : undefined;
 }

@@ -1,10 +1,10 @@
 import { homedir } from 'node:os';
 import { findNatsServer } from '../../src/nats/server/find-server.js';
-import type { RunningServer } from '../../src/nats/server/running-server.js';
+import type { NatsServerSource } from '../../src/nats/server/install-server.js';
+import type { RunningServer } from '../../src/nats/server/server-process.js';
 import { startNatsServer } from '../../src/nats/server/server-process.js';
-import type { NatsServerSource } from '../../src/nats/server/server-search.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
-import type { BackedNats, TestNatsOptions } from './nats-server.js';
+import { type BackedNats, configOf, type TestNatsOptions } from './nats-server.js';
 
 let source: Promise<NatsServerSource> | undefined;
 
@@ -23,9 +23,9 @@ export function nativeSource(): Promise<NatsServerSource> {
 /** A server as a process of this machine. */
 export async function startNativeNats(storeDir: string, options: TestNatsOptions): Promise<BackedNats> {
   const found = await nativeSource();
-  const { maxPayloadBytes, extraConfig } = options;
+  const extraConfig = configOf(options);
   const start = (port: number, monitorPort: number | undefined): Promise<RunningServer> =>
-    startNatsServer({ source: found, storeDir, port, monitorPort, maxPayloadBytes, extraConfig });
+    startNatsServer({ source: found, storeDir, port, monitorPort, extraConfig });
 
   let server = await start(0, options.monitor === true ? 0 : undefined);
   const { url, port, monitorUrl } = server;

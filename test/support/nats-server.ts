@@ -19,6 +19,11 @@ export interface TestNatsOptions {
   readonly backing?: Backing | undefined;
 }
 
+/** Returns the part of a server's configuration that a test asks for. */
+export function configOf({ maxPayloadBytes, extraConfig = '' }: TestNatsOptions): string {
+  return maxPayloadBytes === undefined ? extraConfig : `max_payload: ${maxPayloadBytes}\n${extraConfig}`;
+}
+
 /** What a test's server runs in. */
 export type Backing = 'container' | 'native';
 

@@ -15,7 +15,7 @@ from unittest import mock
 import nats
 import throughline
 from throughline import ThroughlineError
-from throughline.discovery import usual_server
+from throughline.discovery import named_server, own_server
 
 URL = os.environ["NATS_URL"]
 
@@ -181,18 +181,34 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
 class DiscoveryTest(unittest.TestCase):
     def test_the_server_of_up_is_found_with_its_token_while_it_runs(self) -> None:
         with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state):
-            self.assertEqual(usual_server(), ("nats://127.0.0.1:4222", None))
             store = Path(state, "throughline", "server")
             store.mkdir(parents=True)
-            server = {"pid": os.getpid(), "host": "127.0.0.1", "port": 4333, "serverName": "x"}
-            lock = store / "throughline-server.10.lock"
-            lock.write_text(json.dumps({"server": server, "ready": True}))
-            (store / "throughline-server.9.lock").write_text("{}")
-            self.assertEqual(usual_server(), ("nats://127.0.0.1:4333", None))
+            fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+            started = f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {fields[19]}"
+            url = "nats://127.0.0.1:4333"
+
+            def noted(**server: object) -> None:
+                note = {"starter": server, "server": server, "url": url}
+                (store / "throughline-server.pid").write_text(json.dumps(note))
+
+            noted(pid=os.getpid(), started=started)
+            self.assertEqual(own_server(), (url, None))
             (store / "throughline-token").write_text("secret\n")
-            self.assertEqual(usual_server(), ("nats://127.0.0.1:4333", "secret"))
-            lock.write_text(json.dumps({"server": server, "ready": True, "released": True}))
-            self.assertEqual(usual_server(), ("nats://127.0.0.1:4222", None))
+            self.assertEqual(own_server(), (url, "secret"))
+            # Another process may have the number of one that ended, or belong to another user.
+            for server in ({"pid": os.getpid(), "started": "another time"}, {"pid": os.getpid()}, {"pid": 2**22 + 1}):
+                noted(**server)
+                with self.assertRaisesRegex(ThroughlineError, 'does not run: start it with "throughline up", or set NATS_URL'):
+                    own_server()
+
+    def test_a_named_server_comes_first(self) -> None:
+        with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state, NATS_URL=""):
+            self.assertIsNone(named_server())
+            Path(state, "throughline").mkdir()
+            Path(state, "throughline", "team").write_text("nats://team:4222\n")
+            self.assertEqual(named_server(), "nats://team:4222")
+            os.environ["NATS_URL"] = "nats://named:4222"
+            self.assertEqual(named_server(), "nats://named:4222")
 
 
 class SyncTest(unittest.TestCase):

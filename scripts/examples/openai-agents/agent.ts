@@ -9,17 +9,17 @@ import {
 } from '@openai/agents';
 import { connectThroughline } from 'throughline';
 
-const url = process.env.NATS_URL ?? 'nats://127.0.0.1:4222';
 // The SDK reads OPENAI_API_KEY and OPENAI_BASE_URL. Most endpoints know chat completions alone.
 setOpenAIAPI('chat_completions');
 setTracingDisabled(true);
 
-const client = await connectThroughline({ url });
+const { PATH = '', HOME = '', NATS_URL = '' } = process.env;
+const client = await connectThroughline();
 const session = client.session(process.env.THROUGHLINE_SESSION ?? 'demo');
 const memory = new MCPServerStdio({
   command: 'throughline',
   args: ['mcp', '--session', session.id],
-  env: { PATH: process.env.PATH ?? '', NATS_URL: url },
+  env: { PATH, HOME, NATS_URL },
   // The result is published below, so the agent needs no `report`.
   toolFilter: createMCPToolStaticFilter({ allowed: ['recall', 'note'] }),
 });

@@ -1,7 +1,7 @@
 // A task from beginning to end: an agent takes it and asks something, a person answers, the next agent goes on.
 import { connectThroughline, type Session, ThroughlineError } from 'throughline';
 
-await using client = await connectThroughline({ url: 'nats://127.0.0.1:4222' });
+await using client = await connectThroughline();
 const session = client.session('demo');
 const watching = watch(session);
 

@@ -4,9 +4,9 @@ import { generateText, isStepCount, tool } from 'ai';
 import { connectThroughline } from 'throughline';
 import { z } from 'zod';
 
-const { NATS_URL, OPENAI_BASE_URL = 'https://api.openai.com/v1', OPENAI_API_KEY, OPENAI_MODEL } = process.env;
+const { OPENAI_BASE_URL = 'https://api.openai.com/v1', OPENAI_API_KEY, OPENAI_MODEL } = process.env;
 const provider = createOpenAICompatible({ name: 'any', baseURL: OPENAI_BASE_URL, apiKey: OPENAI_API_KEY });
-const client = await connectThroughline({ url: NATS_URL ?? 'nats://127.0.0.1:4222' });
+const client = await connectThroughline();
 const session = client.session(process.env.THROUGHLINE_SESSION ?? 'demo');
 
 const recall = tool({

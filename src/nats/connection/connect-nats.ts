@@ -18,13 +18,12 @@ import { Backoff, limitedWarnings } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
 import { requireSupportedServer } from '../server/server-version.js';
 import { listenersOf } from './connection-states.js';
-import { useEndingTransport } from './ending-transport.js';
-import { accessOptions, type NatsAccess } from './nats-access.js';
-import { codeOfReport, connectFault, permissionDenied, withoutSecrets } from './nats-errors.js';
+import { type DialOptions, useEndingTransport } from './ending-transport.js';
+import { accessOptions, type NatsAccess, type NatsAddress, shownAddress } from './nats-access.js';
+import { codeOfReport, connectFault, permissionDenied } from './nats-errors.js';
 
 export type { NatsConnection };
 
-const GREETING_MS = 2000;
 const RECONNECT_WAIT_MS = 250;
 /** Longest wait for flushing pending messages. */
 const DRAIN_MS = 5000;
@@ -32,8 +31,7 @@ const DRAIN_MS = 5000;
 const WRITE_BYTES = 128 * 1024;
 
 export interface NatsConnectOptions {
-  /** `nats://host:port`, several separated by commas. */
-  readonly url: string;
+  readonly url: NatsAddress;
   /** Shown by `nats server report connections`. */
   readonly name: string;
   readonly logger: Logger;
@@ -49,8 +47,13 @@ export interface NatsConnectOptions {
  * mismatch, `config_invalid` for unusable access options, `server_unsupported` for an old server or one without JetStream
  */
 export async function connectNats(options: NatsConnectOptions): Promise<NatsConnection> {
-  const settings: ConnectionOptions & { readonly pendingLimit: number } = {
+  const shown = shownAddress(options.url);
+  let requiresCertificate = false;
+  const settings: ConnectionOptions & DialOptions & { readonly pendingLimit: number } = {
     ...accessOptions(options.url, options.access ?? {}),
+    greeted(greeting) {
+      requiresCertificate ||= greeting.includes('"tls_verify":true');
+    },
     name: options.name,
     timeout: options.timeoutMs ?? 5000,
     maxReconnectAttempts: -1,
@@ -66,13 +69,16 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
     // A client option that its types lack.
     pendingLimit: WRITE_BYTES,
   };
-  const shown = withoutSecrets(options.url);
-  const connection = await connect(settings).catch(async (cause: unknown) => {
+  const connection = await connect(settings).catch((cause: unknown) => {
     if (cause instanceof ThroughlineError) throw cause;
     const fault = connectFault(cause, shown);
-    throw fault.code === 'unavailable'
-      ? ((await certificateFault(options.url, shown, cause)) ?? fault)
-      : fault;
+    if (!requiresCertificate || fault.code !== 'unavailable') throw fault;
+    // The server closes the connection after the client considers it established, so the client only sees silence.
+    throw new ThroughlineError(
+      'tls_failed',
+      `the NATS server at ${shown} requires a client certificate that it trusts: check NATS_CERT and NATS_KEY`,
+      { cause },
+    );
   });
   try {
     checkServer(connection, shown);
@@ -109,35 +115,6 @@ export async function closeConnection(connection: NatsConnection): Promise<void>
     connection.drain().catch(() => {}),
   );
   await connection.close();
-}
-
-/**
- * Detects a rejected client certificate. The server closes the connection after the client considers it established, so the
- * client only sees silence. The server's INFO tells if certificates are required.
- */
-async function certificateFault(
-  url: string,
-  shown: string,
-  cause: unknown,
-): Promise<ThroughlineError | undefined> {
-  const { askServer } = await import('../server/server-ready.js');
-  for (const server of url.split(',')) {
-    const address =
-      server
-        .trim()
-        .split(/[/@\s]/)
-        .at(-1) ?? '';
-    const [, port] = /:(\d+)$/.exec(address) ?? [];
-    const host = port === undefined ? address : address.slice(0, -port.length - 1);
-    const info = await askServer(host.replace(/^\[|\]$/g, ''), Number(port ?? 4222), GREETING_MS);
-    if (info?.tls_verify !== true) continue;
-    return new ThroughlineError(
-      'tls_failed',
-      `the NATS server at ${shown} requires a client certificate that it trusts: check NATS_CERT and NATS_KEY`,
-      { cause },
-    );
-  }
-  return undefined;
 }
 
 function checkServer(connection: NatsConnection, url: string): void {

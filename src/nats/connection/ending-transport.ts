@@ -1,14 +1,24 @@
 import { createConnection, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { ConnectionOptions } from 'nats';
 import { setTransportFactory } from 'nats/lib/nats-base-client/internal_mod.js';
 import { NodeTransport, nodeResolveHost } from 'nats/lib/src/node_transport.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 
 const GREETED_WITHIN_MS = 800;
+const AGAIN = 'end it with "throughline down", then run "throughline up --detach"';
 
 interface Address {
   readonly hostname: string;
   readonly port: number;
+}
+
+/** Options of a connection beside the client's own. */
+export interface DialOptions {
+  /** Returns where the server is, and what its greeting contains. Called at each attempt; may throw. */
+  readonly locate?: () => Address & { readonly greeting: string; readonly pid: number };
+  /** Called with the first bytes of the server. */
+  readonly greeted?: (greeting: string) => void;
 }
 
 /**
@@ -19,7 +29,10 @@ class EndingTransport extends NodeTransport {
   #dialled: Socket | undefined;
   #isTlsFirst = false;
 
-  override async dial({ port, hostname }: Address): Promise<Socket> {
+  override async dial(address: Address): Promise<Socket> {
+    const { locate, greeted }: ConnectionOptions & DialOptions = this.options;
+    const own = locate?.();
+    const { port, hostname } = own ?? address;
     const socket = createConnection(port, hostname);
     this.#dialled = socket;
     socket.setNoDelay(true);
@@ -33,8 +46,12 @@ class EndingTransport extends NodeTransport {
     });
     socket.removeAllListeners();
     // With `handshakeFirst` the server is silent until the client has begun.
-    if (!this.#isTlsFirst) await greetingOf(socket, `${hostname}:${port}`);
-    return socket;
+    if (this.#isTlsFirst) return socket;
+    const greeting = await greetingOf(socket, `${hostname}:${port}`, own?.pid);
+    greeted?.(greeting);
+    if (own === undefined || greeting.includes(own.greeting)) return socket;
+    socket.destroy();
+    throw new ThroughlineError('unavailable', `${hostname}:${port} is not your server: ${AGAIN}`);
   }
 
   override async tlsFirst(address: Address): Promise<TLSSocket> {
@@ -54,9 +71,10 @@ class EndingTransport extends NodeTransport {
  * Waits for the first bytes, and puts them back: a NATS server greets each connection at once, and the client would wait
  * for that greeting until its own timeout.
  *
+ * @param own the process of the user's own server, if this is the one
  * @throws ThroughlineError `unavailable` for other bytes, or none within a second
  */
-async function greetingOf(socket: Socket, address: string): Promise<void> {
+async function greetingOf(socket: Socket, address: string, own?: number): Promise<string> {
   let isSilent = false;
   const greeting = await new Promise<Buffer | undefined>((resolve) => {
     const done = () => {
@@ -71,11 +89,16 @@ async function greetingOf(socket: Socket, address: string): Promise<void> {
     for (const event of ['readable', 'error', 'close']) socket.once(event, done);
   });
   socket.removeAllListeners();
-  if (greeting !== undefined && (greeting.toString('latin1', 0, 4) === 'INFO' || greeting.length < 4)) {
+  const text = greeting?.toString('latin1') ?? '';
+  if (greeting !== undefined && (text.startsWith('INFO') || text.length < 4)) {
     socket.unshift(greeting);
-    return;
+    return text;
   }
   socket.destroy();
+  if (isSilent && own !== undefined)
+    throw new ThroughlineError('unavailable', `the server, process ${own}, does not answer: ${AGAIN}`, {
+      details: { fix: AGAIN },
+    });
   if (greeting === undefined && !isSilent) throw new Error('the connection was closed before a greeting');
   const why = greeting === undefined ? 'it sends no greeting' : 'it speaks another protocol';
   const fix = 'set NATS_URL or --nats to the address of one';

@@ -9,7 +9,9 @@ import {
   type TlsOptions,
 } from 'nats';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import { withoutSecrets } from './nats-errors.js';
+import { serverNameOf, serverOnStore, tokenOf } from '../server/server-store.js';
+import type { DialOptions } from './ending-transport.js';
+import { START_ONE, withoutSecrets } from './nats-errors.js';
 
 /**
  * Credentials and encryption of the NATS connection, with the configuration variables in brackets. The `nats` CLI also reads
@@ -36,6 +38,23 @@ export interface NatsAccess {
   readonly inboxPrefix?: string | undefined;
 }
 
+/**
+ * The server on a store of this user. It is looked for at each attempt to connect, so that a restart on another port or with
+ * another token is followed, and nothing is sent to a process that is not proven to be that server.
+ */
+export interface OwnStore {
+  readonly store: string;
+}
+
+/** `nats://host:port`, several separated by commas; or the user's own server. */
+export type NatsAddress = string | OwnStore;
+
+/** Describes an address without credentials. */
+export function shownAddress(address: NatsAddress): string {
+  if (typeof address === 'string') return withoutSecrets(address);
+  return serverOnStore(address.store)?.url ?? address.store;
+}
+
 interface Servers {
   readonly servers: string[];
   readonly access: NatsAccess;
@@ -51,12 +70,13 @@ const PEM = /-----BEGIN [A-Z ]+-----/;
 
 /**
  * Returns the client's options for these servers (`nats://host:port` or `tls://host:port`, separated by commas) and this
- * access. A URL may contain `user:password@` or `token@`, which the client itself ignores. Files are read once immediately, so
+ * access. The user's own server needs none: its store has the token. A URL may contain `user:password@` or `token@`, which the client itself ignores. Files are read once immediately, so
  * that a missing one is reported early.
  *
  * @throws ThroughlineError `config_invalid`, with the variable's name: an unusable file, half a pair, two kinds of credentials
  */
-export function accessOptions(url: string, given: NatsAccess): Partial<ConnectionOptions> {
+export function accessOptions(url: NatsAddress, given: NatsAccess): Partial<ConnectionOptions> & DialOptions {
+  if (typeof url !== 'string') return ownServerOptions(url, given);
   const { servers, access, tls: wanted } = serversOf(url, given);
   requireConsistent(access);
   const { user, password, token, inboxPrefix } = access;
@@ -68,6 +88,29 @@ export function accessOptions(url: string, given: NatsAccess): Partial<Connectio
     ...(token !== undefined && { token }),
     ...(authenticator !== undefined && { authenticator }),
     ...(tls !== undefined && { tls }),
+    ...(inboxPrefix !== undefined && { inboxPrefix }),
+  };
+}
+
+function ownServerOptions({ store }: OwnStore, access: NatsAccess): Partial<ConnectionOptions> & DialOptions {
+  const { inboxPrefix } = access;
+  requireConsistent({ inboxPrefix });
+  const located = () => {
+    const found = serverOnStore(store);
+    if (found !== undefined) return { ...found, address: new URL(found.url) };
+    throw new ThroughlineError('unavailable', `your server on ${store} does not run: ${START_ONE}`, {
+      details: { fix: START_ONE },
+    });
+  };
+  return {
+    servers: [located().address.host],
+    // Called at each attempt.
+    authenticator: () => ({ auth_token: tokenOf(store) ?? '' }),
+    locate() {
+      const { address, pid } = located();
+      const greeting = `"server_name":"${serverNameOf(store)}"`;
+      return { hostname: address.hostname, port: Number(address.port), greeting, pid };
+    },
     ...(inboxPrefix !== undefined && { inboxPrefix }),
   };
 }

@@ -13,7 +13,8 @@ import {
   subscribeResiliently,
 } from './connect-nats.js';
 import { onConnectionState } from './connection-states.js';
-import { isNoResponders, toThroughlineError, withoutSecrets } from './nats-errors.js';
+import { shownAddress } from './nats-access.js';
+import { isNoResponders, toThroughlineError } from './nats-errors.js';
 
 /** Deadline of finding out why no service answers, in milliseconds. */
 const LOOK_MS = 1000;
@@ -133,7 +134,7 @@ export async function openLiveTransport(options: NatsConnectOptions): Promise<Li
   let connected = true;
   /** Rejects each pending request. */
   const waiting = new Set<(fault: ThroughlineError) => void>();
-  const server = withoutSecrets(options.url);
+  const server = shownAddress(options.url);
   const gone = () =>
     new ThroughlineError(
       'unavailable',

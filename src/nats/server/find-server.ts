@@ -4,13 +4,15 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import {
   executableName,
   executablesOnPath,
+  type FindOptions,
   goInstall,
+  type NatsServerSource,
+  type Place,
   pinnedBinaryPath,
   probeBinary,
   releaseArchive,
 } from './install-server.js';
 import { NATS_SERVER_PIN } from './server-pin.js';
-import type { FindOptions, NatsServerSource, Place } from './server-search.js';
 import { isSupportedServer, requireSupportedServer } from './server-version.js';
 
 /** The pinned server that an earlier search installed. A damaged one is skipped, and replaced by the next install. */

@@ -4,10 +4,40 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { messageOf } from '../../contracts/errors.js';
-import { runCommand } from './server-child.js';
+import { type Environment, runCommand } from './server-child.js';
 import { NATS_SERVER_PIN, releaseName } from './server-pin.js';
-import type { Attempt, Environment, FindOptions, Place } from './server-search.js';
 import { installIntoCache, parseServerVersion } from './server-version.js';
+
+export interface FindOptions {
+  readonly env: Environment;
+  /** Cache of installed servers; see `cacheDirOf`. */
+  readonly cacheDir: string;
+  /** Same values as `process.platform` and `process.arch`. */
+  readonly platform: NodeJS.Platform;
+  readonly arch: string;
+  /** Called with one line before each slow step, and for each server that was found and not used. Default: nothing. */
+  readonly progress?: ((line: string) => void) | undefined;
+  /** Default: the pinned release on GitHub. */
+  readonly releaseBaseUrl?: string | undefined;
+  /** SHA-256 in hex by `<os>-<arch>`. Default: the pinned ones. */
+  readonly releaseChecksums?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface NatsServerSource {
+  readonly path: string;
+  /** `2.15.0` */
+  readonly version: string;
+  readonly foundBy: 'NATS_SERVER_BIN' | 'PATH' | 'cache' | 'go install' | 'release archive';
+}
+
+/** `reason` completes "<place>: …". */
+export type Attempt = { readonly found: NatsServerSource } | { readonly reason: string };
+
+/** A place to search. It returns a reason if it has nothing, and throws only if the search must end. */
+export interface Place {
+  readonly name: string;
+  look(options: FindOptions): Promise<Attempt>;
+}
 
 /** Path of the pinned server in the cache. It contains the version, so that a new pin does not affect running servers. */
 export function pinnedBinaryPath(options: FindOptions): string {

@@ -45,8 +45,8 @@ export function signalRecorded(
   }
 }
 
-/** Protects root, for which the system does not check the owner. */
-function belongsToUs(pid: number): boolean {
+/** Returns true if this user runs the process. The system itself does not check that for root. */
+export function belongsToUs(pid: number): boolean {
   if (process.platform !== 'linux') return true;
   return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.geteuid?.();
 }

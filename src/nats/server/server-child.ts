@@ -1,5 +1,7 @@
 import { type ChildProcess, type ExecFileException, execFile, spawn } from 'node:child_process';
-import type { Environment } from './server-search.js';
+
+/** Environment variables, passed in as data. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 const GRACE_MS = 5_000;
 

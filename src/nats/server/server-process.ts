@@ -1,23 +1,54 @@
-import { randomBytes } from 'node:crypto';
+import { closeSync, fstatSync, readdirSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { ThroughlineError } from '../../contracts/errors.js';
-import { writePrivateFile } from '../../engine/files/user-state.js';
-import { inStore, openStore, type RunningServer, type StartOptions } from './running-server.js';
-import { type ServerChild, startChild } from './server-child.js';
-import { CONFIG_FILE, type LogFile, openLogFile, renderServerConfig, untilReady } from './server-ready.js';
-import { lockStore, type StoreLock } from './store-lock.js';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
+import { openToAppend, writePrivateFile } from '../../engine/files/user-state.js';
+import type { NatsServerSource } from './install-server.js';
+import { identityOf } from './process-identity.js';
+import { type Exit, type ServerChild, startChild } from './server-child.js';
+import { lockStore, type StoreLock, serverNameOf } from './server-store.js';
+import { makeFolder } from './server-version.js';
 
-interface Location {
-  readonly host: string;
-  readonly port: number;
-  readonly monitorPort: number | undefined;
+export interface StartOptions {
+  /** From `findNatsServer`. */
+  readonly source: NatsServerSource;
+  /** Directory of JetStream's data, `nats-server.conf` and `nats-server.log`; created if missing, never removed. */
   readonly storeDir: string;
+  /** Port on 127.0.0.1. Default: any free one. */
+  readonly port?: number | undefined;
+  /** Port of HTTP monitoring; 0 for any free one. Default: none. */
+  readonly monitorPort?: number | undefined;
+  /** Configuration in the server's own language, appended unchanged. */
+  readonly extraConfig?: string | undefined;
+  /** Called with one line when the server is ready, and when it or one that was left on the store ended. Default: nothing. */
+  readonly log?: ((line: string) => void) | undefined;
 }
 
+export interface RunningServer {
+  /** `nats://127.0.0.1:4222` */
+  readonly url: string;
+  readonly port: number;
+  /** `http://127.0.0.1:8222`; undefined without `monitorPort`. */
+  readonly monitorUrl: string | undefined;
+  readonly pid: number;
+  readonly storeDir: string;
+  /** The server's log, appended to across restarts. */
+  readonly logFile: string;
+  readonly exited: Promise<Exit>;
+  /** Notes for other processes that the services answer, and the URL of the inspector. */
+  announce(inspector: string | null): void;
+  /** SIGTERM, then SIGKILL after five seconds. Resolves once the process has ended. Idempotent. */
+  stop(): Promise<void>;
+  /** SIGKILL. Resolves once the process has ended. Idempotent. */
+  kill(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
 /** The server reads its store before it answers: ten thousand streams take ten seconds, more on a busy machine. */
 const READY_WITHIN_MS = 60_000;
-const PORT_ATTEMPTS = 5;
+const POLL_MS = 4;
 
 /**
  * Starts a server with JetStream and resolves once it answers.
@@ -28,7 +59,7 @@ const PORT_ATTEMPTS = 5;
  */
 export async function startNatsServer(options: StartOptions): Promise<RunningServer> {
   const storeDir = await openStore(options.storeDir);
-  const lock = await inStore(storeDir, () => lockStore(storeDir));
+  const lock = await inStore(storeDir, () => lockStore(storeDir, options.log));
   try {
     return await startOnStore(storeDir, lock, options);
   } catch (error) {
@@ -42,122 +73,124 @@ async function startOnStore(
   lock: StoreLock,
   options: StartOptions,
 ): Promise<RunningServer> {
-  // Another process may take a free port before the server does: retry, unless the caller insists on the ports.
-  const attempts = options.port && options.monitorPort !== 0 ? 1 : PORT_ATTEMPTS;
-  for (let attempt = 1; ; attempt += 1) {
-    const location = await chooseLocation(options, storeDir);
-    const taken = await portFault(location);
-    if (taken !== undefined) throw taken;
-    const started = await startAt(location, lock, options);
-    if ('server' in started) return started.server;
-    if (attempt === attempts) throw started.portFault;
-  }
-}
-
-async function chooseLocation(options: StartOptions, storeDir: string): Promise<Location> {
-  const host = options.host ?? '127.0.0.1';
-  const port = options.port || (await freePort(host));
-  const monitorPort = options.monitorPort === 0 ? await freePort(host) : options.monitorPort;
-  return { host, port, monitorPort, storeDir };
-}
-
-/** Returns the reason why a server cannot listen at its location, if any. */
-async function portFault({ host, port, monitorPort }: Location): Promise<ThroughlineError | undefined> {
-  const ports = [
-    { noun: 'port', option: '--port', value: port },
-    ...(monitorPort === undefined
-      ? []
-      : [{ noun: 'monitor port', option: '--monitor-port', value: monitorPort }]),
-  ];
-  for (const { noun, option, value } of ports) {
-    const problem = await portProblem(host, value);
-    if (problem === undefined) continue;
-    const what = problem === 'EADDRINUSE' ? 'is in use' : `cannot be used (${problem})`;
-    return new ThroughlineError(
-      'config_invalid',
-      `${noun} ${value} on ${host} ${what}: choose another with ${option}, or stop what listens there`,
-      { details: { host, port: value, problem } },
-    );
-  }
-  return undefined;
-}
-
-type Started = { readonly server: RunningServer } | { readonly portFault: ThroughlineError };
-
-async function startAt(location: Location, lock: StoreLock, options: StartOptions): Promise<Started> {
-  const { host, port, monitorPort, storeDir } = location;
-  const id = `throughline-nats-${randomBytes(6).toString('hex')}`;
-  const serverName = options.serverName ?? id;
-  const { maxPayloadBytes, extraConfig } = options;
-  const config = { ...location, serverName, maxPayloadBytes, extraConfig };
-  const configFile = join(storeDir, CONFIG_FILE);
-  const logFile = await inStore(storeDir, () => {
+  const configFile = join(storeDir, 'nats-server.conf');
+  const log = await inStore(storeDir, () => {
     // It may contain a token.
-    writePrivateFile(configFile, renderServerConfig(config));
+    writePrivateFile(configFile, serverConfig(storeDir, options));
+    for (const file of portsFiles(storeDir)) rmSync(file);
     return openLogFile(join(storeDir, 'nats-server.log'));
   });
-  const child = startChild(options.source.path, ['-c', configFile], logFile.fd);
-  child.exited.then(() => logFile.close());
-  const held = { pid: child.pid, host: reachableHost(host), port, serverName };
-  await orKilled(child, storeDir, () => lock.handTo(held));
-
-  const outcome = await untilReady({
-    host: reachableHost(host),
-    port,
-    serverName,
-    withinMs: READY_WITHIN_MS,
-    hasEnded: () => child.exit() !== undefined,
+  const child = startChild(options.source.path, ['-c', configFile], log.fd);
+  const exited = child.exited.then((exit) => {
+    log.close();
+    lock.release();
+    return exit;
   });
-  if (outcome !== 'ready') {
-    await child.kill();
-    const taken = await portFault(location);
-    if (taken !== undefined) return { portFault: taken };
-    throw await startFault(child, outcome, logFile);
-  }
-  await orKilled(child, storeDir, () => lock.keep());
-  const url = `nats://${reachableHost(host)}:${port}`;
-  options.log?.(`nats-server is ready at ${url}, with its store in ${storeDir}`);
-  child.exited.then(({ code, signal }) => options.log?.(`nats-server at ${url} ended (${signal ?? code})`));
-  const server: RunningServer = {
-    url,
-    port,
-    monitorUrl: monitorPort === undefined ? undefined : `http://${reachableHost(host)}:${monitorPort}`,
-    pid: child.pid,
-    storeDir,
-    logFile: logFile.path,
-    exited: child.exited,
-    stop: child.stop,
-    kill: child.kill,
-  };
-  return { server };
-}
-
-/** Kills a server whose lock cannot be written: others might take its store. */
-async function orKilled(child: ServerChild, storeDir: string, lock: () => void): Promise<void> {
   try {
-    await inStore(storeDir, lock);
+    // From here on either process holds the lock. One that could not be started has no number.
+    if (child.pid > 0) await inStore(storeDir, () => lock.note({ server: identityOf(child.pid) }));
+    const ports = await untilReady(storeDir, child);
+    if (ports === undefined) throw await startFault(child, log, options);
+    const { url, monitorUrl } = ports;
+    await inStore(storeDir, () => lock.note({ url }));
+    options.log?.(`nats-server is ready at ${url}, with its store in ${storeDir}`);
+    void exited.then(({ code, signal }) => options.log?.(`nats-server at ${url} ended (${signal ?? code})`));
+    return {
+      url,
+      port: Number(new URL(url).port),
+      monitorUrl,
+      pid: child.pid,
+      storeDir,
+      logFile: log.path,
+      exited,
+      announce: (inspector) => lock.note({ inspector }),
+      async stop() {
+        await child.stop();
+        await exited;
+      },
+      async kill() {
+        await child.kill();
+        await exited;
+      },
+    };
   } catch (error) {
     await child.kill();
     throw error;
   }
 }
 
+function serverConfig(storeDir: string, { port, monitorPort, extraConfig = '' }: StartOptions): string {
+  return [
+    `server_name: ${JSON.stringify(serverNameOf(storeDir))}`,
+    `host: ${HOST}`,
+    `port: ${port || -1}`,
+    ...(monitorPort === undefined ? [] : [`http: "${HOST}:${monitorPort || -1}"`]),
+    `ports_file_dir: ${JSON.stringify(storeDir)}`,
+    `jetstream { store_dir: ${JSON.stringify(storeDir)} }`,
+    `${extraConfig}\n`,
+  ].join('\n');
+}
+
+interface Ports {
+  readonly url: string;
+  readonly monitorUrl: string | undefined;
+}
+
+/** Waits for the file in which a ready server lists its ports; `undefined` if the server ends first, or time is up. */
+async function untilReady(storeDir: string, child: ServerChild): Promise<Ports | undefined> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  while (child.exit() === undefined && performance.now() < deadline) {
+    for (const file of portsFiles(storeDir)) {
+      const ports = portsIn(file);
+      if (ports !== undefined) return ports;
+    }
+    await sleep(POLL_MS);
+  }
+  return undefined;
+}
+
+function portsFiles(storeDir: string): string[] {
+  return readdirSync(storeDir).flatMap((name) => (name.endsWith('.ports') ? [join(storeDir, name)] : []));
+}
+
+function portsIn(file: string): Ports | undefined {
+  try {
+    const { nats, monitoring } = JSON.parse(readFileSync(file, 'utf8'));
+    return typeof nats?.[0] === 'string' ? { url: nats[0], monitorUrl: monitoring?.[0] } : undefined;
+  } catch {
+    // The server is still writing it.
+    return undefined;
+  }
+}
+
+/** Why a server did not get ready: a port that is in use, or the end of its log. */
 async function startFault(
   child: ServerChild,
-  outcome: 'ended' | 'silent',
   log: LogFile,
+  options: StartOptions,
 ): Promise<ThroughlineError> {
+  const exit = child.exit();
+  const ports = [
+    ['port', '--port', options.port],
+    ['monitor port', '--monitor-port', options.monitorPort],
+  ] as const;
+  for (const [noun, option, port] of ports) {
+    const problem = port && exit !== undefined ? await portProblem(port) : undefined;
+    if (problem === undefined) continue;
+    const what = problem === 'EADDRINUSE' ? 'is in use' : `cannot be used (${problem})`;
+    return new ThroughlineError(
+      'config_invalid',
+      `${noun} ${port} on ${HOST} ${what}: choose another with ${option}, or stop what listens there`,
+      { details: { port, problem } },
+    );
+  }
   const what =
-    outcome === 'ended' ? 'ended before it was ready' : `was not ready within ${READY_WITHIN_MS / 1000} s`;
+    exit === undefined ? `was not ready within ${READY_WITHIN_MS / 1000} s` : 'ended before it was ready';
   const why = child.spawnFault()?.message ?? (log.tail() || 'it logged nothing');
   return new ThroughlineError('unavailable', `nats-server ${what}; its log (${log.path}) ends:\n${why}`, {
     cause: child.spawnFault(),
     details: { logFile: log.path },
   });
-}
-
-function reachableHost(host: string): string {
-  return host === '0.0.0.0' ? '127.0.0.1' : host;
 }
 
 /** Returns a free TCP port. Another process may take it before it is used: retry then. */
@@ -175,11 +208,84 @@ export function freePort(host: string): Promise<number> {
   });
 }
 
-/** Returns the system's code (`EADDRINUSE`, `EACCES`, …) if nothing can listen on `host:port`; undefined if it is free. */
-export function portProblem(host: string, port: number): Promise<string | undefined> {
+/** Returns the system's code (`EADDRINUSE`, `EACCES`, …) if nothing can listen on a port of 127.0.0.1; undefined if it is free. */
+export function portProblem(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (fault: NodeJS.ErrnoException) => resolve(fault.code ?? fault.message));
-    server.listen(port, host, () => server.close(() => resolve(undefined)));
+    server.listen(port, HOST, () => server.close(() => resolve(undefined)));
   });
+}
+
+/**
+ * Creates the directory of a store if it is missing, and returns its real path, because two paths may lead to one store.
+ *
+ * @throws ThroughlineError `store_unusable`, or `store_full` on a full disk
+ */
+export function openStore(given: string): Promise<string> {
+  const storeDir = resolve(given);
+  return inStore(storeDir, async () => {
+    await makeFolder(storeDir);
+    return realpath(storeDir);
+  });
+}
+
+/** System codes of a full disk or quota. */
+const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
+
+/** Works on the files of a store and maps system errors to ours. */
+async function inStore<T>(storeDir: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (systemCode(cause) === undefined) throw cause;
+    const [code, state, fix] = NO_ROOM.has(systemCode(cause))
+      ? (['store_full', 'written', 'make room on its disk, or choose another with --store'] as const)
+      : (['store_unusable', 'used', 'choose another directory with --store'] as const);
+    throw new ThroughlineError(
+      code,
+      `the store ${storeDir} cannot be ${state} (${messageOf(cause)}): ${fix}`,
+      { cause },
+    );
+  }
+}
+
+const TAIL_LINES = 12;
+const TAIL_BYTES = 16 * 1024;
+
+/** The log of one server, appended to across restarts. */
+interface LogFile {
+  readonly path: string;
+  /** For the `stdio` of a child process. */
+  readonly fd: number;
+  /** Returns the last lines of this run. */
+  tail(): string;
+  close(): void;
+}
+
+function openLogFile(path: string): LogFile {
+  const fd = openToAppend(path);
+  const { size: start } = fstatSync(fd);
+  return {
+    path,
+    fd,
+    tail() {
+      // The first descriptor is closed once the server has ended.
+      const reader = openToAppend(path);
+      try {
+        return textFrom(reader, start).trimEnd().split('\n').slice(-TAIL_LINES).join('\n');
+      } finally {
+        closeSync(reader);
+      }
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+/** Returns the text of an open file from a position on; of a long one, its end. */
+export function textFrom(fd: number, start: number): string {
+  const { size } = fstatSync(fd);
+  const from = Math.max(start, size - TAIL_BYTES);
+  const bytes = Buffer.alloc(Math.max(0, size - from));
+  return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, from));
 }

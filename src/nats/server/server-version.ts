@@ -1,8 +1,8 @@
 import { access, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { systemCode, ThroughlineError } from '../../contracts/errors.js';
+import type { Environment } from './server-child.js';
 import { NATS_SERVER_PIN } from './server-pin.js';
-import type { Environment } from './server-search.js';
 
 const VERSION = /(?:^|[\sv:])(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)/;
 

@@ -8,6 +8,7 @@ import type { Monitoring } from '../../engine/monitoring/monitoring.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { Shutdown } from '../../engine/runtime/shutdown.js';
+import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import type { ProgressTracker } from './progress-tracker.js';
 import type { RawRequest } from './request-guard.js';
 
@@ -57,7 +58,7 @@ export function namedLogger(logger: Logger, name: string): Logger {
   };
 }
 
-export function natsOptions(url: string, name: string, config: Config, logger: Logger) {
+export function natsOptions(url: NatsAddress, name: string, config: Config, logger: Logger) {
   const { access, replicas, requestTimeoutMs, ackWaitMs, maxInHand, layout, shards } = config;
   return {
     url,

@@ -6,6 +6,7 @@ import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.
 import { INSPECTOR_PORT, type InspectorRole } from '../../contracts/inspector-api.js';
 import { builtFolder } from '../../engine/files/text-file.js';
 import { knownHosts } from '../../engine/monitoring/known-hosts.js';
+import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import { openLiveTransport } from '../../nats/connection/nats-client-transport.js';
 import { type Context, namedLogger, natsOptions } from '../common/service-context.js';
 import { inspectorApp } from './inspector-app.js';
@@ -38,7 +39,7 @@ const GRACE_MS = 500;
  * @throws ThroughlineError as `connectNats`, and `config_invalid` if it cannot listen on the port
  */
 export async function serveInspector(
-  nats: string,
+  nats: NatsAddress,
   context: Context,
   options: InspectorOptions,
 ): Promise<RunningInspector> {

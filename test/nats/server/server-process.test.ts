@@ -1,12 +1,10 @@
-import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'nats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startNatsServer } from '../../../src/nats/server/server-process.js';
 import { nativeSource } from '../../support/nats-native.js';
-import { fakeMachine } from './fake-machine.js';
 
 const source = await nativeSource();
 
@@ -33,14 +31,13 @@ describe('a server', () => {
     const lines: string[] = [];
     const server = await start({
       monitorPort: 0,
-      maxPayloadBytes: 4096,
-      serverName: 'me',
+      extraConfig: 'max_payload: 4096',
       log: (line) => lines.push(line),
     });
     expect(server.url).toBe(`nats://127.0.0.1:${server.port}`);
 
     const nc = await connect({ servers: server.url });
-    expect(nc.info).toMatchObject({ jetstream: true, server_name: 'me', max_payload: 4096 });
+    expect(nc.info).toMatchObject({ jetstream: true, max_payload: 4096 });
     await nc.close();
     const health = await fetch(`${server.monitorUrl}/healthz?js-enabled-only=true`);
     expect(await health.json()).toEqual({ status: 'ok' });
@@ -105,36 +102,4 @@ describe('faults', () => {
       message: expect.stringContaining('ENOENT'),
     });
   });
-
-  it('a server start looks for another port when another process takes the free one first', async () => {
-    await using machine = await fakeMachine();
-    // The first run waits until the test has bound its port, and then exits as the server does on a conflict.
-    const path = await machine.program(
-      'nats-server',
-      `if [ -e "${root}/taken" ]; then exec "${source.path}" "$@"; fi
-       : > "${root}/started"; while [ ! -e "${root}/taken" ]; do /bin/sleep 0.01; done; exit 1`,
-    );
-    const starting = startNatsServer({ source: { ...source, path }, storeDir: join(root, 'store') });
-    const thief = await takeConfiguredPort(root);
-    const running = await starting;
-    expect(running.port).not.toBe(thief.port);
-    await running.stop();
-    await thief.close();
-  });
 });
-
-/** Waits for the first run, binds its configured port, and lets it exit. */
-async function takeConfiguredPort(root: string): Promise<{ port: number; close(): Promise<void> }> {
-  const started = () =>
-    access(join(root, 'started')).then(
-      () => true,
-      () => false,
-    );
-  await expect.poll(started, { interval: 5 }).toBe(true);
-  const config = await readFile(join(root, 'store', 'nats-server.conf'), 'utf8');
-  const port = Number(/^port: (\d+)$/m.exec(config)?.[1]);
-  const thief = createServer();
-  await new Promise<void>((resolve) => thief.listen(port, '127.0.0.1', resolve));
-  await writeFile(join(root, 'taken'), '');
-  return { port, close: () => new Promise((resolve) => thief.close(() => resolve())) };
-}

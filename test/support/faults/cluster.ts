@@ -5,7 +5,7 @@ import { type FaultyServer, startFaultyServer } from './server.js';
 async function portOfRoutes(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000);
-    if ((await portProblem('127.0.0.1', port)) === undefined) return port;
+    if ((await portProblem(port)) === undefined) return port;
   }
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { RunningServer } from '../../../src/nats/server/running-server.js';
+import type { RunningServer } from '../../../src/nats/server/server-process.js';
 import { startNatsServer } from '../../../src/nats/server/server-process.js';
 import { nativeSource } from '../nats-native.js';
 import type { PrivateNats } from '../nats-server.js';
@@ -39,15 +39,10 @@ export async function startFaultyServer(options: FaultyServerOptions = {}): Prom
     // Of two blocks of one name the server takes the last one.
     const limits = `jetstream { store_dir: ${JSON.stringify(storeDir)}, max_file_store: ${maxFileStore} }`;
     const given = more.extraConfig ?? options.extraConfig ?? '';
-    const extraConfig = [given, maxFileStore === undefined ? '' : limits].join('\n');
-    return startNatsServer({
-      source,
-      storeDir,
-      port,
-      monitorPort,
-      extraConfig,
-      serverName: options.serverName,
-    });
+    const { serverName } = options;
+    const name = serverName === undefined ? '' : `server_name: ${serverName}`;
+    const extraConfig = [given, name, maxFileStore === undefined ? '' : limits].join('\n');
+    return startNatsServer({ source, storeDir, port, monitorPort, extraConfig });
   };
   let server = await start(options);
   port = server.port;

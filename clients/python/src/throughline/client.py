@@ -17,7 +17,7 @@ import nats
 from nats.aio.client import Client as Nats
 
 from . import types as t
-from .discovery import usual_server
+from .discovery import OwnServer, named_server, own_server
 from .errors import ThroughlineError, error_of
 
 R = TypeVar("R")
@@ -59,24 +59,26 @@ def connect(
 ) -> "_Connecting":
     """Connects to NATS: `async with connect() as client`, or `client = await connect()`.
 
-    Without `url`, to the server of `throughline up`, with its token, or else to nats://127.0.0.1:4222. Several servers are
-    separated by commas. `creds` and `nkey` are paths of files, and need the extra `throughline[nkeys]`. `timeout` limits
+    Without `url`, to `NATS_URL`, else to the server of `throughline team join`, else to your own server, which `throughline up`
+    starts. Several servers are separated by commas. `creds` and `nkey` are paths of files, and need the extra `throughline[nkeys]`. `timeout` limits
     each request, in seconds.
     """
+    url = url or named_server()
+    nats = Nats if url else OwnServer
     if url is None:
-        url, found = usual_server()
-        token = token if token or user or creds or nkey else found
+        url, token = own_server()
     access = {"token": token, "user": user, "password": password, "tls": tls}
     files = {"user_credentials": creds, "nkeys_seed": nkey}
     options: dict[str, Any] = {key: value for key, value in {**access, **files}.items() if value is not None}
     options |= {"servers": url.split(","), "name": name, "inbox_prefix": inbox_prefix}
-    return _Connecting(options, timeout)
+    return _Connecting(nats, options, timeout)
 
 
 class _Connecting:
     """A connection that is awaited, or entered."""
 
-    def __init__(self, options: dict[str, Any], timeout: float) -> None:
+    def __init__(self, nats: type[Nats], options: dict[str, Any], timeout: float) -> None:
+        self._nats = nats
         self._options = options
         self._timeout = timeout
         self._client: Client | None = None
@@ -93,7 +95,7 @@ class _Connecting:
             await self._client.close()
 
     async def _connected(self) -> "Client":
-        nc = Nats()
+        nc = self._nats()
         client = Client(nc, timeout=self._timeout)
         servers: list[str] = self._options["servers"]
         failures: list[Exception] = []

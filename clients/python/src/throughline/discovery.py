@@ -1,30 +1,79 @@
-"""Finds the server of `throughline up`."""
+"""Finds the server in use: the one that the user has named, else the user's own one, which must be proven to be it."""
 
 import json
 import os
-import re
+import sys
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-_DEFAULT = "nats://127.0.0.1:4222"
+from nats.aio.client import Client as Nats
+
+from .errors import ThroughlineError
+
+_START = 'start it with "throughline up", or set NATS_URL'
 
 
-def usual_server() -> tuple[str, str | None]:
-    """Returns the URL of the user's server and its token; the default URL if it does not run."""
+def _state_dir() -> Path:
     state = os.environ.get("XDG_STATE_HOME", "")
     home = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
-    store = home / "throughline" / "server"
+    return home / "throughline"
+
+
+def named_server() -> str | None:
+    """Returns the URL of `NATS_URL`, or else of `throughline team join`."""
+    return os.environ.get("NATS_URL") or _text(_state_dir() / "team") or None
+
+
+def own_server() -> tuple[str, str | None]:
+    """Returns the URL and the token of the server of `throughline up`.
+
+    Raises `unavailable` unless the process of its pid file runs, with the start time and the user that belong to it.
+    """
+    store = _state_dir() / "server"
     try:
-        locks = [path for path in store.iterdir() if re.fullmatch(r"throughline-server\.\d{1,15}\.lock", path.name)]
-        note = json.loads(max(locks, key=lambda path: int(path.name.split(".")[1])).read_text())
-        server = note["server"]
-        if not note.get("ready") or note.get("released"):
-            return _DEFAULT, None
-        os.kill(server["pid"], 0)
-    except (OSError, ValueError, KeyError, TypeError):
-        return _DEFAULT, None
-    host = f"[{server['host']}]" if ":" in server["host"] else server["host"]
+        note: dict[str, Any] = json.loads(_text(store / "throughline-server.pid"))
+        url, pid = str(note["url"]), int(note["server"]["pid"])
+        os.kill(pid, 0)
+        if sys.platform == "linux":
+            _require_ours(pid, note["server"]["started"], urlsplit(url).port or 0)
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as fault:
+        raise ThroughlineError("unavailable", f"your server on {store} does not run: {_START}", {"fix": _START}) from fault
+    return url, _text(store / "throughline-token") or None
+
+
+def _require_ours(pid: int, started: str, port: int) -> None:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    user = os.geteuid()
+    if f"{boot} {fields[19]}" != started or os.stat(f"/proc/{pid}").st_uid != user:
+        raise ValueError("another process has its number")
+    for row in Path("/proc/net/tcp").read_text().splitlines():
+        # Local address, remote address, state (0A listens), queues, timer, retransmissions, user.
+        _, local, _, state, *_, uid = row.split()[:8]
+        if state == "0A" and local in (f"0100007F:{port:04X}", f"7F000001:{port:04X}") and int(uid) != user:
+            raise ValueError("another user listens on its port")
+
+
+def _text(file: Path) -> str:
     try:
-        token = (store / "throughline-token").read_text().strip()
+        return file.read_text().strip()
     except OSError:
-        token = ""
-    return f"nats://{host}:{server['port']}", token or None
+        return ""
+
+
+class OwnServer(Nats):
+    """A connection to the user's own server. It is proven at each attempt, and followed to another port or token."""
+
+    async def _process_connect_init(self) -> None:
+        try:
+            url, token = own_server()
+        except ThroughlineError as fault:
+            raise ConnectionRefusedError(fault.message) from fault
+        place = urlsplit(url)
+        assert self._current_server
+        if self._current_server.uri.netloc != place.netloc:
+            self._current_server.uri = place
+            raise ConnectionRefusedError(f"the server has moved to {url}")
+        self.options["token"] = token
+        await super()._process_connect_init()

@@ -1,12 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from 'nats';
 import { afterEach, describe, expect, it } from 'vitest';
 import { identityOf, isRunning } from '../../../src/nats/server/process-identity.js';
 import { startNatsServer } from '../../../src/nats/server/server-process.js';
-import { isOwnHost, lockStore, storeUse } from '../../../src/nats/server/store-lock.js';
+import {
+  listenerOf,
+  lockStore,
+  serverNameOf,
+  serverOnStore,
+  stopOrphan,
+  storeUse,
+} from '../../../src/nats/server/server-store.js';
 import { type Contender, startContender } from '../../support/contender.js';
 import { nativeSource } from '../../support/nats-native.js';
 import { soon } from '../../support/soon.js';
@@ -73,16 +81,18 @@ describe('a store', () => {
     const source = await nativeSource();
     await expect(startNatsServer({ source, storeDir, extraConfig: 'nonsense: 1' })).rejects.toThrow();
     await started(storeDir);
-    expect((await readdir(storeDir)).filter((name) => name.startsWith('throughline-'))).toHaveLength(1);
+    expect((await readdir(storeDir)).filter((name) => name.startsWith('throughline-'))).toEqual([
+      'throughline-server.pid',
+      'throughline-store-id',
+    ]);
   });
 
   it('a store is free when the process that its lock names has ended and another has its number', async () => {
     const storeDir = await newStore();
     const another = { pid: process.pid, started: 'long ago' };
-    const server = { ...another, host: '127.0.0.1', port: 1, serverName: 'gone' };
     await writeFile(
-      join(storeDir, 'throughline-server.7.lock'),
-      JSON.stringify({ starter: another, server }),
+      join(storeDir, 'throughline-server.pid'),
+      JSON.stringify({ starter: another, server: another, url: 'nats://127.0.0.1:1' }),
     );
     await lockStore(storeDir);
     await expect(lockStore(storeDir)).rejects.toMatchObject({ code: 'store_in_use' });
@@ -93,29 +103,14 @@ describe('a store', () => {
     async () => {
       const storeDir = await newStore();
       const starter = { pid: process.pid };
-      await writeFile(join(storeDir, 'throughline-server.7.lock'), JSON.stringify({ starter }));
-      expect(await storeUse(storeDir)).toBeUndefined();
+      await writeFile(join(storeDir, 'throughline-server.pid'), JSON.stringify({ starter }));
+      expect(storeUse(storeDir)).toBeUndefined();
     },
   );
 
-  it('a server of another machine that a lock names is not asked', async () => {
-    const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-    for (const host of [
-      '127.0.0.1',
-      '127.1.2.3',
-      'localhost',
-      '0.0.0.0',
-      '::',
-      ...own.map((each) => each.address),
-    ])
-      expect(isOwnHost(host), host).toBe(true);
-    for (const host of ['192.0.2.1', 'nats.example.org', '127.0.0.1.example.org', '::ffff:192.0.2.1', ''])
-      expect(isOwnHost(host), host).toBe(false);
-  });
-
   it('a store is free when its lock cannot be read', async () => {
     const storeDir = await newStore();
-    await writeFile(join(storeDir, 'throughline-server.7.lock'), '{');
+    await writeFile(join(storeDir, 'throughline-server.pid'), '{');
     await lockStore(storeDir);
   });
 
@@ -203,5 +198,59 @@ describe('a store that cannot be used is said in one line, at once:', () => {
     const storeDir = join(await newStore(), 'one', 'two');
     await mkdir(join(storeDir, '..'), { recursive: true });
     await (await started(storeDir)).stop();
+  });
+});
+
+describe('a server whose starter was killed', () => {
+  it('a server whose starter was killed is stopped by the next start, also when it stands still', async () => {
+    const storeDir = await newStore();
+    const first = await started(storeDir);
+    const file = join(storeDir, 'throughline-server.pid');
+    const starter = { pid: process.pid, started: 'killed since' };
+    await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), starter }));
+    expect(storeUse(storeDir)).toMatchObject({ by: 'orphan', url: first.url });
+    process.kill(first.pid, 'SIGSTOP');
+    await started(storeDir);
+    expect(await first.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  });
+
+  it.each([
+    ['started at another time', { pid: process.pid, started: 'another time' }],
+    ['has a number only', { pid: process.pid }],
+  ])('a process that %s is not touched', async (what, server) => {
+    const stopping = stopOrphan('/store', { starter: server, server });
+    if (what === 'started at another time') return expect(stopping).resolves.toBeUndefined();
+    await expect(stopping).rejects.toMatchObject({
+      code: 'store_in_use',
+      message: expect.stringContaining('cannot be identified; stop it by hand'),
+    });
+  });
+});
+
+describe('the server on a store', () => {
+  it('it is proven by its process and its listener, and greets with the id of the store', async () => {
+    const storeDir = await newStore();
+    const { url, pid, port } = await started(storeDir);
+    expect(serverOnStore(storeDir)).toEqual({ url, pid });
+    const connection = await connect({ servers: url });
+    expect(connection.info?.server_name).toBe(serverNameOf(storeDir));
+    await connection.close();
+    if (process.platform === 'linux') expect(listenerOf(port)).toBe(process.getuid?.());
+  });
+
+  it('a process that a pid file names counts only with its start time, and a port only if its listener is ours', async () => {
+    const storeDir = await newStore();
+    const { url, pid, port } = await started(storeDir);
+    const server = identityOf(pid);
+    const at = async (note: object) => {
+      const other = await newStore();
+      const starter = identityOf(process.pid);
+      await writeFile(join(other, 'throughline-server.pid'), JSON.stringify({ starter, ...note }));
+      return serverOnStore(other);
+    };
+    expect(await at({ server, url })).toEqual({ url, pid });
+    expect(await at({ server: { ...server, started: 'another time' }, url })).toBeUndefined();
+    expect(await at({ server })).toBeUndefined();
+    expect(await at({ server, url: `nats://user@127.0.0.1:${port}` })).toBeUndefined();
   });
 });

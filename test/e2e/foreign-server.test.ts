@@ -1,0 +1,225 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/command-table.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
+import { connectNats } from '../../src/nats/connection/connect-nats.js';
+import { identityOf } from '../../src/nats/server/process-identity.js';
+import { serverOnStore, storeUse } from '../../src/nats/server/server-store.js';
+import { cacheDirOf } from '../../src/nats/server/server-version.js';
+import { CLIENT_NAMES, payloadsOf } from '../agents/hooks/hooks.js';
+import { cli } from '../support/cli.js';
+import { soon } from '../support/soon.js';
+
+/** Another account of this machine listens where the user's own server might be. */
+
+const USUAL_PORT = 4222;
+const STRANGER = 65_534;
+const NOT_ROOT = process.getuid?.() === 0 ? undefined : 'a second user needs root';
+const SECRET = 'The vault opens with the red key';
+
+const releases: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0).reverse()) await release();
+});
+
+/** Greets as a Throughline server of another user, and records what it is sent. */
+const PROGRAM = `
+  const info = { server_id: 'X', server_name: 'throughline-stranger', version: '2.15.0', proto: 1, headers: true, max_payload: 1048576, jetstream: true, ...JSON.parse(process.argv[2]) };
+  const listening = require('node:net').createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => process.stdout.write(bytes));
+    socket.write('INFO ' + JSON.stringify(info) + '\\r\\n');
+  });
+  listening.on('error', (error) => { process.stderr.write(error.code); process.exit(1); });
+  listening.listen(Number(process.argv[1]), '127.0.0.1', () => process.stderr.write('ready'));
+`;
+
+async function stranger(port: number, info: object = {}) {
+  const child = spawn(process.execPath, ['--eval', PROGRAM, String(port), JSON.stringify(info)], {
+    ...{ uid: STRANGER, gid: STRANGER, cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'pipe'] as const },
+  });
+  releases.push(async () => child.kill('SIGKILL'));
+  let received = '';
+  child.stdout.on('data', (bytes: Buffer) => {
+    received += bytes.toString('utf8');
+  });
+  const [said] = await once(child.stderr, 'data');
+  return { said: String(said), received: () => received };
+}
+
+/** A stranger on the usual port, which the tests of another file may have for a moment. */
+async function strangerOnUsualPort() {
+  let found = await stranger(USUAL_PORT);
+  await soon(async () => {
+    if (found.said !== 'ready') found = await stranger(USUAL_PORT);
+    expect(found.said).toBe('ready');
+  });
+  return found;
+}
+
+async function user() {
+  const root = await mkdtemp(join(tmpdir(), 'throughline-foreign-'));
+  releases.push(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+  const [folder, state] = [join(root, 'shop'), join(root, 'state')];
+  await mkdir(folder);
+  await writeFile(join(folder, 'tasks.md'), '- [ ] 1. Write the parser\n');
+  await writeFile(
+    join(folder, 'result.json'),
+    JSON.stringify({ task_id: '1', status: 'completed', summary: SECRET }),
+  );
+  const env = {
+    ...{ HOME: root, XDG_STATE_HOME: state, THROUGHLINE_SESSION: 'victim' },
+    XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
+  };
+  releases.push(() => cli(['down'], { env, cwd: tmpdir() }));
+  const run = (args: readonly string[], more: Readonly<Record<string, string>> = {}, input = '') =>
+    cli(args, { env: { ...env, ...more }, cwd: folder, input });
+  return { root, folder, store: join(state, 'throughline', 'server'), env, run };
+}
+
+const RESULT = JSON.stringify({ task_id: '1', status: 'completed', summary: SECRET });
+
+/** Arguments with which each command of the table would reach a server; `null` for one that needs none. */
+const CALLS: Readonly<Record<string, readonly string[] | null>> = {
+  demo: null,
+  up: null,
+  down: [],
+  connect: ['claude', '--yes'],
+  doctor: [],
+  team: null,
+  open: [],
+  publish: ['implementer'],
+  prompt: ['-t', '2', '-p', SECRET],
+  work: ['--agent', 'true', '--check', 'true', '--plan', 'tasks.md'],
+  mcp: [],
+  status: [],
+  log: [],
+  facts: [],
+  task: ['add', SECRET],
+  note: ['add', SECRET],
+  inbox: ['add', SECRET],
+  answer: ['1', SECRET],
+  plan: ['follow', 'tasks.md'],
+  session: ['rm', 'victim', '--yes'],
+  learning: ['add', SECRET],
+  result: ['ls'],
+  'admin serve': [],
+  'admin health': [],
+  'admin backup': ['backup'],
+  'admin restore': ['.'],
+  'admin repair': [],
+  'admin retention': ['show'],
+  'admin permissions': null,
+  'admin project': ['ls'],
+  'admin nats-server': null,
+  'dev schema': null,
+  'dev completion': null,
+  hook: null,
+  tool: ['session-list', '{}'],
+};
+
+describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usual port', () => {
+  it('no command and no hook sends it anything while the own server does not run', async () => {
+    const other = await strangerOnUsualPort();
+    const { run, folder } = await user();
+    const off = { THROUGHLINE_AUTOSTART: '0' };
+    for (const { name } of COMMANDS) {
+      const args = CALLS[name];
+      expect(args, `${name} needs arguments in this test`).not.toBeUndefined();
+      if (args === null || args === undefined) continue;
+      const { code, stderr } = await run([...name.split(' '), ...args], off, RESULT);
+      if (!['down', 'connect', 'mcp'].includes(name))
+        expect({ name, code, stderr }).toMatchObject({
+          stderr: expect.stringMatching(/does not run|nothing runs/),
+        });
+    }
+    for (const client of CLIENT_NAMES)
+      for (const payload of payloadsOf(client))
+        await run(['hook', client], off, JSON.stringify({ ...payload, cwd: folder, prompt: SECRET }));
+    expect(other.received()).toBe('');
+  });
+
+  it('the own server is started on another port, says so, and how to name the other one', async () => {
+    const other = await strangerOnUsualPort();
+    const { run, store } = await user();
+    const up = await run(['up', '--detach', '--no-inspector', '--auth']);
+    expect(up.code).toBe(0);
+    expect(up.stderr).toMatch(/-- port 4222 is in use, of \w+: your server is on port \d+\n/);
+    expect(up.stderr).toContain('another Throughline server listens on nats://127.0.0.1:4222');
+    expect(up.stderr).toContain('throughline team join nats://127.0.0.1:4222');
+    expect(up.stderr).toMatch(/for the nats CLI: export NATS_URL=nats:\S+ NATS_TOKEN="\$\(cat /);
+    expect((await run(['publish', 'implementer', '--wait'], {}, RESULT)).code).toBe(0);
+    const status = await run(['status', 'victim']);
+    expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining('victim') });
+    const installation = await run(['status', '--json'], { THROUGHLINE_SESSION: '' });
+    expect(JSON.parse(installation.stdout).server).toContain(` at ${serverOnStore(store)?.url}, process `);
+    expect(other.received()).toBe('');
+    // Said once: it is no news from then on.
+    expect((await run(['down'])).code).toBe(0);
+    expect((await run(['up', '--detach', '--no-inspector'])).stderr).not.toContain('another Throughline');
+  });
+
+  it('a connection that was open does not go on with a stranger on its port, and follows its server to another', async () => {
+    const { run, store } = await user();
+    await run(['up', '--detach', '--no-inspector', '--auth']);
+    const { starter, server, url = '' } = storeUse(store) ?? {};
+    const connection = await connectNats({ url: { store }, name: 'open', logger: silentLogger });
+    releases.push(() => connection.close());
+    for (const each of [starter, server]) process.kill(each?.pid ?? 0, 'SIGKILL');
+    const port = Number(new URL(url).port);
+    // It knows the name that the server greeted with.
+    const other = await stranger(port, { server_name: connection.info?.server_name });
+    expect(other.said).toBe('ready');
+    await soon(() => expect(storeUse(store)).toBeUndefined());
+    await expect(connectNats({ url: { store }, name: 'new', logger: silentLogger })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('does not run'),
+    });
+    // Also when the pid file names a process of ours that runs.
+    const ours = identityOf(process.pid);
+    await writeFile(
+      join(store, 'throughline-server.pid'),
+      JSON.stringify({ starter: ours, server: ours, url }),
+    );
+    expect(serverOnStore(store)).toBeUndefined();
+    await rm(join(store, 'throughline-server.pid'));
+    connection.publish('session.victim.x', SECRET);
+
+    const again = await run(['up', '--detach', '--no-inspector', '--port', String(port + 1)]);
+    expect(again.code).toBe(0);
+    await soon(async () => {
+      await connection.flush();
+      expect(connection.getServer()).toBeDefined();
+    });
+    expect(other.received()).toBe('');
+  });
+});
+
+it('a user who names it uses a server, from then on with team join, until team leave', async () => {
+  const { run, store } = await user();
+  const { run: runOther, store: theirs } = await user();
+  await runOther(['up', '--detach', '--no-inspector', '--port', String(14_000 + (process.pid % 10_000))]);
+  const url = serverOnStore(theirs)?.url ?? '';
+  const refused = await run(['team', 'join', 'nats://127.0.0.1:1']);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('(unavailable)') });
+  expect((await run(['team', 'join', url])).stdout).toBe(`throughline team joined ${url}\n`);
+  expect((await run(['publish', 'implementer', '--wait'], {}, RESULT)).code).toBe(0);
+  expect((await run(['status'], { THROUGHLINE_SESSION: '' })).stdout).toContain(
+    `server: ${url.replace('nats://', '')}, named by "throughline team join"`,
+  );
+  expect((await runOther(['facts', 'victim'])).stdout).toContain(SECRET);
+  expect(await run(['up'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('throughline team leave'),
+  });
+  // `down` ends its own, never another.
+  expect((await run(['down'])).stdout).toContain('nothing runs');
+  expect(serverOnStore(theirs)).toBeDefined();
+  expect((await run(['team', 'leave'])).stdout).toBe(`throughline team left ${url}\n`);
+  expect((await run(['status'], { THROUGHLINE_AUTOSTART: '0' })).stderr).toContain('does not run');
+  expect(serverOnStore(store)).toBeUndefined();
+});
