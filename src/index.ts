@@ -1,6 +1,5 @@
 import './globals.js';
-import { stateDirOf } from './config/config.js';
-import { addressOf, serverInUse } from './config/user-server.js';
+import { addressOf, discoveredServer } from './config/user-server.js';
 import { checkOptions } from './contracts/errors.js';
 import { tracedTransport } from './engine/monitoring/tracing.js';
 import { silentLogger } from './engine/ports/clients.js';
@@ -115,7 +114,7 @@ export async function connectThroughline(options: ConnectOptions = {}): Promise<
   checkOptions(options, CONNECT_OPTIONS, 'connectThroughline');
   const { url, name, timeoutMs = 10_000, traceSessions, ...access } = options;
   const connection = await connectNats({
-    url: url ?? addressOf(serverInUse(stateDirOf(), { natsUrl: process.env.NATS_URL || undefined })),
+    url: url ?? addressOf(discoveredServer()),
     name: name ?? 'throughline client',
     access,
     logger: silentLogger,

@@ -21,8 +21,8 @@ export { SERVICES, type ServiceName, type VariableName };
 /** Services to start, and their server and settings. */
 export interface ServerOptions {
   /**
-   * The server to use, `nats://host:port`, several separated by commas. Default: that of
-   * `throughline team join`, else your own one, which `throughline up` starts.
+   * The server to use, `nats://host:port`, several separated by commas. Default: the
+   * server of `throughline team join`, else your own one, which `throughline up` starts.
    */
   readonly url?: string;
   /** Starts a nats-server instead; it is found, or installed, as `throughline up` does. */

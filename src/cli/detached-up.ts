@@ -17,7 +17,7 @@ import {
   type ProcessIdentity,
   signalRecorded,
 } from '../nats/server/process-identity.js';
-import { textFrom } from '../nats/server/server-process.js';
+import { inStore, textFrom } from '../nats/server/server-process.js';
 import { readIdentity, stopOrphan, storeUse } from '../nats/server/server-store.js';
 import { makeFolder } from '../nats/server/server-version.js';
 
@@ -51,7 +51,10 @@ export async function startDetached(
   const found = (await runningUp(storeDir)) ?? (await upInProgress(storeDir));
   if (found !== undefined) return { ...found, found: true };
   const logFile = join(storeDir, LOG);
-  const log = await openLog(storeDir, logFile);
+  const log = await inStore(storeDir, async () => {
+    await makeFolder(storeDir, 0o700);
+    return openToAppend(logFile);
+  });
   try {
     const before = fstatSync(log).size;
     const [, script = ''] = process.argv;
@@ -136,17 +139,6 @@ function recordedSettings(storeDir: string): UpSettings {
   const read = readRegularFile(join(storeDir, SETTINGS), MAX_SETTINGS);
   // Only `recordSettings` writes it.
   return read instanceof Buffer ? JSON.parse(read.toString('utf8')) : { args: [], env: {}, cwd: storeDir };
-}
-
-async function openLog(storeDir: string, logFile: string): Promise<number> {
-  try {
-    await makeFolder(storeDir, 0o700);
-    return openToAppend(logFile);
-  } catch (cause) {
-    throw new ThroughlineError('store_unusable', `${logFile} cannot be written: ${messageOf(cause)}`, {
-      cause,
-    });
-  }
 }
 
 /** The `up` that has a store, once its services answer; undefined where there is none. */

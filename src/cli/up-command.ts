@@ -155,7 +155,8 @@ async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<
       out(`throughline ready ${url} store ${storeDir}`);
     }
     if (inspector !== null) out(inspectorLine(inspector));
-    if (own !== undefined) await noteWhoReachesIt(cli, options, own.server);
+    // In the background `up --detach` says it.
+    if (own !== undefined && process.stdout.isTTY) await noteWhoReachesIt(cli, options, own.server);
   });
 }
 

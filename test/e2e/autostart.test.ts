@@ -56,7 +56,7 @@ describe('a server that does not run', () => {
     const { store, env, port, hook } = await user();
     const answers = await Promise.all([1, 2, 3].map(() => hook('SessionStart')));
     for (const { code, stderr } of answers) expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    await expect.poll(() => running(store)).toMatchObject({ port });
+    await soon(() => expect(running(store)).toMatchObject({ port }));
     // It knows what is told to it from now on.
     await hook('Stop');
     expect((await cli(['down'], { env, cwd: tmpdir() })).stdout).toContain(`127.0.0.1:${port}`);
@@ -85,7 +85,7 @@ describe('a server that does not run', () => {
     };
     await hook('SessionStart', planted);
     const up = await soon(async () => {
-      const pid = running(store)?.up;
+      const pid = storeUse(store)?.starter.pid;
       expect(pid).toBeDefined();
       return pid;
     });

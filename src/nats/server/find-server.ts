@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ThroughlineError } from '../../contracts/errors.js';
 import {
@@ -20,11 +19,6 @@ const cachedBinary: Place = {
   name: `nats-server ${NATS_SERVER_PIN.version} in the cache`,
   async look(options) {
     const path = pinnedBinaryPath(options);
-    const exists = await access(path).then(
-      () => true,
-      () => false,
-    );
-    if (!exists) return { reason: `no ${path}` };
     const probe = await probeBinary(path, options.env);
     if ('reason' in probe) return { reason: `${path} does not run: ${probe.reason}` };
     if (probe.version !== NATS_SERVER_PIN.version) return { reason: `${path} is ${probe.version}` };

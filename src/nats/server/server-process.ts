@@ -49,6 +49,9 @@ const HOST = '127.0.0.1';
 /** The server reads its store before it answers: ten thousand streams take ten seconds, more on a busy machine. */
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 4;
+/** The end of a log that an error shows. */
+const TAIL_LINES = 12;
+const TAIL_BYTES = 16 * 1024;
 
 /**
  * Starts a server with JetStream and resolves once it answers.
@@ -74,15 +77,16 @@ async function startOnStore(
   options: StartOptions,
 ): Promise<RunningServer> {
   const configFile = join(storeDir, 'nats-server.conf');
+  const logFile = join(storeDir, 'nats-server.log');
   const log = await inStore(storeDir, () => {
     // It may contain a token.
     writePrivateFile(configFile, serverConfig(storeDir, options));
     for (const file of portsFiles(storeDir)) rmSync(file);
-    return openLogFile(join(storeDir, 'nats-server.log'));
+    return openToAppend(logFile);
   });
-  const child = startChild(options.source.path, ['-c', configFile], log.fd);
+  const logged = fstatSync(log).size;
+  const child = startChild(options.source.path, ['-c', configFile], log);
   const exited = child.exited.then((exit) => {
-    log.close();
     lock.release();
     return exit;
   });
@@ -90,32 +94,24 @@ async function startOnStore(
     // From here on either process holds the lock. One that could not be started has no number.
     if (child.pid > 0) await inStore(storeDir, () => lock.note({ server: identityOf(child.pid) }));
     const ports = await untilReady(storeDir, child);
-    if (ports === undefined) throw await startFault(child, log, options);
+    if (ports === undefined) throw await startFault(child, logFile, () => textFrom(log, logged), options);
     const { url, monitorUrl } = ports;
     await inStore(storeDir, () => lock.note({ url }));
     options.log?.(`nats-server is ready at ${url}, with its store in ${storeDir}`);
     void exited.then(({ code, signal }) => options.log?.(`nats-server at ${url} ended (${signal ?? code})`));
-    return {
-      url,
-      port: Number(new URL(url).port),
-      monitorUrl,
-      pid: child.pid,
-      storeDir,
-      logFile: log.path,
-      exited,
-      announce: (inspector) => lock.note({ inspector }),
-      async stop() {
-        await child.stop();
-        await exited;
-      },
-      async kill() {
-        await child.kill();
-        await exited;
-      },
+    const ending = (end: () => Promise<void>) => async () => {
+      await end();
+      await exited;
     };
+    const announce = (inspector: string | null) => lock.note({ inspector });
+    const [stop, kill] = [ending(child.stop), ending(child.kill)];
+    const port = Number(new URL(url).port);
+    return { url, port, monitorUrl, pid: child.pid, storeDir, logFile, exited, announce, stop, kill };
   } catch (error) {
     await child.kill();
     throw error;
+  } finally {
+    closeSync(log);
   }
 }
 
@@ -163,33 +159,32 @@ function portsIn(file: string): Ports | undefined {
   }
 }
 
-/** Why a server did not get ready: a port that is in use, or the end of its log. */
+/** Returns why a server did not get ready: a port that is in use, or the end of its log. */
 async function startFault(
   child: ServerChild,
-  log: LogFile,
-  options: StartOptions,
+  logFile: string,
+  logged: () => string,
+  { port, monitorPort }: StartOptions,
 ): Promise<ThroughlineError> {
-  const exit = child.exit();
-  const ports = [
-    ['port', '--port', options.port],
-    ['monitor port', '--monitor-port', options.monitorPort],
-  ] as const;
-  for (const [noun, option, port] of ports) {
-    const problem = port && exit !== undefined ? await portProblem(port) : undefined;
+  const hasEnded = child.exit() !== undefined;
+  const ports = { port, 'monitor-port': monitorPort };
+  for (const [option, value] of Object.entries(ports)) {
+    const problem = value && hasEnded ? await portProblem(value) : undefined;
     if (problem === undefined) continue;
     const what = problem === 'EADDRINUSE' ? 'is in use' : `cannot be used (${problem})`;
     return new ThroughlineError(
       'config_invalid',
-      `${noun} ${port} on ${HOST} ${what}: choose another with ${option}, or stop what listens there`,
-      { details: { port, problem } },
+      `${option.replace('-', ' ')} ${value} on ${HOST} ${what}: choose another with --${option}, or stop what listens there`,
+      { details: { port: value, problem } },
     );
   }
-  const what =
-    exit === undefined ? `was not ready within ${READY_WITHIN_MS / 1000} s` : 'ended before it was ready';
-  const why = child.spawnFault()?.message ?? (log.tail() || 'it logged nothing');
-  return new ThroughlineError('unavailable', `nats-server ${what}; its log (${log.path}) ends:\n${why}`, {
-    cause: child.spawnFault(),
-    details: { logFile: log.path },
+  const what = hasEnded ? 'ended before it was ready' : `was not ready within ${READY_WITHIN_MS / 1000} s`;
+  const cause = child.spawnFault();
+  const why =
+    cause?.message ?? (logged().trimEnd().split('\n').slice(-TAIL_LINES).join('\n') || 'it logged nothing');
+  return new ThroughlineError('unavailable', `nats-server ${what}; its log (${logFile}) ends:\n${why}`, {
+    cause,
+    details: { logFile },
   });
 }
 
@@ -234,7 +229,7 @@ export function openStore(given: string): Promise<string> {
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
 
 /** Works on the files of a store and maps system errors to ours. */
-async function inStore<T>(storeDir: string, work: () => T | Promise<T>): Promise<T> {
+export async function inStore<T>(storeDir: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
@@ -248,38 +243,6 @@ async function inStore<T>(storeDir: string, work: () => T | Promise<T>): Promise
       { cause },
     );
   }
-}
-
-const TAIL_LINES = 12;
-const TAIL_BYTES = 16 * 1024;
-
-/** The log of one server, appended to across restarts. */
-interface LogFile {
-  readonly path: string;
-  /** For the `stdio` of a child process. */
-  readonly fd: number;
-  /** Returns the last lines of this run. */
-  tail(): string;
-  close(): void;
-}
-
-function openLogFile(path: string): LogFile {
-  const fd = openToAppend(path);
-  const { size: start } = fstatSync(fd);
-  return {
-    path,
-    fd,
-    tail() {
-      // The first descriptor is closed once the server has ended.
-      const reader = openToAppend(path);
-      try {
-        return textFrom(reader, start).trimEnd().split('\n').slice(-TAIL_LINES).join('\n');
-      } finally {
-        closeSync(reader);
-      }
-    },
-    close: () => closeSync(fd),
-  };
 }
 
 /** Returns the text of an open file from a position on; of a long one, its end. */
