@@ -94,7 +94,7 @@ const CALLS: Readonly<Record<string, readonly string[] | null>> = {
   open: [],
   publish: ['implementer'],
   prompt: ['-t', '2', '-p', SECRET],
-  work: ['--agent', 'true', '--check', 'true', '--plan', 'tasks.md'],
+  work: ['--implementer', 'true', '--check', 'true'],
   mcp: [],
   status: [],
   log: [],
@@ -105,7 +105,7 @@ const CALLS: Readonly<Record<string, readonly string[] | null>> = {
   answer: ['1', SECRET],
   plan: ['follow', 'tasks.md'],
   session: ['rm', 'victim', '--yes'],
-  learning: ['add', SECRET],
+  learning: ['ls'],
   result: ['ls'],
   'admin serve': [],
   'admin health': [],
@@ -114,12 +114,12 @@ const CALLS: Readonly<Record<string, readonly string[] | null>> = {
   'admin repair': [],
   'admin retention': ['show'],
   'admin permissions': null,
-  'admin project': ['ls'],
+  'admin project': ['rm', 'shop', '--yes'],
   'admin nats-server': null,
   'dev schema': null,
   'dev completion': null,
   hook: null,
-  tool: ['session-list', '{}'],
+  tool: ['session-list'],
 };
 
 describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usual port', () => {
@@ -127,14 +127,16 @@ describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usua
     const other = await strangerOnUsualPort();
     const { run, folder } = await user();
     const off = { THROUGHLINE_AUTOSTART: '0' };
+    const missed: string[] = [];
     for (const { name } of COMMANDS) {
       const args = CALLS[name];
       expect(args, `${name} needs arguments in this test`).not.toBeUndefined();
       if (args === null || args === undefined) continue;
       const { code, stdout, stderr } = await run([...name.split(' '), ...args], off, RESULT);
       const said = `${name}: ${code} ${stdout}${stderr}`;
-      if (!['down', 'connect', 'mcp'].includes(name)) expect(said).toMatch(/does not run|nothing runs/);
+      if (!/does not run|nothing runs/.test(said) && !['connect', 'mcp'].includes(name)) missed.push(said);
     }
+    expect(missed).toEqual([]);
     for (const client of CLIENT_NAMES)
       for (const payload of payloadsOf(client))
         await run(['hook', client], off, JSON.stringify({ ...payload, cwd: folder, prompt: SECRET }));

@@ -121,7 +121,7 @@ describe('when there is no server to be had', () => {
     for (const part of [
       '- NATS_SERVER_BIN: not set',
       '2.9.10, and 2.12.0 or newer is needed',
-      `- nats-server ${PINNED} in the cache: no ${machine.options.cacheDir}`,
+      `- nats-server ${PINNED} in the cache: ${machine.options.cacheDir}`,
       '- release archive: cannot download http://127.0.0.1:9/nats-server-v2.15.0-linux-amd64.tar.gz',
       '- go install: go: no network',
       'brew install nats-server',
