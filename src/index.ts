@@ -1,5 +1,6 @@
 import './globals.js';
-import { addressOf, discoveredServer } from './config/user-server.js';
+import { discoveredServer } from './config/config.js';
+import { addressOf } from './config/user-server.js';
 import { checkOptions } from './contracts/errors.js';
 import { tracedTransport } from './engine/monitoring/tracing.js';
 import { silentLogger } from './engine/ports/clients.js';

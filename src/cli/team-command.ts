@@ -13,8 +13,8 @@ export function teamCommand(program: Command): void {
   const team = program
     .command('team')
     .description(
-      'Names a server for good, such as that of a team or of a container. Commands, hooks, MCP servers and clients use it in\n' +
-        'place of your own one, unless --nats or NATS_URL names another.',
+      'Names the server of a team or a container for good. Commands, hooks, MCP servers and clients then use it instead of\n' +
+        'yours, unless --nats or NATS_URL names another.',
     )
     .examples('throughline team join nats://127.0.0.1:4222', 'throughline team leave');
 

@@ -9,6 +9,7 @@ import { cacheDirOf } from '../nats/server/server-version.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { WrongVariable } from './config-values.js';
 import { FIXED, type Fixed, SETTINGS, type SettingValues, type VariableName } from './settings.js';
+import { type ServerInUse, serverInUse } from './user-server.js';
 
 /**
  * The only reader of the environment: variables become one frozen value with all defaults. A wrong value is refused
@@ -113,6 +114,11 @@ export function nearestVariable(name: string): string | undefined {
 /** Returns the directory of everything stored for this user. Needs no valid settings. */
 export function stateDirOf(env: Variables = process.env): string {
   return userStateDir(env, homedir());
+}
+
+/** Returns the server in use, for clients without a configuration. */
+export function discoveredServer(env: Variables = process.env): ServerInUse {
+  return serverInUse(stateDirOf(env), { natsUrl: env.NATS_URL || undefined });
 }
 
 /** Variables that any program may need and that hold no secret. */

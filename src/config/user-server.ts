@@ -1,12 +1,7 @@
 import { rmSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import {
-  makePrivateFolder,
-  readRegularFile,
-  userStateDir,
-  writePrivateFile,
-} from '../engine/files/user-state.js';
+import { makePrivateFolder, readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
 import type { NatsAddress } from '../nats/connection/nats-access.js';
 import { listenerOf, type ProvenServer, serverOnStore, storeId } from '../nats/server/server-store.js';
 import { counted } from '../shared/text.js';
@@ -41,13 +36,6 @@ export function serverInUse(stateDir: string, { nats, natsUrl }: NamedServer = {
   if (natsUrl !== undefined) return { kind: 'named', url: natsUrl, by: 'NATS_URL' };
   const team = joinedTeam(stateDir);
   return team === undefined ? ownServer(userStore(stateDir)) : { kind: 'team', url: team };
-}
-
-/** Returns the server in use by the environment alone, for clients without a configuration. */
-export function discoveredServer(
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): ServerInUse {
-  return serverInUse(userStateDir(env, homedir()), { natsUrl: env.NATS_URL || undefined });
 }
 
 /** Returns the user's own server on a store. */
