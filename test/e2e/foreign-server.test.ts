@@ -137,9 +137,10 @@ describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usua
       if (!/does not run|nothing runs/.test(said) && !['connect', 'mcp'].includes(name)) missed.push(said);
     }
     expect(missed).toEqual([]);
-    for (const client of CLIENT_NAMES)
-      for (const payload of payloadsOf(client))
-        await run(['hook', client], off, JSON.stringify({ ...payload, cwd: folder, prompt: SECRET }));
+    for (const client of CLIENT_NAMES) {
+      const events = payloadsOf(client).map((payload) => ({ ...payload, cwd: folder, prompt: SECRET }));
+      await Promise.all(events.map((event) => run(['hook', client], off, JSON.stringify(event))));
+    }
     expect(other.received()).toBe('');
   });
 
