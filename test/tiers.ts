@@ -26,7 +26,6 @@ const UNIT_AMONG_SYSTEM = [
   ...within('sdk', 'camel-case learning-methods tool-methods'),
   ...within('docker', 'compose'),
   ...within('nats/server', 'binary-cache server-pin server-version'),
-  ...within('nats/backup', 'lifecycle-look own-config restore-refusal stream-files'),
   ...within('nats/jetstream', 'list-streams'),
   ...within('nats/stores', 'nats-sharded-session-log'),
 ];

@@ -51,7 +51,7 @@ export function restoreCommand(program: Command): void {
     .argument('<directory>', 'a backup that "throughline admin backup" has made')
     .description(
       'Makes an installation from a backup, on a server or in an account that has none. Checks all files first. Services\n' +
-        'do not start before it is done. What an interrupted restore has left is deleted, and restored again. Needs the rights\n' +
+        'do not start before it is done. An interrupted restore is deleted and started again. Needs the rights\n' +
         'of an administrator of the account. "throughline up" creates streams at once, so run its NATS server alone first, as\n' +
         'in the first example, and "throughline up" afterwards.',
     )

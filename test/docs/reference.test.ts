@@ -103,7 +103,7 @@ and \`test/docs\` the pages. \`npm run test:unit\` runs the tests that need no s
 \`./scripts/test\`, and [Contributing](README.md) explains the tiers.
 
 Tests run once, most of them with a stream per session. Both layouts are one class of log, so only a few tests run on both: the story
-\`test/e2e/both-layouts\`, the kill rounds, and the backup. What only shards do has tests of its own.
+\`test/e2e/both-layouts\`, the kill rounds, and the backup. The behaviour of shards alone has separate tests.
 \`THROUGHLINE_TEST_LAYOUT=sharded npx vitest run --project system test/e2e\` runs all of \`test/e2e\` with shards.
 
 ## Benchmarks

@@ -41,7 +41,7 @@ export interface ParsedTask {
   readonly line: number;
   /**
    * The plan's own words about it: the dedented lines of its body, except tasks, comments, requirements, dependencies
-   * and statuses; then its `_Prompt: …_` without underscores; then the words of the headings above it that are no tasks
+   * and statuses; then its `_Prompt: …_` without underscores; then the words of the headings above it that are not tasks
    * and do not hold all tasks, such as the goal of its phase.
    */
   readonly prompt?: string;

@@ -213,7 +213,7 @@ function preambleEnd(drafts: readonly Draft[], shared: ReadonlySet<Heading>): nu
   return holder?.line ?? first?.line ?? Number.POSITIVE_INFINITY;
 }
 
-/** Returns the words of each heading's task: its own, and those of the sections in it that are no tasks. */
+/** Returns the words of each heading's task: its own, and those of the sections in it that are not tasks. */
 function wordsOfHeadings(
   headings: readonly Heading[],
   confirmed: ReadonlySet<Heading>,
@@ -232,7 +232,7 @@ function wordsOfHeadings(
   return words;
 }
 
-/** Returns the words of the headings above that are no tasks, such as the goal of a phase, from the outside. */
+/** Returns the words of the headings above that are not tasks, such as the goal of a phase, from the outside. */
 function wordsAbove(
   draft: Draft,
   confirmed: ReadonlySet<Heading>,
