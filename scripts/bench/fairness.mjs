@@ -32,7 +32,7 @@ async function run({ quick, progress, shutdown }) {
   const server = await startServer(shutdown);
   const nats = await openPorts(server.url, shutdown);
   await startThroughline(['admin', 'serve'], server.url, shutdown, {
-    THROUGHLINE_TUNING: 'requestsPerSecond=0 afterTimeoutMs=60000',
+    THROUGHLINE_TUNING: 'afterTimeoutMs=60000',
   });
   const client = await connectThroughline({ url: server.url, timeoutMs: 60_000 });
   shutdown.add('the client', () => client.close());

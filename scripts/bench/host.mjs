@@ -51,8 +51,6 @@ export async function openPorts(url, shutdown, settings = config) {
 export function startThroughline(args, url, shutdown, env = {}) {
   return startScript(throughlineBin, args, shutdown, {
     THROUGHLINE_LOG_LEVEL: 'warn',
-    // One session asks more often here than the default allows.
-    THROUGHLINE_TUNING: 'requestsPerSecond=0',
     ...env,
     NATS_URL: url,
   });

@@ -15,7 +15,7 @@ export function backupCommand(program: Command): void {
     .description(
       'Copies the whole installation into a directory, while it runs: all streams and buckets, each event with its\n' +
         'dispatch. Results that were not extracted yet are extracted after a restore. The files can be read by their owner\n' +
-        'alone: they hold everything that agents said. Needs a user with the permissions of the role backup.',
+        'alone: they hold everything that agents said. Needs a user with the role operator.',
     )
     .option('--quiet', 'no progress')
     .option('--json', 'print {"directory", "id", "at", "layout", "streams", "messages", "bytes"}')

@@ -12,7 +12,7 @@ import { SERVICES, type ServiceName } from '../services/serve.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags } from './cli-command.js';
-import { type Cli, cliOf, coloured, out, withNats } from './command-context.js';
+import { type Cli, cliOf, coloured, out, withConnection, withNats } from './command-context.js';
 
 export function doctorCommand(program: Command): void {
   program
@@ -87,7 +87,7 @@ export function healthCommand(program: Command): void {
         only,
         host: here ? hostname() : undefined,
       };
-      const found = await withNats(cli, ({ connection }) => serviceFindings(connection, expected));
+      const found = await withConnection(cli, (connection) => serviceFindings(connection, expected));
       if (json) out(JSON.stringify(found));
       else {
         const isRepairs = ({ repaired }: Finding) => repaired !== undefined;

@@ -40,10 +40,6 @@ export const TUNING = {
     wholeNumber(1024, 8 * 1024 * 1024, 256 * 1024),
     'largest body of a result, in bytes. Its event must still fit one message of the server',
   ),
-  requestsPerSecond: knob(
-    wholeNumber(0, 1_000_000, 1000),
-    'requests per second of one session to one service, and up to twice as many at once; beyond that the error is `rate_limited`. 0 removes the limit, and the one on bytes',
-  ),
   ackWaitMs: knob(
     wholeNumber(500, 3_600_000, 10_000),
     'milliseconds after which an unacknowledged result is delivered again: a short time finds a dead worker soon',
@@ -186,8 +182,8 @@ export type SettingValues = { readonly [Name in keyof Settings]: ReturnType<Sett
 export const FIXED = {
   /** Dispatches in flight per extractor: more are faster, but more are repeated after a crash. */
   maxInHand: 500,
-  /** Average KiB of requests per second of one session or caller; bursts may be twice as large. */
-  requestKbPerSecond: 8192,
+  /** Requests of one session or project in progress at a time in a service; more are refused with `rate_limited`. */
+  requestsInProgress: 1000,
   /** Failed attempts before a dispatch is rejected; delays do not count. */
   maxDeliveries: 20,
   /** Number of tasks in which reviewers must demand the same before it is proposed as a learning. */

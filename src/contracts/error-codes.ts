@@ -43,9 +43,8 @@ export const ERROR_TEXTS = {
     fix: 'send less, ask for fewer items, or raise the limit that the message names',
   },
   rate_limited: {
-    about: 'requests come too fast: try again after retryAfterMs',
-    cause:
-      'a loop without a pause: one session sends more requests than `requestsPerSecond` of THROUGHLINE_TUNING to one service, or too many bytes',
+    about: 'too many requests at once: try again after retryAfterMs',
+    cause: 'one session has 1,000 requests in progress in a service, or 200 that wait for a result',
     fix: 'wait details.retryAfterMs milliseconds and send it again',
   },
   deliveries_exhausted: {

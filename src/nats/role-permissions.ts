@@ -1,5 +1,6 @@
 import { ROLES } from '../contracts/kinds.js';
 import {
+  announcedOn,
   COMPILE_SUBJECT,
   COMPILER_SERVICE,
   compiledSubject,
@@ -11,9 +12,7 @@ import {
   healthSubject,
   INDEX_BUCKET,
   INSTALLATION_BUCKET,
-  indexSubject,
   KEEPER_SERVICE,
-  LAYOUT_SUBJECT,
   LEARNER_CONSUMER,
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_SERVICE,
@@ -21,16 +20,11 @@ import {
   LEASE_BUCKET,
   LIFECYCLE_BUCKET,
   PAST_PROMPT_SUBJECT,
-  PER_SESSION,
   PROBE_STREAM,
   PROBE_SUBJECT,
-  PROMPTS_STREAM,
   PROMPTS_SUBJECTS,
   PUBLISHED_EVENTS,
-  publishedOn,
-  REJECTED_STREAM,
   rejectedSubjects,
-  type SessionLayout,
   SNAPSHOT_BUCKET,
   sessionRequest,
   TELEMETRY_BUCKET,
@@ -55,172 +49,112 @@ import {
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 
 /**
- * Roles and their least privileges as NATS users. `publisher`: runs agents; `worker`: the services `extractor`, `tools`,
- * `learnings` and `keeper`; `compiler`: `prompt-compiler` alone; `reader`: only reads; `operator`: a person who also retries,
- * reviews; `backup`: only copies all streams.
+ * Roles and their least privileges as NATS users. `publisher`: runs agents; `reader`: only reads, by requests and pushed
+ * events; `services`: the services; `operator`: a person who also manages results and sessions, and makes backups.
+ *
+ * NATS does not check the reply subject of a request: a user who may read a stream can have the answer sent to JetStream as a
+ * request, and any stream of the account deleted. So publishers and readers get nothing of `$JS.API`, and operators are trusted.
  */
-export const ACCESS_ROLES = ['publisher', 'worker', 'compiler', 'reader', 'operator', 'backup'] as const;
+export const ACCESS_ROLES = ['publisher', 'reader', 'services', 'operator'] as const;
 export type AccessRole = (typeof ACCESS_ROLES)[number];
 
 export interface Permissions {
   readonly publish: { readonly allow: readonly string[]; readonly deny: readonly string[] };
   readonly subscribe: { readonly allow: readonly string[] };
-  /** The part of `subscribe` that is pushed as it happens. */
-  readonly events: readonly string[];
   /** May answer requests, each once. */
   readonly allowResponses: boolean;
 }
 
 interface PermissionOptions {
   readonly inboxPrefix: string;
-  /** Restricts publishers and readers to these sessions. Default: all. Services work for all sessions. */
+  /** Restricts publishers and readers to these sessions. Default: all. */
   readonly sessions?: readonly Token[];
-  /** Default: `per-session`. */
-  readonly layout?: SessionLayout;
 }
 
 /** Roles that can be restricted to sessions. */
 export const SESSION_ROLES: ReadonlySet<AccessRole> = new Set(['publisher', 'reader']);
 
-export function permissionsOf(role: AccessRole, options: PermissionOptions): Permissions {
-  const { inboxPrefix, sessions, layout = PER_SESSION } = options;
-  const { publish, events = [], requests = [], deny = [] } = GRANTS[role](sessions, layout);
+export function permissionsOf(role: AccessRole, { inboxPrefix, sessions }: PermissionOptions): Permissions {
+  const { publish, subscribe = [], deny = [] } = GRANTS[role](sessions);
   return {
     publish: { allow: [...new Set(publish)], deny },
-    subscribe: { allow: [...new Set([`${inboxPrefix}.>`, ...requests, ...events])] },
-    events,
-    allowResponses: requests.length > 0,
+    subscribe: { allow: [...new Set([`${inboxPrefix}.>`, ...subscribe])] },
+    allowResponses: role === 'services',
   };
 }
 
 interface Grant {
   readonly publish: readonly string[];
   readonly deny?: readonly string[];
-  /** Requests that it answers. */
-  readonly requests?: readonly string[];
-  /** Events that are pushed to it. */
-  readonly events?: readonly string[];
+  readonly subscribe?: readonly string[];
 }
 
-type Granted = (sessions: readonly Token[] | undefined, layout: SessionLayout) => Grant;
-
-const GRANTS: Readonly<Record<AccessRole, Granted>> = {
+const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefined) => Grant>> = {
   publisher: (sessions) => ({
     publish: publishing(sessions),
     deny:
       sessions === undefined
         ? [...FOR_OPERATORS, EXPORT].flatMap(bothWays)
-        : sessions.flatMap((session) =>
-            [...OF_SESSIONS, EXPORT].map((subject) => sessionRequest(subject, session)),
-          ),
+        : requestsOf(sessions, [...OF_SESSIONS, EXPORT]),
   }),
-  reader: (sessions, layout) => ({
-    publish: reading(sessions),
-    deny: sessions === undefined ? RAW : [],
-    events: eventsOf(sessions, layout),
-  }),
-  operator: (_, layout) => ({
+  reader: (sessions) => ({ publish: reading(sessions), subscribe: eventsOf(sessions) }),
+  services: () => ({
     publish: [
-      ...publishing(undefined),
-      ...reading(undefined),
-      ...['learning.*', 'proposal.*'],
-      `$JS.API.STREAM.MSG.DELETE.${REJECTED_STREAM}`,
-      ...PROBING,
-    ],
-    deny: RAW,
-    events: eventsOf(undefined, layout),
-  }),
-  backup: () => ({
-    publish: [
-      ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
-      ...CONSUMERS.map((consumer) => `$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.${consumer}`),
-      `$JS.API.STREAM.MSG.GET.KV_${INSTALLATION_BUCKET}`,
-    ],
-  }),
-  compiler: (_, { layout }) => ({
-    publish: [
-      ...RECORDING,
-      ...['$JS.API.STREAM.INFO.*', '$JS.API.DIRECT.GET.*'],
-      ...[SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, TELEMETRY_BUCKET].flatMap(writingTo),
-      ...[...BUCKETS, TELEMETRY_BUCKET].map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
-      // The tools append the rebuilt progress for it.
-      `${RUN_STATUS_SUBJECT}.*`,
-      ...[PROMPTS_SUBJECTS, `$JS.API.STREAM.CREATE.${PROMPTS_STREAM}`],
-    ],
-    deny: RAW,
-    requests: [
-      ...discovery(COMPILER_SERVICE),
-      ...bothWays(COMPILE_SUBJECT),
-      ...bothWays(PAST_PROMPT_SUBJECT),
-      PUBLISHED_EVENTS[layout],
-      LEARNINGS_SUBJECTS,
-      LIFECYCLE,
-    ],
-  }),
-  worker: (_, { layout }) => ({
-    publish: [
-      ...RECORDING,
-      ...[PUBLISHED_EVENTS[layout], 'rejected.*.*', LEARNINGS_SUBJECTS],
-      // Retries rejected results for operators, and removes them.
-      ...ROLES.map((role) => `dispatch.*.${role}`),
+      ...[...EVENTS, LEARNINGS_SUBJECTS, PROMPTS_SUBJECTS, rejectedSubjects(undefined, undefined)],
+      // Retries rejected results for operators.
+      ...DISPATCHES,
       // Raises numbers beyond those in imported sessions.
       VOID_DISPATCHES,
+      ...BUCKETS.map((bucket) => `$KV.${bucket}.>`),
       // The health of all services and the server.
       ...['$SRV.STATS.*', '$JS.API.INFO'],
-      ...['CREATE.*', 'INFO.*', 'NAMES', 'LIST'].map((request) => `$JS.API.STREAM.${request}`),
-      ...['$JS.API.STREAM.MSG.GET.*', '$JS.API.DIRECT.GET.*'],
+      ...['CREATE.*', 'INFO.*', 'NAMES', 'LIST', 'MSG.GET.*'].map((verb) => `$JS.API.STREAM.${verb}`),
+      // Compacts archived sessions, erases forgotten ones and removes rejected results.
+      ...['DELETE', 'PURGE', 'MSG.DELETE'].map((verb) => `$JS.API.STREAM.${verb}.*`),
+      '$JS.API.DIRECT.GET.>',
       ...CONSUMERS.flatMap((consumer) => consuming(consumer)),
-      ...[...BUCKETS, INDEX_BUCKET].flatMap((bucket) => [
-        `$JS.API.DIRECT.GET.KV_${bucket}.>`,
-        `$KV.${bucket}.>`,
-      ]),
-      ...[TELEMETRY_BUCKET, LIFECYCLE_BUCKET].map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
-      LIFECYCLE,
-      `$KV.${LEASE_BUCKET}.>`,
-      // Compacts archived sessions and erases forgotten ones.
-      ...(layout === 'per-session' ? [...ERASING, '$JS.API.STREAM.DELETE.*'] : ERASING),
     ],
-    requests: [
-      ...[EXTRACTOR_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE].flatMap(discovery),
-      // Hints about events and the index.
-      ...[PUBLISHED_EVENTS[layout], indexSubject('*')],
-      ...['tool.*', 'run.*', 'trace.*'].flatMap(bothWays),
-      ...['learning.*', 'proposal.*', LEARNINGS_SUBJECTS, LIFECYCLE],
+    subscribe: [
+      ...SERVICES.flatMap(discovery),
+      ...[COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, 'tool.*', 'run.*', 'trace.*'].flatMap(bothWays),
+      ...['learning.*', 'proposal.*'],
+      // Hints about events, the index and lifecycle records.
+      ...[...EVENTS, LEARNINGS_SUBJECTS],
+      ...[INDEX_BUCKET, LIFECYCLE_BUCKET].map((bucket) => `$KV.${bucket}.>`),
     ],
+  }),
+  operator: () => ({
+    publish: [
+      ...[...publishing(undefined), ...reading(undefined), 'learning.*', 'proposal.*'],
+      // The doctor, and the plain `nats` CLI.
+      ...['$JS.API.INFO', `$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.*`, '$JS.API.DIRECT.GET.>'],
+      ...['NAMES', 'LIST', 'INFO.*', 'MSG.GET.*'].map((verb) => `$JS.API.STREAM.${verb}`),
+      ...[`$JS.API.STREAM.CREATE.${PROBE_STREAM}`, `$JS.API.STREAM.DELETE.${PROBE_STREAM}`, PROBE_SUBJECT],
+      // A backup copies all streams.
+      ...['$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
+    ],
+    subscribe: eventsOf(undefined),
   }),
 };
 
-/** Erases forgotten sessions and rewrites files. */
-const ERASING = [
-  ...['$JS.API.STREAM.MSG.DELETE.*', '$JS.API.STREAM.PURGE.*'],
-  ...[`$KV.${TELEMETRY_BUCKET}.*`, PROMPTS_SUBJECTS],
-];
-
-const LIFECYCLE = `$KV.${LIFECYCLE_BUCKET}.>`;
-
-const BUCKETS = [SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET];
+const SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE];
 const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER];
-/** Unredacted results: even readers need no direct get. */
-const RAW = [DISPATCH_STREAM, REJECTED_STREAM].flatMap((stream) => [
-  `$JS.API.DIRECT.GET.${stream}`,
-  `$JS.API.DIRECT.GET.${stream}.>`,
-]);
+const BUCKETS = [
+  ...[INSTALLATION_BUCKET, SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET],
+  ...[INDEX_BUCKET, TELEMETRY_BUCKET, LIFECYCLE_BUCKET, LEASE_BUCKET],
+];
+/** Events as they are published in each layout of session logs. */
+const EVENTS = Object.values(PUBLISHED_EVENTS);
+const DISPATCHES = ROLES.map((role) => `dispatch.*.${role}`);
 
 /** Publishing results, compiling prompts and tools. A user bound to sessions has no learnings, which belong to projects. */
 function publishing(sessions: readonly Token[] | undefined): string[] {
   if (sessions === undefined) {
-    return [
-      ...ROLES.map((role) => `dispatch.*.${role}`),
-      ...REQUESTS.flatMap(bothWays),
-      'learning.propose',
-      'learning.list',
-      'learning.search',
-    ];
+    const learnings = ['learning.propose', 'learning.list', 'learning.search'];
+    return [...DISPATCHES, ...REQUESTS.flatMap(bothWays), ...learnings];
   }
-  return sessions.flatMap((session) => [
-    ...ROLES.map((role) => dispatchSubject(session, role)),
-    ...REQUESTS.map((subject) => sessionRequest(subject, session)),
-  ]);
+  const results = sessions.flatMap((session) => ROLES.map((role) => dispatchSubject(session, role)));
+  return [...results, ...requestsOf(sessions, REQUESTS)];
 }
 
 /** Tools that remove or add events of a session, reopen it or erase it. */
@@ -246,68 +180,25 @@ const REQUESTS = [
   ...[TRACE_GET_SUBJECT, TRACE_PIN_SUBJECT],
 ];
 
-/** Reading: by requests, and for all sessions also by the direct reads of `throughline doctor`. */
+/** Requests that change nothing. */
 function reading(sessions: readonly Token[] | undefined): string[] {
-  if (sessions !== undefined)
-    return sessions.flatMap((session) => LOOKS.map((subject) => sessionRequest(subject, session)));
-  return [
-    READ_LAYOUT,
-    `$JS.API.DIRECT.GET.KV_${LIFECYCLE_BUCKET}.$KV.${LIFECYCLE_BUCKET}.dispatches`,
-    ...LOOKS.flatMap(bothWays),
-    ...WIDE_LOOKS,
-    ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.*'],
-    ...[`$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.*`, `$JS.API.STREAM.MSG.GET.${REJECTED_STREAM}`],
-    '$JS.API.DIRECT.GET.*',
-    ...[SNAPSHOT_BUCKET, TELEMETRY_BUCKET, LEARNING_SNAPSHOT_BUCKET].map((bucket) => `${newestIn(bucket)}.*`),
-    ...['$SRV.*', '$SRV.*.*', healthSubject('*'), ...READING_LEARNINGS],
-  ];
+  const narrow = READING_TOOLS.filter((name) => !isWideTool(name)).map(toolSubject);
+  const ofSession = [...narrow, ...READING_REQUESTS, PAST_PROMPT_SUBJECT];
+  if (sessions !== undefined) return requestsOf(sessions, ofSession);
+  const wide = READING_TOOLS.filter(isWideTool).map(toolSubject);
+  const health = ['$SRV.*', '$SRV.*.*', healthSubject('*')];
+  return [...ofSession.flatMap(bothWays), ...wide, ...health, ...READING_LEARNINGS];
 }
 
-/** Read by every process that opens streams; the first service records it. */
-const READ_LAYOUT = `$JS.API.DIRECT.GET.KV_${INSTALLATION_BUCKET}.${LAYOUT_SUBJECT}`;
-const RECORDING = [
-  ...[READ_LAYOUT, `$JS.API.STREAM.CREATE.KV_${INSTALLATION_BUCKET}`, LAYOUT_SUBJECT],
-  // Without a record the layout is inferred from the streams.
-  '$JS.API.STREAM.NAMES',
-];
-
-/** Read-only requests about one session. */
-const LOOKS = [
-  ...READING_TOOLS.filter((name) => !isWideTool(name)).map(toolSubject),
-  ...READING_REQUESTS,
-  PAST_PROMPT_SUBJECT,
-];
-/** Read-only requests about all sessions. */
-const WIDE_LOOKS = READING_TOOLS.filter(isWideTool).map(toolSubject);
-
 /** Events of sessions, compiled prompts and rejected results, as they happen. */
-function eventsOf(sessions: readonly Token[] | undefined, layout: SessionLayout): string[] {
+function eventsOf(sessions: readonly Token[] | undefined): string[] {
   if (sessions === undefined)
-    return [
-      PUBLISHED_EVENTS[layout.layout],
-      ...[PROMPTS_SUBJECTS, rejectedSubjects(undefined, undefined), LEARNINGS_SUBJECTS],
-    ];
+    return [...EVENTS, PROMPTS_SUBJECTS, rejectedSubjects(undefined, undefined), LEARNINGS_SUBJECTS];
   return sessions.flatMap((session) => [
-    publishedOn(layout, session, '>'),
+    ...announcedOn(session),
     compiledSubject(session),
     rejectedSubjects(session, undefined),
   ]);
-}
-
-/** The doctor's check of writes. */
-const PROBING = [
-  ...['CREATE', 'DELETE'].map((verb) => `$JS.API.STREAM.${verb}.${PROBE_STREAM}`),
-  PROBE_SUBJECT,
-];
-
-/** Subject of reading a bucket's newest value, without the key. */
-function newestIn(bucket: string): string {
-  return `$JS.API.DIRECT.GET.KV_${bucket}.$KV.${bucket}`;
-}
-
-/** Writing to a bucket that is created if missing. */
-function writingTo(bucket: string): string[] {
-  return [`$JS.API.STREAM.CREATE.KV_${bucket}`, `$KV.${bucket}.*`];
 }
 
 function consuming(consumer: string): string[] {
@@ -326,4 +217,8 @@ function discovery(service: string): string[] {
 /** A request with and without the session in its subject. */
 function bothWays(subject: string): string[] {
   return [subject, `${subject}.*`];
+}
+
+function requestsOf(sessions: readonly Token[], subjects: readonly string[]): string[] {
+  return sessions.flatMap((session) => subjects.map((subject) => sessionRequest(subject, session)));
 }

@@ -16,7 +16,6 @@ import type { NatsAddress } from '../nats/connection/nats-access.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
 import { VERSION } from '../version.js';
 import { knownSessions, openSessions } from './common/open-sessions.js';
-import { byteBudget } from './common/request-guard.js';
 import {
   type Context,
   type HealthParts,
@@ -100,10 +99,7 @@ export async function serve(
     connection,
     incidents,
   };
-  // Disabling the rate limit also disables the byte limit.
-  const requestKbPerSecond = config.requestsPerSecond === 0 ? 0 : config.requestKbPerSecond;
-  const admit = byteBudget({ requestKbPerSecond });
-  const serving: Serving = { config, logger, shutdown, health, lifecycle, admit, monitoring, traceSessions };
+  const serving: Serving = { config, logger, shutdown, health, lifecycle, monitoring, traceSessions };
   /** Keeps requests from queueing behind dispatches or events. */
   const connectionOfItsOwn = async (whose: string) => {
     const ports = await openNats({ ...options, makes: [], lifecycle });
@@ -113,7 +109,7 @@ export async function serve(
   const start = (name: ServiceName, run: (own: Serving) => Promise<void>) =>
     only.includes(name) ? startNamed(NAMES[name], serving, run) : undefined;
   const isAlone = only.every((each) => each === 'extractor');
-  const sessions = openSessions(nats, config, logger, only.includes('tools'), lifecycle);
+  const sessions = openSessions(nats, config, logger, lifecycle);
   const embedder = only.some((each) => EMBEDS.has(each)) ? await loadEmbedder(config.embedder) : undefined;
   if (embedder !== undefined) shutdown.add('the embedder', () => embedder.close());
   shutdown.add('the snapshot writer', () => sessions.writer.stop());

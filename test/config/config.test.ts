@@ -7,7 +7,6 @@ import { messageOf } from '../../src/contracts/errors.js';
 
 const TUNED: readonly (readonly [option: keyof typeof TUNING, low: number, high: number])[] = [
   ['maxBodyBytes', 1024, 8_388_608],
-  ['requestsPerSecond', 0, 1_000_000],
   ['ackWaitMs', 500, 3_600_000],
   ['snapshotEvery', 1, 100_000],
   ['cacheMb', 1, 100_000],
@@ -57,7 +56,6 @@ describe('without any variable', () => {
       logLevel: 'info',
       replicas: 1,
       maxBodyBytes: 262_144,
-      requestsPerSecond: 1000,
       redact: true,
       ackWaitMs: 10_000,
       tasksRoots: [process.cwd()],

@@ -74,7 +74,6 @@ beforeAll(async () => {
     ...{
       NATS_URL: system.url,
       THROUGHLINE_LOG_LEVEL: 'info',
-      THROUGHLINE_TUNING: 'requestsPerSecond=0',
     },
   });
   await furnish(BYSTANDER);

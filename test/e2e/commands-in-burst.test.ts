@@ -19,7 +19,7 @@ const WAVES = 4;
 
 it('commands of three processes are carried out while results of their session come in without a pause, each id and claim once', async () => {
   await using system = await startSystem({ only: [] });
-  const env = { NATS_URL: system.url, THROUGHLINE_TUNING: 'requestsPerSecond=0' };
+  const env = { NATS_URL: system.url };
   await using _one = await startCli(['admin', 'serve', '--only', 'tools'], env);
   await using _two = await startCli(['admin', 'serve', '--only', 'tools'], env);
   await using _three = await startCli(['admin', 'serve', '--only', 'tools'], env);

@@ -2,7 +2,7 @@ import type { Msg, NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import { instancesOf } from '../../src/nats/micro/service-health.js';
-import { openPorts, type System, startSystem } from '../support/system.js';
+import { type System, startSystem } from '../support/system.js';
 
 /** Counts of one endpoint, as `nats micro stats` shows them. */
 interface Counted {
@@ -13,19 +13,12 @@ interface Counted {
   readonly last: string | undefined;
 }
 
-/** Enough for the small requests of a test; a large one is owed for most of a minute. */
-const KB_PER_SECOND = 16;
-const LARGE_BYTES = 900 * 1024;
-
 let system: System;
 let connection: NatsConnection;
 /** Every endpoint of every service, from what the services announce. */
 let endpoints: readonly Counted[];
 beforeAll(async () => {
-  system = await startSystem({
-    env: { THROUGHLINE_TUNING: 'requestsPerSecond=1000000' },
-    fixed: { requestKbPerSecond: KB_PER_SECOND },
-  });
+  system = await startSystem();
   ({ connection } = system.ports);
   endpoints = await counts();
 });
@@ -102,17 +95,5 @@ describe('the statistics of every endpoint of every service', () => {
     };
     const message = /^no_one_knows_this is not a recognized field/;
     await refusedEverywhere(connection, request, { code: 'schema_invalid', message });
-  });
-
-  it('an error reply to a request that is not even read is counted at its endpoint', async () => {
-    const greedy = await openPorts(system);
-    try {
-      const large = JSON.stringify('x'.repeat(LARGE_BYTES));
-      await greedy.connection.request('health.extractor', large, { timeout: 10_000 });
-      const request = (endpoint: Counted) => ({ subject: subjectOf(endpoint, 'greedy'), body: '{}' });
-      await refusedEverywhere(greedy.connection, request, { code: 'rate_limited', message: /try again in/ });
-    } finally {
-      await greedy.close();
-    }
   });
 });

@@ -51,9 +51,7 @@ const json = (value: unknown) => Buffer.from(JSON.stringify(value) ?? 'null');
 let system: System;
 let attacker: NatsPorts;
 beforeAll(async () => {
-  system = await startSystem({
-    env: { THROUGHLINE_TUNING: 'requestsPerSecond=0' },
-  });
+  system = await startSystem();
   attacker = await openPorts(system);
   await system.client.tools.taskAdd({ session: 'attacked', content: 'one' });
 });

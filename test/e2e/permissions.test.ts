@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
@@ -7,7 +9,8 @@ import { connectThroughline } from '../../src/index.js';
 import { connectNats, onDenied } from '../../src/nats/connection/connect-nats.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { type ServiceName, serve } from '../../src/services/serve.js';
-import { cli } from '../support/cli.js';
+import { cleanEnv, cli } from '../support/cli.js';
+import { natsCli } from '../support/nats-cli.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
 import { implemented, publishWire, reviewed, soon } from '../support/system.js';
 import { type GuardedNats, startGuardedNats } from '../support/users.js';
@@ -41,16 +44,15 @@ const as = (user: string, ...args: string[]) =>
 beforeAll(async () => {
   folder = await tasksFolder();
   guarded = await startGuardedNats([
-    { name: 'worker', role: 'worker' },
-    { name: 'compiler', role: 'compiler' },
+    { name: 'services', role: 'services' },
     { name: 'publisher', role: 'publisher' },
     { name: 'reader', role: 'reader' },
     { name: 'operator', role: 'operator' },
     { name: 'guest', role: 'publisher', args: ['--session', 'mine'] },
     { name: 'visitor', role: 'reader', args: ['--session', 'mine'] },
   ]);
-  await run('worker', 'extractor', 'tools', 'learnings', 'keeper');
-  await run('compiler', 'compiler');
+  await run('services', 'extractor', 'tools', 'learnings', 'keeper');
+  await run('services', 'compiler');
   publisher = await client('publisher');
 });
 afterAll(async () => {
@@ -95,7 +97,7 @@ describe('the whole system under the users of its roles', () => {
     expect(iteration.prompt).toContain('Write the printer');
   });
 
-  it('a changed tasks file gets into the next prompt, though the compiler appends nothing', async () => {
+  it('a changed tasks file gets into the next prompt of a compiler in a process of its own', async () => {
     const rebuilt = async () => {
       const { stdout } = await as('reader', 'session', 'show', '-s', 'demo', '--json');
       const { session }: { session: { sequence: number } } = JSON.parse(stdout);
@@ -150,11 +152,33 @@ describe('the whole system under the users of its roles', () => {
     await soon(async () => expect(await as('reader', ...args)).toMatchObject({ code: 0 }));
   });
 
-  it('a reader sees everything that the doctor looks at', async () => {
-    const { stdout } = await as('reader', 'doctor');
+  it('an operator sees everything that the doctor looks at', async () => {
+    const { stdout } = await as('operator', 'doctor');
     expect(stdout).toMatch(/^ok {4}sessions: /m);
     expect(stdout).toMatch(/^ok {4}projects: 1 project$/m);
     expect(stdout).not.toContain('permission_denied');
+  });
+
+  it('the doctor says who may run it; a reader may ask for the health of the services', async () => {
+    const refused = await as('reader', 'doctor');
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining('with the role operator') });
+    expect(await as('reader', 'admin', 'health')).toMatchObject({ code: 0 });
+  });
+
+  it('an operator and a reader see the same text of a snapshot with the plain nats CLI', async (context) => {
+    const found = await natsCli();
+    if ('missing' in found) return context.skip(found.missing);
+    const nats = async (user: string, ...args: string[]) => {
+      const env = { ...cleanEnv(), ...guarded.env(user) };
+      const all = ['--inbox-prefix', `_INBOX_${user}`, ...args];
+      return (await promisify(execFile)(found.path, all, { env })).stdout;
+    };
+    await soon(async () => {
+      const stored = await nats('operator', 'kv', 'get', 'session_snapshots', 'demo', '--raw');
+      const body = JSON.stringify({ session: 'demo', whole: true });
+      const shown = await nats('reader', 'req', 'tool.snapshot-show.demo', body, '--raw');
+      expect(JSON.parse(shown)).toMatchObject({ text: stored.trim() });
+    });
   });
 
   it('a reader sees by requests what was rejected, compiled and counted, and how all does', async () => {
@@ -238,9 +262,9 @@ describe('throughline admin permissions', () => {
 
   it.each([
     ['a session with a wildcard', ['--role', 'publisher', '--session', '*'], 2, '--session is "*"'],
-    ['a worker of some sessions', ['--role', 'worker', '--session', 'demo'], 2, 'works for all sessions'],
+    ['services of some sessions', ['--role', 'services', '--session', 'demo'], 2, 'works for all sessions'],
     ['no role', [], 2, '--role'],
-    ['another role', ['--role', 'admin'], 2, 'use publisher, worker, compiler, reader'],
+    ['another role', ['--role', 'admin'], 2, 'use publisher, reader, services'],
     [
       'an inbox prefix with a wildcard',
       ['--role', 'reader', '--inbox-prefix', '>'],
@@ -294,7 +318,7 @@ describe('what a role has no need of is refused', () => {
     ['publisher', 'subscription', 'session.>'],
     ['publisher', 'subscription', 'dispatch.>'],
     ['publisher', 'subscription', '>'],
-    ['publisher', 'subscription', '_INBOX_worker.>'],
+    ['publisher', 'subscription', '_INBOX_services.>'],
     ['publisher', 'subscription', '_INBOX.>'],
     ['publisher', 'subscription', 'prompt.compile'],
     ['publisher', 'publish', 'session.demo.fact.recorded'],
@@ -310,9 +334,8 @@ describe('what a role has no need of is refused', () => {
     ['publisher', 'publish', 'learning.retract'],
     ['guest', 'publish', 'learning.search'],
     ['reader', 'publish', 'proposal.accept'],
-    ['compiler', 'publish', 'learning.default.accepted'],
     ['publisher', 'publish', 'learning.project.accepted'],
-    ['publisher', 'publish', '_INBOX_worker.forged'],
+    ['publisher', 'publish', '_INBOX_services.forged'],
     ['guest', 'publish', 'prompt.compile'],
     ['guest', 'publish', 'tool.task-add'],
     ['guest', 'publish', 'tool.task-add.demo'],
@@ -389,24 +412,18 @@ describe('what a role has no need of is refused', () => {
     ['visitor', 'publish', '$JS.API.STREAM.INFO.SESSION_mine'],
     ['visitor', 'publish', '$JS.API.DIRECT.GET.KV_session_snapshots.$KV.session_snapshots.demo'],
     ['visitor', 'publish', '$JS.API.DIRECT.GET.KV_session_snapshots'],
-    // A compiler appends nothing, and sees no results as they came.
-    ['compiler', 'publish', 'session.demo.fact.recorded'],
-    ['compiler', 'publish', 'session.demo.progress.rebuilt'],
-    ['compiler', 'publish', 'dispatch.demo.implementer'],
-    ['compiler', 'publish', 'tool.task-add'],
-    ['compiler', 'publish', '$JS.API.STREAM.CREATE.SESSION_new'],
-    ['compiler', 'publish', '$JS.API.STREAM.DELETE.SESSION_demo'],
-    ['compiler', 'publish', '$JS.API.DIRECT.GET.DISPATCH'],
-    ['compiler', 'publish', '$JS.API.DIRECT.GET.DISPATCH_REJECTED'],
-    ['compiler', 'publish', '$JS.API.CONSUMER.MSG.NEXT.DISPATCH.extractor'],
-    ['compiler', 'publish', '$JS.ACK.DISPATCH.extractor.1.1.1.1.1'],
-    ['compiler', 'subscription', 'tool.task-add'],
-    ['compiler', 'subscription', 'dispatch.>'],
-    // A worker erases what is to be forgotten, and changes no stream.
-    ['worker', 'publish', '$JS.API.STREAM.UPDATE.DISPATCH'],
-    ['worker', 'publish', 'dispatch.demo.admin'],
-    ['worker', 'subscription', 'prompt.compile'],
-    ['worker', 'subscription', '_INBOX_publisher.>'],
+    // Services change no stream, and publish no results of other roles.
+    ['services', 'publish', '$JS.API.STREAM.UPDATE.DISPATCH'],
+    ['services', 'publish', 'dispatch.demo.admin'],
+    ['services', 'subscription', '_INBOX_publisher.>'],
+    // A reader gets nothing of JetStream.
+    ['reader', 'publish', '$JS.API.INFO'],
+    ['reader', 'publish', '$JS.API.STREAM.NAMES'],
+    ['reader', 'publish', '$JS.API.STREAM.INFO.SESSION_demo'],
+    ['reader', 'publish', '$JS.API.STREAM.MSG.GET.SESSION_demo'],
+    ['reader', 'publish', '$JS.API.DIRECT.GET.SESSION_demo'],
+    ['reader', 'publish', '$JS.API.DIRECT.GET.KV_session_snapshots.$KV.session_snapshots.demo'],
+    ['reader', 'publish', '$JS.API.CONSUMER.INFO.DISPATCH.extractor'],
     // An operator makes no events.
     ['operator', 'publish', 'session.demo.fact.recorded'],
     ['operator', 'publish', '$JS.API.STREAM.DELETE.SESSION_demo'],

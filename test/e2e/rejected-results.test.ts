@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { sessionRequest } from '../../src/contracts/names.js';
 import { toolSubject } from '../../src/contracts/tool-requests.js';
-import { Waiters } from '../../src/engine/folding/caught-up.js';
+import { waitLimit } from '../../src/engine/folding/caught-up.js';
 import { createSessionReader } from '../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { WINDOW_LENGTH } from '../../src/memory/session/dispatch-window.js';
@@ -168,7 +168,7 @@ describe('dispatch-show', () => {
       maxCached: 1,
     });
     const show = createDispatchResults({
-      ...{ reader, log: system.ports.log, waiters: new Waiters(), afterTimeoutMs: 1000 },
+      ...{ reader, log: system.ports.log, waiters: waitLimit(), afterTimeoutMs: 1000 },
     });
     expect(await show({ session, dispatch: facts.sequence })).toEqual({
       dispatch: facts.sequence,

@@ -76,14 +76,14 @@ async function stored(stream: string, like: (message: StoredMsg) => boolean): Pr
   });
 }
 
-/** Has a stream of events end at a sequence, by what the server answers a reader. */
+/** Has a stream of events end at a sequence, by what the server answers an operator. */
 async function pad(stream: string, sequence: number): Promise<void> {
   const jsm = await admin.jetstreamManager();
   const { state } = await jsm.streams.info(stream);
   const asked = Array.from({ length: sequence - state.last_seq }, () => {
     return ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x'] as const;
   });
-  await ask('reader', ...asked);
+  await ask('operator', ...asked);
   await soon(async () => expect((await jsm.streams.info(stream)).state.last_seq).toBe(sequence));
 }
 
@@ -93,17 +93,17 @@ const stateOf = async (session: string) => stateToJson(await freshState(system, 
 const promptOf = async (session: string) =>
   (await system.client.compile({ session, taskId: '2', taskPrompt: 'only-in', kind: 'dispatch' })).prompt;
 
-describe('a reader', () => {
-  it('a reader brings no fact of one session into the prompt of another', async () => {
+describe('an operator, who may read streams', () => {
+  it('an operator brings no fact of one session into the prompt of another', async () => {
     const before = await stateOf('b');
     const batch = { seq: 1, batch: 1000, next_by_subj: 'session.a.>' };
-    await ask('reader', ['$JS.API.DIRECT.GET.SESSION_a', batch, 'session.b.fact.recorded']);
+    await ask('operator', ['$JS.API.DIRECT.GET.SESSION_a', batch, 'session.b.fact.recorded']);
     await stored('SESSION_b', (message) => message.string().includes('only-in-a'));
     expect(await promptOf('b')).not.toContain('only-in-a');
     expect(await stateOf('b')).toEqual(before);
   });
 
-  it('a reader neither deletes the tasks of a session nor completes it', async () => {
+  it('an operator neither deletes the tasks of a session nor completes it', async () => {
     const { client } = system;
     await client.tools.taskAdd({ session: 'b', content: 'the second of b' });
     await client.tools.taskDelete({ session: 'a', id: 'TAS-1' });
@@ -112,7 +112,7 @@ describe('a reader', () => {
     const jsm = await admin.jetstreamManager();
     for (const type of ['task.deleted', 'session.completed']) {
       const { seq } = await stored('SESSION_a', at(`session.a.${type}`));
-      await ask('reader', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, `session.b.${type}`]);
+      await ask('operator', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, `session.b.${type}`]);
       // It expects the sequence that it was appended after on the subjects of a: the stream of b refuses it, and goes on.
       await pad('SESSION_b', (await jsm.streams.info('SESSION_b')).state.last_seq + 1);
       const { state } = await jsm.streams.info('SESSION_b', { subjects_filter: `session.b.${type}` });
@@ -126,19 +126,19 @@ describe('a reader', () => {
     expect(added).toMatchObject({ task: { id: 'TAS-3' } });
   });
 
-  it('a reader puts no snapshot of one session over that of another', async () => {
+  it('an operator puts no snapshot of one session over that of another', async () => {
     const before = await freshState(system, 'b');
     // One that was written with no expectation; the others are refused by the server where something else stands.
     const own = await system.ports.snapshots.load(A);
     await admin.request('$KV.session_snapshots.a', own?.text, { timeout: 5000 });
     const subject = '$JS.API.DIRECT.GET.KV_session_snapshots.$KV.session_snapshots.a';
-    await ask('reader', [subject, '', '$KV.session_snapshots.b']);
+    await ask('operator', [subject, '', '$KV.session_snapshots.b']);
     await stored(
       'KV_session_snapshots',
       (message) => at('$KV.session_snapshots.b')(message) && isCopy(message),
     );
     expect((await system.ports.snapshots.load(B))?.text).toContain('"session":"b"');
-    for (let copy = 1; copy < 6; copy += 1) await ask('reader', [subject, '', '$KV.session_snapshots.b']);
+    for (let copy = 1; copy < 6; copy += 1) await ask('operator', [subject, '', '$KV.session_snapshots.b']);
     await soon(async () => expect(await system.ports.snapshots.load(B)).toBeUndefined());
     const after = await freshState(system, 'b');
     expect(stateToJson(after)).toEqual(stateToJson(before));
@@ -146,13 +146,13 @@ describe('a reader', () => {
     expect(await system.ports.snapshots.load(B)).toMatchObject({ sequence: after.sequence });
   });
 
-  it('a reader changes nothing in a session by copying what stands in it', async () => {
+  it('an operator changes nothing in a session by copying what stands in it', async () => {
     // What was malformed is counted event by event: nothing else tells a copy from the first one.
     const entries = [{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' }, { action_type: 'UNKNOWN' }];
     await system.client.request('trace.append', { session: 'a', entries });
     const before = await stateOf('a');
     const { seq } = await stored('SESSION_a', at('session.a.trace.appended'));
-    await ask('reader', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, 'session.a.trace.appended']);
+    await ask('operator', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, 'session.a.trace.appended']);
     await stored('SESSION_a', isCopy);
     expect(await stateOf('a')).toEqual(before);
   });
@@ -230,7 +230,7 @@ describe('a publisher', () => {
     }
   });
 
-  it('a reader cannot pass off an empty read or a reply of the server’s API as a result of another session', async () => {
+  it('an operator cannot pass off an empty read or a reply of the server’s API as a result of another session', async () => {
     const before = await stateOf('b');
     await ask(
       'reader',

@@ -174,16 +174,13 @@ describe('rules of retention', () => {
     await expect(tools.retentionSet({ action: 'archive', after: '3 months' })).rejects.toThrow(/such as 90d/);
   });
 
-  it('an operator sets rules, and a worker that may do no more than its role follows them', async () => {
-    await using guarded = await startGuardedNats(
-      [
-        { name: 'worker', role: 'worker' },
-        { name: 'operator', role: 'operator' },
-      ],
-      PER_SESSION,
-    );
+  it('an operator sets rules, and services that may do no more than their role follow them', async () => {
+    await using guarded = await startGuardedNats([
+      { name: 'services', role: 'services' },
+      { name: 'operator', role: 'operator' },
+    ]);
     const { nats, url } = guarded;
-    const env = guarded.env('worker');
+    const env = guarded.env('services');
     const warned: object[] = [];
     const warn = (fields: object) => warned.push(fields);
     const shutdown = new Shutdown();

@@ -22,25 +22,19 @@ export interface GuardedSystem extends Pick<GuardedNats, 'url' | 'access' | 'env
   as(user: string, ...args: string[]): ReturnType<typeof cli>;
 }
 
-/** @param users further users beside `worker` and `compiler`, which the services run as, and `admin` */
+/** @param users further users beside `services`, which the services run as, and `admin` */
 export async function startGuardedSystem(
   users: readonly TestUser[],
   layout: SessionLayout = PER_SESSION,
 ): Promise<GuardedSystem> {
   const shutdown = new Shutdown();
-  const guarded = await startGuardedNats(
-    [{ name: 'worker', role: 'worker' }, { name: 'compiler', role: 'compiler' }, ...users],
-    layout,
-  );
+  const guarded = await startGuardedNats([{ name: 'services', role: 'services' }, ...users]);
   shutdown.add('the server', async () => guarded[Symbol.asyncDispose]());
   const configOf = (user: string) =>
     loadConfig({ ...guarded.env(user), ...layoutEnv(layout), THROUGHLINE_TUNING: 'snapshotEvery=2' });
-  await serve(guarded.url, { config: configOf('worker'), logger: silentLogger, shutdown }, [
-    'extractor',
-    'tools',
-    'learnings',
-  ]);
-  await serve(guarded.url, { config: configOf('compiler'), logger: silentLogger, shutdown }, ['compiler']);
+  const context = { config: configOf('services'), logger: silentLogger, shutdown };
+  await serve(guarded.url, context, ['extractor', 'tools', 'learnings']);
+  await serve(guarded.url, context, ['compiler']);
   const config = configOf('admin');
   const client = await connectThroughline({ url: guarded.url, ...guarded.access('admin') });
   shutdown.add('the client', () => client.close());

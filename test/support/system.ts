@@ -14,7 +14,7 @@ import {
 } from '../../src/contracts/names.js';
 import type { ResultOf } from '../../src/contracts/results.js';
 import { localTasksFile } from '../../src/engine/files/local-tasks-file.js';
-import { Waiters } from '../../src/engine/folding/caught-up.js';
+import { waitLimit } from '../../src/engine/folding/caught-up.js';
 import { createCommander } from '../../src/engine/folding/commander.js';
 import type { SessionReader } from '../../src/engine/folding/session-folding.js';
 import { type Logger, silentLogger, systemClock } from '../../src/engine/ports/clients.js';
@@ -273,7 +273,7 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
     keeper: { add: () => undefined },
     learnings: () => async () => ({}),
     tokenizers: async () => approximateTokenizer,
-    waiters: new Waiters(),
+    waiters: waitLimit(),
     afterTimeoutMs,
   });
 }

@@ -2,7 +2,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import { withinDeadline } from '../../shared/backoff.js';
 import type { SessionLog } from '../ports/session-log.js';
-import { Backoff } from '../runtime/batched.js';
+import { Backoff, ConcurrencyLimit } from '../runtime/batched.js';
 import type { LoadedSession, SessionReader } from './session-folding.js';
 
 /** An announced event may become readable a moment later. */
@@ -10,44 +10,9 @@ const FIRST_WAIT_MS = 1;
 /** Poll interval in case an announcement gets lost. */
 const LONGEST_WAIT_MS = 100;
 
-/** Limits of concurrent waits per process: every event of its session wakes a wait, which also polls every 100 ms. */
-const MOST_WAITING = { ofSession: 200, ofAll: 1000 } as const;
-/** By then a wait has ended or timed out. */
-const RETRY_AFTER_MS = 1000;
-
-/** Limits the concurrent waits, per session and in total. */
-export class Waiters {
-  readonly #most: { readonly ofSession: number; readonly ofAll: number };
-  readonly #ofSession = new Map<Token, number>();
-  #all = 0;
-
-  constructor(most: { readonly ofSession: number; readonly ofAll: number } = MOST_WAITING) {
-    this.#most = most;
-  }
-
-  /** Returns the function that ends the wait, or the error `rate_limited` with `retryAfterMs` in its details. */
-  enter(session: Token): (() => void) | ThroughlineError {
-    const own = this.#ofSession.get(session) ?? 0;
-    const { ofSession, ofAll } = this.#most;
-    if (own >= ofSession) return tooMany(`session ${session} has`, ofSession);
-    if (this.#all >= ofAll) return tooMany('all sessions together have', ofAll);
-    this.#ofSession.set(session, own + 1);
-    this.#all += 1;
-    return () => {
-      this.#all -= 1;
-      const left = (this.#ofSession.get(session) ?? 1) - 1;
-      if (left === 0) this.#ofSession.delete(session);
-      else this.#ofSession.set(session, left);
-    };
-  }
-}
-
-function tooMany(who: string, most: number): ThroughlineError {
-  return new ThroughlineError(
-    'rate_limited',
-    `${who} ${most} requests that wait for a result: try again in ${RETRY_AFTER_MS} ms`,
-    { details: { retryAfterMs: RETRY_AFTER_MS, waiting: most } },
-  );
+/** Limits the waits of a process: every event of its session wakes a wait, which also polls every 100 ms. */
+export function waitLimit(): ConcurrencyLimit {
+  return new ConcurrencyLimit({ perKey: 200, inTotal: 1000, what: 'requests that wait for a result' });
 }
 
 /**
@@ -56,12 +21,12 @@ function tooMany(who: string, most: number): ThroughlineError {
  * @throws ThroughlineError `not_caught_up` after `timeoutMs`, with the session's sequence; `rate_limited` if too many wait
  */
 export async function caughtUp(
-  { reader, log, waiters }: { reader: SessionReader; log: SessionLog; waiters: Waiters },
+  { reader, log, waiters }: { reader: SessionReader; log: SessionLog; waiters: ConcurrencyLimit },
   session: Token,
   dispatch: number,
   timeoutMs: number,
 ): Promise<LoadedSession> {
-  const leave = waiters.enter(session);
+  const leave = waiters.enter(`session ${session}`);
   if (leave instanceof ThroughlineError) return folded(await reader.load(session), dispatch, leave);
   const deadline = performance.now() + timeoutMs;
   let announced: ReturnType<typeof announcements> | undefined;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { ThroughlineError } from '../../contracts/errors.js';
 import type { BackoffLimits } from '../../shared/backoff.js';
 import type { Logger } from '../ports/clients.js';
 
@@ -76,6 +77,42 @@ export class Semaphore {
       if (next === undefined) this.#running -= 1;
       else next();
     }
+  }
+}
+
+/** By then most of the work in progress has ended. */
+const RETRY_AFTER_MS = 1000;
+
+/** Limits concurrent work per key and in total. It refuses what exceeds the limit, where a semaphore lets it wait. */
+export class ConcurrencyLimit {
+  readonly #most: { readonly perKey: number; readonly inTotal?: number; readonly what: string };
+  readonly #running = new Map<string, number>();
+  #total = 0;
+
+  /** @param most `what` names the work in the error: `requests that wait for a result` */
+  constructor(most: { readonly perKey: number; readonly inTotal?: number; readonly what: string }) {
+    this.#most = most;
+  }
+
+  /** Returns a function that ends the work, or the error `rate_limited` with `retryAfterMs` in its details. */
+  enter(key: string): (() => void) | ThroughlineError {
+    const own = this.#running.get(key) ?? 0;
+    const { perKey, inTotal = Number.POSITIVE_INFINITY } = this.#most;
+    if (own >= perKey) return this.#tooMany(`${key} has`, perKey);
+    if (this.#total >= inTotal) return this.#tooMany('all sessions together have', inTotal);
+    this.#running.set(key, own + 1);
+    this.#total += 1;
+    return () => {
+      this.#total -= 1;
+      const left = (this.#running.get(key) ?? 1) - 1;
+      if (left === 0) this.#running.delete(key);
+      else this.#running.set(key, left);
+    };
+  }
+
+  #tooMany(who: string, most: number): ThroughlineError {
+    const message = `${who} ${most} ${this.#most.what}: try again in ${RETRY_AFTER_MS} ms`;
+    return new ThroughlineError('rate_limited', message, { details: { retryAfterMs: RETRY_AFTER_MS, most } });
   }
 }
 

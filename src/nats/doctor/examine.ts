@@ -107,15 +107,18 @@ export async function examine(
   );
   return denied.length === 0 || seen.length > 0
     ? found
-    : [
-        ...found,
-        fail('doctor', 'could not check anything', 'run it as a user with the permissions of a reader'),
-      ];
+    : [...found, fail('doctor', 'could not check anything', 'run it as a user with the role operator')];
 }
 
 /** Reports the error that prevented all checks; its message contains the fix if that depends on the configuration. */
 export function connectionFinding({ code, message }: ThroughlineError): Finding {
   const told = `${message} (${code})`;
+  if (code === 'permission_denied')
+    return fail(
+      'connection',
+      told,
+      'run it as a user with the role operator; a reader asks "nats req tool.health-show {}"',
+    );
   if (code !== 'server_unsupported') return { check: 'connection', level: 'fail', message: told };
   const { minimum, version } = NATS_SERVER_PIN;
   const fix = `run nats-server ${minimum} or newer, with JetStream: "throughline up" starts ${version}`;

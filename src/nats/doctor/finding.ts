@@ -32,7 +32,7 @@ export async function examined(check: string, examine: () => Promise<Finding[]>)
   } catch (error) {
     const message = `cannot be checked: ${messageOf(error)} (${codeOf(error)})`;
     return codeOf(error) === 'permission_denied'
-      ? [{ ...warn(check, message, 'run it as a user with the permissions of a reader'), denied: true }]
+      ? [{ ...warn(check, message, 'run it as a user with the role operator'), denied: true }]
       : [fail(check, message, 'check that the server answers: nats server check connection')];
   }
 }

@@ -140,7 +140,7 @@ function refused(cause: unknown): Finding {
   const code = codeOf(error);
   if (code === 'permission_denied') {
     const message = 'this user may not try whether anything can be stored';
-    return { ...warn(WRITES, message, 'run it as a user with the permissions of an operator'), denied: true };
+    return { ...warn(WRITES, message, 'run it as a user with the role operator'), denied: true };
   }
   if (code === 'conflict') {
     const message = `whether anything can be stored is not known: ${messageOf(error)} (${code})`;

@@ -21,30 +21,21 @@ export interface AnswerOptions {
   readonly counts: EndpointCounts;
   /** Adds the session to spans. Default: false. */
   readonly traceSessions?: boolean;
-  /** Throws if a request must not be parsed. Default: all are. */
-  readonly admit?: (request: {
-    readonly bytes: number;
-    readonly caller: string;
-    readonly session?: string;
-  }) => void;
 }
 
 /** Answers one request, if necessary with an error reply. Never rejects. */
 export async function answer(
   endpoint: Endpoint,
   message: ServiceMsg,
-  { connection, logger, counts, admit, traceSessions }: AnswerOptions,
+  { connection, logger, counts, traceSessions }: AnswerOptions,
 ): Promise<void> {
   let request: unknown;
   counts.asked(endpoint.subject);
   try {
-    const caller = callerOf(message.reply);
-    const named = endpoint.subject.endsWith('.*') ? { session: lastOf(message.subject) } : {};
-    admit?.({ bytes: message.data.length, caller, ...named });
     request = parsed(message);
     if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
     const traced = { subject: message.subject, received: message.headers, traceSessions };
-    const reply = JSON.stringify(await inSpan('answer', traced, () => endpoint.handle(request, caller)));
+    const reply = JSON.stringify(await inSpan('answer', traced, () => endpoint.handle(request)));
     checkSize(Buffer.byteLength(reply), connection.info?.max_payload, endpoint.lower);
     message.respond(reply);
   } catch (thrown) {
@@ -55,16 +46,6 @@ export async function answer(
     counts.failed(endpoint.subject, error.code);
     respondError(message, error, logger);
   }
-}
-
-/**
- * Identifies the sender as far as NATS tells: its reply subject `_INBOX.<client>.<request>` without the last token. It does not
- * prove an identity, because a client may use any inbox.
- */
-export function callerOf(reply: string | undefined): string {
-  const end = reply?.lastIndexOf('.') ?? -1;
-  if (reply === undefined || !reply.slice(0, Math.max(0, end)).includes('.')) return reply ?? '';
-  return reply.slice(0, end);
 }
 
 function lastOf(subject: string): string {
@@ -188,8 +169,8 @@ export interface Endpoint {
   readonly name: string;
   readonly subject: string;
   readonly description: string;
-  /** Handles the parsed request; `caller` identifies the sender. Its error becomes an error reply. */
-  readonly handle: (request: unknown, caller: string) => Promise<unknown>;
+  /** Handles the parsed request. Its error becomes an error reply. */
+  readonly handle: (request: unknown) => Promise<unknown>;
   /** True if requests name their session: they may then also be sent to `<subject>.<session>`. */
   readonly bySession?: boolean;
   /** Advice for a reply that is too large: `maxFacts or maxTokens`. */

@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import { type Config, connectedRoots } from '../../config/config.js';
-import { beingForgotten, messageOf, ThroughlineError } from '../../contracts/errors.js';
+import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import type { Archived } from '../../contracts/lifecycle-record.js';
-import { sessionRequest, type Token } from '../../contracts/names.js';
-import { RUN_STATUS_SUBJECT } from '../../contracts/request-names.js';
+import type { Token } from '../../contracts/names.js';
 import { localTasksFile } from '../../engine/files/local-tasks-file.js';
 import { createCommander } from '../../engine/folding/commander.js';
-import {
-  createSessionReader,
-  createSnapshotWriter,
-  type SessionCommander,
-} from '../../engine/folding/session-folding.js';
+import { createSessionReader, createSnapshotWriter } from '../../engine/folding/session-folding.js';
 import { type Logger, systemClock } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { onReconnect } from '../../nats/connection/connection-states.js';
-import { requestJson } from '../../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { ProgressTracker } from './progress-tracker.js';
 import type { Serving, Sessions } from './service-context.js';
@@ -26,22 +19,17 @@ import { SessionFeed, SessionTable } from './session-table.js';
  * Opens the sessions that the services of one process share.
  *
  * `isAwaited` returns true while a command is in progress.
- *
- * @param appends true if commands are executed here; otherwise they are sent to `session-tools`
  */
 export function openSessions(
   nats: NatsPorts,
   config: Config,
   logger: Logger,
-  appends: boolean,
   lifecycle?: Forgetting,
 ): Sessions & { isAwaited(): boolean } {
   const { reader, writer } = sessionReader(nats, config, logger, lifecycle);
-  const command = appends
-    ? createCommander({ log: nats.log, reader, clock: systemClock, newId: randomUUID, random: Math.random })
-    : progressByTools((subject, session) =>
-        requestJson(nats.connection, sessionRequest(subject, session), { session }, config.requestTimeoutMs),
-      );
+  const command = createCommander({
+    ...{ log: nats.log, reader, clock: systemClock, newId: randomUUID, random: Math.random },
+  });
   const tracker = new ProgressTracker({
     files: localTasksFile(config.tasksRoots, () => connectedRoots(config)),
     command,
@@ -80,28 +68,6 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, l
     ...(lifecycle !== undefined && { generationOf: (session: Token) => generationOf(lifecycle, session) }),
   });
   return { reader, writer };
-}
-
-type AskSession = (subject: string, session: Token) => Promise<unknown>;
-
-const statusReply = z.object({ degraded: z.string().optional() });
-
-/**
- * The commander of a compiler that runs without `session-tools`: its NATS user cannot append. The only event that a compiler
- * would append is a rebuilt progress, which the tools append when they are asked for the status of the run.
- */
-export function progressByTools(ask: AskSession): SessionCommander {
-  return async (session, name) => {
-    if (name !== 'progress.rebuilt') throw new Error(`a compiler must not append ${name}`);
-    const { degraded } = statusReply.parse(
-      await ask(RUN_STATUS_SUBJECT, session).catch((error: unknown) => ({ degraded: messageOf(error) })),
-    );
-    if (degraded !== undefined) {
-      const message = `the session tools did not read it again: ${degraded}`;
-      throw new ThroughlineError('progress_ledger_missing_tasks', message);
-    }
-    return { reply: {}, appended: 'progress.rebuilt' };
-  };
 }
 
 /** The sessions of the installation: one table per process, and the feed that updates it. */

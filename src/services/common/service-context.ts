@@ -10,7 +10,6 @@ import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { Shutdown } from '../../engine/runtime/shutdown.js';
 import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import type { ProgressTracker } from './progress-tracker.js';
-import type { RawRequest } from './request-guard.js';
 
 /** Start parameters of every service; `shutdown` stops it. */
 export interface Context {
@@ -29,8 +28,6 @@ export interface Serving extends Context {
   readonly traceSessions: boolean;
   readonly health: HealthParts;
   readonly lifecycle: SessionLifecycle;
-  /** Admits a request before it is parsed: one budget per process. */
-  readonly admit: (request: RawRequest) => void;
 }
 
 /** Shared by the services that fold sessions: one cache, one command queue, one tracker of task files. */

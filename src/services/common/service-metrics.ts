@@ -125,11 +125,11 @@ export function connectionMetrics(connection: () => ConnectionHealth, incidents:
 /** Serves a micro service with its health, and exposes its counters. `what` names it at the shutdown. */
 export async function serveMicro(
   connection: NatsConnection,
-  { logger, shutdown, health, admit, traceSessions, monitoring }: Serving,
+  { logger, shutdown, health, traceSessions, monitoring }: Serving,
   { name, description, what, own, endpoints = [] }: ServedMicro,
 ): Promise<void> {
   const service = await startService(connection, {
-    ...{ name, version: VERSION, description, logger, admit, traceSessions },
+    ...{ name, version: VERSION, description, logger, traceSessions },
     endpoints: [...endpoints, healthEndpoint(name, healthOf(health, own))],
   });
   watchService(monitoring, name, service);

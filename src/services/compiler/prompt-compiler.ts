@@ -4,11 +4,12 @@ import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isToken, type Token, token } from '../../contracts/names.js';
 import type { CompileReply, LedgerReport } from '../../contracts/replies/compile-reply.js';
 import type { TokenizerName } from '../../contracts/session-meta-events.js';
-import { caughtUp, type Waiters } from '../../engine/folding/caught-up.js';
+import { caughtUp } from '../../engine/folding/caught-up.js';
 import type { LoadedSession, SessionReader } from '../../engine/folding/session-folding.js';
 import { COMPILE_STAGES, type CompileStage } from '../../engine/monitoring/metric-table.js';
 import { type Collector, Durations } from '../../engine/monitoring/monitoring.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
+import type { ConcurrencyLimit } from '../../engine/runtime/batched.js';
 import { resolvedSettings } from '../../memory/session/charter.js';
 import { rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
 import { compilePrompt } from '../../prompt/compile-prompt.js';
@@ -35,7 +36,7 @@ interface PromptCompilerOptions {
   /** Default: a prompt of the past has the vector that its request holds. */
   readonly meaning?: PromptMeaning;
   /** Limits the requests that wait for a dispatch. */
-  readonly waiters: Waiters;
+  readonly waiters: ConcurrencyLimit;
   /** Longest wait for the dispatch in `after`, in milliseconds. */
   readonly afterTimeoutMs: number;
   /** Default: not exposed. */

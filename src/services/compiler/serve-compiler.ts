@@ -1,6 +1,6 @@
 import { loadTokenizer } from '../../config/load-tokenizer.js';
 import { COMPILE_SUBJECT, COMPILER_SERVICE, PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
-import { Waiters } from '../../engine/folding/caught-up.js';
+import { waitLimit } from '../../engine/folding/caught-up.js';
 import { systemClock } from '../../engine/ports/clients.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import type { Endpoint } from '../../nats/micro/service-answer.js';
@@ -41,7 +41,7 @@ export async function serveCompiler(
     log: nats.log,
     learnings: createPromptLearnings({ reader, relevance, logger, secrets }),
     tokenizers: loadTokenizer,
-    waiters: new Waiters(),
+    waiters: waitLimit(),
     afterTimeoutMs: config.afterTimeoutMs,
   };
   const meaning = createPromptMeaning({ relevance, secrets });

@@ -3,9 +3,10 @@ import { token } from '../../contracts/names.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import { caughtUp, type Waiters } from '../../engine/folding/caught-up.js';
+import { caughtUp } from '../../engine/folding/caught-up.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
+import type { ConcurrencyLimit } from '../../engine/runtime/batched.js';
 import { factsOfEvent } from '../../memory/facts/event-facts.js';
 import { factsOf, rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
 
@@ -13,7 +14,7 @@ import { factsOf, rejectionsOf, type SessionState } from '../../memory/session/s
 interface DispatchResultOptions {
   readonly reader: SessionReader;
   readonly log: SessionLog;
-  readonly waiters: Waiters;
+  readonly waiters: ConcurrencyLimit;
   readonly afterTimeoutMs: number;
 }
 

@@ -25,7 +25,7 @@ import {
   toolSubject,
 } from '../../contracts/tool-requests.js';
 import { loadEmbedder } from '../../engine/embedding/load-embedder.js';
-import { Waiters } from '../../engine/folding/caught-up.js';
+import { waitLimit } from '../../engine/folding/caught-up.js';
 import type {
   SessionCommander,
   SessionReader,
@@ -92,7 +92,7 @@ export async function serveTools(
   const showDispatch = createDispatchResults({
     reader: sessions.reader,
     log: nats.log,
-    waiters: new Waiters(),
+    waiters: waitLimit(),
     afterTimeoutMs,
   });
   const maxReplyBytes = () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD;

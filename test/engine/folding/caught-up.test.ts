@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
-import { caughtUp, Waiters } from '../../../src/engine/folding/caught-up.js';
+import { caughtUp, waitLimit } from '../../../src/engine/folding/caught-up.js';
+import { ConcurrencyLimit } from '../../../src/engine/runtime/batched.js';
 import { DEMO, spiedPorts, upTo } from '../../doubles/spied-ports.js';
 import { soon } from '../../support/soon.js';
 
@@ -20,7 +21,7 @@ function watched() {
   });
   const reader = ports.reader();
   const until = (dispatch: number, timeoutMs = LONG_MS) =>
-    caughtUp({ reader, log: ports.log, waiters: new Waiters() }, DEMO, dispatch, timeoutMs);
+    caughtUp({ reader, log: ports.log, waiters: waitLimit() }, DEMO, dispatch, timeoutMs);
   return { ...ports, watching, until };
 }
 
@@ -73,7 +74,7 @@ describe('caughtUp', () => {
     log.watch.mockImplementation(() => {
       throw new Error('connection closed');
     });
-    const waiters = new Waiters({ ofSession: 1, ofAll: 1 });
+    const waiters = new ConcurrencyLimit({ perKey: 1, what: 'waits' });
     const wait = () => caughtUp({ reader: reader(), log, waiters }, DEMO, 1, 10);
     for (let again = 0; again < 2; again += 1) await expect(wait()).rejects.toThrow('connection closed');
   });

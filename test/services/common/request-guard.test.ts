@@ -9,10 +9,10 @@ const secrets: SecretScanner = {
     [...text.matchAll(/key-\d/g)].map(({ index }) => ({ rule: 'key', start: index, end: index + 5 })),
 };
 
-function guardedEcho(more: { requestsPerSecond?: number; secrets?: SecretScanner } = {}) {
+function guardedEcho(more: { secrets?: SecretScanner } = {}) {
   const logger = { ...silentLogger, info: vi.fn() };
-  const handle = vi.fn(async (request: unknown, _caller: string) => request);
-  const [first, second] = guarded({ requestsPerSecond: 1, now: () => 0, logger, ...more }, [
+  const handle = vi.fn(async (request: unknown) => request);
+  const [first, second] = guarded({ requestsInProgress: 2, logger, ...more }, [
     { name: 'first', handle },
     { name: 'second', handle, stats: () => 'its own' },
   ]);
@@ -25,7 +25,7 @@ describe('a guarded handler', () => {
     const { first, second, logger } = guardedEcho({ secrets });
     expect(first.stats?.()).toBeNull();
     const request = { session: 'demo', content: 'key-1 and key-2', id: 'key-3' };
-    expect(await first.handle(request, '_INBOX.a')).toEqual({
+    expect(await first.handle(request)).toEqual({
       session: 'demo',
       content: '<redacted:key> and <redacted:key>',
       id: 'key-3',
@@ -41,27 +41,38 @@ describe('a guarded handler', () => {
   it('a guarded handler gets the very request without a scanner', async () => {
     const { first } = guardedEcho();
     const request = { content: 'key-1' };
-    expect(await first.handle(request, '_INBOX.a')).toBe(request);
+    expect(await first.handle(request)).toBe(request);
   });
 
-  it('a guarded handler is not asked by a session beyond its rate, which counts for all handlers together', async () => {
+  it('a guarded handler gets no more requests of a session than may be in progress, over all handlers', async () => {
     const { first, second, handle } = guardedEcho();
-    await first.handle({ session: 'demo' }, '_INBOX.a');
-    await second.handle({ session: 'demo' }, '_INBOX.a');
-    await expect(first.handle({ session: 'demo' }, '_INBOX.a')).rejects.toMatchObject({
+    const ends: (() => void)[] = [];
+    handle.mockImplementation((request) => new Promise((resolve) => ends.push(() => resolve(request))));
+    const asked = [first.handle({ session: 'demo' }), second.handle({ session: 'demo' })];
+    await expect(first.handle({ session: 'demo' })).rejects.toMatchObject({
       code: 'rate_limited',
+      message: 'session demo has 2 requests in progress: try again in 1000 ms',
+      details: { retryAfterMs: 1000, most: 2 },
     });
-    await expect(second.handle({ session: 'demo' }, '_INBOX.a')).rejects.toMatchObject({
-      code: 'rate_limited',
-    });
-    await first.handle({ session: 'other' }, '_INBOX.a');
-    expect(handle).toHaveBeenCalledTimes(3);
+    asked.push(first.handle({ session: 'other' }), first.handle({ project: 'demo' }));
+    expect(handle).toHaveBeenCalledTimes(4);
+    for (const end of ends) end();
+    await Promise.all(asked);
+    handle.mockImplementation(async (request) => request);
+    expect(await first.handle({ session: 'demo' })).toEqual({ session: 'demo' });
   });
 
-  it('a guarded handler counts all requests of a caller without a session together, and lets others ask', async () => {
-    const { first } = guardedEcho();
-    await first.handle(null, '_INBOX.a');
-    await first.handle({ session: 'a.b' }, '_INBOX.a');
+  it('a guarded handler that fails gives its place back', async () => {
+    const { first, handle } = guardedEcho();
+    handle.mockRejectedValue(new Error('not now'));
+    for (let each = 0; each < 3; each += 1)
+      await expect(first.handle({ session: 'demo' })).rejects.toThrow('not now');
+  });
+
+  it('a guarded handler counts all requests that name no session together', async () => {
+    const { first, handle } = guardedEcho();
+    handle.mockReturnValue(new Promise(() => {}));
+    for (const request of [null, { session: 'a.b' }]) void first.handle(request);
     for (const request of [
       undefined,
       7,
@@ -70,9 +81,7 @@ describe('a guarded handler', () => {
       { session: 7 },
       { session: '' },
       { session: 'x'.repeat(65) },
-    ]) {
-      await expect(first.handle(request, '_INBOX.a')).rejects.toMatchObject({ code: 'rate_limited' });
-    }
-    expect(await first.handle({}, '_INBOX.b')).toEqual({});
+    ])
+      await expect(first.handle(request)).rejects.toMatchObject({ code: 'rate_limited' });
   });
 });
