@@ -233,7 +233,7 @@ describe('a publisher', () => {
   it('an operator cannot pass off an empty read or a reply of the server’s API as a result of another session', async () => {
     const before = await stateOf('b');
     await ask(
-      'reader',
+      'operator',
       ['$JS.API.DIRECT.GET.SESSION_a', { seq: 99_999 }, 'dispatch.b.reviewer'],
       ['$JS.API.STREAM.INFO.SESSION_a', '', 'dispatch.b.reviewer'],
       ['$JS.API.DIRECT.GET.SESSION_a', { seq: 1 }, 'dispatch.b.reviewer'],
@@ -265,7 +265,6 @@ describe('a rejected body that is a valid event', () => {
     };
     await system.client.publishText('a', 'implementer', JSON.stringify(event));
     await stored('DISPATCH_REJECTED', (message) => message.string().includes('forged'));
-    // A reader gets no copy out of this stream: an administrator makes it, as a worker could.
     const jsm = await admin.jetstreamManager();
     const { state } = await jsm.streams.info('DISPATCH_REJECTED');
     admin.publish('$JS.API.DIRECT.GET.DISPATCH_REJECTED', JSON.stringify({ seq: state.last_seq }), {
@@ -313,8 +312,8 @@ describe('stored replies', () => {
     expect(left.filter((each) => each.code === 'stored_reply')).toEqual([]);
   });
 
-  it('stored replies in logs are named by the doctor, also to a reader', async () => {
-    const { stdout } = await system.as('reader', 'doctor');
+  it('stored replies in logs are named by the doctor', async () => {
+    const { stdout } = await system.as('operator', 'doctor');
     expect(stdout).toMatch(/^warn {2}logs: \d+ of the newest 1000 of SESSION_b: \d+ \(a copy of message/m);
     expect(stdout).toMatch(/^warn {2}logs: .* of LEARNINGS: \d+ \(not an event\)/m);
     expect(stdout).not.toContain('permission_denied');
