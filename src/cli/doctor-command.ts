@@ -1,66 +1,48 @@
 import { hostname } from 'node:os';
 import picocolors from 'picocolors';
-import type { Config } from '../config/config.js';
 import { otherAccounts, serverText } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import { loadEmbedder } from '../engine/embedding/load-embedder.js';
 import { connectionFinding, examine } from '../nats/doctor/examine.js';
 import { type Finding, ok } from '../nats/doctor/finding.js';
 import { accessFindings } from '../nats/doctor/server-findings.js';
-import { type ConfiguredEmbedder, serviceFindings } from '../nats/doctor/service-findings.js';
+import { serviceFindings } from '../nats/doctor/service-findings.js';
 import { SERVICES, type ServiceName } from '../services/serve.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags } from './cli-command.js';
-import { type Cli, cliOf, coloured, out, withConnection, withNats } from './command-context.js';
+import { type Cli, cliOf, coloured, out, withConnection } from './command-context.js';
 
 export function doctorCommand(program: Command): void {
   program
     .command('doctor')
     .description(
-      'Checks the server, its limits and clock, a test message, streams, consumers and buckets, waiting and rejected results,\n' +
-        'snapshots, the embedder, the services, and who can reach the server. Changes nothing. The exit code is 1 when something does not work, and 0 when there are only warnings.\n' +
+      'Checks the server and its limits, a test message, streams, consumers and buckets, waiting and rejected results, the\n' +
+        'services, and who can reach the server. Changes nothing. The exit code is 1 when something does not work, and 0 when there are only warnings.\n' +
         'Streams are compared with THROUGHLINE_REPLICAS and THROUGHLINE_TUNING.',
     )
-    .option('--json', 'one JSON array of {check, level, message, fix?, repaired?, denied?}')
+    .option('--json', 'one JSON array of {check, level, message, fix?}')
     .examples('throughline doctor', 'throughline doctor --json')
     .action(async (options: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);
-      const findings = await examination(cli);
-      if (options.json) out(JSON.stringify(findings));
-      else for (const finding of findings) out(findingLines(finding, coloured(cli)), coloured(cli));
-      if (findings.some(({ level }) => level === 'fail')) process.exitCode = 1;
+      tell(await examination(cli), cli, options.json);
     });
 }
 
 /** Rejected credentials are a finding like any other. */
 async function examination(cli: Cli): Promise<Finding[]> {
   const { replicas, ackWaitMs, requestTimeoutMs } = cli.config;
-  const expected = {
-    replicas,
-    ackWaitMs,
-    requestTimeoutMs,
-    version: VERSION,
-    now: Date.now,
-    embedder: embedderIn(cli.config),
-  };
+  const expected = { replicas, ackWaitMs, requestTimeoutMs, version: VERSION, now: Date.now };
   try {
-    return await withNats(cli, async (nats) => [
+    return await withConnection(cli, async (connection) => [
       ok('server in use', serverText(cli.server)),
-      ...(await examine(nats, expected)),
-      ...accessFindings(nats.connection, otherAccounts()),
+      ...(await examine(connection, expected)),
+      // The rest is about this machine.
+      ...accessFindings(connection, otherAccounts()),
     ]);
   } catch (error) {
     if (!(error instanceof ThroughlineError) || error.code === 'config_invalid') throw error;
     return [connectionFinding(error)];
   }
-}
-
-function embedderIn({
-  embedder: options,
-  embedDeadlineMs: deadlineMs,
-}: Config): ConfiguredEmbedder | undefined {
-  return options && { load: () => loadEmbedder(options), deadlineMs };
 }
 
 interface HealthOptions extends Flags<'here' | 'json'> {
@@ -76,7 +58,7 @@ export function healthCommand(program: Command): void {
     )
     .choice('--only <service...>', 'ask only these', SERVICES)
     .option('--here', 'ask only the instances on this machine, or in this container')
-    .option('--json', 'one JSON array of {check, level, message, fix?, repaired?}')
+    .option('--json', 'one JSON array of {check, level, message, fix?}')
     .examples('throughline admin health', 'throughline admin health --here --only extractor')
     .action(async ({ only, here, json }: HealthOptions, command: Command) => {
       const cli = cliOf(command);
@@ -88,31 +70,15 @@ export function healthCommand(program: Command): void {
         host: here ? hostname() : undefined,
       };
       const found = await withConnection(cli, (connection) => serviceFindings(connection, expected));
-      if (json) out(JSON.stringify(found));
-      else {
-        const isRepairs = ({ repaired }: Finding) => repaired !== undefined;
-        out(
-          summary(
-            found.filter((each) => !isRepairs(each)),
-            coloured(cli),
-          ),
-          coloured(cli),
-        );
-        for (const each of found.filter(isRepairs)) out(findingLines(each, coloured(cli)), coloured(cli));
-      }
-      if (worst(found) === 'fail') process.exitCode = 1;
+      tell(found, cli, json);
     });
 }
 
-function summary(found: readonly Finding[], inColour: boolean): string {
-  const level = worst(found);
-  const told = found.filter((finding) => finding.level === level);
-  return `${levelText(level, inColour)}  ${told.map(({ check, message }) => `${check}: ${visible(message)}`).join('; ')}`;
-}
-
-function worst(found: readonly Finding[]): Finding['level'] {
-  const levels = new Set(found.map(({ level }) => level));
-  return (['fail', 'warn'] as const).find((level) => levels.has(level)) ?? 'ok';
+/** Prints findings, and sets the exit code to 1 if something does not work. */
+function tell(found: readonly Finding[], cli: Cli, json = false): void {
+  if (json) out(JSON.stringify(found));
+  else for (const finding of found) out(findingLines(finding, coloured(cli)), coloured(cli));
+  if (found.some(({ level }) => level === 'fail')) process.exitCode = 1;
 }
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;

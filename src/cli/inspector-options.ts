@@ -8,7 +8,7 @@ import type { Context } from '../services/common/service-context.js';
 import type { RunningInspector } from '../services/inspector/serve-inspector.js';
 import { VERSION } from '../version.js';
 import type { Command, Numbers, Texts } from './cli-command.js';
-import { type Cli, note, withNats } from './command-context.js';
+import { type Cli, note, withConnection } from './command-context.js';
 import { type MonitoringOptions, watchThisProcess } from './monitoring-options.js';
 import { wholeNumber } from './option-parsers.js';
 
@@ -73,7 +73,7 @@ export function inspectorLine({ url }: Pick<RunningInspector, 'url'>): string {
 export async function serverProblem(cli: Cli): Promise<string | undefined> {
   const expected = { version: VERSION, now: Date.now(), timeoutMs: cli.config.requestTimeoutMs };
   try {
-    const found = await withNats(cli, ({ connection }) => serviceFindings(connection, expected));
+    const found = await withConnection(cli, (connection) => serviceFindings(connection, expected));
     return found.find(({ level }) => level === 'fail')?.message;
   } catch (error) {
     return messageOf(error);

@@ -174,11 +174,6 @@ describe('one stream of a backup', () => {
         code: 'config_invalid',
         message: expect.stringContaining('restore all streams of one backup'),
       });
-      const { code, found } = await doctor(server.url);
-      expect({ code, checks: bad(found).map(({ check }) => check) }).toEqual({
-        code: 1,
-        checks: [`session ${session}`],
-      });
     });
   });
 });

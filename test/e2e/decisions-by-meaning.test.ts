@@ -6,7 +6,6 @@ import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { bad, doctor } from '../support/doctor.js';
 import {
   type Answer,
   DIMENSION,
@@ -118,15 +117,6 @@ describe('fifty decisions, with an endpoint for embeddings', () => {
     const { events } = await system.ports.log.read(SESSION, { after: 0 });
     const state = events.reduce(evolve, emptyState(SESSION));
     expect(compilePrompt(state, compileRequest.parse(request)).prompt).toBe(prompt);
-  });
-
-  it('the doctor reports vectors of another model than the configured one, and no others', async () => {
-    const ofVectors = async (model: string) =>
-      bad((await doctor(system.url, env(model))).found).filter(({ check }) => check === 'fact vectors');
-    expect(await ofVectors('fake')).toEqual([]);
-    expect(await ofVectors('new')).toMatchObject([
-      { level: 'warn', message: expect.stringContaining(`meaning (${new URL(embeddings.url).host}/fake)`) },
-    ]);
   });
 
   it('an exported session holds its vectors, and an erased one leaves none', async () => {

@@ -40,12 +40,11 @@ describe('throughline doctor on a healthy installation', () => {
       code: 0,
       checks: [
         ...['server', 'JetStream storage', 'JetStream memory', 'JetStream streams', 'JetStream consumers'],
-        ...['JetStream writes', 'clock', 'subjects'],
+        ...['JetStream writes', 'subjects'],
         ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
         ...['stream KV_session_snapshots', 'stream KV_learning_snapshots', 'stream KV_session_telemetry'],
-        ...['stream KV_session_index', 'stream KV_session_lifecycle', 'stream PROMPTS'],
-        ...['consumer extractor', 'consumer learner', 'rejected', 'logs'],
-        ...['sessions', 'projects'],
+        ...['stream KV_session_index', 'stream KV_session_lifecycle', 'stream KV_learning_vectors'],
+        ...['stream PROMPTS', 'sessions', 'consumer extractor', 'consumer learner', 'rejected'],
         ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],
         ...['service keeper', 'access'],
       ],
@@ -92,20 +91,6 @@ describe('throughline doctor on a healthy installation', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('the doctor warns of clocks that differ, and says in which direction', async () => {
-    const clock = async (now: () => number) =>
-      (await examine(system.ports, { ...EXPECTED, now })).find(({ check }) => check === 'clock');
-    expect(await clock(() => Date.now() - 60_000)).toMatchObject({
-      level: 'warn',
-      message: expect.stringMatching(/(59|60)\d\d\d ms ahead/),
-    });
-    expect(await clock(() => Date.now() + 60_000)).toMatchObject({
-      level: 'warn',
-      message: expect.stringMatching(/(59|60)\d\d\d ms behind/),
-    });
-    expect(await clock(Date.now)).toMatchObject({ level: 'ok' });
-  });
-
   it('the doctor warns of rejected results, and of another configuration', async () => {
     await system.client.publishText('well', 'implementer', 'no result');
     await soon(async () => {
@@ -119,27 +104,8 @@ describe('throughline doctor on a healthy installation', () => {
     });
   });
 
-  it('the doctor names events that have another version, since no session counts them', async () => {
-    const session = newSession('future');
-    const { sequence: after } = await publishWire(system.client, 'implementer', session, implemented('1'));
-    await system.client.compile({ session, taskId: '2', taskPrompt: 'x', after });
-    const event = { session, v: 2, type: 'inbox.added', at: '2026-01-01T00:00:00Z', data: {} };
-    await system.ports.connection
-      .jetstream()
-      .publish(`session.${session}.inbox.added`, JSON.stringify(event));
-    const { code, found } = await doctor(system.url);
-    expect(code).toBe(1);
-    expect(of(found, 'event versions')).toMatchObject([
-      {
-        level: 'fail',
-        message: `1 of the newest 1000 of ${sessionStream(session as Token)}: 2 (an event of version 2)`,
-        fix: expect.stringContaining('reads events of version 1'),
-      },
-    ]);
-  });
-
   it('the doctor warns of an instance of another version', async () => {
-    const found = await examine(system.ports, { ...EXPECTED, version: '9.9.9' });
+    const found = await examine(system.ports.connection, { ...EXPECTED, version: '9.9.9' });
     expect(levels(found)).toMatchObject({ 'service prompt-compiler': 'warn', 'service extractor': 'warn' });
   });
 });
@@ -179,27 +145,20 @@ describe('throughline doctor on a broken one', () => {
     const busy = connection.subscribe('$SRV.STATS.extractor', {
       callback: (_, message) => setTimeout(() => message.respond(answer), 1500),
     });
-    const found = await examine(system.ports, EXPECTED);
+    const found = await examine(system.ports.connection, EXPECTED);
     expect(levels(found)).toMatchObject({ 'service extractor': 'ok', 'service prompt-compiler': 'fail' });
     busy.unsubscribe();
   });
 
-  it('the doctor fails for dispatches that no consumer fetches, and for a consumer that loses them', async () => {
+  it('the doctor fails for dispatches that no consumer fetches', async () => {
     await jsm.consumers.add('DISPATCH', {
       durable_name: 'extractor',
-      ack_policy: AckPolicy.None,
-      max_deliver: 3,
-      filter_subject: 'dispatch.broken.>',
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: 10_000_000_000,
     });
     await publishWire(system.client, 'implementer', 'broken', implemented('1'));
-    const messages = (await found()).found
-      .filter(({ check, level }) => check === 'consumer extractor' && level === 'fail')
-      .map(({ message }) => message);
-    expect(messages).toEqual([
-      'takes dispatch.broken.>, not dispatch.>',
-      expect.stringContaining('acknowledges by none'),
-      expect.stringContaining('gives up after 3'),
-      expect.stringContaining('1 dispatch waits, and no service fetches them'),
+    expect((await found()).found.filter(({ check }) => check === 'consumer extractor')).toMatchObject([
+      { level: 'fail', message: '1 dispatch waits, and no service fetches them' },
     ]);
   });
 
@@ -210,7 +169,7 @@ describe('throughline doctor on a broken one', () => {
       { level: 'fail', message: 'takes dispatch.only.>, not dispatch.>' },
       { level: 'fail', message: expect.stringContaining('direct get') },
     ]);
-    const three = await examine(system.ports, { ...EXPECTED, replicas: 3 });
+    const three = await examine(system.ports.connection, { ...EXPECTED, replicas: 3 });
     expect(bad(three).map(({ message }) => message)).toContain('has 1 replicas, THROUGHLINE_REPLICAS says 3');
   });
 
@@ -313,19 +272,24 @@ describe('throughline doctor', () => {
     await account.close();
   });
 
-  it('the doctor runs as a reader, and says what a user with fewer rights may not look at', async () => {
+  it('the doctor runs as an operator, and fails for a user who may not look', async () => {
     await using guarded = await startGuardedNats([
-      { name: 'reader', role: 'reader' },
+      { name: 'operator', role: 'operator' },
       { name: 'publisher', role: 'publisher' },
     ]);
-    const looked = await doctor(guarded.url, guarded.env('reader'));
+    const looked = await doctor(guarded.url, guarded.env('operator'));
     expect(looked.found.filter(({ message }) => message.includes('permission_denied'))).toEqual([]);
     expect(levels(looked.found)).toMatchObject({ server: 'ok', 'JetStream storage': 'ok' });
-    const { found } = await doctor(guarded.url, guarded.env('publisher'));
-    expect(found.at(-1)).toMatchObject({ level: 'fail', message: 'could not check anything' });
-    expect(found.find(({ check }) => check === 'sessions')).toMatchObject({
-      level: 'warn',
-      message: expect.stringContaining('permission_denied'),
+    const { code, found } = await doctor(guarded.url, guarded.env('publisher'));
+    expect({ code, streams: of(found, 'streams') }).toMatchObject({
+      code: 1,
+      streams: [
+        {
+          level: 'fail',
+          message: expect.stringContaining('permission_denied'),
+          fix: expect.stringContaining('with the role operator'),
+        },
+      ],
     });
   });
 });
@@ -342,14 +306,9 @@ describe('a stream of a cluster', () => {
     streamFaults({ config, state: { bytes: 0 }, cluster }, { name: 'S', subjects: 's', replicas: 3 });
 
   it.each([
-    ['in order', { leader: 'a', replicas: [{ current: true }, { current: true }] }, []],
-    [
-      'with a replica that is behind',
-      { leader: 'a', replicas: [{ current: true }, { current: false }] },
-      ['warn'],
-    ],
-    ['with one that is offline', { leader: 'a', replicas: [{ current: true, offline: true }] }, ['warn']],
-    ['without a leader', { replicas: [{ current: true }] }, ['fail']],
+    ['in order', { replicas: [{ current: true }, { current: true }] }, []],
+    ['with a replica that is behind', { replicas: [{ current: true }, { current: false }] }, ['warn']],
+    ['with one that is offline', { replicas: [{ current: true, offline: true }] }, ['warn']],
   ])('the doctor checks a stream of a cluster: %s', (_, cluster, expected) => {
     expect(judged(cluster).map(({ level }) => level)).toEqual(expected);
   });

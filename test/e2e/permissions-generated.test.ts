@@ -215,9 +215,6 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       // Both those that were stored where results arrive, and those where rejected results are kept.
       expect(named.some(({ sequence }) => sequence > 0)).toBe(true);
       expect(named.some(({ sequence }) => sequence === 0)).toBe(true);
-      const { stdout } = await system.as('admin', 'doctor');
-      for (const stream of [streamOf(layout, VICTIM.session), 'LEARNINGS'])
-        expect(stdout).toMatch(new RegExp(`^warn {2}logs: \\d+ of the newest 1000 of ${stream}: `, 'm'));
     });
 
     it.runIf(isSharded)(

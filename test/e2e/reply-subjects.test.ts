@@ -311,11 +311,4 @@ describe('stored replies', () => {
     const left: { code: string }[] = JSON.parse(listed.stdout);
     expect(left.filter((each) => each.code === 'stored_reply')).toEqual([]);
   });
-
-  it('stored replies in logs are named by the doctor', async () => {
-    const { stdout } = await system.as('operator', 'doctor');
-    expect(stdout).toMatch(/^warn {2}logs: \d+ of the newest 1000 of SESSION_b: \d+ \(a copy of message/m);
-    expect(stdout).toMatch(/^warn {2}logs: .* of LEARNINGS: \d+ \(not an event\)/m);
-    expect(stdout).not.toContain('permission_denied');
-  });
 });

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SessionLayout, token } from '../../src/contracts/names.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
-import { importFindings } from '../../src/nats/doctor/session-findings.js';
 import { canonicalState, renumbered } from '../support/canonical.js';
 import { cli } from '../support/cli.js';
 import { layoutEnv } from '../support/layouts.js';
@@ -250,17 +249,6 @@ describe('session import', () => {
     const { sessions } = await other.client.tools.sessionList({ archived: true });
     expect(sessions.map((each) => each.session)).not.toContain(session);
     expect(await there('session', 'export', session)).toMatchObject({ code: 1, stdout: '' });
-    const inAnHour = Date.now() + 3_600_000;
-    const timeoutMs = 5000;
-    const looked = (now: number) => importFindings(other.ports.connection, { replicas: 1, timeoutMs }, now);
-    expect(await looked(Date.now())).toEqual([]);
-    expect(await looked(inAnHour)).toMatchObject([
-      {
-        check: `import of session ${session}`,
-        level: 'warn',
-        fix: expect.stringContaining('with the same file'),
-      },
-    ]);
     await expect(ask({ events: events.slice(10, 12).reverse() })).rejects.toThrow('events.1.sequence');
     await expect(ask({ events: [{ ...events[5], sequence: 10 }] })).rejects.toMatchObject({
       code: 'conflict',

@@ -36,7 +36,7 @@ it('a full store is reported with the fix, by everything that wants to store and
   });
   expect(code).toBe(1);
   const later = { ...EXPECTED, now: () => Date.now() + 3_600_000 };
-  const stale = await examine(system.ports, later);
+  const stale = await examine(system.ports.connection, later);
   expect(of(stale, 'service session-tools')).toMatchObject([{ level: 'warn' }]);
   expect(of(found, 'service session-tools')).toMatchObject([
     { message: expect.stringContaining('store_full'), fix: expect.stringContaining('max_file_store') },

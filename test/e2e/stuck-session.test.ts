@@ -109,7 +109,7 @@ describe('a session whose stream', () => {
         return seen;
       });
       expect(aside.worst[0]?.reason).toMatch(told.reason);
-      const found = await examine(system.ports, EXPECTED);
+      const found = await examine(system.ports.connection, EXPECTED);
       expect(of(found, 'service extractor')).toContainEqual(
         expect.objectContaining({
           level: 'fail',

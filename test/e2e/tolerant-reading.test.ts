@@ -106,26 +106,6 @@ describe('a result that is not as it should be', () => {
     );
   });
 
-  it('health and doctor say how many repairs there were, by kind', async () => {
-    const body = '{"task_id":"1","status":"Done","files_modified":"src/a.ts"}';
-    await system.client.publishText(newSession('read'), 'implementer', body, { wait: true });
-    const env = { NATS_URL: system.url };
-    const line = /^ok {4}results: \d+ repairs since the extractor started: .*\bverdict [1-9]/m;
-    const { stdout } = await cli(['admin', 'health'], { env });
-    expect(stdout.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^ok {4}service extractor: 1 instance answers; /),
-      expect.stringMatching(line),
-    ]);
-    expect((await cli(['doctor'], { env })).stdout).toMatch(line);
-    for (const command of [['admin', 'health'], ['doctor']]) {
-      const { stdout } = await cli([...command, '--json'], { env });
-      const { repaired } = JSON.parse(stdout).find(({ check }: { check: string }) => check === 'results');
-      expect(repaired).toMatchObject({ verdict: expect.any(Number), list: expect.any(Number) });
-    }
-    const others = await cli(['admin', 'health', '--only', 'tools'], { env });
-    expect(others.stdout).toBe('ok    service session-tools: 1 instance answers\n');
-  });
-
   it('publish says on standard error what was repaired, and publishes', async () => {
     const done = '{"task_id":"1","status":"completed","files_modified":"src/a.ts"}';
     const { code, stdout, stderr } = await publish('implementer', done);

@@ -70,7 +70,9 @@ it(
         ...{
           check: 'sessions',
           level: 'fail',
-          message: expect.stringMatching(new RegExp(`^1 session has no leader in the cluster \\(${left}\\)`)),
+          message: expect.stringMatching(
+            new RegExp(`^1 stream has no leader in the cluster \\(${stream}\\)`),
+          ),
         },
         fix: expect.stringMatching(/^start the servers of the cluster that hold them: /),
       },

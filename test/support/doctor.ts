@@ -11,8 +11,6 @@ const findings = z.array(
     level: z.enum(['ok', 'warn', 'fail']),
     message: z.string(),
     fix: z.string().exactOptional(),
-    repaired: z.record(z.string(), z.int().positive()).exactOptional(),
-    denied: z.literal(true).exactOptional(),
   }),
 );
 

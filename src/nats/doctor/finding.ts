@@ -1,5 +1,3 @@
-import { codeOf, messageOf } from '../../contracts/errors.js';
-
 /** One line of a diagnosis. */
 export interface Finding {
   readonly check: string;
@@ -7,10 +5,6 @@ export interface Finding {
   readonly level: 'ok' | 'warn' | 'fail';
   readonly message: string;
   readonly fix?: string;
-  /** Number of repairs of results by kind. */
-  readonly repaired?: Readonly<Record<string, number>>;
-  /** Set if the user lacks the permission to check. */
-  readonly denied?: true;
 }
 
 export function ok(check: string, message: string): Finding {
@@ -23,16 +17,4 @@ export function warn(check: string, message: string, fix: string): Finding {
 
 export function fail(check: string, message: string, fix: string): Finding {
   return { check, level: 'fail', message, fix };
-}
-
-/** Runs a check; its failure is a finding and does not stop the others. */
-export async function examined(check: string, examine: () => Promise<Finding[]>): Promise<Finding[]> {
-  try {
-    return await examine();
-  } catch (error) {
-    const message = `cannot be checked: ${messageOf(error)} (${codeOf(error)})`;
-    return codeOf(error) === 'permission_denied'
-      ? [{ ...warn(check, message, 'run it as a user with the role operator'), denied: true }]
-      : [fail(check, message, 'check that the server answers: nats server check connection')];
-  }
 }

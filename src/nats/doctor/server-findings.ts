@@ -1,6 +1,6 @@
 import type { JetStreamManager, JetStreamUsageAccountLimits, NatsConnection } from 'nats';
 import { codeOf, messageOf } from '../../contracts/errors.js';
-import { DISPATCH_STREAM, PROBE_STREAM } from '../../contracts/names.js';
+import { PROBE_STREAM } from '../../contracts/names.js';
 import {
   API,
   apiCode,
@@ -10,14 +10,11 @@ import {
 } from '../connection/nats-errors.js';
 import { stuckStreams } from '../jetstream/list-streams.js';
 import { withProbeStream } from '../jetstream/probe-stream.js';
-import { timeOfServer } from '../jetstream/server-clock.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Usage ratios of a limit that cause a warning or a failure. */
 const NEARLY_FULL = 0.8;
 const FULL = 0.95;
-/** Largest clock difference that still orders events of several machines correctly, in milliseconds. */
-const MAX_SKEW_MS = 2000;
 
 export function serverFindings(connection: NatsConnection): Finding[] {
   const { version, server_name, cluster } = connection.info ?? {};
@@ -43,9 +40,7 @@ export function jetStreamIsOff(jsm: JetStreamManager): Promise<boolean> {
 }
 
 export async function limitFindings(jsm: JetStreamManager): Promise<Finding[]> {
-  const stats = await jsm.getAccountInfo().catch((error: unknown) => {
-    throw toThroughlineError(error, 'asking for the limits of JetStream');
-  });
+  const stats = await jsm.getAccountInfo();
   // An account with tiers has its limits there, per number of replicas.
   const tiers = Object.entries(stats.tiers ?? {});
   return tiers.length === 0
@@ -72,32 +67,7 @@ function used(what: string, count: number, limit: number, unit: string): Finding
   return count >= limit * NEARLY_FULL ? warn(check, message, fix) : ok(check, message);
 }
 
-/** Compares this machine's clock with the server's: commands are timed here, dispatches there. */
-export async function clockFindings(
-  connection: NatsConnection,
-  timeoutMs: number,
-  now: () => number,
-): Promise<Finding[]> {
-  const asked = now();
-  const time = await timeOfServer(connection, DISPATCH_STREAM, timeoutMs);
-  const answered = now();
-  if (time === undefined) {
-    return [warn('clock', 'the server does not tell its time without a stream', 'start the services first')];
-  }
-  const skew = Math.round(time - (asked + answered) / 2);
-  const uncertain = Math.ceil((answered - asked) / 2);
-  const message = `the server's clock is ${Math.abs(skew)} ms ${skew < 0 ? 'behind' : 'ahead'} (±${uncertain})`;
-  const fix = 'synchronize both clocks with NTP: times of events are compared';
-  return [Math.abs(skew) - uncertain > MAX_SKEW_MS ? warn('clock', message, fix) : ok('clock', message)];
-}
-
-export const WRITES = 'JetStream writes';
-
-export interface Written {
-  readonly streams: readonly string[];
-  readonly replicas: number;
-  readonly timeoutMs: number;
-}
+const WRITES = 'JetStream writes';
 
 /**
  * Checks if anything can be stored: writes to a temporary stream, and probes the existing streams, which reject all writes
@@ -106,10 +76,10 @@ export interface Written {
 export async function writeFindings(
   connection: NatsConnection,
   jsm: JetStreamManager,
-  { streams, replicas, timeoutMs }: Written,
+  { streams, ...options }: { streams: readonly string[]; replicas: number; timeoutMs: number },
 ): Promise<Finding[]> {
   try {
-    return await withProbeStream(connection, jsm, { replicas, timeoutMs }, async () =>
+    return await withProbeStream(connection, jsm, options, async () =>
       // In a cluster a probed replica would be rebuilt from the other copies.
       connection.info?.cluster === undefined
         ? await stuckFindings(jsm, streams)
@@ -121,31 +91,19 @@ export async function writeFindings(
 }
 
 async function stuckFindings(jsm: JetStreamManager, streams: readonly string[]): Promise<Finding[]> {
-  try {
-    const stuck = await stuckStreams(jsm, PROBE_STREAM, streams);
-    if (stuck.length === 0)
-      return [ok(WRITES, 'a message was stored and removed again, and every stream can write')];
-    const message = `${stuck.join(', ')} cannot write since a write failed, even with room again`;
-    return [fail(WRITES, message, MAKE_ROOM_ON_DISK)];
-  } catch (error) {
-    if (codeOf(toThroughlineError(error, WRITES)) !== 'permission_denied') throw error;
-    const seen =
-      'a message was stored and removed again; this user may not see whether each stream can write';
-    return [ok(WRITES, seen)];
-  }
+  const stuck = await stuckStreams(jsm, PROBE_STREAM, streams);
+  if (stuck.length === 0)
+    return [ok(WRITES, 'a message was stored and removed again, and every stream can write')];
+  const message = `${stuck.join(', ')} cannot write since a write failed, even with room again`;
+  return [fail(WRITES, message, MAKE_ROOM_ON_DISK)];
 }
 
 function refused(cause: unknown): Finding {
   const error = toThroughlineError(cause, 'storing a message');
   const code = codeOf(error);
-  if (code === 'permission_denied') {
-    const message = 'this user may not try whether anything can be stored';
-    return { ...warn(WRITES, message, 'run it as a user with the role operator'), denied: true };
-  }
-  if (code === 'conflict') {
-    const message = `whether anything can be stored is not known: ${messageOf(error)} (${code})`;
-    return warn(WRITES, message, 'run it once more');
-  }
+  if (code === 'permission_denied') throw error;
+  if (code === 'conflict')
+    return warn(WRITES, `another process tests it, too: ${messageOf(error)} (${code})`, 'run it once more');
   const message = `nothing can be stored: ${messageOf(error)} (${code})`;
   // The error names the full resource and its fix.
   if (code === 'store_full') return { check: WRITES, level: 'fail', message };

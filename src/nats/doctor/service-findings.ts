@@ -1,6 +1,5 @@
 import type { NatsConnection, ServiceStats } from 'nats';
 import { z } from 'zod';
-import { codeOf, messageOf } from '../../contracts/errors.js';
 import {
   COMPILER_SERVICE,
   EXTRACTOR_SERVICE,
@@ -8,7 +7,6 @@ import {
   LEARNINGS_SERVICE,
 } from '../../contracts/names.js';
 import { TOOLS_SERVICE } from '../../contracts/tool-requests.js';
-import type { Embedder } from '../../engine/ports/vector-store.js';
 import { counted } from '../../shared/text.js';
 import { MAKE_ROOM } from '../connection/nats-errors.js';
 import { instancesOf } from '../micro/service-health.js';
@@ -32,19 +30,14 @@ const NO_ANSWER = 'check that the stream of the session has a leader: nats strea
 /** Time that the last incident of a service describes its current state. */
 const RECENT_MS = 600_000;
 
-const setAside = z.object({
-  sessions: z.number(),
-  dispatches: z.number(),
-  worst: z.array(z.object({ session: z.string(), code: z.string(), reason: z.string(), since: z.string() })),
-});
+const waiting = z.object({ session: z.string(), code: z.string(), reason: z.string(), since: z.string() });
+const setAside = z.object({ sessions: z.number(), dispatches: z.number(), worst: z.array(waiting) });
 
 const health = z.object({
   host: z.string().optional(),
   errors: z.number(),
-  warnings: z.number(),
   lastIncident: z.object({ at: z.string(), message: z.string(), code: z.string().optional() }).nullable(),
   setAside: setAside.optional(),
-  repaired: z.record(z.string(), z.number()).optional(),
 });
 
 interface ExpectedServices {
@@ -75,7 +68,7 @@ export async function serviceFindings(
         return [fail(check, `no instance answers${where}`, `throughline admin serve --only ${served}`)];
       const findings = instances.flatMap((each) => judged(check, each, version, now));
       const running = counted(instances.length, 'instance answers', 'instances answer');
-      return [...(findings.length > 0 ? findings : [ok(check, running)]), ...repairFindings(instances)];
+      return findings.length > 0 ? findings : [ok(check, running)];
     }),
   );
   return found.flat();
@@ -95,13 +88,8 @@ function judged(check: string, instance: ServiceStats, version: string, now: num
     const judge = now - Date.parse(at) < RECENT_MS ? fail : warn;
     found.push(judge(check, `could store no more at ${at}: ${message} (${code})`, MAKE_ROOM));
   } else if (told.errors > 0) {
-    found.push(
-      warn(
-        check,
-        `${counted(told.errors, 'error')}; last, at ${at}: ${message} (${code})`,
-        'look at its log around that time',
-      ),
-    );
+    const said = `${counted(told.errors, 'error')}; last, at ${at}: ${message} (${code})`;
+    found.push(warn(check, said, 'look at its log around that time'));
   }
   return found;
 }
@@ -109,19 +97,6 @@ function judged(check: string, instance: ServiceStats, version: string, now: num
 function healthIn(instance: ServiceStats): z.infer<typeof health> | undefined {
   const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
   return health.safeParse(data).data;
-}
-
-/** Reports the repairs of results, which show how well agents follow the contract. */
-function repairFindings(instances: readonly ServiceStats[]): Finding[] {
-  const repaired: Record<string, number> = {};
-  for (const instance of instances)
-    for (const [kind, count] of Object.entries(healthIn(instance)?.repaired ?? {}))
-      repaired[kind] = (repaired[kind] ?? 0) + count;
-  const kinds = Object.entries(repaired).sort(([, one], [, other]) => other - one);
-  if (kinds.length === 0) return [];
-  const total = kinds.reduce((sum, [, count]) => sum + count, 0);
-  const each = kinds.map(([kind, count]) => `${kind} ${count}`).join(', ');
-  return [{ ...ok('results', `${counted(total, 'repair')} since the extractor started: ${each}`), repaired }];
 }
 
 /** Reports sessions whose logs reject writes: their dispatches wait in the extractor, and are finally rejected. */
@@ -136,58 +111,4 @@ function setAsideFindings(
   if (sessions <= found.length) return found;
   const message = `has set aside ${counted(dispatches, 'dispatch', 'dispatches')} of ${counted(sessions, 'session')}, including these`;
   return [...found, fail(check, message, MEND)];
-}
-
-export interface ConfiguredEmbedder {
-  readonly load: () => Promise<Embedder | undefined>;
-  /** Milliseconds that a prompt waits for the query's vector. */
-  readonly deadlineMs: number;
-}
-
-const CHECK = 'embedder';
-const TEXTS = ['Is everything in order?', 'Run the tests before each commit'];
-
-/** Checks if the embedder returns vectors in time for a prompt. */
-export async function embedderFindings(
-  { load, deadlineMs }: ConfiguredEmbedder,
-  timeoutMs: number,
-): Promise<Finding[]> {
-  let embedder: Embedder | undefined;
-  let limit: AbortSignal | undefined;
-  try {
-    embedder = await load();
-    if (embedder === undefined) return [];
-    let took = 0;
-    let dimension = 0;
-    // The first text also pays for connecting or warming up.
-    for (const text of TEXTS) {
-      const started = performance.now();
-      limit = AbortSignal.timeout(timeoutMs);
-      const [vector] = await embedder.embed([text], limit);
-      took = Math.round(performance.now() - started);
-      dimension = vector?.length ?? 0;
-    }
-    const message = `${embedder.model} gives ${dimension} numbers in ${took} ms`;
-    if (took <= deadlineMs) return [ok(CHECK, message)];
-    const fix =
-      'raise embedDeadlineMs of THROUGHLINE_TUNING, or use a faster model: until then learnings are found by words alone';
-    return [warn(CHECK, `${message}, and a prompt waits for ${deadlineMs}`, fix)];
-  } catch (error) {
-    const code = codeOf(error);
-    const said = limit?.aborted
-      ? `${embedder?.model} did not answer within ${timeoutMs} ms`
-      : messageOf(error);
-    const message = `${said} (${code})`;
-    return code === 'config_invalid'
-      ? [fail(CHECK, message, 'correct THROUGHLINE_EMBED_…: until then learnings are found by words alone')]
-      : [
-          warn(
-            CHECK,
-            message,
-            'check that it runs and is not overloaded: until then learnings are found by words alone',
-          ),
-        ];
-  } finally {
-    await embedder?.close();
-  }
 }

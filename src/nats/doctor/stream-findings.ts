@@ -1,8 +1,7 @@
-import { AckPolicy, type ConsumerInfo, type JetStreamManager, StorageType } from 'nats';
+import { type ConsumerInfo, type JetStreamManager, StorageType } from 'nats';
 import {
   ALL_SESSIONS,
   ALL_SHARDS,
-  DISPATCH_REVIEWS,
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
   EXTRACTOR_CONSUMER,
@@ -18,12 +17,17 @@ import {
   REJECTED_SUBJECTS,
   SNAPSHOT_BUCKET,
   sessionOfStream,
+  sessionSubjects,
   shardOfStream,
+  shardSubjects,
   TELEMETRY_BUCKET,
+  VECTOR_BUCKET,
 } from '../../contracts/names.js';
-import { counted } from '../../shared/text.js';
-import { ifExists, KEEP_APART, toThroughlineError } from '../connection/nats-errors.js';
-import { strangersOn } from '../jetstream/topology.js';
+import { counted, named } from '../../shared/text.js';
+import { ifExists, KEEP_APART } from '../connection/nats-errors.js';
+import type { DispatchNumbers } from '../jetstream/dispatch-numbers.js';
+import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';
+import { behind, RESTORE_ALL, strangersOn } from '../jetstream/topology.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Backlog of dispatches that is not worrying. */
@@ -32,48 +36,77 @@ const MUCH_TO_DO = 1000;
 interface ExpectedStream {
   readonly name: string;
   readonly subjects: string;
-  readonly replicas: number;
-  /** Describes when it is created, if not at the start. */
+  /** Describes what creates it, if not the start of the services. */
   readonly madeBy?: string;
 }
 
-export function expectedStreams(replicas: number): readonly ExpectedStream[] {
-  const bucket = (name: string, madeBy?: string) => ({
-    ...{ name: `KV_${name}`, subjects: `$KV.${name}.>`, replicas },
-    ...(madeBy !== undefined && { madeBy }),
+const bucket = (name: string, madeBy?: string): ExpectedStream => ({
+  ...{ name: `KV_${name}`, subjects: `$KV.${name}.>` },
+  ...(madeBy !== undefined && { madeBy }),
+});
+
+export const EXPECTED_STREAMS: readonly ExpectedStream[] = [
+  { name: DISPATCH_STREAM, subjects: DISPATCH_SUBJECTS },
+  { name: REJECTED_STREAM, subjects: REJECTED_SUBJECTS },
+  { name: LEARNINGS_STREAM, subjects: LEARNINGS_SUBJECTS },
+  bucket(SNAPSHOT_BUCKET),
+  bucket(LEARNING_SNAPSHOT_BUCKET),
+  bucket(TELEMETRY_BUCKET, 'the first prompt of a session'),
+  bucket(INDEX_BUCKET, 'the keeper, once a session is quiet,'),
+  bucket(LIFECYCLE_BUCKET, 'the first session that is archived or forgotten'),
+  bucket(VECTOR_BUCKET, 'the first learning, with an embedder,'),
+  { name: PROMPTS_STREAM, subjects: PROMPTS_SUBJECTS, madeBy: 'the next prompt' },
+];
+
+/** Findings listed of the streams of sessions. */
+const SHOWN = 10;
+
+/** Checks the streams of the installation, and those of session logs. */
+export async function streamFindings(jsm: JetStreamManager, replicas: number): Promise<Finding[]> {
+  const { found, leaderless } = await listedStreams(jsm, '>');
+  const infos = new Map(found.map((info) => [info.config.name, info]));
+  const expected = EXPECTED_STREAMS.flatMap((stream) => {
+    const check = `stream ${stream.name}`;
+    if (leaderless.includes(stream.name)) return [fail(check, 'has no leader in the cluster', NO_LEADER)];
+    const info = infos.get(stream.name);
+    if (info === undefined) return [missing(check, stream)];
+    const faults = streamFaults(info, { ...stream, replicas });
+    const { messages, bytes } = info.state;
+    return faults.length > 0
+      ? faults
+      : [ok(check, `${counted(messages, 'message')}, ${counted(bytes, 'byte')}`)];
   });
-  return [
-    { name: DISPATCH_STREAM, subjects: DISPATCH_SUBJECTS, replicas },
-    { name: REJECTED_STREAM, subjects: REJECTED_SUBJECTS, replicas },
-    { name: LEARNINGS_STREAM, subjects: LEARNINGS_SUBJECTS, replicas },
-    bucket(SNAPSHOT_BUCKET),
-    bucket(LEARNING_SNAPSHOT_BUCKET),
-    bucket(TELEMETRY_BUCKET, 'the first prompt of a session'),
-    bucket(INDEX_BUCKET, 'the keeper, once a session is quiet,'),
-    bucket(LIFECYCLE_BUCKET, 'the first session that is archived or forgotten'),
-    {
-      name: PROMPTS_STREAM,
-      subjects: PROMPTS_SUBJECTS,
-      replicas,
-      madeBy: 'the next start of the services, or the next prompt,',
-    },
-  ];
+  const logs = found.filter(({ config: { name } }) => isLog(name));
+  const faults = logs.flatMap((info) => streamFaults(info, { ...logOf(info.config.name), replicas }));
+  return [...expected, ...logFindings(logs.length, leaderless.filter(isLog).sort(), faults)];
 }
 
-const RESTART = 'start or restart the services, which create it';
+const NO_LEADER = `${START_HOLDERS}: nats server report jetstream`;
 
-export async function streamFindings(jsm: JetStreamManager, expected: ExpectedStream): Promise<Finding[]> {
-  const check = `stream ${expected.name}`;
-  const info = await ifExists(jsm.streams.info(expected.name), check);
-  if (info === undefined) {
-    if (expected.madeBy !== undefined) return [ok(check, `not there yet: ${expected.madeBy} creates it`)];
-    return [fail(check, 'is missing', `${RESTART}: throughline admin serve`)];
+function missing(check: string, { madeBy }: ExpectedStream): Finding {
+  if (madeBy !== undefined) return ok(check, `not there yet: ${madeBy} creates it`);
+  return fail(check, 'is missing', 'start or restart the services, which create it: throughline admin serve');
+}
+
+function isLog(name: string): boolean {
+  return (sessionOfStream(name) ?? shardOfStream(name)) !== undefined;
+}
+
+function logOf(name: string): ExpectedStream {
+  const session = sessionOfStream(name);
+  const subjects = session === undefined ? shardSubjects(shardOfStream(name) ?? 0) : sessionSubjects(session);
+  return { name, subjects };
+}
+
+function logFindings(count: number, leaderless: readonly string[], faults: readonly Finding[]): Finding[] {
+  const found = faults.slice(0, SHOWN);
+  if (leaderless.length > 0) {
+    const message = `${counted(leaderless.length, 'stream has', 'streams have')} no leader in the cluster (${named(leaderless)}): events can be neither stored nor read`;
+    found.unshift(fail('sessions', message, NO_LEADER));
   }
-  const faults = streamFaults(info, expected);
-  const { messages, bytes } = info.state;
-  return faults.length > 0
-    ? faults
-    : [ok(check, `${counted(messages, 'message')}, ${counted(bytes, 'byte')}`)];
+  const hidden = counted(faults.length - SHOWN, 'further finding');
+  if (faults.length > SHOWN) found.push(warn('sessions', hidden, 'fix these first, then check again'));
+  return found.length > 0 ? found : [ok('sessions', `${counted(count, 'stream')} of events`)];
 }
 
 export interface SeenStream {
@@ -86,111 +119,85 @@ export interface SeenStream {
   };
   readonly state: { readonly bytes: number };
   readonly cluster?: {
-    readonly leader?: string;
     readonly replicas?: readonly { readonly current: boolean; readonly offline?: boolean }[];
   };
 }
 
-export function streamFaults({ config, state, cluster }: SeenStream, expected: ExpectedStream): Finding[] {
-  const check = `stream ${expected.name}`;
-  const edit = `nats stream edit ${expected.name}`;
-  const found: Finding[] = [];
-  if (!config.subjects.includes(expected.subjects)) {
-    const message = `takes ${config.subjects.join(', ')}, not ${expected.subjects}`;
-    found.push(fail(check, message, `${edit} --subjects '${expected.subjects}'`));
-  }
-  if (!config.allow_direct) {
-    found.push(fail(check, 'does not allow direct get, which readers need', `${edit} --allow-direct`));
-  }
-  if (config.storage !== StorageType.File) {
-    found.push(
+export function streamFaults(
+  { config, state, cluster }: SeenStream,
+  { name, subjects, replicas }: ExpectedStream & { readonly replicas: number },
+): Finding[] {
+  const check = `stream ${name}`;
+  const edit = `nats stream edit ${name}`;
+  const { storage, num_replicas: copies, max_bytes: most } = config;
+  const late = (cluster?.replicas ?? []).filter((peer) => peer.offline === true || !peer.current).length;
+  return [
+    !config.subjects.includes(subjects) &&
+      fail(check, `takes ${config.subjects.join(', ')}, not ${subjects}`, `${edit} --subjects '${subjects}'`),
+    !config.allow_direct &&
+      fail(check, 'does not allow direct get, which readers need', `${edit} --allow-direct`),
+    storage !== StorageType.File &&
+      warn(check, 'is kept in memory: a restart of the server loses it', 'make it again on file storage'),
+    copies !== replicas &&
       warn(
         check,
-        'is kept in memory: a restart of the server loses it',
-        'delete it and make it again on file storage',
+        `has ${copies} replicas, THROUGHLINE_REPLICAS says ${replicas}`,
+        `${edit} --replicas ${replicas}`,
       ),
-    );
-  }
-  if (config.num_replicas !== expected.replicas) {
-    const message = `has ${config.num_replicas} replicas, THROUGHLINE_REPLICAS says ${expected.replicas}`;
-    found.push(warn(check, message, `${edit} --replicas ${expected.replicas}`));
-  }
-  if (config.max_bytes > 0 && state.bytes >= config.max_bytes * 0.8) {
-    const message = `holds ${state.bytes} of ${config.max_bytes} bytes`;
-    found.push(warn(check, message, `${edit} --max-bytes, before old messages go or new ones are refused`));
-  }
-  if (cluster !== undefined && !cluster.leader) {
-    found.push(fail(check, 'has no leader: too few of its servers are up', 'nats server report jetstream'));
-  }
-  const late = (cluster?.replicas ?? []).filter((peer) => peer.offline === true || !peer.current);
-  if (late.length > 0) {
-    const message = `${late.length} of its replicas are offline or behind`;
-    found.push(warn(check, message, 'nats server report jetstream'));
-  }
-  return found;
+    most > 0 &&
+      state.bytes >= most * 0.8 &&
+      warn(
+        check,
+        `holds ${state.bytes} of ${most} bytes`,
+        `${edit} --max-bytes, before new messages are refused`,
+      ),
+    late > 0 && warn(check, `${late} of its replicas are offline or behind`, 'nats server report jetstream'),
+  ].filter((finding) => finding !== false);
 }
 
-/** The consumers of dispatches, with the service of `throughline admin serve --only` and their subjects. */
-export const CONSUMERS: Readonly<Record<string, { readonly service: string; readonly subjects: string }>> = {
-  [EXTRACTOR_CONSUMER]: { service: 'extractor', subjects: DISPATCH_SUBJECTS },
-  [LEARNER_CONSUMER]: { service: 'learnings', subjects: DISPATCH_REVIEWS },
-};
+/** The consumers of dispatches, with the service of `throughline admin serve --only`. */
+const CONSUMERS = { [EXTRACTOR_CONSUMER]: 'extractor', [LEARNER_CONSUMER]: 'learnings' } as const;
 
-/** Checks a shared consumer and its backlog. */
-export async function consumerFindings(
-  jsm: JetStreamManager,
-  consumer: string,
-  ackWaitMs: number,
-): Promise<Finding[]> {
-  const check = `consumer ${consumer}`;
-  const { service, subjects = DISPATCH_SUBJECTS } = CONSUMERS[consumer] ?? {};
-  const start = `throughline admin serve --only ${service}`;
-  const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, consumer), check);
-  return info === undefined
-    ? [fail(check, 'is missing', `start its service, which creates it: ${start}`)]
-    : judged(check, info, { ackWaitMs, consumer, subjects, start });
+/** Checks the shared consumers and their backlog. */
+export async function consumerFindings(jsm: JetStreamManager, ackWaitMs: number): Promise<Finding[]> {
+  const found = await Promise.all(
+    Object.entries(CONSUMERS).map(async ([consumer, service]) => {
+      const check = `consumer ${consumer}`;
+      const start = `throughline admin serve --only ${service}`;
+      const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, consumer), check);
+      return info === undefined
+        ? [fail(check, 'is missing', `start its service, which creates it: ${start}`)]
+        : consumerFaults(check, info, ackWaitMs, start);
+    }),
+  );
+  return found.flat();
 }
 
-function judged(
-  check: string,
-  info: ConsumerInfo,
-  expected: { ackWaitMs: number; consumer: string; subjects: string; start: string },
-): Finding[] {
-  const { ackWaitMs, consumer, subjects, start } = expected;
+function consumerFaults(check: string, info: ConsumerInfo, ackWaitMs: number, start: string): Finding[] {
   const { config, num_pending: waiting, num_ack_pending: inHand, num_redelivered: again } = info;
-  const remake = `nats consumer rm ${DISPATCH_STREAM} ${consumer}; its service creates it again`;
-  const found: Finding[] = [];
-  const taken = config.filter_subjects ?? [config.filter_subject ?? DISPATCH_SUBJECTS];
-  if (!taken.includes(subjects)) {
-    found.push(fail(check, `takes ${taken.join(', ')}, not ${subjects}`, remake));
-  }
-  if (config.ack_policy !== AckPolicy.Explicit) {
-    found.push(fail(check, `acknowledges by ${config.ack_policy}: results may be lost`, remake));
-  }
-  if ((config.max_deliver ?? -1) > 0) {
-    const message = `gives up after ${config.max_deliver} deliveries: such results are neither facts nor rejected`;
-    found.push(fail(check, message, remake));
-  }
   const ackWait = (config.ack_wait ?? 0) / 1_000_000;
-  if (ackWait !== ackWaitMs) {
-    const message = `delivers again after ${ackWait} ms, ackWaitMs of THROUGHLINE_TUNING is ${ackWaitMs}`;
-    found.push(warn(check, message, `start its service again, which sets it: ${start}`));
-  }
-  // With a backlog every pull is answered at once: a service that holds dispatches is working.
-  if (info.num_waiting === 0 && inHand === 0 && waiting > 0) {
-    const message = `${counted(waiting, 'dispatch waits', 'dispatches wait')}, and no service fetches them`;
-    found.push(fail(check, message, `start its service: ${start}`));
-  } else if (waiting > MUCH_TO_DO) {
-    found.push(warn(check, `${waiting} dispatches wait`, `start more of it, or look at the logs: ${start}`));
-  }
-  if (again > 0) {
-    const message = `${counted(again, 'dispatch in hand was', 'dispatches in hand were')} delivered before`;
-    found.push(warn(check, message, 'read the log of its service: it says why they fail'));
-  }
   const waits = counted(waiting, 'dispatch waits', 'dispatches wait');
-  return found.length > 0
-    ? found
-    : [ok(check, `${waits}, ${counted(inHand, 'is', 'are')} in hand or set aside`)];
+  // With a backlog every pull is answered at once: a service that holds dispatches is working.
+  const isIdle = info.num_waiting === 0 && inHand === 0 && waiting > 0;
+  const other = `delivers again after ${ackWait} ms, ackWaitMs of THROUGHLINE_TUNING is ${ackWaitMs}`;
+  const repeated = `${counted(again, 'dispatch in hand was', 'dispatches in hand were')} delivered before`;
+  const found = [
+    ackWait !== ackWaitMs && warn(check, other, `start its service again, which sets it: ${start}`),
+    isIdle && fail(check, `${waits}, and no service fetches them`, `start its service: ${start}`),
+    !isIdle && waiting > MUCH_TO_DO && warn(check, waits, `start more of it, or look at the logs: ${start}`),
+    again > 0 && warn(check, repeated, 'read the log of its service: it says why they fail'),
+  ].filter((finding) => finding !== false);
+  if (found.length > 0) return found;
+  return [ok(check, `${waits}, ${counted(inHand, 'is', 'are')} in hand or set aside`)];
+}
+
+/** Checks if dispatch numbers are behind those that the installation has given. */
+export async function numberFindings(jsm: JetStreamManager, numbers: DispatchNumbers): Promise<Finding[]> {
+  const info = await ifExists(jsm.streams.info(DISPATCH_STREAM), 'looking at the dispatches');
+  const highest = await numbers.highest();
+  if (info === undefined || highest === undefined || info.state.last_seq >= highest) return [];
+  const message = behind(DISPATCH_STREAM, info.state.last_seq, `the installation has given ${highest}`);
+  return [fail(`stream ${DISPATCH_STREAM}`, message, RESTORE_ALL)];
 }
 
 export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]> {
@@ -215,14 +222,10 @@ const OURS: readonly (readonly [subjects: string, isOurs: (stream: string) => bo
 export async function strangerFindings(jsm: JetStreamManager): Promise<Finding[]> {
   const found: Finding[] = [];
   for (const [subjects, isOurs] of OURS) {
-    try {
-      const strangers = await strangersOn(jsm, subjects, isOurs);
-      if (strangers.length === 0) continue;
-      const message = `${subjects} is taken in whole or in part by ${counted(strangers.length, 'stream')} of another application: ${strangers.slice(0, 10).join(', ')}`;
-      found.push(fail('subjects', message, KEEP_APART));
-    } catch (error) {
-      throw toThroughlineError(error, `looking who takes ${subjects}`);
-    }
+    const strangers = await strangersOn(jsm, subjects, isOurs);
+    if (strangers.length === 0) continue;
+    const who = `${counted(strangers.length, 'stream')} of another application: ${named(strangers)}`;
+    found.push(fail('subjects', `${subjects} is taken in whole or in part by ${who}`, KEEP_APART));
   }
   return found.length > 0 ? found : [ok('subjects', 'no other stream takes subjects of Throughline')];
 }

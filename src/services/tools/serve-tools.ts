@@ -24,7 +24,6 @@ import {
   type ToolArguments,
   toolSubject,
 } from '../../contracts/tool-requests.js';
-import { loadEmbedder } from '../../engine/embedding/load-embedder.js';
 import { waitLimit } from '../../engine/folding/caught-up.js';
 import type {
   SessionCommander,
@@ -39,7 +38,7 @@ import { decide } from '../../memory/session/commands/decide-session.js';
 import { answer } from '../../memory/session/commands/session-decision.js';
 import { candidates } from '../../memory/session/commands/task-commands.js';
 import { seenState } from '../../memory/session/session-state.js';
-import { quickCheck } from '../../nats/doctor/examine.js';
+import { examine } from '../../nats/doctor/examine.js';
 import { SERVED } from '../../nats/doctor/service-findings.js';
 import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
 import type { Endpoint } from '../../nats/micro/service-answer.js';
@@ -168,16 +167,7 @@ export async function serveTools(
       },
       partMs: HEALTH_PART_MS,
       clock: systemClock,
-      quickCheck: () =>
-        quickCheck(nats, {
-          ...config,
-          version: VERSION,
-          now: Date.now,
-          embedder: config.embedder && {
-            load: () => loadEmbedder(config.embedder),
-            deadlineMs: config.embedDeadlineMs,
-          },
-        }),
+      quickCheck: () => examine(nats.connection, { ...config, version: VERSION, now: Date.now }, true),
     }),
   };
   const trace = createTraceService({
