@@ -12,11 +12,8 @@ import { pause } from '../runtime/batched.js';
  * Computes the missing vectors of a project's learnings in the background.
  *
  * A vector is current if its model, text and dimension are. Model and text are read from the store. The dimension shows only
- * in the embedder's answers, so the first run probes with one text: if a model was replaced under its name, all vectors are
- * computed again. Later the next learning reveals a replacement, or a caller reports it with `exchanged`.
- *
- * A refused text is isolated by halving the batch, logged, and skipped until the text or the model changes. If the embedder
- * refuses a text that it accepted before, the run fails and another acceptable text is looked for.
+ * in the embedder's answers: if a model was replaced under its name, the next learning reveals it, or a caller reports it with
+ * `exchanged`, and all vectors are computed again. A refused text is logged, and tried again with the next run.
  *
  * Each project has at most one run; learnings that arrive meanwhile are handled next. A failed run is retried with
  * exponential backoff. Two processes may compute the same vector, which is only wasted work.
@@ -36,10 +33,10 @@ export interface VectoriserOptions {
 
 type Learnings = ReadonlyMap<string, Learning>;
 
-/** The text behind a stored vector of the embedder's model, or a text that the embedder refused. */
+/** The text behind a stored vector of the embedder's model. */
 interface Known {
   readonly text: string;
-  readonly dimension: number | undefined;
+  readonly dimension: number;
 }
 
 type Missing = readonly [id: Token, text: string];
@@ -59,7 +56,6 @@ const MAX_PROJECTS = 100;
 
 export class Vectoriser {
   readonly #options: Required<VectoriserOptions>;
-  readonly #tolerant: TolerantEmbedder;
   readonly #projects: LRUCache<Token, Project>;
   readonly #running = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
@@ -69,7 +65,6 @@ export class Vectoriser {
   constructor(options: VectoriserOptions) {
     const { batch = 64, pauseMs = 1000, maxPauseMs = 60_000, random = Math.random } = options;
     this.#options = { ...options, batch, pauseMs, maxPauseMs, random };
-    this.#tolerant = new TolerantEmbedder(options.embedder);
     this.#projects = new LRUCache({ max: MAX_PROJECTS });
   }
 
@@ -143,15 +138,17 @@ export class Vectoriser {
   async #bring(project: Token, slot: Project, learnings: Learnings): Promise<void> {
     const { embedder, logger, batch } = this.#options;
     await this.#read(project, slot);
-    await this.#probe(learnings);
     const started = this.#dimension;
     let computed = 0;
+    const refused = new Set<Token>();
     for (;;) {
       // Recomputed each time: a batch with another dimension makes all earlier vectors stale.
-      const missing = this.#missing(slot, learnings).slice(0, batch);
+      const missing = this.#missing(slot, learnings)
+        .filter(([id]) => !refused.has(id))
+        .slice(0, batch);
       if (missing.length === 0) break;
       const texts = missing.map(([, text]) => text);
-      const given = await this.#tolerant.embed(texts, this.#stopping.signal);
+      const given = await embedEach(embedder, texts, this.#stopping.signal);
       const dimension = given.find((vector) => vector instanceof Float32Array)?.length ?? this.#dimension;
       if (dimension !== this.#dimension && this.#dimension !== started) {
         throw new ThroughlineError(
@@ -160,24 +157,18 @@ export class Vectoriser {
         );
       }
       this.#dimension = dimension;
-      computed += await this.#store(project, slot, missing, given);
+      computed += await this.#store(project, slot, missing, given, refused);
     }
     if (computed > 0)
       logger.info({ project, computed, model: embedder.model }, 'vectors of learnings computed');
-  }
-
-  /** Determines the dimension from a single text, if no accepted text is known. */
-  async #probe(learnings: Learnings): Promise<void> {
-    const texts = [...learnings.values()].filter(embeddable).map(({ content }) => content);
-    const vector = await this.#tolerant.probe(texts, this.#stopping.signal);
-    if (vector !== undefined) this.#dimension = vector.length;
   }
 
   #missing(slot: Project, learnings: Learnings): Missing[] {
     const missing: Missing[] = [];
     for (const learning of learnings.values()) {
       const known = slot.known.get(learning.id);
-      if (known?.text === learning.content && known.dimension === this.#dimension) continue;
+      if (known?.text === learning.content && known.dimension === (this.#dimension ?? known.dimension))
+        continue;
       if (embeddable(learning)) missing.push([learning.id, learning.content]);
     }
     return missing;
@@ -199,12 +190,13 @@ export class Vectoriser {
     slot.through = read.through;
   }
 
-  /** Stores the vectors and marks refused texts. Returns the number stored. */
+  /** Stores the vectors and adds the refused learnings to `refused`. Returns the number stored. */
   async #store(
     project: Token,
     slot: Project,
     texts: readonly Missing[],
     given: readonly (Float32Array | TextsRefusedError)[],
+    refused: Set<Token>,
   ): Promise<number> {
     const { vectors, embedder, logger } = this.#options;
     const { model } = embedder;
@@ -213,7 +205,7 @@ export class Vectoriser {
       if (vector === undefined)
         throw new ThroughlineError('unavailable', `${model} returned too few vectors`);
       if (vector instanceof TextsRefusedError) {
-        slot.known.set(learning, { text, dimension: this.#dimension });
+        refused.add(learning);
         const fields = { project, learning, code: vector.code, err: vector };
         logger.warn(fields, 'a learning has no vector: the embedder refuses its text');
         return 0;
@@ -231,79 +223,22 @@ function embeddable(learning: Learning): learning is Learning & { readonly id: T
   return isToken(learning.id) && learning.content.trim() !== '';
 }
 
-/** Texts that one probe tries, one by one. */
-const PROBES = 8;
-
-/** Isolates the texts that an embedder refuses, by halving the batch. */
-export class TolerantEmbedder {
-  readonly #embedder: Embedder;
-  /** A text that the embedder accepted before: if it is refused now, the embedder is at fault and not a text. */
-  #taken: string | undefined;
-  #tried = 0;
-
-  constructor(embedder: Embedder) {
-    this.#embedder = embedder;
+/**
+ * Embeds texts; if the embedder refuses them together, each alone, so that one bad text does not keep the others from their
+ * vectors. Returns for each text its vector, or the error that refused it.
+ */
+export async function embedEach(
+  embedder: Embedder,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<(Float32Array | TextsRefusedError)[]> {
+  try {
+    return await embedder.embed(texts, signal);
+  } catch (error) {
+    if (!(error instanceof TextsRefusedError)) throw error;
+    if (texts.length === 1) return [error];
   }
-
-  /**
-   * Looks for a text that the embedder accepts, if none is known.
-   *
-   * @returns its vector, if one was looked for
-   * @throws the embedder's error if all texts of this probe are refused; the next call tries others
-   */
-  async probe(texts: readonly string[], signal: AbortSignal): Promise<Float32Array | undefined> {
-    if (this.#taken !== undefined || texts.length === 0) return undefined;
-    const from = this.#tried % texts.length;
-    let refusal: unknown;
-    for (const text of [...texts.slice(from), ...texts.slice(0, from)].slice(0, PROBES)) {
-      try {
-        const [vector] = await this.#embedder.embed([text], signal);
-        this.#taken = text;
-        return vector;
-      } catch (error) {
-        if (!(error instanceof TextsRefusedError)) throw error;
-        this.#tried += 1;
-        refusal = error;
-      }
-    }
-    throw refusal;
-  }
-
-  /**
-   * @returns for each text its vector, or the error that refused it
-   * @throws the embedder's error if it returns no vectors at all
-   */
-  async embed(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | TextsRefusedError)[]> {
-    try {
-      return await this.#embedder.embed(texts, signal);
-    } catch (error) {
-      if (!(error instanceof TextsRefusedError)) throw error;
-      await this.#confirm(error, signal);
-    }
-    if (texts.length === 1) return this.#again(texts, signal);
-    const middle = Math.ceil(texts.length / 2);
-    const first = await this.embed(texts.slice(0, middle), signal);
-    return [...first, ...(await this.embed(texts.slice(middle), signal))];
-  }
-
-  /** Throws if the text that was accepted before is now refused; `probe` then looks for another one. */
-  async #confirm(refusal: TextsRefusedError, signal: AbortSignal): Promise<void> {
-    if (this.#taken === undefined) throw refusal;
-    try {
-      await this.#embedder.embed([this.#taken], signal);
-    } catch (error) {
-      if (error instanceof TextsRefusedError) this.#taken = undefined;
-      throw error;
-    }
-  }
-
-  /** Retries a single text: a momentary refusal of everything is not the text's fault. */
-  async #again(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | TextsRefusedError)[]> {
-    try {
-      return await this.#embedder.embed(texts, signal);
-    } catch (error) {
-      if (!(error instanceof TextsRefusedError)) throw error;
-      return [error];
-    }
-  }
+  const each: (Float32Array | TextsRefusedError)[] = [];
+  for (const text of texts) each.push(...(await embedEach(embedder, [text], signal)));
+  return each;
 }

@@ -119,8 +119,12 @@ const SDK = '@opentelemetry/sdk-node';
 /** Deadline of the last flush: an unreachable collector must not block the exit. */
 const LAST_SPANS_MS = 2000;
 
+type Sdk = typeof import('@opentelemetry/sdk-node');
+
 /** Loads the SDK installed beside Throughline. Throws ThroughlineError `config_invalid` if it is missing. */
-export async function loadOtelSdk(load = () => import('@opentelemetry/sdk-node')) {
+export async function loadOtelSdk(
+  load: () => Promise<Sdk> = () => import('@opentelemetry/sdk-node'),
+): Promise<Sdk> {
   try {
     return await load();
   } catch (cause) {

@@ -1,7 +1,7 @@
 import { codeOf, TextsRefusedError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
-import { TolerantEmbedder } from '../../engine/embedding/vectorizer.js';
+import { embedEach } from '../../engine/embedding/vectorizer.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
@@ -33,7 +33,6 @@ interface FactVectoriserOptions {
  */
 export class FactVectoriser {
   readonly #options: FactVectoriserOptions;
-  readonly #tolerant: TolerantEmbedder;
   readonly #stopping = new AbortController();
   readonly #next = batched((sessions: readonly Token[]) => this.#bringAll(new Set(sessions)));
   #running: Promise<void> = Promise.resolve();
@@ -43,7 +42,6 @@ export class FactVectoriser {
 
   constructor(options: FactVectoriserOptions) {
     this.#options = options;
-    this.#tolerant = new TolerantEmbedder(options.embedder);
     this.#warn = limitedWarnings(options.logger, () => performance.now());
   }
 
@@ -82,8 +80,7 @@ export class FactVectoriser {
     for (let from = 0; from < missing.length; from += batch) {
       const some = missing.slice(from, from + batch);
       const texts = some.map((each) => redactText(embeddedText(each), secrets).value);
-      await this.#tolerant.probe(texts, signal);
-      const found = await this.#tolerant.embed(texts, signal);
+      const found = await embedEach(embedder, texts, signal);
       const vectors = some.flatMap(({ fact: { id } }, at) => {
         const vector = found[at];
         if (vector instanceof TextsRefusedError) this.#refused.add(id);

@@ -46,10 +46,9 @@ describe('the vectoriser', () => {
     for (const learning of learnings.values()) {
       expect((await stored()).get(learningId(Number.parseInt(learning.id, 16)))).toEqual(vectorOf(learning));
     }
-    // The first call has one text, which yields the dimension.
-    expect(embedder.calls.map((texts) => texts.length)).toEqual([1, 4, 4, 2]);
+    expect(embedder.calls.map((texts) => texts.length)).toEqual([4, 4, 2]);
     await inStep(new Map(learnings));
-    expect(embedder.calls).toHaveLength(4);
+    expect(embedder.calls).toHaveLength(3);
   });
 
   it('the vectorizer computes only the texts that changed', async () => {
@@ -68,7 +67,7 @@ describe('the vectoriser', () => {
     await started({ vectors }).inStep(learnings);
     const later = started({ vectors });
     await later.inStep(learnings);
-    expect(later.embedder.calls).toEqual([[learningOf(1).content]]);
+    expect(later.embedder.calls).toEqual([]);
   });
 
   it('the vectorizer computes all vectors again for another model', async () => {
@@ -79,16 +78,6 @@ describe('the vectoriser', () => {
     await later.inStep(learnings);
     const models = [...(await later.stored()).values()].map(({ model }) => model);
     expect(models).toEqual(['another', 'another']);
-  });
-
-  it('the vectorizer computes all vectors again when the model was exchanged under its name before its start', async () => {
-    const vectors = new MemoryVectorStore();
-    const learnings = mapOf(learningOf(1), learningOf(2), learningOf(3));
-    await started({ vectors }).inStep(learnings);
-    const later = started({ vectors, embedder: scriptedEmbedder('bag', 32) });
-    await later.inStep(learnings);
-    const lengths = [...(await later.stored()).values()].map(({ vector }) => vector.length);
-    expect(lengths).toEqual([32, 32, 32]);
   });
 
   it('the vectorizer computes all vectors again when the model is exchanged under its name while it runs', async () => {
@@ -226,7 +215,7 @@ describe('the vectoriser', () => {
       };
     const some = (count: number) => Array.from({ length: count }, (_, n) => learningOf(n + 1));
 
-    it('the vectorizer computes all other vectors when the embedder refuses a text, names that text, and asks for it no more', async () => {
+    it('the vectorizer computes all other vectors when the embedder refuses a text, and names that text', async () => {
       const { embedder, inStep, stored, warnings } = started({ batch: 8 });
       const bad = [1, 13, 14];
       const learnings = some(20).map((learning, index) =>
@@ -245,9 +234,6 @@ describe('the vectoriser', () => {
           }),
         ),
       );
-      embedder.calls.length = 0;
-      await inStep(mapOf(...learnings));
-      expect(embedder.calls).toEqual([]);
     });
 
     it('the vectorizer asks for a refused text again when it reads differently, and when the model was exchanged', async () => {
@@ -265,33 +251,20 @@ describe('the vectoriser', () => {
       expect((await stored()).get(learningId(3))).toEqual(vectorOf(learningOf(3, 'no'), 32));
     });
 
-    it('the vectorizer sets nothing aside while all is refused, and goes on when it no longer is', async () => {
+    it('the vectorizer asks for texts that were refused for a moment with the next change', async () => {
       const { embedder, inStep, stored, warnings } = started();
-      await inStep(mapOf(learningOf(1)));
-      let refusals = 5;
       embedder.before = async () => {
-        refusals -= 1;
-        if (refusals >= 0) throw new TextsRefusedError('answered 400: no model is loaded');
-      };
-      const learnings = mapOf(...some(9));
-      await inStep(learnings);
-      expect((await stored()).size).toBe(9);
-      expect(warnings.length).toBeGreaterThan(0);
-      for (const { fields } of warnings) expect(fields).not.toHaveProperty('learning');
-    });
-
-    it('the vectorizer tries again when the first texts are all refused', async () => {
-      const { embedder, inStep, stored } = started();
-      let refusals = 20;
-      embedder.before = async () => {
-        refusals -= 1;
-        if (refusals >= 0) throw new TextsRefusedError('answered 400: no model is loaded');
+        throw new TextsRefusedError('answered 400: no model is loaded');
       };
       await inStep(mapOf(...some(3)));
-      expect((await stored()).size).toBe(3);
+      expect((await stored()).size).toBe(0);
+      expect(warnings).toHaveLength(3);
+      embedder.before = async () => {};
+      await inStep(mapOf(...some(4)));
+      expect((await stored()).size).toBe(4);
     });
 
-    it('the vectorizer looks for the first text that is taken when the texts before it are all refused', async () => {
+    it('the vectorizer computes the one text that is taken when the texts before it are all refused', async () => {
       const { embedder, inStep, stored } = started();
       const refused = Array.from({ length: 20 }, (_, n) => learningOf(n + 1, `no ${n + 1}`));
       embedder.before = refusing(...refused.map(({ content }) => content));
@@ -308,18 +281,6 @@ describe('the vectoriser', () => {
       await inStep(mapOf(...some(4)));
       const lengths = [2, 3, 4].map(async (n) => (await stored()).get(learningId(n))?.vector.length);
       expect(await Promise.all(lengths)).toEqual([32, 32, 32]);
-    });
-
-    it('the vectorizer sets no text aside that was refused for a moment only', async () => {
-      const { embedder, inStep, stored, warnings } = started();
-      await inStep(mapOf(learningOf(1)));
-      embedder.before = async () => {
-        embedder.before = async () => {};
-        throw new TextsRefusedError('returned no embeddings');
-      };
-      await inStep(mapOf(learningOf(1), learningOf(2)));
-      expect((await stored()).size).toBe(2);
-      expect(warnings).toEqual([]);
     });
   });
 
