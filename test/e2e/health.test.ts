@@ -23,13 +23,13 @@ beforeAll(async () => {
 afterAll(() => nats.stop());
 
 describe('throughline admin health', () => {
-  it('health says in one line that all services answer, and exits 0', async () => {
+  it('health says in a line for each service that it answers, and exits 0', async () => {
     await using _serving = await startCli(['admin', 'serve'], env);
     expect(await cli(['admin', 'health'], { env })).toEqual({
       code: 0,
-      stdout: `ok    ${['extractor', 'prompt-compiler', 'session-tools', 'learnings', 'keeper']
-        .map((name) => `service ${name}: 1 instance answers`)
-        .join('; ')}\n`,
+      stdout: ['extractor', 'prompt-compiler', 'session-tools', 'learnings', 'keeper']
+        .map((name) => `ok    service ${name}: 1 instance answers\n`)
+        .join(''),
       stderr: '',
     });
   });
@@ -66,10 +66,11 @@ describe('throughline admin health', () => {
       ['admin', 'serve', '--only', 'extractor', 'tools', 'learnings', 'keeper'],
       env,
     );
-    expect(await cli(['admin', 'health'], { env })).toEqual({
+    expect(await cli(['admin', 'health'], { env })).toMatchObject({
       code: 1,
-      stdout: 'fail  service prompt-compiler: no instance answers\n',
-      stderr: '',
+      stdout: expect.stringContaining(
+        'fail  service prompt-compiler: no instance answers\n      → throughline admin serve --only compiler\n',
+      ),
     });
     expect(await cli(['admin', 'health', '--only', 'extractor', 'tools'], { env })).toMatchObject({
       code: 0,
@@ -92,10 +93,9 @@ describe('throughline admin health', () => {
     });
     expect(await cli(['admin', 'health', '--only', 'extractor'], { env })).toMatchObject({ code: 0 });
     const here = ['admin', 'health', '--only', 'extractor', '--here'];
-    expect(await cli(here, { env })).toEqual({
+    expect(await cli(here, { env })).toMatchObject({
       code: 1,
-      stdout: `fail  service extractor: no instance answers on ${hostname()}\n`,
-      stderr: '',
+      stdout: expect.stringMatching(`^fail  service extractor: no instance answers on ${hostname()}\n`),
     });
     await using _serving = await startCli(['admin', 'serve', '--only', 'extractor'], env);
     expect(await cli(here, { env })).toMatchObject({
@@ -113,7 +113,7 @@ describe('throughline admin health', () => {
     });
     serving.signal('SIGCONT');
     expect(hanging).toMatchObject({ code: 1, stderr: '' });
-    expect(hanging.stdout).toMatch(/^fail {2}service extractor: no instance answers; .*\n$/);
+    expect(hanging.stdout).toMatch(/^fail {2}service extractor: no instance answers\n/);
   });
 
   it('health says in one line that no server answers', async () => {
