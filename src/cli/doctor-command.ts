@@ -85,11 +85,6 @@ const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 function findingLines({ check, level, message, fix }: Finding, coloured: boolean): string {
   const pc = picocolors.createColors(coloured);
-  const lines = [`${levelText(level, coloured)}  ${check}: ${visible(message)}`];
-  if (fix !== undefined) lines.push(`      ${pc.dim(`→ ${visible(fix)}`)}`);
-  return lines.join('\n');
-}
-
-function levelText(level: Finding['level'], coloured: boolean): string {
-  return picocolors.createColors(coloured)[COLOURS[level]](level.padEnd(4));
+  const line = `${pc[COLOURS[level]](level.padEnd(4))}  ${check}: ${visible(message)}`;
+  return fix === undefined ? line : `${line}\n      ${pc.dim(`→ ${visible(fix)}`)}`;
 }

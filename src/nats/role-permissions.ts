@@ -71,9 +71,6 @@ interface PermissionOptions {
   readonly sessions?: readonly Token[];
 }
 
-/** Roles that can be restricted to sessions. */
-export const SESSION_ROLES: ReadonlySet<AccessRole> = new Set(['publisher', 'reader']);
-
 export function permissionsOf(role: AccessRole, { inboxPrefix, sessions }: PermissionOptions): Permissions {
   const { publish, subscribe = [], deny = [] } = GRANTS[role](sessions);
   return {
