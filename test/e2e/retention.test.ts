@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
-import { PER_SESSION, token } from '../../src/contracts/names.js';
+import { token } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline } from '../../src/index.js';
