@@ -39,6 +39,7 @@ describe('throughline doctor on a healthy installation', () => {
     expect({ code, checks: found.map(({ check }) => check) }).toEqual({
       code: 0,
       checks: [
+        'server in use',
         ...['server', 'JetStream storage', 'JetStream memory', 'JetStream streams', 'JetStream consumers'],
         ...['JetStream writes', 'subjects'],
         ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
@@ -54,7 +55,7 @@ describe('throughline doctor on a healthy installation', () => {
   it('the doctor prints a line for each check', async () => {
     const { code, stdout } = await cli(['doctor'], { env: { NATS_URL: system.url } });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ok {4}server: nats-server \d/);
+    expect(stdout).toMatch(/^ok {4}server in use: .*\nok {4}server: nats-server \d/);
     expect(
       stdout
         .trimEnd()
@@ -66,7 +67,7 @@ describe('throughline doctor on a healthy installation', () => {
   it('colours the levels as other commands colour what they print', async () => {
     const env = { NATS_URL: system.url, NO_COLOR: '', FORCE_COLOR: '1' };
     const { stdout } = await cli(['doctor'], { env });
-    expect(stdout.startsWith('\u001b[32mok  \u001b[39m  server: nats-server ')).toBe(true);
+    expect(stdout.startsWith('\u001b[32mok  \u001b[39m  server in use: ')).toBe(true);
     expect((await cli(['admin', 'health'], { env })).stdout.startsWith('\u001b[32mok  \u001b[39m  ')).toBe(
       true,
     );
@@ -232,7 +233,10 @@ describe('throughline doctor', () => {
   it('the doctor fails for an account without JetStream, and looks no further', async () => {
     await using nats = await startPrivateNats({ extraConfig: NO_JETSTREAM });
     const { code, found } = await doctor(nats.url, USER);
-    expect({ code, levels: levels(found) }).toEqual({ code: 1, levels: { server: 'ok', JetStream: 'fail' } });
+    expect({ code, levels: levels(found) }).toEqual({
+      code: 1,
+      levels: { 'server in use': 'ok', server: 'ok', JetStream: 'fail' },
+    });
   });
 
   it('the doctor tells an account that is nearly full from one that is full, for each of its limits', async () => {
