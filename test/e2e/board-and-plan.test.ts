@@ -59,29 +59,6 @@ describe('a result of a board task', () => {
       '',
     ]);
   });
-
-  it('a result of a board task gives way to a later command, and moves nothing where the session says so', async () => {
-    const session = await begun('Write the lexer', 'Write the parser');
-    await review(session, 'TAS-1', 'approved');
-    await client.tools.taskStatus({ session, id: '1', status: 'remaining' });
-    expect(await boardOf(session)).toEqual(['TAS-1 remaining', 'TAS-2 remaining']);
-    const { code } = await up.cli(['session', 'open', session, '--settings', 'boardFollowsResults=false']);
-    expect(code).toBe(0);
-    await review(session, 'TAS-2', 'approved');
-    expect(await boardOf(session)).toEqual(['TAS-1 remaining', 'TAS-2 remaining']);
-  });
-
-  it('a result of a board task that is sent back has the next agent take it', async () => {
-    const session = await begun('Write the lexer', 'Write the parser');
-    await client.tools.taskNext({ session, claim: 'ann' });
-    expect(await client.tools.taskNext({ session, claim: 'ann' })).toMatchObject({ task: { id: 'TAS-1' } });
-    await work(session, 'TAS-1');
-    await client.tools.iterationComplete({ session });
-    await review(session, 'TAS-1', 'needs_changes', { required_fixes: ['Close the file'] });
-    expect(await client.tools.taskNext({ session, claim: 'bob' })).toMatchObject({
-      task: { id: 'TAS-1', claimed_by: 'bob' },
-    });
-  });
 });
 
 describe('board and plan', () => {
@@ -111,22 +88,5 @@ describe('board and plan', () => {
     expect(status.stdout).toContain('  TAS-1  reviewer approved, next: ');
     expect(iteration.prompt).toMatch(/\nPlan: .* \(last result: implementer_failed\)\n/);
     expect(iteration.prompt).toContain('[TAS-2] Write the parser (last result: implementer_completed)');
-  });
-});
-
-describe('an iteration', () => {
-  it('an iteration needs no first step: what is written first opens it', async () => {
-    const session = newSession('fresh');
-    const tool = async (name: string, ...args: string[]) => {
-      const { code, stdout, stderr } = await up.cli(['tool', name, '--session', session, ...args]);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      return stdout;
-    };
-    await tool('note-add', '--content', 'No docker on CI');
-    expect(await tool('iteration-summary', '--summary', 'Read the spec')).toMatch(
-      /^#1 \S+ running Read the spec\n$/,
-    );
-    expect(await tool('iteration-complete')).toMatch(/^#1 \S+ complete Read the spec\n$/);
-    expect(await tool('iteration-summary', '--summary', 'More')).toMatch(/^#2 \S+ running More\n$/);
   });
 });

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/cli/program.js';
 import { freePort, portProblem } from '../../src/nats/server/server-process.js';
 import { VERSION } from '../../src/version.js';
 import { cli, startCli, startUp, type Up } from '../support/cli.js';
@@ -135,26 +134,6 @@ describe('prompt', () => {
     );
   });
 
-  it('compile shows the likely files, as many as --max-files says, and what --open names first', async () => {
-    const { stdout } = await up.cli([...base, '--after', last]);
-    expect(stdout).toContain('\nLikely files:\n- src/a.ts (fits the words of the task)\n');
-    const args = [
-      ...base,
-      '--open',
-      '/srv/app/src/a.ts',
-      '--cwd',
-      '/srv/app',
-      '--json',
-      '--include',
-      'files',
-    ];
-    const { files } = JSON.parse((await up.cli(args)).stdout);
-    expect(files).toEqual([{ path: 'src/a.ts', score: expect.any(Number), uses: 1, tasks: ['1'] }]);
-    const none = await up.cli([...base, '--max-files', '0', '--json', '--include', 'files']);
-    expect(JSON.parse(none.stdout)).toMatchObject({ files: [] });
-    expect((await up.cli([...base, '--max-files', '51'])).stderr).toContain('--max-files');
-  });
-
   it('compile prints the reply with --json, with --explain all parts of it, and the reason for each fact with --explain', async () => {
     const json = await up.cli([...base, '--after', last, '--json', '--explain', '--max-facts', '2']);
     const reply: unknown = JSON.parse(json.stdout);
@@ -199,23 +178,6 @@ describe('prompt', () => {
     const wrong = await up.cli([...base, '--tags', 'files']);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     expect(wrong.stderr).toMatch(/--tags is "files": use file_change, /);
-  });
-
-  it('compile shows the past with --as-of, and another prefix with --role', async () => {
-    const past = await up.cli([...base, '--as-of', '1']);
-    expect(past.stdout).not.toContain('required fix');
-    const now = await up.cli([...base, '--as-of', '2', '--role', 'reviewer']);
-    expect(now.stdout).toMatch(/^You are the reviewer/);
-    expect(now.stdout).toContain('- required fix: one [task:1]');
-  });
-
-  it('compile fails with the error of the service, and says where the session stands', async () => {
-    const env = { THROUGHLINE_TUNING: 'afterTimeoutMs=5000' };
-    const late = await up.cli([...base, '--as-of', '77'], { env });
-    expect(late).toMatchObject({ code: 1, stdout: '' });
-    expect(late.stderr).toMatch(/asOf is 77, but session .* is at 2.*\(not_caught_up\)/);
-    const both = await up.cli([...base, '--as-of', '1', '--after', '1']);
-    expect(both.stderr).toMatch(/asOf: cannot be combined with after/);
   });
 
   it.each([
@@ -270,71 +232,6 @@ describe('facts and snapshot', () => {
       'last_command',
       'state',
     ]);
-  });
-});
-
-describe('rejected', () => {
-  it('rejected lists, shows and retries results, across a restart with another limit', async () => {
-    const store = join(folder, 'store');
-    const port = await freePort('127.0.0.1');
-    const args = ['up', '--port', String(port), '--store', store];
-    const env = { NATS_URL: `nats://127.0.0.1:${port}` };
-    const good = JSON.stringify(implemented('big', { follow_up_actions: ['x'.repeat(3000)] }));
-
-    await using small = await startCli(args, { THROUGHLINE_TUNING: 'maxBodyBytes=2048' });
-    const publishing = ['publish', 'implementer', '-s', 'retried', '--no-check'];
-    await cli(publishing, { env, input: good });
-    const broken = await cli(publishing, { env, input: '{"task_id":' });
-    await cli(['prompt', '-s', 'retried', '-t', '1', '-p', 'x', '--after', broken.stdout.trim()], {
-      env,
-    });
-    const listed = await soon(async () => {
-      const { stdout } = await cli(['result', 'ls', '--json'], { env });
-      const entries: { id: number; code: string; bytes: number }[] = JSON.parse(stdout);
-      expect(entries.map(({ code }) => code).sort()).toEqual(['json_parse_failed', 'too_large']);
-      return entries;
-    });
-    expect(listed.find(({ code }) => code === 'too_large')?.bytes).toBe(good.length);
-    const id = String(listed.find(({ code }) => code === 'json_parse_failed')?.id);
-    const plain = await cli(['result', 'ls'], { env });
-    expect(plain.stdout).toMatch(/dispatch\.retried\.implementer +2 +11 +json_parse_failed: /);
-    expect(plain.stderr).toBe('-- 2 rejected results\n');
-    const one = await cli(['result', 'ls', '--limit', '1'], { env });
-    expect(one.stdout.split('\n')[1]).toBe(plain.stdout.split('\n')[1]);
-    expect(one.stderr).toBe(
-      '-- 1 rejected result; there are more, and these are the newest: --limit shows them\n',
-    );
-    const json = await cli(['result', 'show', id, '--json'], { env });
-    expect(JSON.parse(json.stdout)).toMatchObject({ code: 'json_parse_failed', body: '{"task_id":' });
-    const shown = await cli(['result', 'show', id], { env });
-    expect(shown).toMatchObject({ code: 0, stdout: '{"task_id":' });
-    expect(shown.stderr).toMatch(/json_parse_failed/);
-    expect(await small.stop()).toEqual({ code: 0, signal: null });
-
-    await using large = await startCli(args);
-    expect(large.readyLine).toContain(env.NATS_URL);
-    const retried = await cli(['result', 'retry', '--all'], { env });
-    expect(retried).toMatchObject({ code: 0 });
-    expect(retried.stdout.split('\n')).toHaveLength(3);
-    const waiting = ['prompt', '-s', 'retried', '-t', '1', '-p', 'x', '--json', '--after', '4'];
-    await cli(waiting, { env });
-    await soon(async () => {
-      const { stdout } = await cli(['facts', '-s', 'retried'], { env });
-      expect(stdout).toMatch(/ big +\d+ +task:big completed_with completed/);
-      const left: { code: string }[] = JSON.parse((await cli(['result', 'ls', '--json'], { env })).stdout);
-      expect(left.map(({ code }) => code)).toEqual(['json_parse_failed']);
-    });
-  });
-
-  it.each([
-    ['a number that is not there', ['result', 'show', '4711'], 3, /no rejected result has the number 4711/],
-    ['no number', ['result', 'retry'], 2, /either the number of one result or --all/],
-    ['a number and --all', ['result', 'retry', '1', '--all'], 2, /either the number/],
-    ['a word for a number', ['result', 'show', 'first'], 2, /whole number/],
-  ])('rejected exits with the right code and text: %s', async (_name, args, code, text) => {
-    const refused = await up.cli(args);
-    expect(refused).toMatchObject({ code, stdout: '' });
-    expect(refused.stderr).toMatch(text);
   });
 });
 
@@ -432,31 +329,11 @@ describe('up', () => {
   });
 });
 
-const program = await createProgram();
-
 describe('the command line', () => {
   const all = (command: Command, name = command.name()): [string, Command][] => [
     [name, command],
     ...command.commands.flatMap((each) => all(each, `${name} ${each.name()}`)),
   ];
-
-  it.each(all(program))('%s --help has an example', (name, command) => {
-    let help = '';
-    command.configureOutput({
-      writeOut: (text) => {
-        help += text;
-      },
-    });
-    command.outputHelp();
-    expect(help).toMatch(new RegExp(`^Usage: ${name}(\\|list)? `));
-    expect(help).toMatch(/\nExamples:\n {2}\$ .*throughline /);
-  });
-
-  it('help with a command’s name shows what that command takes', async () => {
-    const help = await cli(['help', 'publish']);
-    expect(help).toEqual(await cli(['publish', '--help']));
-    expect(help.stdout).toMatch(/^Usage: throughline publish \[options\] \[command\] <role>/);
-  });
 
   it('the command line takes the server before the command as well as after it', async () => {
     const nobody = ['--nats', 'nats://127.0.0.1:2'];
@@ -467,32 +344,6 @@ describe('the command line', () => {
 
   it('the command line prints its version', async () => {
     expect(await cli(['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
-  });
-
-  it.each([
-    ['no command', [], /Usage: throughline/],
-    ['an unknown command', ['frobnicate'], /there is no command "frobnicate"/],
-    ['half a command', ['task'], /Usage: throughline task/],
-    [
-      'a rule of retention that says nothing',
-      ['admin', 'retention', 'set', '--project', 'a'],
-      /missing required argument 'action'/,
-    ],
-  ])('the command line exits 2 for %s', async (_name, args, text) => {
-    const refused = await cli(args);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(text);
-  });
-
-  it.each([
-    ['command', ['promt'], 'did you mean prompt?'],
-    ['command of a group', ['session', 'shwo'], 'did you mean show?'],
-    ['option', ['prompt', '--max-fact', '1'], 'did you mean --max-facts?'],
-    ['option of the program', ['--nat', 'x', 'session', 'ls'], 'did you mean --nats?'],
-  ])('the command line suggests the %s that was most likely meant', async (_what, args, suggestion) => {
-    const refused = await cli(args);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain(suggestion);
   });
 
   it('the command line exits 2 and names the variable that has a wrong value', async () => {

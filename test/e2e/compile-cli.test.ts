@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DispatchReply } from '../../src/contracts/replies/compile-reply.js';
 import type { PromptTrace } from '../../src/contracts/replies/prompt-trace.js';
 import { connectThroughline } from '../../src/index.js';
 import { startUp, type Up } from '../support/cli.js';
@@ -45,28 +44,6 @@ describe('compile in a small room', () => {
     expect(listed.stdout.match(/ task:\d+ must_fix /gm)).toHaveLength(FINDINGS);
   });
 
-  it('compile --room shows no less where the room is larger, and nothing is shortened where all fits', async () => {
-    const prompts: number[] = [];
-    for (const room of ['300', '500', '2000']) {
-      const { stdout, stderr } = await up.cli([...base, '--room', room]);
-      prompts.push(stdout.match(/^- /gm)?.length ?? 0);
-      expect(stderr.includes('-- shortened from')).toBe(room !== '2000');
-    }
-    expect(prompts).toEqual([...prompts].sort((one, other) => one - other));
-    expect(prompts[0]).toBeLessThan(prompts[2] ?? 0);
-  });
-
-  it('compile --explain says of each fact and file whether it is shown, and why not', async () => {
-    const { stderr } = await up.cli([...base, '--room', '400', '--max-facts', '10', '--explain']);
-    const row = (shown: string) =>
-      new RegExp(`^--   ${shown} +\\d\\.\\d\\d +findings +words: \\S.* task:\\d+ must_fix Return`, 'm');
-    expect(stderr).toMatch(/^-- facts considered:\n-- {3}shown +score +kind +why /m);
-    for (const shown of ['yes', 'no: budget', 'no: rank']) expect(stderr).toMatch(row(shown));
-    expect(stderr).toMatch(
-      /^-- files considered:\n-- {3}shown .*\n-- {3}yes .* 1 result +1 +src\/parser\.ts$/m,
-    );
-  });
-
   it.each(['iteration', 'session-start'])(
     'compile --kind %s --explain says what was considered',
     async (kind) => {
@@ -85,19 +62,6 @@ describe('compile in a small room', () => {
     },
   );
 
-  it('compile --json reports the room, what is used of it, and each section', async () => {
-    const { stdout } = await up.cli([...base, '--room', '400', '--answer', '777', '--json']);
-    const { budget, prompt, tokenEstimate }: DispatchReply = JSON.parse(stdout);
-    expect(budget).toMatchObject({ room: 400, used: tokenEstimate, tokenizer: 'approximate' });
-    expect(budget.used).toBeGreaterThanOrEqual(0.85 * budget.room);
-    expect(budget.used).toBeLessThanOrEqual(budget.room);
-    const findings = budget.sections.find(({ name }) => name === 'findings');
-    expect(findings?.shown).toBe(prompt.match(/^- required fix: /gm)?.length);
-    expect(findings?.total).toBeGreaterThan(findings?.shown ?? 0);
-    const left = budget.sections.reduce((sum, { shown, total }) => sum + total - shown, 0);
-    expect(budget.dropped).toBe(left);
-  });
-
   it('compile --room that cannot hold what must not be left out exits 1, and says how much is missing', async () => {
     const refused = await up.cli([...base, '--room', '100']);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
@@ -113,12 +77,6 @@ describe('compile in a small room', () => {
     const wrong = await up.cli([...base, '--room', '0']);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     expect(wrong.stderr).toContain('--room is "0": use a whole number');
-  });
-
-  it('compile shows no fact that matches nothing, however much room is left', async () => {
-    const about = ['prompt', '-s', session, '-t', '99', '-p', 'Colour of icons', '--max-files', '0'];
-    for (const few of [[], ['--max-facts', '10']])
-      expect((await up.cli([...about, ...few])).stdout).not.toContain('\n[Session Context]\n');
   });
 });
 
@@ -210,17 +168,5 @@ describe('throughline prompt', () => {
       code: 1,
       stderr: expect.stringContaining('give its text as taskPrompt (--prompt)'),
     });
-  });
-
-  it('prompts ls says what to do for a session without any', async () => {
-    const none = newSession('none');
-    expect(await up.cli(['prompt', 'ls', none])).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining(`session ${none} does not exist`),
-    });
-    await up.cli(['tool', 'note-add', '-s', none, '--content', 'x']);
-    const { code, stdout, stderr } = await up.cli(['prompt', 'ls', none]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toContain(`"throughline prompt --session ${none}"`);
   });
 });

@@ -133,14 +133,6 @@ describe('a proposal on the command line', () => {
     );
   });
 
-  it('proposal commands refuse a decision on a proposal that was decided, and say who decided it', async () => {
-    const id = await propose('Decide once');
-    await run('learning', 'reject', id, '--by', 'bob');
-    const late = await run('learning', 'accept', id);
-    expect(late).toMatchObject({ code: 1, stdout: '' });
-    expect(late.stderr).toMatch(/was rejected by bob at \S+ \(already_decided\)\n$/);
-  });
-
   it('proposal accept refuses a near-duplicate of a learning, shows both ways out, and takes either', async () => {
     const known = await learn('Write a test for each bug that you mend');
     const near = (await propose('Write a test for each bug you mend')).slice(0, 5);
@@ -208,21 +200,6 @@ describe('a learning on the command line', () => {
     expect(again.stderr).toMatch(
       /"code":"not_found","message":".* is not an active learning: it is retracted"/,
     );
-  });
-
-  it('a learning belongs to its project only', async () => {
-    const id = await learn('Only here');
-    const elsewhere = await run('learning', 'ls', '--project', 'another one');
-    expect(elsewhere).toMatchObject({ code: 0, stdout: '' });
-    expect(await run('learning', 'ls', '--project', 'another one', '--retired')).toMatchObject({
-      code: 0,
-      stdout: '',
-      stderr: '-- project another-one has no retired learnings\n',
-    });
-    expect(elsewhere.stderr).toMatch(/^-- project another-one has no learnings yet/);
-    expect((await run('learning', 'retract', id, '--project', 'other')).code).toBe(3);
-    const none = await up.cli(['learning', 'ls', '--json']);
-    expect(JSON.parse(none.stdout)).toMatchObject({ project: 'default', learnings: [] });
   });
 });
 

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectThroughline } from '../../src/index.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
-import { cli, startUp, type Up } from '../support/cli.js';
-import { NOBODY } from '../support/nobody.js';
+import { startUp, type Up } from '../support/cli.js';
 import { runReplyOf, TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
-import { implemented, newSession, publishWire, reviewed, soon } from '../support/system.js';
+import { implemented, newSession, publishWire, reviewed } from '../support/system.js';
 
 // `up` runs in the folder, and so may read what is in it; nothing else is configured.
 let folder: TasksFolder;
@@ -45,18 +44,6 @@ describe('plan follow', () => {
       code: 0,
       stderr: '',
       stdout: `${SHOWN.join('\n')}\n`,
-    });
-  });
-
-  it('init prints the reply with --json, and takes a goal', async () => {
-    const path = await folder.write('json.md', TASKS_MD);
-    const { code, stdout, stderr } = await init(newSession('init'), path, '--goal', 'no throws', '--json');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(runReplyOf(JSON.parse(stdout)).run).toMatchObject({
-      spec: 'parser',
-      goal: 'no throws',
-      source: { kind: 'file', path },
-      active_task_id: '2.2',
     });
   });
 
@@ -118,16 +105,6 @@ describe('plan follow', () => {
 });
 
 describe('status', () => {
-  it('says how to begin when there is no run', async () => {
-    const session = newSession('status');
-    await up.cli(['session', 'open', session, '--goal', 'A parser']);
-    const { code, stdout } = await up.cli(['status', session]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^\S+ {2}open {2}began just now, moved just now\nno plan: "throughline plan follow" reads one\n/,
-    );
-  });
-
   it('status shows progress, what each task needs next, and which one is stalled, as text and as JSON', async () => {
     const session = newSession('status');
     await folder.write('status.md', TASKS_MD);
@@ -199,39 +176,6 @@ describe('the ledger of a task', () => {
     });
     expect(lines.map((line) => line.split('  ')[0])).toEqual(Object.keys(entries));
   });
-
-  it('status lists the tasks that have had a result, also without a plan', async () => {
-    const session = newSession('ledger');
-    await up.cli(['publish', 'implementer', '-s', session, '--wait'], {
-      input: JSON.stringify(implemented('4')),
-    });
-    const listed = await up.cli(['status', session]);
-    expect(listed).toMatchObject({ code: 0, stderr: '' });
-    expect(listed.stdout).toContain('  4  implementer completed, next: a review (1 result)\n');
-    const json = await up.cli(['status', session, '--json']);
-    expect(JSON.parse(json.stdout)).toMatchObject({
-      tasks: [{ task: '4', last_outcome: 'implementer_completed' }],
-    });
-  });
-
-  it('ledger says that it knows nothing of a task, and prints nothing else', async () => {
-    const session = newSession('ledger');
-    const args = ['status', '-s', session, '-t', '7'];
-    await up.cli(['tool', 'note-add', '-s', session, '--content', 'x']);
-    const empty = '-- nothing is known about task 7\n';
-    expect(await up.cli(args)).toEqual({ code: 0, stdout: '', stderr: empty });
-    expect(await up.cli([...args, '--json'])).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
-  });
-
-  it('ledger says of a task of the plan that it has had no result yet', async () => {
-    const session = newSession('ledger');
-    await init(session, await folder.write('tasks.md', TASKS_MD));
-    expect(await up.cli(['status', '-s', session, '-t', '2.1'])).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('ledger.progress.'),
-      stderr: '-- task 2.1 has no ledger yet: its first result opens one\n',
-    });
-  });
 });
 
 describe('telemetry', () => {
@@ -265,43 +209,5 @@ describe('telemetry', () => {
     expect(lines).toContain('dispatches      2 implementer, 2 reviewer, 0 observer, 1 rejected');
     expect(lines).toContain('approvalLoops   2');
     expect(lines).toContain('errors          1 dispatch_rejected, 1 prompt_overflow');
-  });
-
-  it('is all nothing for a session whose prompts were never asked for', async () => {
-    const session = newSession('telemetry');
-    await up.cli(['session', 'open', session, '--goal', 'A parser']);
-    const { code, stdout } = await up.cli(['session', 'show', '--telemetry', session, '--json']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      compilers: 1,
-      compiles: 0,
-      errors: {},
-      approvalLoops: 0,
-      rebuilds: 0,
-      retrievalMaxMs: 0,
-    });
-  });
-
-  it('telemetry counts what another process wrote as soon as it is folded', async () => {
-    const session = newSession('telemetry');
-    await publishWire(client, 'implementer', session, implemented('1'));
-    await soon(async () => {
-      const { stdout } = await up.cli(['session', 'show', '--telemetry', '-s', session, '--json']);
-      expect(JSON.parse(stdout)).toMatchObject({ dispatches: { implementer: 1 } });
-    });
-  });
-});
-
-describe('without a server', () => {
-  it.each([
-    ['plan follow', ['plan', 'follow', '-s', 'x', '--spec', 'a', 'a.md']],
-    ['status', ['status', '-s', 'x']],
-    ['status', ['status', '-s', 'x', '-t', '1']],
-    ['session show --telemetry', ['session', 'show', '--telemetry', '-s', 'x']],
-  ])('%s exits 1 and names the URL without a server', async (_name, args) => {
-    const url = `nats://${NOBODY}`;
-    const failed = await cli(['--nats', url, ...args], { cwd: folder.path });
-    expect(failed).toMatchObject({ code: 1, stdout: '' });
-    expect(failed.stderr).toContain(`no NATS server answers at ${url}`);
   });
 });

@@ -1,17 +1,8 @@
-import { utimes } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
 import { partsOf } from '../prompt/parts.js';
 import { planSystemOfFile, TASKS_MD, TASKS_MD_LATER } from '../support/runs.js';
-import {
-  eventsOf,
-  implemented,
-  newestOf,
-  newSession,
-  publishWire,
-  reviewed,
-  startSystem,
-} from '../support/system.js';
+import { eventsOf, implemented, newestOf, newSession, publishWire, startSystem } from '../support/system.js';
 
 const { folder, system } = await planSystemOfFile();
 
@@ -50,17 +41,6 @@ describe('a prompt of a run', () => {
     expect(partsOf(reply).packet).toEqual({ plan: 'completed' });
     expect(partsOf(reply).taskPrompt).toContain('Requirements:\n- 1.2\n- 3');
   });
-
-  it('a prompt of a run says that the file does not hold the task, and goes on with the rest', async () => {
-    const { session } = await following('run');
-    const reply = await compile(session, { taskId: '9.9' });
-    expect(reply.ledger).toEqual({
-      mode: 'ledger_plus_fallback',
-      reason: 'progress_ledger_incomplete',
-      message: expect.stringMatching(/^the plan has no task "9.9"; /),
-    });
-    expect(partsOf(reply).packet).toEqual({});
-  });
 });
 
 describe('a session without a run', () => {
@@ -78,18 +58,6 @@ describe('a session without a run', () => {
 });
 
 describe('a file that changes between two prompts', () => {
-  it('a file that changes between two prompts is read again, and becomes one event', async () => {
-    const { session, file } = await following('changed');
-    expect(stateIn(await compile(session))).toEqual(BEFORE);
-    await folder.write(file, TASKS_MD_LATER);
-    const reply = await compile(session);
-    const sequence = await newestOf(system, session);
-    expect(reply).toMatchObject({ ledger: { mode: 'ledger' }, sequence });
-    expect(stateIn(reply)).toEqual(AFTER);
-    expect(await compile(session)).toEqual({ ...reply, replayed: 0 });
-    expect(await typesOf(session)).toEqual(['run.initialized', 'progress.rebuilt']);
-  });
-
   it('a changed file becomes one event even when twenty prompts and another process find it at once', async () => {
     const { session, file } = await following('crowd');
     await using other = await startSystem({
@@ -106,22 +74,6 @@ describe('a file that changes between two prompts', () => {
     }
   });
 
-  it('a changed file is read for an iteration prompt too', async () => {
-    const { session, file } = await following('iteration');
-    await folder.write(file, TASKS_MD_LATER);
-    const { sequence } = await system.client.compile({ session, kind: 'iteration' });
-    expect(sequence).toBe(await newestOf(system, session));
-    expect(await typesOf(session)).toEqual(['run.initialized', 'progress.rebuilt']);
-  });
-
-  it('a file whose time changes but not its text appends nothing', async () => {
-    const { session, path } = await following('touched');
-    const before = await compile(session);
-    await utimes(path, new Date(), new Date());
-    expect(await compile(session)).toEqual({ ...before, replayed: 0 });
-    expect(await typesOf(session)).toEqual(['run.initialized']);
-  });
-
   it('a changed file does not change the prompt of the past', async () => {
     const { session, file } = await following('then');
     const { prompt, sequence: asOf } = await compile(session);
@@ -132,16 +84,6 @@ describe('a file that changes between two prompts', () => {
     await folder.write(file, 'prose');
     const then = await compile(session, { asOf });
     expect(then).toMatchObject({ prompt, ledger: { mode: 'ledger' }, sequence: asOf });
-  });
-
-  it('a run.init that names another file makes prompts follow that one', async () => {
-    const { session, file } = await following('moved');
-    const tasksPath = await folder.write(`${session}-2.md`, '- [ ] 2.2 Statements');
-    await system.client.initRun({ session, spec: 'other', tasksPath });
-    await folder.write(file, TASKS_MD_LATER);
-    expect(stateIn(await compile(session))).toBe(BEFORE);
-    await folder.write(`${session}-2.md`, '- [x] 2.2 Statements');
-    expect(stateIn(await compile(session))).toBe(AFTER);
   });
 });
 
@@ -169,50 +111,6 @@ describe('a file that cannot be read any more', () => {
     expect(back.ledger).toEqual({ mode: 'ledger' });
     expect(stateIn(back)).toEqual(AFTER);
     expect(await typesOf(session)).toEqual(['run.initialized', 'progress.rebuilt']);
-  });
-});
-
-describe('a stalled task', () => {
-  it('a stalled task is to be planned again from its second round on, until it is approved', async () => {
-    const session = newSession('circles');
-    const round = async (fix: string) => {
-      await publishWire(system.client, 'implementer', session, implemented('2.2'));
-      const review = reviewed('2.2', 'needs_changes', { required_fixes: [fix] });
-      const { sequence } = await publishWire(system.client, 'reviewer', session, review);
-      return partsOf(await compile(session, { after: sequence }));
-    };
-    expect((await round('check the bounds')).replan).toEqual([]);
-    expect((await round('close the file')).replan).toEqual([]);
-    const second = await round('close the file');
-    expect(second.replan).toEqual([
-      expect.stringMatching(/^Replan: /),
-      expect.stringMatching(/^- ping_pong \(\d times\), completed, then sent back .*: close the file$/),
-      expect.stringMatching(/^- same_fixes \(2 times\)/),
-      'Tried already, the newest last:',
-      '- completed: did 2.2. Refused by the review: check the bounds',
-      '- completed: did 2.2. Refused by the review: close the file',
-      '- completed: did 2.2. Refused by the review: close the file',
-    ]);
-    expect(second.packet).toMatchObject({ required_fixes: ['close the file'] });
-    const { sequence } = await publishWire(system.client, 'reviewer', session, reviewed('2.2', 'approved'));
-    const approved = partsOf(await compile(session, { after: sequence }));
-    expect(approved.replan).toEqual([]);
-    expect(approved.packet).not.toHaveProperty('required_fixes');
-  });
-});
-
-describe('two prompts at one sequence', () => {
-  it('two prompts at one sequence have the same bytes, and those of two tasks share one prefix', async () => {
-    const { session } = await following('bytes');
-    const one = await compile(session);
-    const again = await compile(session, { asOf: one.sequence });
-    const other = await compile(session, { taskId: '1' });
-    expect(JSON.stringify(again.messages)).toBe(JSON.stringify(one.messages));
-    expect(again).toMatchObject({ fullPromptHash: one.fullPromptHash, prompt: one.prompt });
-    expect(other.stablePrefixHash).toBe(one.stablePrefixHash);
-    expect(other.messages[0]).toEqual(one.messages[0]);
-    expect(other.messages[1]).not.toEqual(one.messages[1]);
-    expect(other.fullPromptHash).not.toBe(one.fullPromptHash);
   });
 });
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RUN_INIT_SUBJECT } from '../../src/contracts/request-names.js';
 import { hashOf } from '../../src/shared/hash.js';
-import { planSystemOfFile, runReplyOf, TASKS_MD, TASKS_MD_LATER } from '../support/runs.js';
+import { planSystemOfFile, runReplyOf, TASKS_MD } from '../support/runs.js';
 import {
   allDealtWith,
   eventsOf,
@@ -69,24 +69,6 @@ describe('run.init', () => {
     expect(run?.source).toEqual({ kind: 'file', path: 'relative.md' });
   });
 
-  it('run.init with a pushed document needs no file', async () => {
-    const session = newSession('init');
-    const { run } = await init({ session, spec: 'parser', tasksText: TASKS_MD });
-    expect(run).toMatchObject({
-      source: { kind: 'document' },
-      fingerprint: { mtimeMs: 0, hash: hashOf(TASKS_MD) },
-      totals: { total: 5 },
-    });
-    expect((await status(session)).run).toEqual(run);
-  });
-
-  it('run.init names each line that could not be placed', async () => {
-    const text = `${TASKS_MD}- [ ] 3. The manual again\n`;
-    const { run, problems } = await init({ session: newSession('init'), spec: 'parser', tasksText: text });
-    expect(problems).toMatchObject([{ code: 'duplicate_id', line: 9 }]);
-    expect(run).toMatchObject({ problems: 0, guesses: 1 });
-  });
-
   it('a second run.init replaces the run, and keeps the outcomes of dispatches', async () => {
     const session = newSession('init');
     await publishWire(system.client, 'implementer', session, implemented('2.2'));
@@ -95,18 +77,6 @@ describe('run.init', () => {
     const { run, tasks } = await init({ session, spec: 'second', tasksText: '- [ ] 7. Other' });
     expect(run).toMatchObject({ spec: 'second', goal: 'one', active_task_id: '7' });
     expect(tasks).toMatchObject([{ task: '2.2', dispatches: 1 }]);
-  });
-
-  it('run.init takes a file of five thousand tasks', async () => {
-    const lines = Array.from(
-      { length: 5000 },
-      (_, index) => `- [ ] ${index + 1}. Write chapter ${index + 1}`,
-    );
-    const tasksPath = await folder.write('many.md', lines.join('\n'));
-    const session = newSession('init');
-    expect((await init({ session, spec: 'book', tasksPath })).run?.totals.total).toBe(5000);
-    const { ledger } = await system.client.compile({ session, taskId: '4999', taskPrompt: 'write' });
-    expect(ledger).toEqual({ mode: 'ledger' });
   });
 });
 
@@ -128,14 +98,6 @@ describe('run.init that cannot be done', () => {
     });
   });
 
-  it('run.init with a file that may not be read fails with progress_ledger_missing_tasks too', async () => {
-    expect(await refused({ tasksPath: '/etc/hostname' })).toMatchObject({
-      status: 404,
-      code: 'progress_ledger_missing_tasks',
-      message: expect.stringMatching(/^\/etc\/hostname: is outside .* THROUGHLINE_TASKS_ROOTS$/),
-    });
-  });
-
   it('run.init with a file of prose fails with progress_ledger_parse_failed, its path and a line', async () => {
     const tasksPath = await folder.write('prose.md', '# The parser\n\nIt reads queries, and more.\n');
     expect(await refused({ tasksPath })).toEqual({
@@ -145,15 +107,6 @@ describe('run.init that cannot be done', () => {
         /prose\.md holds no task that can be read \(line \d+: .+\); plans that are read: /,
       ),
       details: { path: tasksPath },
-    });
-  });
-
-  it('run.init with a document of prose fails with progress_ledger_parse_failed, and says where it came from', async () => {
-    expect(await refused({ tasksText: 'Nothing to do.' })).toMatchObject({
-      status: 422,
-      code: 'progress_ledger_parse_failed',
-      details: { path: null },
-      message: expect.stringMatching(/^tasksText holds no task/),
     });
   });
 
@@ -172,33 +125,12 @@ describe('run.init that cannot be done', () => {
     });
   });
 
-  it('run.init fails with token_invalid for a bad session', async () => {
-    expect(await refused({ session: 'a.b', tasksText: TASKS_MD })).toMatchObject({ code: 'token_invalid' });
-  });
-
-  it('run.init refuses a file of more than 1 MB and a document that no message can hold, and the service goes on', async () => {
-    const lines = Array.from({ length: 19_000 }, (_, index) => `- [ ] ${index + 1}. ${'x'.repeat(90)}`);
-    const tasksPath = await folder.write('large.md', lines.join('\n'));
-    expect(await refused({ tasksPath })).toMatchObject({
-      status: 404,
-      code: 'progress_ledger_missing_tasks',
-      message: expect.stringMatching(/large\.md: has \d+ bytes, the limit is 1048576$/),
-    });
-    const pushed = system.client.initRun({ session: 'refused', spec: 'x', tasksText: '检'.repeat(790_000) });
-    await expect(pushed).rejects.toMatchObject({ code: 'too_large' });
-  });
-
   it('run.init leaves no trace in the session when it fails', async () => {
     expect(await typesOf('refused')).toEqual([]);
   });
 });
 
 describe('run.status', () => {
-  it('run.status answers without a run, and without an error, for a session that has none', async () => {
-    const session = newSession('status');
-    expect(await status(session)).toMatchObject({ run: null, tasks: [], sequence: 0 });
-  });
-
   it('run.status says what each task needs next, the most recently mentioned one last', async () => {
     const session = newSession('status');
     await init({ session, spec: 'parser', tasksText: TASKS_MD });
@@ -221,48 +153,5 @@ describe('run.status', () => {
       ],
       sequence,
     });
-  });
-
-  it('run.status says that a task is stalled and why, until it is approved', async () => {
-    const session = newSession('status');
-    for (const fix of ['close the file', 'close the file']) {
-      await publishWire(system.client, 'implementer', session, implemented('2.2'));
-      await publishWire(
-        system.client,
-        'reviewer',
-        session,
-        reviewed('2.2', 'needs_changes', { required_fixes: [fix] }),
-      );
-    }
-    await allDealtWith(system.ports);
-    expect((await status(session)).tasks).toMatchObject([
-      { stalled: true, replan_hint: expect.stringMatching(/^ping_pong 2: close the file/) },
-    ]);
-    await publishWire(system.client, 'reviewer', session, reviewed('2.2', 'approved'));
-    await allDealtWith(system.ports);
-    const [task] = (await status(session)).tasks;
-    expect(task).toMatchObject({ stalled: false, next_action: 'next_task' });
-    expect(task).not.toHaveProperty('replan_hint');
-  });
-
-  it('run.status looks at the file, and says when it cannot be read', async () => {
-    const session = newSession('status');
-    const tasksPath = await folder.write('status.md', TASKS_MD);
-    await init({ session, spec: 'parser', tasksPath });
-    await folder.write('status.md', TASKS_MD_LATER);
-    const later = await status(session);
-    const sequence = await newestOf(system, session);
-    expect(later).toMatchObject({ run: { totals: { completed: 3 }, active_task_id: '3' }, sequence });
-    expect(later).not.toHaveProperty('degraded');
-    await folder.write('status.md', 'gone for now');
-    expect(await status(session)).toMatchObject({
-      run: { totals: { completed: 3 } },
-      sequence,
-      degraded: expect.stringMatching(/status\.md holds no task/),
-    });
-  });
-
-  it('run.status fails with token_invalid for a bad session', async () => {
-    await expect(system.client.runStatus('a b')).rejects.toMatchObject({ code: 'token_invalid' });
   });
 });

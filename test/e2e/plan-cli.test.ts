@@ -112,18 +112,6 @@ describe('plan', () => {
     expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('known: 1, 2') });
   });
 
-  it('plan says how to begin where there is none, and that a session is not there', async () => {
-    const session = newSession('plan');
-    expect(await up.cli(['plan', 'show', session])).toMatchObject({
-      code: 3,
-      stderr: expect.stringMatching(/not_found/),
-    });
-    await client.tools.noteAdd({ session, content: 'x' });
-    expect((await up.cli(['plan', 'show', session])).stdout).toBe(
-      'no plan: "throughline plan follow" reads one\n',
-    );
-  });
-
   it('plan unfollow takes the tasks of the plan out of the session, and keeps the results', async () => {
     const session = newSession('unfollowed');
     const path = await folder.write('unfollowed.md', TASKS_MD);
@@ -149,17 +137,6 @@ describe('plan', () => {
 });
 
 describe('--watch', () => {
-  it('status --watch shows the status again when the session moves, and ends with Ctrl-C', async () => {
-    const session = newSession('watch');
-    const path = await folder.write('watch.md', TASKS_MD);
-    await up.cli(['plan', 'follow', '-s', session, '--spec', 'parser', path]);
-    await using watched = watching(['status', session, '--watch']);
-    await watched.shows(/active task: 2\.2/);
-    await publishWire(client, 'implementer', session, implemented('2.2'));
-    await watched.shows(/2\.2 {2}implementer completed/);
-    expect(await watched.interrupt()).toBe(0);
-  });
-
   it('plan show --watch and status --watch follow as well', async () => {
     const session = newSession('watch');
     await client.initRun({ session, spec: 'parser', tasksText: TASKS_MD });

@@ -63,16 +63,6 @@ describe('run.init', () => {
   });
 });
 
-describe('the timeline of a plan', () => {
-  it('the timeline of a plan counts its tasks as every command does, without the phases that group them', async () => {
-    const session = await following(
-      '## Phase 1: Lexer ✅ COMPLETE\n\n- [x] T001 Write the lexer\n\n## Phase 2: Parser ⏳ IN PROGRESS\n\n- [ ] T002 Write the parser\n',
-    );
-    const { entries } = await system.client.tools.timelineList({ session });
-    expect(entries[0]?.summary).toBe('plan parser: 2 tasks, 1 done');
-  });
-});
-
 describe('plan-show', () => {
   it('plan-show tells of each task what the plan says, what it waits for and what came of it', async () => {
     const session = await following();
@@ -96,17 +86,6 @@ describe('plan-show', () => {
     expect(problems).toEqual((await freshState(system, session)).run?.document.firstProblems ?? []);
   });
 
-  it('plan-show gives the tasks of one status, or one task with its prompt', async () => {
-    const session = await following();
-    const blocked = await system.client.tools.planShow({ session, status: 'blocked' });
-    expect(blocked.tasks.map(({ id }) => id)).toEqual(['3']);
-    expect(blocked.plan?.totals.total).toBe(6);
-    const { tasks } = await system.client.tools.planShow({ session, id: '2' });
-    expect(tasks).toMatchObject([
-      { id: '2', prompt: expect.stringMatching(/no regular expressions$/), requirements: ['1.2', '3'] },
-    ]);
-  });
-
   it('plan-show of a task that the plan does not have names near ones', async () => {
     const session = await following(TASKS_MD);
     await expect(system.client.tools.planShow({ session, id: '02.2' })).rejects.toMatchObject({
@@ -126,16 +105,6 @@ describe('plan-show', () => {
     expect((await system.client.tools.planShow({ session })).degraded).toMatch(/follow\.md: does not exist/);
   });
 
-  it('plan-show answers for a session without a plan', async () => {
-    const session = newSession('plan');
-    expect(await system.client.tools.planShow({ session })).toEqual({
-      plan: null,
-      tasks: [],
-      problems: [],
-      sequence: 0,
-    });
-  });
-
   it('plan-show answers for a plan of 2,500 tasks with prompts, which has as many lines as a plan may have', async () => {
     const session = newSession('plan');
     const lines = Array.from(
@@ -152,20 +121,6 @@ describe('plan-show', () => {
     expect(shortened?.prompts ?? 0).toBe(2500 - whole);
     const { ledger } = await system.client.compile({ session, taskId: '2500', taskPrompt: 'write' });
     expect(ledger).toEqual({ mode: 'ledger' });
-  });
-});
-
-describe('the next task of a session', () => {
-  it('the next task of a session moves on with approvals and past what is blocked', async () => {
-    const session = await following();
-    const next = async () => (await system.client.runStatus(session)).run?.next_task_id;
-    expect(await next()).toBe('2');
-    await results(session, ['2', 'completed'], ['2', 'approved']);
-    expect(await next()).toBe('6');
-    await results(session, ['6', 'blocked']);
-    expect(await system.client.runStatus(session)).toMatchObject({
-      run: { active_task_id: null, next_task_id: null, held: '2 blocked, 1 waiting for others, 1 optional' },
-    });
   });
 });
 
@@ -191,37 +146,5 @@ describe('drift', () => {
     expect(partsOf(own).packet).toMatchObject({ plan: expect.stringContaining(open) });
     await folder.write('drift.md', KIRO.replace('[ ] 2.', '[x] 2.').replace('[x] 1.', '[ ] 1.'));
     expect((await system.client.runStatus(session)).run).not.toHaveProperty('drift');
-  });
-});
-
-describe('the prompt of a plan task', () => {
-  it('a long prompt of a plan task is shortened to the room of its prompt, and that is said', async () => {
-    const session = await following(`- [ ] 1. Write\n  - _Prompt: ${'one more word '.repeat(200)}_\n`);
-    const request = { session, taskId: '1', taskPrompt: 'go on', include: ['messages' as const] };
-    const whole = await system.client.compile(request);
-    expect(partsOf(whole).taskPrompt).toMatch(
-      /^go on\n\nPlan task 1: Write\n(one more word ){199}one more word$/,
-    );
-    const inputTokens = whole.tokenEstimate - 300;
-    const tight = await system.client.compile({ ...request, budget: { inputTokens } });
-    expect(tight.tokenEstimate).toBeLessThanOrEqual(inputTokens);
-    expect(partsOf(tight).taskPrompt).toMatch(/one more word .{800,}\.\.\.\n\(a long line is cut\)$/);
-  });
-});
-
-describe('run.init again', () => {
-  it('run.init again keeps goal and specification unless it is given new ones', async () => {
-    const session = newSession('again');
-    await system.client.initRun({ session, spec: 'parser', goal: 'one', tasksText: TASKS_MD });
-    const again = await system.client.initRun({ session, tasksText: TASKS_MD });
-    expect(again.run).toMatchObject({ spec: 'parser', goal: 'one' });
-    const other = await system.client.initRun({ session, spec: 'lexer', goal: 'two', tasksText: TASKS_MD });
-    expect(other.run).toMatchObject({ spec: 'lexer', goal: 'two' });
-  });
-
-  it('run.init without a specification names it by the folder of the file', async () => {
-    const tasksPath = await folder.write('tasks.md', TASKS_MD);
-    const { run } = await system.client.initRun({ session: newSession('named'), tasksPath });
-    expect(run?.spec).toBe(folder.path.split('/').at(-1));
   });
 });

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
-import { ROLES } from '../../src/contracts/kinds.js';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { cli, startUp, type Up } from '../support/cli.js';
-import { newSession, writeSnapshot } from '../support/system.js';
+import { newSession } from '../support/system.js';
 
 let up: Up;
 let folder: string;
@@ -67,14 +66,6 @@ describe('the reading commands', () => {
     }
   });
 
-  it('session ls --text finds open tasks and changed files, and shows which', async () => {
-    const name = newSession('worked');
-    await run('task', 'add', 'Bound the zebra cache', '-s', name);
-    expect(await run('session', 'ls', '--text', 'zebra CACHE')).toMatch(
-      new RegExp(`^${name} .*\\n {2}task: TAS-1 Bound the zebra cache\\n$`, 'm'),
-    );
-  });
-
   it('session ls says how many sessions it does not show, and names the command that shows the next ones', async () => {
     await run('tool', 'note-add', '--session', newSession('another'), '--content', 'x');
     const { stdout, stderr } = await up.cli(['session', 'ls', '--limit', '1']);
@@ -88,23 +79,6 @@ describe('the reading commands', () => {
     expect(JSON.parse(second.stdout)).toMatchObject([{ session: all[1]?.session }]);
   });
 
-  it('timeline names the command that shows the next page, until there is none', async () => {
-    const all: { key: string }[] = JSON.parse(await run('log', session, '--json'));
-    const first = await up.cli(['log', session, '--kind', 'command', 'result', '--limit', '2']);
-    const [counts, next = ''] = first.stderr.split('\n');
-    expect(counts).toBe('-- 2 entries, the newest first');
-    expect(next).toMatch(
-      /^-- the next page: throughline log \S+ --kind command result --limit 2 --page [\w-]+$/,
-    );
-    const command = next.replace('-- the next page: throughline ', '').split(' ');
-    const second = await up.cli([...command, '--json']);
-    expect(JSON.parse(second.stdout)).toEqual(all.slice(2, 4));
-    expect(second.stderr).toMatch(/^-- the next page: throughline log .* --json --page [\w-]+\n$/);
-    expect((await up.cli([...command, '--limit', '500'])).stderr).toMatch(
-      /^-- \d+ entries, the newest first\n$/,
-    );
-  });
-
   it('session ls says as which project a name is kept that no project can have', async () => {
     const own = newSession('spaced');
     await run('session', 'open', own, '--project', 'a b');
@@ -114,51 +88,6 @@ describe('the reading commands', () => {
       stderr: '-- the project is a-b: "a b" is kept under this name\n-- 1 session\n',
     });
     expect(stdout).toContain(own);
-  });
-
-  it('session show gives the numbers', async () => {
-    const shown = await run('session', 'show', '--session', session);
-    expect(shown).toMatch(new RegExp(`^name +${session}\nstatus +open\n`));
-    expect(shown).toMatch(/\nboard +2 total, 0 ready, 1 waiting, 1 pending, 1 in progress, /);
-    expect(JSON.parse(await run('session', 'show', '-s', session, '--json'))).toMatchObject({
-      session: { name: session, iteration: 1, board: { total: 2, waiting: 1 }, plan: null },
-    });
-  });
-
-  it('tasks lists the tasks, each on one line of visible text', async () => {
-    expect(await run('task', 'ls', '--session', session)).toBe(
-      'ID     PRIO  STATUS       TASK\nTAS-1  P2    in progress  First red\nTAS-2  P2    pending      Second (waits for TAS-1, in progress)\n',
-    );
-    expect(JSON.parse(await run('task', 'ls', '-s', session, '--json'))).toMatchObject({
-      tasks: [{ id: 'TAS-1', content: 'First\n\u001b[31mred' }, { id: 'TAS-2' }],
-    });
-  });
-
-  it('snapshot show counts the dispatches of every role', async () => {
-    await writeSnapshot(up.url, session);
-    const counts = ROLES.map((role) => `0 ${role}`).join(', ');
-    expect(await run('session', 'show', '--snapshot', session)).toContain(
-      `results         ${counts}, 0 rejected\n`,
-    );
-  });
-
-  it('history lists the iterations', async () => {
-    expect(await run('session', 'show', '--iterations', '--session', session)).toMatch(
-      /^NO .*\n#1 +\S+ +complete +Half of it \[TAS-1\]\n$/,
-    );
-    expect(JSON.parse(await run('session', 'show', '--iterations', '-s', session, '--json'))).toMatchObject({
-      iterations: [{ number: 1, complete: true, summary: 'Half of it', tasks_worked: ['TAS-1'] }],
-    });
-  });
-
-  it('the tools of agents say that there is nothing in a session that does not exist yet', async () => {
-    expect(await run('tool', 'note-list', '-n', 'nobody')).toBe(
-      'no notes: "throughline note add" writes one\n',
-    );
-    expect(await run('tool', 'inbox-list', '-n', 'nobody')).toBe(
-      'no unread messages: --all shows those that were read\n',
-    );
-    expect((await up.cli(['session', 'ls'])).stdout).not.toContain('nobody');
   });
 
   it.each([
@@ -260,22 +189,6 @@ describe('the reading commands', () => {
       expect(await run('session', 'ls')).not.toContain('nobody');
     },
   );
-
-  it('the tools still take the name of a session as the tools did before', async () => {
-    expect(await run('tool', 'task-list', '--name', session)).toBe(
-      await run('tool', 'task-list', '--session', session),
-    );
-  });
-
-  it('the reading commands name a misspelt variable, and go on', async () => {
-    const { code, stdout, stderr } = await up.cli(['task', 'ls', '-s', session], {
-      env: { THROUGHLINE_REPLICA: '3' },
-    });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: await run('task', 'ls', '-s', session) });
-    expect(stderr).toContain(
-      'THROUGHLINE_REPLICA is not a recognized variable, so it changes nothing: did you mean THROUGHLINE_REPLICAS?',
-    );
-  });
 
   it('the reading commands take the session from THROUGHLINE_SESSION, as the tools do', async () => {
     const env = { THROUGHLINE_SESSION: session };
@@ -381,14 +294,6 @@ describe('templates', () => {
     expect(own).toBe(await compiled());
   });
 
-  it('compile fills a template of one’s own, with binary and extra', async () => {
-    await writeFile(file('own.md'), '{{binary}} {{session}}\r\n{{inbox}}\r\n{{extra}}\r\n');
-    const args = ['prompt', '-s', session, '--kind', 'iteration', '--template', file('own.md')];
-    expect(await run(...args, '--binary', './tl', '--extra', '{{tasks}}')).toBe(
-      `./tl ${session}\n{{tasks}}\n`,
-    );
-  });
-
   it('prompt template and prompt refuse unknown placeholders, and name them', async () => {
     await writeFile(file('bad.md'), 'a\n{{taks}}\n{{session}} {{ready-count}}\n');
     const named =
@@ -408,9 +313,5 @@ describe('templates', () => {
     const refused = await up.cli(['prompt', '-s', 'x', '--kind', 'iteration', '--template', file('bad.md')]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(named);
-  });
-
-  it('a template that cannot be read is a usage error', async () => {
-    expect(await cli(['prompt', 'template', file('none.md')])).toMatchObject({ code: 2, stdout: '' });
   });
 });

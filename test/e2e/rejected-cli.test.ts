@@ -123,14 +123,6 @@ describe('publish --wait', () => {
     });
   });
 
-  it('publish --wait says what was repaired in a result', async () => {
-    const { code, stdout } = await publish(newSession('wait'), GOOD.replace('completed', 'done'));
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /\nread with 1 repair: status: was another word for a verdict \("done" as completed\)\n$/,
-    );
-  });
-
   it('publish --wait says why a result was rejected, and exits 1', async () => {
     const session = newSession('wait');
     const text = await publish(session, WRONG);
@@ -146,14 +138,6 @@ describe('publish --wait', () => {
       code: 'schema_invalid',
       task: '1',
     });
-  });
-
-  it('tool dispatch-show says the same afterwards', async () => {
-    const session = newSession('wait');
-    const { stdout } = await publish(session, GOOD);
-    const [, sequence = ''] = /^result (\d+)/.exec(stdout) ?? [];
-    const shown = await up.cli(['tool', 'dispatch-show', '-s', session, '--dispatch', sequence]);
-    expect(shown).toEqual({ code: 0, stderr: '', stdout });
   });
 });
 

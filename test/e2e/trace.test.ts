@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
-import { TRACE_APPEND_SUBJECT, TRACE_COMPACT_SUBJECT } from '../../src/contracts/request-names.js';
+import type { Token } from '../../src/contracts/names.js';
+import { TRACE_APPEND_SUBJECT } from '../../src/contracts/request-names.js';
 import { tracesOf } from '../../src/memory/session/session-state.js';
 import { SUMMARY_HEADER } from '../../src/memory/traces/trace-summary.js';
 import { type PreparedPrompt, withPreLlmCompaction } from '../../src/traces.js';
@@ -9,10 +9,8 @@ import { cli } from '../support/cli.js';
 import {
   eventsOf,
   freshState,
-  implemented,
   newestOf,
   newSession,
-  publishWire,
   sequencesOf,
   soon,
   systemOfFile,
@@ -60,36 +58,12 @@ describe('trace.append', () => {
     const events = await eventsOf(system, session);
     expect(events).toMatchObject([{ event: { data: { entries: [], malformed: 1 } } }]);
   });
-
-  it('trace.append stores a reference and the size of an output of nearly 1 MB', async () => {
-    const session = newSession('append');
-    const output_summary = 'x'.repeat(1_000_000);
-    const result = { status: 'SUCCESS' as const, output_summary };
-    await system.client.appendTrace(session, [step(1, { result })]);
-    const [stored] = await eventsOf(system, session);
-    expect(JSON.stringify(stored).length).toBeLessThan(3000);
-    expect(JSON.stringify(stored)).toContain('(output of 1000000 characters left out, trace entry step-1)');
-  });
 });
 
 describe('trace.get', () => {
   const output = (length: number) => Array.from({ length }, (_, index) => String(index % 10)).join('');
   const noisy = (id: number, length: number) =>
     step(id, { result: { status: 'SUCCESS', output_summary: output(length) } });
-
-  it('trace.get gives an output of 4,000 characters whole, and of a longer one both ends', async () => {
-    const session = newSession('get');
-    await system.client.appendTrace(session, [noisy(1, 4000), noisy(2, 9000)]);
-    const whole = await system.client.getTraceEntry(session, 'step-1');
-    const sequence = await newestOf(system, session);
-    expect(whole).toMatchObject({ sequence, entry: { id: 'step-1', stored: { text: output(4000) } } });
-    const ends = await system.client.getTraceEntry(session, 'step-2', 'INT-1');
-    expect(ends.entry.stored).toEqual({
-      first: output(9000).slice(0, 1000),
-      last: output(9000).slice(-1000),
-      length: 9000,
-    });
-  });
 
   it('trace.get finds an entry of any event, however many outputs one request brought', async () => {
     const session = newSession('get');
@@ -127,14 +101,6 @@ describe('trace.pin', () => {
     expect(total).toBe(20);
   });
 
-  it('trace.pin is a field of an entry too', async () => {
-    const session = await sessionWith(20);
-    const payload = { reasoning: 'the port is 4222' };
-    await system.client.appendTrace(session, [step(21, { pin: true, payload })]);
-    const { summary } = await system.client.compactTrace(session, 'INT-1');
-    expect(summary).toContain('Constraints (1 of 1):\n- the port is 4222\n');
-  });
-
   it('trace.pin refuses an entry that names no intent', async () => {
     const session = newSession('pin');
     await system.client.appendTrace(session, [step(1, { intent_id: null })]);
@@ -157,64 +123,14 @@ describe('trace.record', () => {
       ]);
     });
   });
-
-  it('trace.record skips and counts what it cannot read', async () => {
-    const session = newSession('record');
-    const wrong: unknown = { intent_id: 'INT-1', action_type: 'DANCE' };
-    system.client.recordTrace(session, step(1), wrong as ReturnType<typeof step>);
-    await soon(async () => {
-      const traces = tracesOf(await freshState(system, session));
-      expect(traces.malformed).toBe(1);
-      expect(traces.intents.get('INT-1')?.total).toBe(1);
-    });
-  });
 });
 
 describe('trace.compact', () => {
-  it('trace.compact gives no summary below the threshold, and nothing for an unknown intent', async () => {
-    const session = await sessionWith(19);
-    const reply = await system.client.compactTrace(session, 'INT-1');
-    const sequence = await newestOf(system, session);
-    expect(reply).toMatchObject({ summary: null, compacted: null, total: 19, sequence });
-    expect(reply.recent).toHaveLength(19);
-    expect(await system.client.compactTrace(session, 'INT-9')).toEqual({
-      summary: null,
-      compacted: null,
-      recent: [],
-      total: 0,
-      malformed: 0,
-      withoutIntent: 0,
-      sequence,
-    });
-  });
-
   it('trace.compact gives the summary from the threshold on, and the entries since', async () => {
     const reply = await system.client.compactTrace(await sessionWith(41), 'INT-1');
     expect(reply).toMatchObject({ compacted: { entries: 40, blocks: 2 }, total: 41 });
     expect(reply.summary?.startsWith(SUMMARY_HEADER)).toBe(true);
     expect(reply.recent).toEqual(['- SUCCESS edit: src/f41.ts | wrote part 41']);
-  });
-
-  it('trace.compact needs an intent', async () => {
-    const refused = system.client.request(TRACE_COMPACT_SUBJECT, { session: newSession('compact') });
-    await expect(refused).rejects.toMatchObject({
-      code: 'schema_invalid',
-      message: expect.stringContaining('intentId'),
-    });
-  });
-
-  it('trace.compact counts a dispatch that names the intent', async () => {
-    const session = await sessionWith(19);
-    const { sequence: after } = await publishWire(
-      system.client,
-      'implementer',
-      session,
-      implemented('2', { intent_id: 'INT-1', summary: 'parser written' }),
-    );
-    await system.client.compile({ session, ...TASK, after });
-    const reply = await system.client.compactTrace(session, 'INT-1');
-    expect(reply).toMatchObject({ total: 20, compacted: { entries: 20, blocks: 1 } });
-    expect(reply.summary).toContain('- implementer: task 2 completed: parser written');
   });
 });
 
@@ -234,107 +150,6 @@ describe('prompt.compile of a dispatch', () => {
     );
     expect(reply.prompt).not.toContain('src/f1.ts | wrote part 1\n');
   });
-
-  it('a dispatch prompt leaves the system prompt alone below the threshold, and without an intent', async () => {
-    const session = await sessionWith(19);
-    const below = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt, ...MESSAGES });
-    expect(below.compacted).toBeNull();
-    expect(below.messages[0]?.content).toBe(systemPrompt);
-    expect(below.prompt.split('[Recent Steps]\n')[1]?.match(/^- SUCCESS edit/gm)).toHaveLength(19);
-    const without = await system.client.compile({ session, ...TASK, systemPrompt, ...MESSAGES });
-    expect(without.compacted).toBeNull();
-    expect(without.messages[0]?.content).toBe(systemPrompt);
-    expect(without.prompt).not.toContain('[Recent Steps]');
-  });
-
-  it('a dispatch prompt keeps its stable prefix, by hash, when a block is compacted', async () => {
-    const session = await sessionWith(19);
-    const compile = () => system.client.compile({ session, ...TASK, ...INTENT });
-    const before = await compile();
-    await system.client.appendTrace(session, [step(20)]);
-    const after = await compile();
-    expect([before.compacted, after.compacted?.blocks]).toEqual([null, 1]);
-    expect(after.stablePrefixHash).toBe(before.stablePrefixHash);
-    expect(after.fullPromptHash).not.toBe(before.fullPromptHash);
-  });
-
-  it('a dispatch prompt loses the lines of its summary one by one, and its demands last', async () => {
-    const session = newSession('trace');
-    const ask = {
-      ...step(0),
-      state: 'REQUEST' as const,
-      payload: { reasoning: 'Write it. Never touch the grammar.' },
-    };
-    await system.client.appendTrace(session, [ask, ...steps(39)]);
-    const compile = (inputTokens?: number) =>
-      system.client.compile({ session, ...TASK, ...INTENT, systemPrompt, budget: { inputTokens } });
-    const shownOf = ({ budget }: { budget: { sections: readonly { name: string; shown: number }[] } }) =>
-      budget.sections.find(({ name }) => name === 'history')?.shown ?? 0;
-    const whole = await compile();
-    let before = shownOf(whole);
-    const counts = new Set([before]);
-    for (let room = whole.budget.used; before > 1; room -= 20) {
-      const reply = await compile(room);
-      const shown = shownOf(reply);
-      expect(shown).toBeLessThanOrEqual(before);
-      if (shown > 1) expect(reply.prompt).toContain('- Never touch the grammar.');
-      if (shown > 0) expect(reply.prompt).toContain('- edit: 39 succeeded, 0 failed, 0 denied');
-      if (shown > 0 && shown < shownOf(whole))
-        expect(reply.prompt).toContain('of the lines of the compacted history (`throughline log');
-      counts.add(shown);
-      before = shown;
-    }
-    expect(counts.size).toBeGreaterThan(10);
-  });
-
-  it('a dispatch prompt keeps the bytes of its system message between two blocks', async () => {
-    const session = await sessionWith(20);
-    const systemText = async () =>
-      (await system.client.compile({ session, ...TASK, ...INTENT, ...MESSAGES })).messages[0]?.content;
-    const first = await systemText();
-    await system.client.appendTrace(session, steps(19, 21));
-    expect(await systemText()).toBe(first);
-    await system.client.appendTrace(session, [step(40)]);
-    expect(await systemText()).not.toBe(first);
-  });
-
-  it('a dispatch prompt leaves out the oldest of the recent steps first, then the summary, before it gives up', async () => {
-    const session = await sessionWith(39);
-    const compile = (inputTokens?: number) =>
-      system.client.compile({ session, ...TASK, ...INTENT, systemPrompt, budget: { inputTokens } });
-    const stepsOf = ({ prompt }: { prompt: string }) =>
-      prompt.split('[Recent Steps]\n')[1]?.match(/^- SUCCESS edit.*/gm) ?? [];
-    const whole = await compile();
-    expect(whole.budget).toMatchObject({ dropped: 0, used: whole.budget.wanted });
-    const all = stepsOf(whole);
-    let [steps, hasSummary] = [all.length, true];
-    let room = whole.budget.used;
-    for (; hasSummary; room -= 15) {
-      const prompt = await compile(room);
-      expect(prompt.budget.used).toBeLessThanOrEqual(room);
-      const shown = stepsOf(prompt);
-      expect(shown).toEqual(all.slice(all.length - shown.length));
-      expect(shown.length).toBeLessThanOrEqual(steps);
-      if (shown.length < all.length) expect(prompt.prompt).toContain(`throughline log ${session} --trace`);
-      hasSummary = prompt.compacted !== null;
-      if (!hasSummary) expect(shown).toEqual([]);
-      steps = shown.length;
-    }
-    const refused = compile(10);
-    await expect(refused).rejects.toMatchObject({ code: 'prompt_overflow' });
-  });
-
-  it.each([
-    ['activeIntentId', { activeIntentId: '' }],
-    ['activeIntentId', { activeIntentId: 'i'.repeat(129) }],
-    ['systemPrompt', { systemPrompt: '' }],
-  ])('a dispatch prompt refuses a wrong %s', async (field, wrong) => {
-    const refused = system.client.request(COMPILE_SUBJECT, { session: 'wrong', ...TASK, ...wrong });
-    await expect(refused).rejects.toMatchObject({
-      code: 'schema_invalid',
-      message: expect.stringContaining(field),
-    });
-  });
 });
 
 describe('prompt.compile of an iteration', () => {
@@ -347,15 +162,6 @@ describe('prompt.compile of an iteration', () => {
     expect(plain.compacted).toBeNull();
     expect(reply.prompt).toBe(`${summary}\n\n${plain.prompt}`);
     expect(reply.compacted).toEqual(compacted);
-  });
-
-  it('an iteration prompt has no summary below the threshold, but the steps so far', async () => {
-    const iteration = { kind: 'iteration' as const, session: await sessionWith(19) };
-    const plain = await system.client.compile(iteration);
-    const reply = await system.client.compile({ ...iteration, ...INTENT });
-    const { recent } = await system.client.compactTrace(iteration.session, 'INT-1');
-    const steps = ['[Recent Steps]', ...recent].join('\n');
-    expect(reply).toMatchObject({ prompt: `${plain.prompt}\n\n${steps}`, compacted: null });
   });
 });
 
@@ -414,28 +220,6 @@ describe('T019: the SDK, end to end', () => {
     expect(prepared.map(({ original }) => original)).toEqual(Array(3).fill('You write parsers.'));
     expect(error).not.toHaveBeenCalled();
   });
-
-  it.each([
-    ['a short intent', 'INT-1'],
-    ['an unknown intent', 'INT-9'],
-    ['no intent', undefined],
-  ])('the SDK leaves the prompt as it is for %s', async (_name, intent) => {
-    const { call, createMessage, error } = wired(await sessionWith(19), intent);
-    await call('You write parsers.');
-    expect(createMessage.mock.calls).toEqual([['You write parsers.']]);
-    expect(error).not.toHaveBeenCalled();
-  });
-
-  it('the SDK calls the model when the service refuses, and logs why', async () => {
-    const { call, createMessage, error } = wired('no session name!' as Token, 'INT-1');
-    await call('You write parsers.');
-    expect(createMessage.mock.calls).toEqual([['You write parsers.']]);
-    expect(error.mock.calls[0]?.[0]).toMatchObject({
-      intentId: 'INT-1',
-      err: { code: 'token_invalid' },
-      stack: expect.any(String),
-    });
-  });
 });
 
 describe('the trace on the command line', () => {
@@ -454,15 +238,6 @@ describe('the trace on the command line', () => {
     const { summary, recent } = await system.client.compactTrace(session, 'INT-1');
     expect(shown).toMatchObject({ code: 0, stdout: `${[summary, ...recent].join('\n')}\n` });
     expect(shown.stderr).toContain('-- 21 entries, 20 of them compacted');
-  });
-
-  it('log --trace prints JSON', async () => {
-    const session = newSession('cli');
-    const added = await run(['publish', 'trace', '-s', session, '--json'], jsonLines(steps(2)));
-    const sequence = await newestOf(system, session);
-    expect(JSON.parse(added.stdout)).toEqual({ appended: 2, malformed: [], sequence });
-    const shown = await run(['log', '-s', session, '--trace', 'INT-1', '--json']);
-    expect(JSON.parse(shown.stdout)).toEqual(await system.client.compactTrace(session, 'INT-1'));
   });
 
   it('log --trace gets an entry with its output, and pins it', async () => {
