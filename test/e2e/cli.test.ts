@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, portProblem } from '../../src/nats/server/server-process.js';
 import { VERSION } from '../../src/version.js';
@@ -330,11 +329,6 @@ describe('up', () => {
 });
 
 describe('the command line', () => {
-  const all = (command: Command, name = command.name()): [string, Command][] => [
-    [name, command],
-    ...command.commands.flatMap((each) => all(each, `${name} ${each.name()}`)),
-  ];
-
   it('the command line takes the server before the command as well as after it', async () => {
     const nobody = ['--nats', 'nats://127.0.0.1:2'];
     const before = await cli([...nobody, 'session', 'ls']);
