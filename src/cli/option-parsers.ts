@@ -22,8 +22,6 @@ const UNITS: Readonly<Record<string, number>> = {
   s: 1000,
   m: 60_000,
   h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
 };
 const LONGEST_MS = 86_400_000;
 
@@ -53,14 +51,6 @@ export function fraction(raw: string): number {
 export function dollars(raw: string): number {
   if (/^\d{1,9}(\.\d{1,6})?$/.test(raw) && Number(raw) > 0) return Number(raw);
   throw new InvalidArgumentError('Use an amount in dollars, such as 5 or 0.50.');
-}
-
-/** Parser of an age: a whole number of minutes, hours, days or weeks. In milliseconds. */
-export function ageInMs(raw: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(raw) ?? [];
-  const ms = UNITS[unit];
-  if (ms === undefined) throw new InvalidArgumentError('Use a number with m, h, d or w, such as 7d.');
-  return Number(count) * ms;
 }
 
 /** Takes one `key=value` into the settings so far; `a.b=1` sets a field of a field. The service checks names and values. */

@@ -82,7 +82,7 @@ export function publishCommand(program: Command): void {
         out(result === undefined ? String(published.sequence) : resultText(result));
       if (result?.status !== 'rejected' || before?.isOther === true) return;
       note(
-        `-- "throughline result ls --session ${session}" lists it; "throughline result fix" corrects it and sends it again`,
+        `-- "throughline result ls --session ${session}" lists it; "throughline result retry --file" sends it again corrected`,
       );
       process.exitCode = 1;
     });

@@ -18,7 +18,7 @@ export const ERROR_TEXTS = {
   json_parse_failed: {
     about: 'the body is not valid UTF-8 JSON',
     cause: 'the object was cut off before its task, or cannot be repaired; or a request is not JSON',
-    fix: 'send one complete JSON object as UTF-8; correct a stored result with "throughline result fix"',
+    fix: 'send one complete JSON object as UTF-8; correct a stored result with "throughline result retry --file"',
   },
   schema_invalid: {
     about: 'a field is missing or has a wrong value',
@@ -72,7 +72,7 @@ export const ERROR_TEXTS = {
   dispatch_rejected: {
     about: 'the dispatch named in "after" could not be used',
     cause: 'the result that the caller waits for was rejected; details.code and details.reason say why',
-    fix: 'correct it with "throughline result fix", or publish a corrected result and name its sequence in after',
+    fix: 'correct it with "throughline result retry --file", or publish a corrected result and name its sequence in after',
   },
   session_forgotten: {
     about: 'the session is being forgotten: try again in a moment',

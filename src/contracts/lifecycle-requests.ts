@@ -121,7 +121,6 @@ export const REJECTED_TOOLS = {
   'rejected-retry': toolOfNone('publish a rejected result again, corrected or as it came', '--id 3', {
     id: rejectedId,
     role: z.enum(ROLES).optional().describe('Publish it with this role.'),
-    toSession: sessionName.optional().describe('Publish it to this session instead.'),
     body: z
       .string()
       .min(1, 'must not be empty')

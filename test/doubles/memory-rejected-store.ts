@@ -68,6 +68,7 @@ export class MemoryRejectedStore implements RejectedStore {
   }
 }
 
-function entryOf(id: number, { body, ...rest }: Rejection): RejectedEntry {
-  return { id, ...rest, bytes: body.length };
+function entryOf(id: number, { body, session, role, ...rest }: Rejection): RejectedEntry {
+  const of = { ...(session !== undefined && { session }), ...(role !== undefined && { role }) };
+  return { id, ...of, ...rest, bytes: body.length };
 }

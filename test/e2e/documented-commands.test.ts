@@ -103,10 +103,10 @@ async function shell(line: string, programs = 'bin'): Promise<string> {
 async function filledIn(line: string): Promise<string> {
   let filled = line;
   if (/\bID\b/.test(line)) filled = filled.replace(/\bID\b/, String(await newRejection(line)));
-  if (line.includes('3f2a') || line.includes('--sequence 7')) {
+  if (line.includes('3f2a') || line.includes('--dispatch 7')) {
     const { facts } = await client.tools.factFind({ session: 'demo', limit: 1 });
     filled = filled.replace('3f2a', facts[0]?.id ?? '');
-    filled = filled.replace('--sequence 7', `--sequence ${facts[0]?.dispatch}`);
+    filled = filled.replace('--dispatch 7', `--dispatch ${facts[0]?.dispatch}`);
   }
   if (line.includes('4f1c09ab23de')) {
     await client.compile({ session: 'demo', taskId: '2.1', taskPrompt: 'Write it' });

@@ -8,7 +8,7 @@ import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { allRejected } from '../support/all-rejected.js';
 import { type CliResult, startUp, type Up } from '../support/cli.js';
 import { doctor } from '../support/doctor.js';
-import { implemented, newSession, openPorts, publishWire, reviewed, soon } from '../support/system.js';
+import { implemented, newSession, openPorts, reviewed, soon } from '../support/system.js';
 
 /** Rejected results at the command line: seen when they are published, listed, corrected, removed. */
 
@@ -191,55 +191,34 @@ describe('rejected', () => {
     await rejected('rm', String(id));
   });
 
-  it('rejected-retry publishes to another session, and keeps what still cannot be read', async () => {
-    const [session, meant] = [newSession('retry'), newSession('meant')];
-    const id = Number(await rejectOne(session));
-    await expect(client.tools.rejectedRetry({ id, body: 'no result' })).rejects.toMatchObject({
-      code: 'marker_missing',
-      message: expect.stringMatching(`^${id} still cannot be read as the result of implementer: `),
-    });
-    expect(await listed(session)).toHaveLength(1);
-    const { dispatch } = await client.tools.rejectedRetry({ id, toSession: meant, body: GOOD });
-    expect(await resultOf(meant, dispatch)).toMatchObject({ status: 'recorded', task: '1' });
-    expect(await listed(session)).toEqual([]);
-  });
-
-  it('result fix sets fields and publishes the result again, which is then recorded and no longer listed', async () => {
-    const session = newSession('fix');
+  it('result retry publishes what is edited in a file, which is then recorded and no longer listed', async () => {
+    const session = newSession('retry');
     const id = await rejectOne(session);
-    const fixed = await rejected('fix', id, '--set', 'status=completed', '--set', 'task_id=7');
-    expect(fixed).toMatchObject({ code: 0, stderr: '' });
-    const [, dispatch = ''] = /^\d+ corrected and published as result (\d+)\n$/.exec(fixed.stdout) ?? [];
+    const { stdout: body } = await rejected('show', id, '--raw');
+    expect(body).toBe(WRONG);
+    const input = body.replace('perhaps', 'completed').replace('"1"', '"7"');
+    const retried = await up.cli(['result', 'retry', id, '--file', '-'], { input });
+    expect(retried).toMatchObject({ code: 0, stderr: '' });
+    const [, dispatch = ''] = /^\d+ published again as result (\d+)\n$/.exec(retried.stdout) ?? [];
     expect(await resultOf(session, dispatch)).toMatchObject({ status: 'recorded', task: '7' });
     expect(await listed(session)).toEqual([]);
   });
 
-  it('result fix takes a whole result, from a file or standard input, and the fields are set in it', async () => {
-    const session = newSession('fix');
-    const id = await rejectOne(session, 'no result');
-    const options = ['--file', '-', '--set', 'summary=all of it', '--json'];
-    const fixed = await up.cli(['result', 'fix', id, ...options], { input: GOOD });
-    const { sequence } = JSON.parse(fixed.stdout);
-    expect(await resultOf(session, sequence)).toMatchObject({
-      facts: expect.arrayContaining([expect.objectContaining({ relation: 'summary', object: 'all of it' })]),
-    });
-  });
-
-  it('result fix sends a result to the role and the session that it was meant for', async () => {
-    const [session, meant] = [newSession('fix'), newSession('meant')];
+  it('result retry publishes a result as that of the role that it was meant for', async () => {
+    const session = newSession('retry');
     const id = await rejectOne(session, '{"task_id":"1","assessment":"approved"}');
-    const command = `publish it with "throughline result fix ${id} --role reviewer"`;
+    const command = `publish it with "throughline result retry ${id} --role reviewer"`;
     expect((await rejected('show', id)).stderr).toContain(`this is a review: ${command}`);
     expect(await listed(session)).toMatchObject([{ meant: 'reviewer' }]);
-    const fixed = await rejected('fix', id, '--role', 'reviewer', '--session', meant, '--json');
-    const { sequence } = JSON.parse(fixed.stdout);
-    expect(await resultOf(meant, sequence)).toMatchObject({ status: 'recorded', role: 'reviewer' });
+    const { sequence } = JSON.parse((await rejected('retry', id, '--role', 'reviewer', '--json')).stdout);
+    expect(await resultOf(session, sequence)).toMatchObject({ status: 'recorded', role: 'reviewer' });
   });
 
-  it('result fix refuses what still cannot be read, says why, and keeps it', async () => {
-    const session = newSession('fix');
+  it('result retry refuses a correction that cannot be read either, says why, and keeps the result', async () => {
+    const session = newSession('retry');
     const id = await rejectOne(session);
-    expect(await rejected('fix', id, '--set', 'status=odd')).toMatchObject({
+    const input = WRONG.replace('perhaps', 'odd');
+    expect(await up.cli(['result', 'retry', id, '--file', '-'], { input })).toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
@@ -247,74 +226,33 @@ describe('rejected', () => {
       ),
     });
     expect(await listed(session)).toHaveLength(1);
-    const text = await rejectOne(session, 'no result');
-    expect(await rejected('fix', text, '--set', 'status=completed')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/has no fields to set, .*: give --file \(marker_missing\)/),
-    });
   });
 
-  it.each([['show'], ['fix', '--role', 'implementer'], ['retry'], ['rm']])(
-    'result %s says which number a dispatch has',
-    async (command, ...more) => {
-      const session = newSession('numbers');
-      // The list counts from 1 as dispatches do: a dispatch that is not rejected comes first.
-      await publishWire(client, 'implementer', session, implemented('1'), { wait: true });
-      const id = await rejectOne(session);
-      const [entry] = await listed(session);
-      const refused = await rejected(command, String(entry?.sequence), ...more);
-      expect(refused).toMatchObject({ code: 3, stdout: '' });
-      expect(refused.stderr).toContain(
-        `no rejected result has the number ${entry?.sequence}; dispatch ${entry?.sequence} is number ${id} in "throughline result ls" (not_found)`,
-      );
-    },
-  );
-
-  it('result rm removes by number, and says which numbers are not there', async () => {
+  it('result rm and retry go on after a number that is not there, and name it', async () => {
     const session = newSession('rm');
-    const [one, other] = [await rejectOne(session), await rejectOne(session)];
-    expect(await rejected('rm', one, '999999', '--json')).toEqual({
+    const [one, two, other] = [await rejectOne(session), await rejectOne(session), await rejectOne(session)];
+    const removed = await rejected('rm', one, '999999', two, '--json');
+    expect(removed).toEqual({
       code: 3,
-      stdout: `{"id":${one}}\n`,
-      stderr: expect.stringMatching(
-        /^-- 1 rejected result removed\n\{"error":\{"code":"not_found","message":"no rejected result has the number 999999: /,
-      ),
+      stdout: `{"id":${one}}\n{"id":${two}}\n`,
+      stderr: expect.stringContaining('no rejected result has the number 999999: '),
     });
     expect((await listed(session)).map(({ id }) => String(id))).toEqual([other]);
   });
 
-  it.each([
-    [
-      'nothing to correct',
-      ['fix', '1'],
-      /give --file, --set, --role or --session; "throughline result retry 1"/,
-    ],
-    ['no field', ['fix', '1', '--set', 'status'], /use field=value/],
-    ['nothing to remove', ['rm'], /give either numbers of results or --older-than/],
-    ['both numbers and an age', ['rm', '1', '--older-than', '7d'], /give either numbers/],
-    ['an odd age', ['rm', '--older-than', 'a week'], /use a number with m, h, d or w, such as 7d/],
-    ['a session without an age', ['rm', '1', '-s', 'x'], /--session goes with --older-than/],
-  ])('result exits 2 for %s', async (_, args, text) => {
-    expect(await rejected(...args)).toMatchObject({
+  it('result retry takes one file for one result', async () => {
+    expect(await rejected('retry', '1', '2', '--file', '-')).toMatchObject({
       code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(text),
+      stderr: expect.stringContaining('--file goes with one result'),
     });
   });
 
-  it('result rm --older-than removes what is older, of one session or of all, and the doctor is content', async () => {
-    const session = newSession('rm');
-    await rejectOne(session);
-    expect((await rejected('rm', '--older-than', '1w')).stdout).toBe('');
-    expect(await listed(session)).toHaveLength(1);
+  it('the doctor warns while there are rejected results', async () => {
     const check = async () => (await doctor(up.url)).found.find((finding) => finding.check === 'rejected');
-    expect(await check()).toMatchObject({ level: 'warn', fix: expect.stringContaining('result fix') });
+    await rejectOne(newSession('doctor'));
+    expect(await check()).toMatchObject({ level: 'warn', fix: expect.stringContaining('result retry') });
     const all = await allRejected(ports.rejected);
-    expect((await rejected('rm', '--older-than', '0m', '-s', session)).stderr).toBe(
-      '-- 1 rejected result removed\n',
-    );
-    expect(await allRejected(ports.rejected)).toHaveLength(all.length - 1);
-    await rejected('rm', '--older-than', '0m');
+    await rejected('rm', ...all.map(({ id }) => String(id)));
     expect(await check()).toMatchObject({ level: 'ok', message: 'none' });
   });
 });

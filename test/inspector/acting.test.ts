@@ -112,24 +112,6 @@ describe('a person', () => {
     expect((await tools.taskList({ session })).tasks).toMatchObject([{ status: 'completed' }]);
   });
 
-  it('rejected results with one cause are one row, which removes all of them, and retries none of an archived session', async () => {
-    const session = newSession('archived');
-    await tools.noteAdd({ session, content: 'n' });
-    await tools.sessionArchive({ session });
-    for (const task of ['1', '2', '3']) await publishWire(client, 'implementer', session, implemented(task));
-    await goTo(page, origin, '/');
-    const row = page
-      .getByRole('region', { name: 'Needs you' })
-      .getByRole('listitem')
-      .filter({ hasText: `3 results of ${session}` });
-    await row.getByRole('button', { name: 'Remove 3' }).waitFor();
-    expect(await row.getByRole('button', { name: /Retry/ }).count()).toBe(0);
-    await row.getByRole('button', { name: 'Remove 3' }).press('Enter');
-    await row.getByRole('button', { name: 'Remove for good' }).press('Enter');
-    await row.waitFor({ state: 'detached' });
-    expect((await tools.rejectedList({ session })).rejected).toEqual([]);
-  });
-
   it('the page says who works now, and a session is erased once its name is typed', async () => {
     const session = await asking('working');
     await tools.taskAdd({ session, content: 'Write the docs' });

@@ -95,7 +95,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'telemetry-show': {},
   'rejected-list': { role: 'reviewer', limit: 5, cursor: '5' },
   'rejected-show': { id: 1, offset: 0 },
-  'rejected-retry': { id: 1, role: 'reviewer', toSession: 'attacked', body: '{}' },
+  'rejected-retry': { id: 1, role: 'reviewer', body: '{}' },
   'rejected-remove': { id: 1 },
   // Of another name: without the dry run it is refused.
   'session-forget': { confirm: 'other', dryRun: true, withLearnings: true },

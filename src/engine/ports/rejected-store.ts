@@ -54,7 +54,7 @@ export interface RejectedPage {
   readonly next?: number;
 }
 
-export interface RejectedEntry extends Omit<Rejection, 'body'> {
+export interface RejectedEntry extends Omit<Rejection, 'body' | keyof RejectedSelection>, RejectedSelection {
   readonly id: number;
   readonly bytes: number;
 }

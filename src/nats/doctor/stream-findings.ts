@@ -206,7 +206,7 @@ export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]
   if (info === undefined) return [];
   const { messages } = info.state;
   if (messages === 0) return [ok('rejected', 'none')];
-  const fix = '"throughline result ls" says why; "result fix", "result retry" and "result rm" deal with them';
+  const fix = '"throughline result ls" says why; "result retry" and "result rm" deal with them';
   return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
 }
 

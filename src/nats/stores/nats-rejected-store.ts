@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type MsgHdrs, headers as newHeaders, type StoredMsg } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isRole } from '../../contracts/kinds.js';
@@ -71,7 +71,7 @@ export class NatsRejectedStore implements RejectedStore {
     if (first === undefined) return undefined;
     const parts = await this.#parts(first);
     const body = Buffer.concat(parts.map((part) => part.data));
-    return { ...describe(first, body.length), body, retryId: retryIdOf(first.header, first.at) };
+    return { ...describe(first, body.length), body, retryId: first.header.get(HEADERS.retryId) };
   }
 
   async remove(id: number): Promise<boolean> {
@@ -222,15 +222,9 @@ function describe(message: Stored, bytes: number): RejectedEntry {
 function publishedBy({ subject }: Stored): Pick<RejectedEntry, 'session' | 'role'> {
   const [, session, role] = subject.split('.');
   return {
-    session: session !== '_' && isToken(session) ? session : undefined,
-    role: isRole(role) ? role : undefined,
+    ...(session !== '_' && isToken(session) && { session }),
+    ...(isRole(role) && { role }),
   };
-}
-
-/** Old rejections have no id: a hash of data that only readers of the stream know replaces it. */
-function retryIdOf(header: MsgHdrs, storedAt: string): string {
-  const parts = [storedAt, ...Object.values(HEADERS).map((name) => header.get(name))];
-  return header.get(HEADERS.retryId) || createHash('sha256').update(parts.join('\n')).digest('hex');
 }
 
 /** Identifies a dispatch; the time distinguishes those of a stream that was created again. */

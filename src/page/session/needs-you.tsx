@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
+import type { RejectedShown } from '../../contracts/replies/rejected-reply.js';
 import type { SessionListed } from '../../contracts/replies/session-reply.js';
 import { stallText } from '../../shared/wire-words.js';
 import { mayAct } from '../components/act.js';
 import { Button, Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk, usePages } from '../use-ask.js';
-import { groupRejected, RejectedActions, type RejectedGroup } from '../views/rejected-panel.js';
 import { counted, figure } from '../words.js';
 import { AnswerForm } from './stalled.js';
 
@@ -67,7 +67,6 @@ export function NeedsYou({ sessions }: { readonly sessions: readonly SessionList
   const rejected = listed.pages.flatMap((page) => page.rejected);
   const needs = groupNeeds(needsOf(sessions, new Set(rejected.flatMap(({ session }) => session ?? []))));
   const reviews = (proposals?.projects ?? []).filter(({ pending }) => pending > 0);
-  const failed = groupRejected(rejected);
   const rows = [
     ...needs.map((group) => <NeedRow key={rowKey(group)} group={group} />),
     ...reviews.map(({ project, pending }) => (
@@ -78,7 +77,7 @@ export function NeedsYou({ sessions }: { readonly sessions: readonly SessionList
         </a>
       </li>
     )),
-    ...failed.map((group) => <RejectedRow key={group.key} group={group} onDone={listed.refresh} />),
+    ...(rejected.length === 0 ? [] : [<RejectedRow key="rejected" rejected={rejected} />]),
   ];
   if (rows.length === 0) return null;
   return (
@@ -146,25 +145,18 @@ function NeedRow({ group }: { readonly group: readonly Need[] }) {
   );
 }
 
-function RejectedRow({ group, onDone }: { readonly group: RejectedGroup; readonly onDone: () => void }) {
-  const [first] = group.entries;
-  const sessions = new Set(group.entries.map(({ session }) => session));
-  const href = viewHref('rejected', sessions.size === 1 ? { session: first?.session } : {});
+function RejectedRow({ rejected: [first, ...others] }: { readonly rejected: readonly RejectedShown[] }) {
   return (
     <li class="need-row need-asks">
       <Tag tone="bad">rejected</Tag>
       <div class="need-text">
-        <a data-row href={href}>
-          {counted(group.entries.length, 'result')}
-          {sessions.size === 1
-            ? ` of ${first?.session ?? 'no session'}`
-            : ` of ${counted(sessions.size, 'session')}`}
+        <a data-row href={viewHref('rejected', {})}>
+          {counted(others.length + 1, 'rejected result')}
         </a>
         <p>
           {first?.reason} <code class="quiet">{first?.code}</code>
         </p>
       </div>
-      <RejectedActions group={group} onDone={onDone} />
     </li>
   );
 }

@@ -6,8 +6,8 @@ import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { positive } from '../prompt/use-prompt.js';
 import { type GlobalViewProps, setParams, viewHref } from '../route.js';
 import { usePages } from '../use-ask.js';
-import { figure, ROLE_NAMES } from '../words.js';
-import { groupRejected, RejectedActions, RejectedPanel } from './rejected-panel.js';
+import { ROLE_NAMES } from '../words.js';
+import { RejectedPanel } from './rejected-panel.js';
 
 export function RejectedView({ params }: GlobalViewProps) {
   const session = params.get('session') || undefined;
@@ -15,7 +15,6 @@ export function RejectedView({ params }: GlobalViewProps) {
   const id = positive(params.get('id'));
   const listed = usePages('tool.rejected-list', { limit: 50, session, role }, 'event:rejected');
   const rejected = listed.pages.flatMap((page) => page.rejected);
-  const groups = groupRejected(rejected).filter(({ entries }) => entries.length > 1);
   const filtered = session !== undefined || role !== undefined;
   const gone = () => {
     setParams({ id: undefined });
@@ -53,19 +52,6 @@ export function RejectedView({ params }: GlobalViewProps) {
                 )
               ) : (
                 <>
-                  {groups.length === 0 ? null : (
-                    <ul class="card rows rejected-groups" aria-label="Results with the same cause">
-                      {groups.map((group) => (
-                        <li key={group.key} class="finding">
-                          <Tag tone="bad">{figure(group.entries.length)}</Tag>
-                          <div>
-                            <p>{group.entries[0]?.reason}</p>
-                            <RejectedActions group={group} onDone={gone} />
-                          </div>
-                        </li>
-                      ))}
-                    </ul>
-                  )}
                   <ul class="card rows" aria-label="Rejected results">
                     {rejected.map((each) => (
                       <RejectedRow key={each.id} rejected={each} params={params} current={each.id === id} />

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
+import type { Role } from '../../contracts/kinds.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { dispatchMessageId, dispatchSubject, parseDispatchSubject, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { DispatchSource } from '../../engine/ports/dispatch-source.js';
-import type { RejectedEntry, RejectedStore, WholeRejection } from '../../engine/ports/rejected-store.js';
+import type { RejectedStore, WholeRejection } from '../../engine/ports/rejected-store.js';
 import { CountedLog, type CountedLogPorts } from '../extractor/counted-log.js';
 
 /** Answers the tools that list, show, retry and remove rejected results. */
@@ -39,15 +40,15 @@ export function createRejectedQueries(options: RejectedQueriesOptions): Answers 
         ...(before !== undefined && { before }),
       });
       return {
-        rejected: page.entries.map(shownOf),
+        rejected: page.entries,
         total: page.total,
         ...(page.next !== undefined && { next: cursorOf('rejected', page.next) }),
       };
     },
     async 'rejected-show'(request) {
       const { id, offset } = checkedRequest(TOOLS['rejected-show'].request, request);
-      const entry = await found(rejected, id);
-      return { rejected: shownOf(entry), ...bodyPart(entry.body, offset, maxReplyBytes()) };
+      const { body, retryId: _, ...entry } = await found(rejected, id);
+      return { rejected: entry, ...bodyPart(body, offset, maxReplyBytes()) };
     },
     async 'rejected-retry'(request) {
       const { id, ...asked } = checkedRequest(TOOLS['rejected-retry'].request, request);
@@ -57,78 +58,50 @@ export function createRejectedQueries(options: RejectedQueriesOptions): Answers 
     },
     async 'rejected-remove'(request) {
       const { id } = checkedRequest(TOOLS['rejected-remove'].request, request);
-      if (!(await rejected.remove(id))) throw await notRejected(rejected, id);
+      if (!(await rejected.remove(id))) throw notRejected(id);
       return { id, removed: true };
     },
   };
 }
 
-function shownOf(entry: RejectedEntry): ToolReply<'rejected-show'>['rejected'] {
-  const { id, at, session, role, subject, sequence, code, reason, fix, meant, bytes } = entry;
-  return {
-    ...{ id, at },
-    ...(session !== undefined && { session }),
-    ...(role !== undefined && { role }),
-    ...{ subject, sequence, code, reason },
-    ...(fix !== undefined && { fix }),
-    ...(meant !== undefined && { meant }),
-    bytes,
-  };
-}
-
 async function found(rejected: RejectedStore, id: number): Promise<WholeRejection> {
   const entry = await rejected.get(id);
-  if (entry === undefined) throw await notRejected(rejected, id);
+  if (entry === undefined) throw notRejected(id);
   return entry;
 }
 
-/** Newest rejected results that are searched for a dispatch number. */
-const LOOKED_THROUGH = 200;
-
-/** Users confuse the number of a rejection with its dispatch: the error of a recent one names the right number. */
-async function notRejected(rejected: RejectedStore, id: number): Promise<ThroughlineError> {
-  const { entries } = await rejected.page({ limit: LOOKED_THROUGH });
-  const meant = entries.find(({ sequence }) => sequence === id);
-  const listed =
-    meant === undefined
-      ? `${id}: "throughline result ls" lists their numbers`
-      : `${id}; dispatch ${id} is number ${meant.id} in "throughline result ls"`;
-  return new ThroughlineError('not_found', `no rejected result has the number ${listed}`, {
-    details: { id, ...(meant !== undefined && { meant: meant.id }) },
-  });
+function notRejected(id: number): ThroughlineError {
+  const why = `no rejected result has the number ${id}: "throughline result ls" lists their numbers`;
+  return new ThroughlineError('not_found', why, { details: { id } });
 }
 
 interface Correction {
-  readonly role?: WholeRejection['role'];
-  readonly toSession?: string | undefined;
+  readonly role?: Role | undefined;
   readonly body?: string | undefined;
 }
 
 /** Returns the corrected result, or nothing if it is retried unchanged. Throws if the correction is not readable either. */
 function correction(
   entry: WholeRejection,
-  asked: Correction,
+  { role = entry.role, body: text }: Correction,
   maxBytes: number,
 ): { subject: string; body: Uint8Array } | undefined {
-  if (Object.values(asked).every((given) => given === undefined)) return undefined;
-  const role = asked.role ?? entry.role;
-  const session = asked.toSession === undefined ? entry.session : token(asked.toSession, 'toSession');
-  if (role === undefined || session === undefined) {
-    const field = role === undefined ? 'role' : 'toSession';
+  if (role === entry.role && text === undefined) return undefined;
+  const { id, session, subject } = entry;
+  if (role === undefined || session === undefined)
     throw new ThroughlineError(
       'schema_invalid',
-      `${field}: is missing, and the subject of ${entry.id}, ${entry.subject}, does not say it: give ${field}`,
-      { details: { fields: [field] } },
+      `the subject of ${id}, ${subject}, names no ${session === undefined ? 'session' : 'role'}: publish the result as a new one, and remove ${id}`,
+      { details: { id } },
     );
-  }
-  const body = asked.body === undefined ? entry.body : new TextEncoder().encode(asked.body);
+  const body = text === undefined ? entry.body : new TextEncoder().encode(text);
   const parsed = parseDispatchBody(body, role, maxBytes);
   if (parsed.ok) return { subject: dispatchSubject(session, role), body };
   const { code, reason, fix, meant } = parsed;
   throw new ThroughlineError(
     code,
-    withRemedy(`${entry.id} still cannot be read as the result of ${role}: ${reason}`, fix),
-    { details: { id: entry.id, reason, ...(fix && { fix }), ...(meant && { meant }) } },
+    withRemedy(`${id} still cannot be read as the result of ${role}: ${reason}`, fix),
+    { details: { id, reason, ...(fix && { fix }), ...(meant && { meant }) } },
   );
 }
 
@@ -197,7 +170,7 @@ export async function retryRejected(
 ): Promise<number> {
   const { source, rejected } = ports;
   const entry = await rejected.get(id);
-  if (entry === undefined) throw new ThroughlineError('not_found', `no rejected result has the number ${id}`);
+  if (entry === undefined) throw notRejected(id);
   if (entry.code === 'stored_reply')
     throw new ThroughlineError(
       'stored_reply',

@@ -1279,7 +1279,7 @@ RESULTS = {
 
 FIXES: dict[str, str] = {
     "marker_missing": "send one JSON object, or text with one pair of BEGIN_DISPATCH_RESULT and END_DISPATCH_RESULT lines around it; publish several results one by one",
-    "json_parse_failed": "send one complete JSON object as UTF-8; correct a stored result with \"throughline result fix\"",
+    "json_parse_failed": "send one complete JSON object as UTF-8; correct a stored result with \"throughline result retry --file\"",
     "schema_invalid": "the message names the field and its allowed values: correct it and send it again",
     "stored_reply": "check which users may send requests; remove the message with \"throughline result rm\"",
     "subject_invalid": "publish it on dispatch.<session>.<role>, with 1 to 64 of the characters A-Z a-z 0-9 _ and - for the session",
@@ -1289,7 +1289,7 @@ FIXES: dict[str, str] = {
     "token_invalid": "use 1 to 64 characters of A-Z a-z 0-9 _ and -",
     "limit_reached": "finish or delete some of the items that the message counts; decide on proposals with \"throughline learning review\"",
     "not_caught_up": "check with \"throughline admin health\" that the extractor answers, then ask again; take after from the PubAck of a result of the same session",
-    "dispatch_rejected": "correct it with \"throughline result fix\", or publish a corrected result and name its sequence in after",
+    "dispatch_rejected": "correct it with \"throughline result retry --file\", or publish a corrected result and name its sequence in after",
     "session_forgotten": "wait some seconds and send it again: a new session of that name then starts empty",
     "session_exists": "import it under another name with --as NAME; \"throughline session rm\" erases the one that is here",
     "session_importing": "wait until it is done, or run it again with the same file; \"throughline session rm\" removes what is there",
