@@ -21,11 +21,9 @@ export function taskCommand(program: Command): void {
   });
   addRequest(task, 'ls', 'task-list', {
     reads: true,
-    about: 'list the tasks',
     examples: ['demo', 'demo --status blocked'],
   });
   addRequest(task, 'next', 'task-next', {
-    about: 'show the next ready task; --claim claims it for an agent',
     examples: ['demo', 'demo --claim agent-1'],
   });
   addRequest(task, 'done', 'task-status', {
@@ -38,7 +36,7 @@ export function taskCommand(program: Command): void {
   });
   addEdit(task);
   addRequest(task, 'release', 'task-release', {
-    ...{ places: ['id'], about: 'give a claimed task back, so that another agent can take it' },
+    places: ['id'],
     examples: ['TAS-1 -s demo'],
   });
   addRequest(task, 'rm', 'task-delete', { places: ['id'], examples: ['TAS-1 -s demo'] });
@@ -91,7 +89,7 @@ function addEdit(task: Command): void {
 
 export function answerCommand(program: Command): void {
   addRequest(program, 'answer', 'blocker-answer', {
-    ...{ places: ['task', 'answer'], about: 'answer the open question of a task: later prompts show it' },
+    places: ['task', 'answer'],
     examples: ['2.1 "Use port 9464" -s demo', '2.1 "LF" -s demo --question "Which line endings?"'],
     send: (client, request: { session?: string; task?: string }) =>
       client.requestTool('blocker-answer', request).catch(async (error: unknown) => {
@@ -125,7 +123,6 @@ export function noteCommand(program: Command): void {
   });
   addRequest(note, 'ls', 'note-list', {
     reads: true,
-    about: 'list the notes',
     examples: ['demo', 'demo --type stuck'],
   });
   addRequest(note, 'edit', 'note-edit', { places: ['id'], examples: ['NOT-1 -s demo --type tip'] });
@@ -142,7 +139,8 @@ export function inboxCommand(program: Command): void {
     examples: ['"Look at the failing build first" -s demo'],
   });
   addRequest(inbox, 'ls', 'inbox-list', {
-    ...{ reads: true, about: 'list the messages that were not read', examples: ['demo', 'demo --all'] },
+    reads: true,
+    examples: ['demo', 'demo --all'],
   });
   addRequest(inbox, 'read', 'inbox-mark-read', { places: ['id'], examples: ['MSG-1 -s demo'] });
 }

@@ -32,9 +32,7 @@ const fileFields = {
         .max(50, 'must be at most 50 files')
         .optional()
         .describe('Files that are open, relative to the project or absolute.'),
-      cwd: hintedPath
-        .optional()
-        .describe('The folder in which the agent works, relative to the project or absolute.'),
+      cwd: hintedPath.optional().describe('The folder in which the agent works.'),
     })
     .optional()
     .describe('Files and folder that the agent works in; related files rank higher.'),
@@ -43,17 +41,13 @@ const fileFields = {
 const learningFields = {
   maxLearnings: maxLearnings
     .optional()
-    .describe(
-      'Maximum number of learnings. Default: 3 for a dispatch prompt, 5 for an iteration whose template shows them and for a session start. Only relevant ones are shown; a session start falls back to the newest.',
-    ),
+    .describe('Maximum number of learnings. Default: 3; iteration and session start: 5.'),
   minSimilarity: minSimilarity.optional().describe('Minimum similarity of learnings found by meaning.'),
   learningsAsOf: z
     .int()
     .nonnegative('must be a sequence, 0 or more')
     .optional()
-    .describe(
-      'A project sequence, from learningsSequence of a reply: uses the learnings as of then; 0 for none.',
-    ),
+    .describe('A project sequence: the learnings as of then; 0 for none.'),
   project: text(64).optional().describe("The project whose learnings to use, instead of the session's own."),
 };
 
@@ -61,9 +55,7 @@ const room = between(1, 2_000_000).optional();
 
 const meaning = vectorJson
   .optional()
-  .describe(
-    'The vector of the task, from the request of a kept prompt: orders decisions by meaning. Default: that of the configured model, if it answers in time.',
-  );
+  .describe('The vector of the task. Default: made by the configured model.');
 
 const budgetFields = {
   budget: z
@@ -75,9 +67,7 @@ const budgetFields = {
     .describe('Token budget of prompt and answer. Default: the settings of the session.'),
   maxTokens: between(0, 1_000_000)
     .optional()
-    .describe(
-      'Maximum number of tokens of session context and learnings together, at four characters a token. Default: as many as fit.',
-    ),
+    .describe('Maximum tokens of facts and learnings. Default: as many as fit.'),
 };
 
 const including = <const Part extends ReplyPart>(parts: readonly Part[]) =>
@@ -96,21 +86,15 @@ const common = {
   tags: tags.optional().describe('Only facts with one of these tags.'),
   maxFacts: between(0, 1000).optional().describe('Maximum number of facts. Default: as many as fit.'),
   binary,
-  after: sequence
-    .optional()
-    .describe(
-      "A DISPATCH sequence, from a publisher's PubAck: the prompt reflects that result, or the reply is an error.",
-    ),
+  after: sequence.optional().describe('Waits until the result with this DISPATCH sequence has become facts.'),
   afterTimeoutMs: between(0, 600_000)
     .optional()
-    .describe(
-      "Timeout of after in milliseconds, shorter than the caller's own. The service has its own limit.",
-    ),
+    .describe("Timeout of after in milliseconds, below the caller's own."),
   asOf: sequence.optional().describe('A session sequence: compiles the prompt as of that event.'),
   include: including(REPLY_PARTS),
   activeIntentId: text(128)
     .optional()
-    .describe('The active intent: the prompt begins with the compacted history of its trace.'),
+    .describe('The active intent: its compacted history is placed before the prompt.'),
   explain: z.boolean().default(false).describe('Includes every part of the reply.'),
 };
 
@@ -132,11 +116,7 @@ const dispatchRequest = z
   })
   .meta({ id: 'DispatchRequest', description: 'Asks for the prompt of one task.' });
 
-const now = timestamp
-  .optional()
-  .describe(
-    'The time at which the prompt is read, ISO 8601 in UTC. Only with it does the prompt say how long ago things happened.',
-  );
+const now = timestamp.optional().describe('The present time, ISO 8601 in UTC: the prompt then says ages.');
 
 const iterationRequest = z
   .object({

@@ -33,9 +33,7 @@ export const EXPORT_TOOLS = {
 
 const dryRun = z.boolean().default(false).describe('Only count what would be erased.');
 const confirm = (what: string) =>
-  text(64)
-    .optional()
-    .describe(`The name of the ${what} once more: without it nothing is erased. Not needed for a dry run.`);
+  text(64).optional().describe(`The name of the ${what} once more, except for a dry run.`);
 
 export const FORGET_TOOLS = {
   'session-forget': tool(
@@ -72,7 +70,7 @@ export const CLAIM_TOOLS = {
       .array(holder)
       .max(20, 'must name at most 20')
       .optional()
-      .describe('Runs that are known to have ended; their leases can be claimed at once.'),
+      .describe('Runs that have ended: their leases can be claimed at once.'),
     release: z.boolean().default(false).describe('Release the lease.'),
   }),
 } as const;

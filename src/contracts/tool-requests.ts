@@ -55,7 +55,7 @@ const number = z
   .int()
   .positive('must be a number of an iteration, 1 or more')
   .max(MAX_ITERATION, `must be at most ${MAX_ITERATION}`)
-  .describe('Number of the iteration. Default: the running one, or the next one to start.');
+  .describe('Number of the iteration. Default: the running or next one.');
 const flag = z.boolean().default(false);
 const id = text(64).describe('Its id: TAS-12, tas-12, 12, or a unique prefix.');
 const factKey = text(64).describe('Its id, or a unique prefix of four or more characters.');
@@ -102,20 +102,20 @@ export const TOOLS = {
     content: work,
   }),
   'task-delete': tool('delete a task', '--id TAS-1', { id }),
-  'task-next': tool('show the next ready task; --claim claims it', '--claim agent-1', {
+  'task-next': tool('show the next ready task; --claim claims it for an agent', '--claim agent-1', {
     claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
-    id: id.optional().describe('The task to show or claim, of the board or the plan. Default: the next one.'),
+    id: id.optional().describe('A task of the board or the plan. Default: the next one.'),
   }),
   'task-release': tool(
-    'give a claimed task back',
+    'give a claimed task back, so that another agent can take it',
     '--id TAS-1 --note "The parser works, the printer does not"',
     {
       id,
       claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
-      note: content.optional().describe('A note for the next agent: its prompt for this task shows it.'),
+      note: content.optional().describe('A note for the next agent of this task.'),
     },
   ),
-  'task-list': tool('all tasks', '--status remaining', { status: status.optional() }),
+  'task-list': tool('list the tasks', '--status remaining', { status: status.optional() }),
   'note-add': tool(
     'write a note for later agents',
     '--content "The CI machine has no docker" --type learning',
@@ -127,22 +127,28 @@ export const TOOLS = {
     type: noteType.optional(),
   }),
   'note-delete': tool('delete a note', '--id NOT-1', { id }),
-  'note-list': tool('all notes', '--type stuck', { type: noteType.optional() }),
+  'note-list': tool('list the notes', '--type stuck', { type: noteType.optional() }),
   'inbox-add': tool(
     'leave a message for the next agent; one that begins with @human is for a person',
     '--content "Please look at the failing build first"',
     { content: said },
   ),
   'inbox-mark-read': tool('mark a message as read', '--id MSG-1', { id }),
-  'inbox-list': tool('unread messages', '--all', { all: flag.describe('Include read messages.') }),
-  'blocker-answer': tool('answer the open question of a task', '--task 2.1 --answer "Use port 9464"', {
-    task: taskId,
-    answer: content.describe('The answer.'),
-    question: content
-      .optional()
-      .describe('The question it answers. Default: every open question of the task.'),
-    by: person.describe('Who answers.'),
+  'inbox-list': tool('list the messages that were not read', '--all', {
+    all: flag.describe('Include read messages.'),
   }),
+  'blocker-answer': tool(
+    'answer the open question of a task: later prompts show it',
+    '--task 2.1 --answer "Use port 9464"',
+    {
+      task: taskId,
+      answer: content.describe('The answer.'),
+      question: content
+        .optional()
+        .describe('The question it answers. Default: every open question of the task.'),
+      by: person.describe('Who answers.'),
+    },
+  ),
   'iteration-start': tool('begin an iteration', '', { number: number.optional() }),
   'iteration-complete': tool('end an iteration', '', { number: number.optional() }),
   'iteration-summary': tool('summarize an iteration', '--summary "Parser done, all tests pass"', {
@@ -151,7 +157,7 @@ export const TOOLS = {
     tasksWorked: ids.optional().describe('Tasks that were worked on.'),
     replace: flag.describe('Replace an existing summary.'),
   }),
-  'iteration-list': tool('all iterations', '', {}),
+  'iteration-list': tool('list the iterations', '', {}),
   'session-open': tool(
     'set the title and the goal of the session',
     '--title "Query parser" --goal "A parser for the query language" --spec-path specs/parser.md',
@@ -188,19 +194,15 @@ export const TOOLS = {
     'find facts, where they come from and what closed them',
     '--text "parser test" --is all',
     {
-      text: text(1000)
-        .optional()
-        .describe(
-          'The id of a fact, its first four or more characters, or words that it contains. Default: all facts.',
-        ),
-      task: text(128).optional().describe('Only facts from results of this task, of the board or the plan.'),
+      text: text(1000).optional().describe('Its id, a unique prefix of it, or words that it contains.'),
+      task: text(128).optional().describe('Only facts from results of this task.'),
       subject: text(1024).optional().describe('Only facts about this, such as a file.'),
       relation: anyOf(text(128)).optional().describe('Only facts with this relation, or one of these.'),
       tag: anyOf(z.enum(FACT_TAGS)).optional().describe('Only facts with this tag, or one of these.'),
       is: z
         .enum(['open', 'closed', 'all'])
         .optional()
-        .describe('open: valid facts; closed: facts that a later result closed; all: both. Default: open.'),
+        .describe('Only valid facts, only those that were closed, or all. Default: open.'),
       limit: limit(200, 20),
       cursor,
     },
@@ -215,9 +217,7 @@ export const TOOLS = {
       .describe('Longest wait in milliseconds, as afterTimeoutMs of a prompt.'),
   }),
   'plan-show': tool('show the plan, what is next, and what came of each task', '--status blocked', {
-    id: text(200)
-      .optional()
-      .describe('Only this task, by its id in the plan, with its prompt and requirements.'),
+    id: text(200).optional().describe('Only this task of the plan, with its prompt and requirements.'),
     status: z.enum(PLAN_STATUSES).optional().describe('Only tasks with this status.'),
   }),
   'session-list': toolOfNone(
@@ -226,9 +226,7 @@ export const TOOLS = {
     {
       text: text(200)
         .optional()
-        .describe(
-          'Only sessions with these words in name, title, project, goal, agents, questions, reasons, the first open tasks or the last changed files.',
-        ),
+        .describe('Only sessions with these words, as in title, goal, questions or files.'),
       status: z
         .enum(['open', 'completed', 'archived'])
         .optional()
@@ -239,13 +237,11 @@ export const TOOLS = {
         .string()
         .regex(SPAN_PATTERN, 'must be a number with m, h or d, such as 90m, 12h or 30d')
         .optional()
-        .describe('Only sessions without an event for this long: minutes, hours or days, such as 30d.'),
+        .describe('Only sessions without an event for this long, such as 30d.'),
       archived: flag.describe('Include archived sessions.'),
       project: text(64).optional().describe('Only sessions of this project.'),
       stalled: flag.describe('Only sessions with a stalled task.'),
-      brief: flag.describe(
-        'Only names and times, which is cheapest; filters other than text then match nothing.',
-      ),
+      brief: flag.describe('Only names and times; only the filter text works with it.'),
       limit: limit(200, 50),
       cursor,
     },

@@ -264,3 +264,15 @@ describe('what is said of a field that is not known', () => {
     expect(growth(refused)).toBeLessThan(2.8);
   });
 });
+
+it('every field of a tool or a prompt has one text of at most 12 words, which the command line shows as well', () => {
+  const shapes = [...Object.values(TOOLS), ...compileRequest.options].map(({ shape }): object => shape);
+  const texts = shapes.flatMap((shape) =>
+    Object.entries(shape).map(
+      ([name, field]) =>
+        `${name}: ${z.toJSONSchema(field, { io: 'input', unrepresentable: 'any' }).description ?? ''}`,
+    ),
+  );
+  expect(texts.length).toBeGreaterThan(100);
+  expect([...new Set(texts)].filter((text) => !/^\w+:(?: \S+){1,12}$/.test(text))).toEqual([]);
+});

@@ -80,9 +80,13 @@ it('a retry of a rejected result that has counted says so and publishes nothing;
     });
 
   const unread = await ports.source.publish(dispatchSubject(session, 'reviewer'), Buffer.from('{}'));
-  await soon(async () => expect((await client.tools.rejectedList({ session })).rejected).toHaveLength(2));
-  const retried = await cli(['result', 'retry', '--all', '--json'], { env: { NATS_URL: url } });
-  expect(retried).toMatchObject({ code: 0, stderr: expect.stringContaining(`${id}`) });
+  const ids = await soon(async () => {
+    const { rejected } = await client.tools.rejectedList({ session });
+    expect(rejected).toHaveLength(2);
+    return rejected.map((each) => String(each.id)).reverse();
+  });
+  const retried = await cli(['result', 'retry', ...ids, '--json'], { env: { NATS_URL: url } });
+  expect(retried).toMatchObject({ code: 1, stderr: expect.stringContaining(`${id} has counted`) });
   expect(JSON.parse(retried.stdout)).toEqual({ id: expect.any(Number), sequence: unread.sequence + 1 });
   await allDealtWith(ports);
   expect(await ports.source.newest()).toBe(unread.sequence + 1);
