@@ -15,17 +15,12 @@ export const EXPORT_TOOLS = {
     '--file 0f3a --dispatches 0 --done',
     {
       file: z.string().min(1).max(64).describe('The SHA-256 in the last line of the file.'),
-      dispatches: z
-        .int()
-        .nonnegative()
-        .describe(
-          'The highest DISPATCH sequence that an event of the file names; new results get higher ones.',
-        ),
+      dispatches: z.int().nonnegative().describe('The highest DISPATCH sequence that the file names.'),
       events: z
         .array(sessionFileEvent)
         .max(MOST_EVENTS, `must be at most ${MOST_EVENTS}`)
         .optional()
-        .describe('The next events of the file. Leave it out to begin, and to get the progress.'),
+        .describe('The next events of the file. Without it: the progress.'),
       done: z.boolean().default(false).describe('All events are sent: finish the import.'),
     },
   ),
@@ -84,12 +79,12 @@ export const RETENTION_TOOLS = {
       project: sessionName.optional().describe('Only for sessions of this project.'),
       action: z
         .enum([...RETENTION_ACTIONS, 'remove'])
-        .describe('archive, forget, keep, or remove the rule of the installation or the project.'),
+        .describe('archive, forget or keep; remove deletes the rule.'),
       after: z
         .string()
         .regex(DAYS_PATTERN, 'must be a number of days, such as 90d')
         .optional()
-        .describe('Age since the last event, in days such as 90d; needed to archive or forget.'),
+        .describe('Age since the last event, such as 90d, to archive or forget.'),
       dryRun: z.boolean().default(false).describe('Only show what the rules would do.'),
     },
   ),

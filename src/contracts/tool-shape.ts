@@ -22,7 +22,7 @@ export function between(low: number, high: number) {
 
 /** Not validated here: making a subject of it does that, with its own error code. */
 export const sessionName = z.string().meta({
-  description: 'Name of the session: at most 64 of A-Z a-z 0-9 _ -.',
+  description: 'Name of the session, of letters, digits, _ and -.',
   pattern: TOKEN_PATTERN.source,
 });
 
