@@ -178,7 +178,7 @@ class PromptOptionsHints(TypedDict):
     files: NotRequired[list[str]]
     """Files that are open, relative to the project or absolute."""
     cwd: NotRequired[str]
-    """The folder in which the agent works, relative to the project or absolute."""
+    """The folder in which the agent works."""
 
 
 class PromptOptionsBudget(TypedDict):
@@ -191,7 +191,7 @@ class PromptOptionsBudget(TypedDict):
 
 
 class PromptOptionsMeaning(TypedDict):
-    """The vector of the task, from the request of a kept prompt: orders decisions by meaning. Default: that of the configured model, if it answers in time."""
+    """The vector of the task. Default: made by the configured model."""
 
     model: str
     """The model that made it."""
@@ -205,11 +205,11 @@ class PromptOptions(TypedDict):
     """Further fields of the request: prompt.compile."""
 
     max_learnings: NotRequired[int]
-    """Maximum number of learnings. Default: 3 for a dispatch prompt, 5 for an iteration whose template shows them and for a session start. Only relevant ones are shown; a session start falls back to the newest."""
+    """Maximum number of learnings. Default: 3; iteration and session start: 5."""
     min_similarity: NotRequired[float]
     """Minimum similarity of learnings found by meaning."""
     learnings_as_of: NotRequired[int]
-    """A project sequence, from learningsSequence of a reply: uses the learnings as of then; 0 for none."""
+    """A project sequence: the learnings as of then; 0 for none."""
     project: NotRequired[str]
     """The project whose learnings to use, instead of the session's own."""
     max_files: NotRequired[int]
@@ -219,9 +219,9 @@ class PromptOptions(TypedDict):
     budget: NotRequired[PromptOptionsBudget]
     """Token budget of prompt and answer. Default: the settings of the session."""
     max_tokens: NotRequired[int]
-    """Maximum number of tokens of session context and learnings together, at four characters a token. Default: as many as fit."""
+    """Maximum tokens of facts and learnings. Default: as many as fit."""
     meaning: NotRequired[PromptOptionsMeaning]
-    """The vector of the task, from the request of a kept prompt: orders decisions by meaning. Default: that of the configured model, if it answers in time."""
+    """The vector of the task. Default: made by the configured model."""
     tags: NotRequired[list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
     """Only facts with one of these tags."""
     max_facts: NotRequired[int]
@@ -229,15 +229,15 @@ class PromptOptions(TypedDict):
     binary: NotRequired[str]
     """The command that the prompt tells its reader to use."""
     after: NotRequired[int]
-    """A DISPATCH sequence, from a publisher's PubAck: the prompt reflects that result, or the reply is an error."""
+    """Waits until the result with this DISPATCH sequence has become facts."""
     after_timeout_ms: NotRequired[int]
-    """Timeout of after in milliseconds, shorter than the caller's own. The service has its own limit."""
+    """Timeout of after in milliseconds, below the caller's own."""
     as_of: NotRequired[int]
     """A session sequence: compiles the prompt as of that event."""
     include: NotRequired[list[Literal["facts", "files", "learnings", "sessionContext", "considered", "lines", "messages"]]]
     """Parts to add to the reply."""
     active_intent_id: NotRequired[str]
-    """The active intent: the prompt begins with the compacted history of its trace."""
+    """The active intent: its compacted history is placed before the prompt."""
     explain: NotRequired[bool]
     """Includes every part of the reply."""
     role: NotRequired[Literal["implementer", "reviewer", "observer"]]
@@ -263,14 +263,14 @@ class TaskReleaseOptions(TypedDict):
     claim: NotRequired[str]
     """The agent that claims the task, or has claimed it."""
     note: NotRequired[str]
-    """A note for the next agent: its prompt for this task shows it."""
+    """A note for the next agent of this task."""
 
 
 class FactFindOptions(TypedDict):
     """Further fields of the request: tool.fact-find."""
 
     task: NotRequired[str]
-    """Only facts from results of this task, of the board or the plan."""
+    """Only facts from results of this task."""
     subject: NotRequired[str]
     """Only facts about this, such as a file."""
     relation: NotRequired[str | list[str]]
@@ -278,7 +278,7 @@ class FactFindOptions(TypedDict):
     tag: NotRequired[Literal["file_change", "convention", "decision", "error", "dependency", "test"] | list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
     """Only facts with this tag, or one of these."""
     is_: NotRequired[Literal["open", "closed", "all"]]
-    """open: valid facts; closed: facts that a later result closed; all: both. Default: open."""
+    """Only valid facts, only those that were closed, or all. Default: open."""
     limit: NotRequired[int]
     """Maximum number of entries per page."""
     cursor: NotRequired[str]
