@@ -91,7 +91,12 @@ function remoteIn(config: string): string | undefined {
   const found = HOST.exec(url);
   const host = found?.groups?.host ?? found?.groups?.scp;
   if (found === null || host === undefined) return undefined;
-  const path = url.slice(found[0].length).split('/').filter(Boolean).join('/').replace(/\.git$/, '');
+  const path = url
+    .slice(found[0].length)
+    .split('/')
+    .filter(Boolean)
+    .join('/')
+    .replace(/\.git$/, '');
   return path === '' ? undefined : `${host}/${path}`.toLowerCase();
 }
 
