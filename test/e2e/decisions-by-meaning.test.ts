@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compileRequest } from '../../src/contracts/compile-request.js';
 import { PAST_PROMPT_SUBJECT, token } from '../../src/contracts/names.js';
 import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import { evolve } from '../../src/memory/session/evolve-session.js';
-import { emptyState } from '../../src/memory/session/session-state.js';
-import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import {
   type Answer,
   DIMENSION,
   type EmbeddingServer,
-  hang,
   startEmbeddingServer,
   vectors,
 } from '../support/embedding-server.js';
@@ -94,29 +89,10 @@ describe('fifty decisions, with an endpoint for embeddings', () => {
     expect(embeddings.requests.length).toBe(asked);
   });
 
-  it('decisions are ordered by words when the vector of the task is late, and the record says so', async () => {
-    embeddings.always(hang);
-    try {
-      const { prompt } = await system.client.compile({ ...TASK, taskPrompt: 'People get logged out' });
-      expect(prompt).not.toContain(KEPT);
-      await newestPrompt('lexical');
-    } finally {
-      embeddings.always(byMeaning);
-    }
-  });
-
   it('no secret of a fact reaches the embedding endpoint', () => {
     const sent = embeddings.requests.flatMap(({ input }) => input).join(' ');
     expect(sent).toContain('the key is <redacted');
     expect(sent).not.toContain(SECRET);
-  });
-
-  it('a replay from the first event gives the same prompt as the running service', async () => {
-    const { prompt } = await system.client.compile(TASK);
-    const { request } = await newestPrompt('semantic');
-    const { events } = await system.ports.log.read(SESSION, { after: 0 });
-    const state = events.reduce(evolve, emptyState(SESSION));
-    expect(compilePrompt(state, compileRequest.parse(request)).prompt).toBe(prompt);
   });
 
   it('an exported session holds its vectors, and an erased one leaves none', async () => {

@@ -1,18 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Role } from '../../src/contracts/kinds.js';
-import type { TraceEntryInput } from '../../src/contracts/trace-entry.js';
 import { factsOf, tracesOf } from '../../src/memory/session/session-state.js';
 import { freePort } from '../../src/nats/server/server-process.js';
 import { type Payload, payloadsOf } from '../agents/hooks/hooks.js';
 import { BIN, type CliOptions, type CliResult, cleanEnv, cli } from '../support/cli.js';
-import { connectFolder } from '../support/connected.js';
 import { startTestNats, urlOnPort } from '../support/nats-server.js';
 import { allDealtWith, freshState, newSession, soon, systemOfFile } from '../support/system.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
@@ -107,69 +105,6 @@ describe('hooks of an agent', () => {
     expect(additionalContext).toContain('Printer written');
   });
 
-  it('the turn of Copilot CLI counts with a last message that is in its transcript half a second late', async () => {
-    const { session, state, env } = await hooksOf('copilot-late');
-    const transcript_path = join(state, 'events.jsonl');
-    const line = (type: string, data: object) => `${JSON.stringify({ type, data })}\n`;
-    await writeFile(transcript_path, line('assistant.message', { content: 'An earlier answer' }));
-    const input = JSON.stringify({
-      ...{ hook_event_name: 'Stop', session_id: 's1', cwd: state, stop_reason: 'end_turn' },
-      transcript_path,
-    });
-    const hook = cli(['hook', 'copilot'], { env, input });
-    const message =
-      'BEGIN_DISPATCH_RESULT\n{"task_id":"2.1","status":"completed","summary":"Late but whole"}\nEND_DISPATCH_RESULT';
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    const written = [
-      line('assistant.message', { content: message }),
-      line('hook.start', { hookType: 'agentStop' }),
-    ];
-    await appendFile(transcript_path, written.join(''));
-    expect(await hook).toMatchObject({ code: 0, stderr: '' });
-    await allDealtWith(system.ports);
-    const facts = factsOf(await freshState(system, session)).all();
-    expect(facts.map(({ object }) => object)).toContain('Late but whole');
-  });
-
-  it('after a compaction the agent gets its history, what was pinned, and what was not sent yet', async () => {
-    const { session, run, env } = await hooksOf('compacted');
-    const [tool] = eventsNamed('claude', 'PostToolUse');
-    const [start] = eventsNamed('claude', 'SessionStart').filter(({ source }) => source === 'compact');
-    const intent = `claude-${start?.session_id}`;
-    const context = async () =>
-      JSON.parse(await run('claude', start as Payload)).hookSpecificOutput.additionalContext;
-    const entries = (count: number): TraceEntryInput[] =>
-      Array.from({ length: count }, (_, index) => ({
-        ...{ id: `step-${index}`, intent_id: intent, state: 'ACTION', action_type: 'TOOL_EXECUTION' },
-        payload: { tool_name: 'Edit', target_files: [`src/part-${index}.ts`] },
-        result: { status: 'SUCCESS' },
-      }));
-    const pinned = (id: string) =>
-      cli(['log', '--pin', id, '--session', session, '--trace', intent], { env });
-
-    await system.client.appendTrace(session, entries(3));
-    expect((await pinned('step-1')).code).toBe(0);
-    const few = await context();
-    expect(few).toContain('- PINNED: src/part-1.ts');
-    expect(few).toContain('[Recent Steps]');
-
-    await system.client.appendTrace(session, [
-      ...entries(60).slice(3),
-      {
-        ...{ id: 'rule', intent_id: intent, state: 'REASONING', action_type: 'TOOL_EXECUTION' },
-        payload: { reasoning: 'The printer prints to standard output alone' },
-        result: { status: 'SUCCESS' },
-      },
-    ]);
-    expect((await pinned('rule')).code).toBe(0);
-    await run('claude', { ...tool, tool_input: { command: 'make the-last-step' } } as Payload);
-    const many = await context();
-    expect(many).toMatch(
-      /\[Compacted History\][\s\S]*Constraints \(2 of 2[\s\S]*- The printer prints to standard output alone/,
-    );
-    expect(many).toMatch(/\[Recent Steps\][\s\S]*make the-last-step/);
-  });
-
   it('a running agent is told once what concerns it', async () => {
     const { session, run, state } = await hooksOf('running');
     const client = async (name: string, more: object = {}) =>
@@ -212,17 +147,6 @@ describe('hooks of an agent', () => {
     expect(await tool(), 'once').toBe('');
   });
 
-  it('an agent of Codex that never returns a result is sent back once', async () => {
-    const { run } = await hooksOf('codex');
-    const [stop] = eventsNamed('codex', 'SubagentStop');
-    const answers: string[] = [];
-    for (let round = 0; round < 4; round += 1)
-      answers.push(await run('codex', { ...stop, last_assistant_message: 'Done.' }));
-    expect(answers.filter((answer) => answer !== '')).toEqual([
-      expect.stringContaining('"decision":"block"'),
-    ]);
-  });
-
   it('what hooks keep without a server is sent by the first one that finds it, and a result counts once', async () => {
     const { session, state, env, run } = await hooksOf('late');
     const port = await freePort('127.0.0.1');
@@ -242,18 +166,6 @@ describe('hooks of an agent', () => {
     await run('claude', stop as Payload);
     await allDealtWith(system.ports);
     expect((await freshState(system, session)).dispatches.current().counts).toMatchObject({ implementer: 1 });
-  });
-
-  it('a project file names session, project and plan of a new session', async () => {
-    const { run, env } = await hooksOf('project');
-    const folder = await newFolder();
-    const session = newSession('planned');
-    connectFolder(folder, { session, project: 'shop' }, env);
-    const { THROUGHLINE_SESSION: _, ...others } = env;
-    const input = JSON.stringify({ ...eventsNamed('claude', 'SessionStart')[0], cwd: folder });
-    await patient('claude', { env: others, input });
-    expect((await freshState(system, session)).charter.project).toBe('shop');
-    await run('claude', { hook_event_name: 'SessionEnd' });
   });
 
   it.skipIf(process.platform !== 'linux')(
@@ -405,51 +317,6 @@ describe('a hook never harms the agent', () => {
       expect(stdout).toContain('Printer written');
     },
   );
-});
-
-describe('what hooks leave on the disk', () => {
-  it('secrets are taken out before anything is written', async () => {
-    const secret = 'abcdefghijklmnopqrstuvwxyz0123456789';
-    const bearer = `Authorization: Bearer ${secret}`;
-    const state = await newFolder();
-    const env = {
-      XDG_STATE_HOME: state,
-      NATS_URL: `nats://me:${secret}@127.0.0.1:${await freePort('127.0.0.1')}`,
-      THROUGHLINE_SESSION: 'demo',
-    };
-    const [tool, failed, prompt, stop] = [
-      'PostToolUse',
-      'PostToolUseFailure',
-      'UserPromptSubmit',
-      'SubagentStop',
-    ].map((name) => eventsNamed('claude', name)[0]);
-    const result = JSON.stringify({ task_id: '1', status: 'completed', summary: bearer });
-    const calls: [client: string, payload: object][] = [
-      ['claude', { ...tool, tool_input: { command: `curl -H "${bearer}" x` } }],
-      ['claude', { ...failed, error: `exit code 1: ${bearer}` }],
-      ['claude', { ...prompt, prompt: `use ${bearer}` }],
-      [
-        'claude',
-        { ...stop, last_assistant_message: `BEGIN_DISPATCH_RESULT\n${result}\nEND_DISPATCH_RESULT` },
-      ],
-      ['claude', { hook_event_name: bearer }],
-      ['cursor', { hook_event_name: 'afterAgentResponse', conversation_id: 'c', text: `I used ${bearer}` }],
-    ];
-    for (const [client, payload] of calls)
-      expect(await patient(client, { env, input: JSON.stringify(payload) })).toMatchObject({
-        code: 0,
-        stdout: '',
-      });
-    const files = (await readdir(state, { recursive: true, withFileTypes: true })).filter((each) =>
-      each.isFile(),
-    );
-    const texts = await Promise.all(files.map((each) => readFile(join(each.parentPath, each.name), 'utf8')));
-    const kept = texts.join('\n');
-    expect(kept.match(/<redacted:bearer-token>/g)).toHaveLength(6);
-    expect(kept).toContain('the rest may hold a secret');
-    expect(kept).not.toContain(bearer);
-    expect(kept).not.toContain(`me:${secret}`);
-  });
 });
 
 /** A listener on a port; the answer closes it together with its connections. */

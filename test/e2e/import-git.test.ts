@@ -190,16 +190,6 @@ describe('import git', () => {
     expect(await recordedIn(session)).toHaveLength(11);
   });
 
-  it('import git knows all commits again, also those that are no longer in the window of the session', async () => {
-    const session = newSession('all');
-    await imported(session, long, '--limit', '300');
-    await allDealtWith(system.ports);
-    const before = await rememberedIn(session);
-    await imported(session, long, '--limit', '300');
-    await allDealtWith(system.ports);
-    expect(await rememberedIn(session)).toEqual(before);
-  });
-
   it('import git refuses more commits than a session remembers', async () => {
     const refused = await importing('x', long, '--limit', '2001');
     expect(refused).toMatchObject({ code: 2, stdout: '' });

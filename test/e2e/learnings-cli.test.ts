@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startUp, type Up } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
-import { implemented, newSession, reviewed, soon } from '../support/system.js';
+import { newSession } from '../support/system.js';
 
 /** Learnings and proposals on the command line, against the running system. */
 
@@ -52,19 +52,6 @@ it('in a connected folder, learnings and proposals are those of its project, unl
   expect(named.stdout).toBe('');
   // What erases goes by no file that came with a folder.
   expect((await here('admin', 'project', 'rm', '--yes')).stderr).toContain('no project is named');
-});
-
-it('in a connected folder, what errors about another project name works as it stands', async () => {
-  const cwd = await mkdtemp(join(tmpdir(), 'throughline-'));
-  connectFolder(cwd, { project: newSession('connected') });
-  const here = (...args: string[]) => up.cli(args, { cwd });
-  const made = await here('learning', 'propose', 'Read the grammar first', '--project', 'default');
-  const id = made.stdout.slice(0, 5);
-
-  const unknown = await here('learning', 'retract', 'fffff', '--project', 'default');
-  const [, list = ''] = /see "throughline ([^"]*)"/.exec(unknown.stderr) ?? [];
-  expect((await here(...list.split(' '))).stderr).toContain('-- project default has no learnings yet');
-  await here('learning', 'reject', id, '--project', 'default');
 });
 
 describe('a proposal on the command line', () => {
@@ -259,29 +246,6 @@ describe('compile with learnings', () => {
     expect(past.stdout).toContain('Relevant learnings (1/1):\n');
     const fresh = await run('prompt', '-s', newSession('fresh'), '--kind', 'session-start');
     expect(fresh.stderr).not.toContain('does not exist');
-  });
-
-  it('compile shows no proposal that the session itself made before it is accepted', async () => {
-    project = 'default';
-    const session = newSession('recurring');
-    await up.cli(['publish', 'implementer', '-s', session], { input: JSON.stringify(implemented('1')) });
-    for (const task of ['1', '2']) {
-      const review = reviewed(task, 'needs_changes', { required_fixes: ['Close the file handle'] });
-      await up.cli(['publish', 'reviewer', '-s', session], { input: JSON.stringify(review) });
-    }
-    const id = await soon(async () => {
-      const { stdout } = await up.cli(['learning', 'ls', '--status', 'pending']);
-      expect(stdout).toMatch(/^[0-9a-f]{5} {2}pattern {2}0\.67 {2}Close the file handle$/m);
-      return /^([0-9a-f]{5}).*Close the file/m.exec(stdout)?.[1] ?? '';
-    });
-    const shown = await up.cli(['learning', 'show', id]);
-    expect(shown.stdout).toMatch(
-      /^method {7}recurring_fix\n[\s\S]*^evidence {5}session \S+, task 1, dispatch \d+\nevidence {5}session \S+, task 2/m,
-    );
-    const compile = ['prompt', '-s', session, '-t', '9', '-p', 'file handle', '--max-learnings', '5'];
-    expect((await up.cli(compile)).stdout).not.toContain('Relevant learnings');
-    await up.cli(['learning', 'accept', id]);
-    expect((await up.cli(compile)).stdout).toContain('  - pattern: Close the file handle\n');
   });
 });
 

@@ -81,23 +81,6 @@ describe('a line of the log', () => {
     });
   });
 
-  it('logs a result that cannot be stored yet with session, dispatch, code, delivery and the next step', async () => {
-    const session = await fullSession();
-    const { sequence: dispatch } = await publishWire(client, 'implementer', session, implemented('1'));
-    await said({
-      ...{
-        msg: 'dispatch failed and will be delivered again',
-        session,
-        dispatch,
-        code: 'store_full',
-        delivery: 1,
-      },
-      retryInMs: expect.any(Number),
-      err: expect.objectContaining({ message: expect.any(String) }),
-    });
-    await jsm.streams.delete(sessionStream(session));
-  });
-
   it('logs a failed request with session, endpoint and code', async () => {
     const session = await fullSession();
     await expect(client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
@@ -111,29 +94,6 @@ describe('a line of the log', () => {
       endpoint: 'task-add-session',
       code: 'store_full',
     });
-  });
-
-  it('logs unreadable events and snapshots with session and code', async () => {
-    const session = newSession('unreadable');
-    const { sequence: after } = await publishWire(client, 'implementer', session, implemented('1'));
-    await soon(() => jsm.streams.info(sessionStream(session)));
-    await admin.jetstream().publish(`session.${session}.fact.recorded`, 'no event');
-    const kv = await admin.jetstream().views.kv('session_snapshots');
-    await kv.put(session, '{"after_sequence":1,"state":"none"}');
-    await client.compile({ session, taskId: '1', taskPrompt: 'x', after });
-    await said({ msg: 'snapshot ignored', session, code: 'schema_invalid' });
-    await said({ msg: 'messages that are not valid events were skipped', session, code: 'schema_invalid' });
-  });
-
-  it('logs a snapshot that cannot be written with session and code', async () => {
-    await jsm.streams.update('KV_session_snapshots', { max_msg_size: 100 });
-    const session = newSession('unwritten');
-    const { sequence: after } = await publishWire(client, 'implementer', session, implemented('1'));
-    await client.compile({ session, taskId: '1', taskPrompt: 'x', after });
-    await said({ msg: 'snapshot not written: the next load replays more events', session, code: 'internal' });
-    await jsm.streams.update('KV_session_snapshots', { max_msg_size: -1 });
-    // The server is restarted next: a prompt that is on its way to it then is a warning of its own.
-    await soon(async () => expect((await client.tools.promptList({ session })).total).toBe(1));
   });
 
   it('logs that the connection was lost, and that it came back', async () => {
@@ -177,16 +137,6 @@ describe('a line of the log', () => {
     });
   });
 
-  it('shows the same health in the answer to a request, for every service', async () => {
-    for (const service of ['extractor', 'prompt-compiler', 'session-tools']) {
-      const reply = await admin.request(`health.${service}`, '{}', { timeout: 5000 });
-      expect(reply.json()).toMatchObject({
-        uptimeSeconds: expect.any(Number),
-        connection: { connected: true },
-      });
-    }
-  });
-
   it('logs which consumer was deleted', async () => {
     await jsm.consumers.delete('DISPATCH', 'extractor');
     const msg = 'the consumer is gone and will be created again';
@@ -195,7 +145,7 @@ describe('a line of the log', () => {
 
   it('has one of the stable codes, wherever it warns or worse', () => {
     const warnings = logged().filter(({ level }) => level === 'warn' || level === 'error');
-    expect(warnings.length).toBeGreaterThan(6);
+    expect(warnings.length).toBeGreaterThan(3);
     expect(warnings.filter(({ code }) => code === undefined || !Object.hasOwn(ERROR_CODES, code))).toEqual(
       [],
     );
@@ -234,18 +184,5 @@ describe('a service that runs well', () => {
       expect(linesOf(talkative.stderr(), 'dispatch recorded')).toEqual([expect.objectContaining(debug)]),
     );
     expect(linesOf(services.stderr(), 'dispatch recorded')).toEqual([]);
-  });
-});
-
-describe('the log level', () => {
-  it('leaves out lines below the log level', async () => {
-    const session = newSession('level');
-    await using quiet = await startCli(['admin', 'serve', '--only', 'compiler'], {
-      NATS_URL: nats.url,
-      THROUGHLINE_LOG_LEVEL: 'silent',
-    });
-    await using again = await connectThroughline({ url: nats.url });
-    await again.compile({ session, taskId: '1', taskPrompt: 'x' });
-    expect(quiet.stderr()).toBe('');
   });
 });

@@ -179,16 +179,6 @@ describe('throughline mcp', () => {
     });
   });
 
-  it('a result that is reported again under its id counts once', async () => {
-    await using agent = await connectMcp(STDIO, { session: newSession('twice'), env, cwd });
-    const result = { task_id: '1', status: 'completed', summary: 'Done', result_id: 'r1' };
-    expect((await agent.call('report', result)).data).toMatchObject({ status: 'recorded' });
-    expect(await agent.call('report', result)).toMatchObject({
-      data: { status: 'repeated' },
-      isError: false,
-    });
-  });
-
   it('it starts and lists its tools without a NATS server, and a tool says that none can be reached', async () => {
     await using agent = await connectMcp(STDIO, { session: 'nowhere', env: NO_SERVER, cwd });
     expect((await agent.client.listTools()).tools).toHaveLength(6);

@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  allDealtWith,
-  freshState,
-  implemented,
-  newSession,
-  publishWire,
-  systemOfFile,
-} from '../support/system.js';
+import { freshState, implemented, newSession, publishWire, systemOfFile } from '../support/system.js';
 
 const system = await systemOfFile();
 
@@ -37,31 +30,5 @@ describe('an observer', () => {
     ]);
     const { counts } = (await freshState(system, session)).dispatches.current();
     expect(counts).toEqual({ implementer: 1, reviewer: 0, observer: 1, rejected: 0 });
-  });
-
-  it('an observer gets a prompt of its own, with the contract that it returns', async () => {
-    const { prompt } = await system.client.compile({
-      session: newSession('observed'),
-      taskId: '2',
-      taskPrompt: 'Look at the pool',
-      role: 'observer',
-    });
-    expect(prompt).toContain('Its fields: task_id, summary, facts [{subject, relation, object, tags');
-  });
-
-  it('any result may carry facts in words, and one that passes for a finding is not taken', async () => {
-    const session = newSession('observed');
-    const { client } = system;
-    await publishWire(client, 'implementer', session, { ...implemented('1'), facts: FACTS });
-    const forged = { ...implemented('2'), facts: [{ subject: 'task:1', relation: 'must_fix', object: 'x' }] };
-    await client.publishText(session, 'implementer', JSON.stringify(forged));
-    await allDealtWith(system.ports);
-    const { facts } = await client.compile({
-      ...{ session, taskId: '3', taskPrompt: 'deploy the pool', maxFacts: 50 },
-      include: ['facts'],
-    });
-    const said = facts.map(({ subject, relation }) => `${subject} ${relation}`);
-    expect(said).toEqual(expect.arrayContaining(['src/db.ts uses', 'deploy needs']));
-    expect(said).not.toContain('task:1 must_fix');
   });
 });

@@ -278,19 +278,6 @@ describe('the package', () => {
     expect(await evaluated(script)).toBe('dispatch 2\nunavailable\n');
   });
 
-  it('the package takes a result and gives a prompt', async () => {
-    await using system = await startSystem();
-    const script = `
-      import { connectThroughline } from 'throughline';
-      const client = await connectThroughline({ url: ${JSON.stringify(system.url)} });
-      const result = { taskId: '1', status: 'completed', summary: 'Parser done' };
-      const { sequence } = await client.session('packed').publish('implementer', result);
-      const request = { session: 'packed', taskId: '2', taskPrompt: 'Extend the parser', after: sequence, include: ['sessionContext'] };
-      console.log((await client.compile(request)).sessionContext);
-      await client.close();`;
-    expect(await evaluated(script)).toContain('Related work:\n- Parser done');
-  });
-
   it.each([
     ['nothing but its language', []],
     ['the types of Node', ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]],
@@ -316,11 +303,6 @@ describe('the package', () => {
       });
     },
   );
-
-  it('the package names its licence and the Node version that it needs', async () => {
-    const manifest = await readFile(join(project, 'node_modules', 'throughline', 'package.json'), 'utf8');
-    expect(JSON.parse(manifest)).toMatchObject({ license: 'MIT', engines: { node: '>=20.19.0' } });
-  });
 
   it('the package says where to read on and where to report, from the one repository of package.json', async () => {
     const packed = (name: string) => readFile(join(project, 'node_modules', 'throughline', name), 'utf8');

@@ -3,7 +3,6 @@ import { showReply } from '../../src/cli/show-reply.js';
 import { token } from '../../src/contracts/names.js';
 import type { ToolReply } from '../../src/contracts/replies/replies.js';
 import { isWideTool, READING_TOOLS } from '../../src/contracts/request-names.js';
-import { implementer, recorded, rejected } from '../support/builders.js';
 import { implemented, newSession, publishWire, reviewed, systemOfFile } from '../support/system.js';
 
 const system = await systemOfFile();
@@ -53,34 +52,6 @@ beforeAll(async () => {
 });
 
 describe('reading tools', () => {
-  it('session-list shows sessions in figures, what is stalled first, and finds them by words', async () => {
-    const quiet = newSession('quiet');
-    await tools.noteAdd({ session: quiet, content: 'n' });
-    const { sessions } = await tools.sessionList();
-    const [first] = sessions;
-    expect(first).toMatchObject({
-      ...{ session, brief: false, status: 'open', results: 4, board: { open: 1, done: 0 } },
-      startedAt: (await tools.sessionShow({ session })).session.started_at,
-      plan: { spec: 'query', done: 1, total: 2 },
-      stalled: [{ task: '2', where: 'plan', reason: expect.stringContaining('ping_pong') }],
-    });
-    expect(sessions.map((each) => each.session).slice(1)).toContain(quiet);
-    expect(await tools.sessionList({ text: 'quiet' })).toMatchObject({
-      sessions: [{ session: quiet }],
-      total: 1,
-    });
-    expect((await tools.sessionList({ stalled: true })).sessions.map((each) => each.session)).toEqual([
-      session,
-    ]);
-    expect(await tools.sessionList({ brief: true, limit: 1 })).toMatchObject({
-      sessions: [{ brief: true }],
-      next: expect.any(String),
-    });
-    // It moves: the next list shows it.
-    await tools.sessionComplete({ session: quiet });
-    expect(await tools.sessionList({ status: 'completed', text: 'quiet' })).toMatchObject({ total: 1 });
-  });
-
   it('fact-find filters and pages, and fact-show tells the history of a fact', async () => {
     const found: ToolReply<'fact-find'>['facts'][number][] = [];
     for (let cursor: string | undefined; ; ) {
@@ -187,32 +158,6 @@ describe('reading tools', () => {
     );
   });
 
-  it('trace-list and trace-show list the intents and the entries of one, page by page', async () => {
-    expect((await tools.traceList({ session })).intents).toMatchObject([{ id: 'INT-1', entries: 3 }]);
-    const first = await tools.traceShow({ session, intent: 'INT-1', limit: 2 });
-    expect(first.entries).toMatchObject([{ entry: { tool: 'edit' } }, { entry: { tool: 'implementer' } }]);
-    const rest = await tools.traceShow({ session, intent: 'INT-1', limit: 2, cursor: first.next });
-    expect(rest.entries).toMatchObject([{ line: expect.stringContaining('round 1') }]);
-    expect(rest.next).toBeUndefined();
-  });
-
-  it('snapshot-show says that there is no snapshot yet, and for a session that does not exist so', async () => {
-    await expect(tools.snapshotShow({ session })).rejects.toThrow('has no snapshot yet');
-    await expect(tools.snapshotShow({ session: 'nobody' })).rejects.toThrow('does not exist');
-  });
-
-  it('timeline-list shows what happened, and what failed alone', async () => {
-    const { entries, sequence } = await tools.timelineList({ session });
-    expect(entries.map((entry) => entry.sequence)).toEqual(
-      Array.from({ length: sequence }, (_, index) => sequence - index),
-    );
-    expect(new Set(entries.map(({ kind }) => kind))).toEqual(
-      new Set(['trace', 'rejected', 'result', 'command']),
-    );
-    const failed = await tools.timelineList({ session, failed: true, kinds: ['result'] });
-    expect(failed.entries.map(({ verdict }) => verdict)).toEqual(['needs_changes', 'needs_changes']);
-  });
-
   it('no reading tool appends anything, and the reply of each can be shown as text', async () => {
     const before = await system.ports.log.newest(token(session, 'session'));
     const more: Readonly<Record<string, object>> = {
@@ -231,33 +176,5 @@ describe('reading tools', () => {
     }
     expect(shown).toEqual(expect.arrayContaining(['session-list', 'telemetry-show', 'rejected-list']));
     expect(await system.ports.log.newest(token(session, 'session'))).toBe(before);
-  });
-
-  it('the first page of a timeline takes as long in a session of any length', async () => {
-    const [long, short] = [newSession('long'), newSession('short')];
-    const { log } = system.ports;
-    const fill = async (name: typeof long, count: number) => {
-      for (let from = 0; from < count; from += 100) {
-        const events = Array.from({ length: Math.min(100, count - from) }, (_, index) => {
-          const dispatch = from + index + 1;
-          return dispatch % 10 === 0 ? rejected(dispatch) : recorded(dispatch, implementer());
-        });
-        await Promise.all(events.map((event) => log.append(name, event)));
-      }
-    };
-    await fill(short, 200);
-    await fill(long, 5000);
-    const timed = async (name: string) => {
-      const started = performance.now();
-      expect((await tools.timelineList({ session: name })).entries).toHaveLength(100);
-      return performance.now() - started;
-    };
-    const times: { readonly usual: number; readonly asked: number }[] = [];
-    // In turn, so that what else the machine does slows both alike.
-    for (let round = 0; round < 15; round += 1)
-      times.push({ usual: await timed(short), asked: await timed(long) });
-    const median = (values: number[]) => values.sort((a, b) => a - b)[7] ?? Number.POSITIVE_INFINITY;
-    const usual = median(times.map((each) => each.usual));
-    expect(median(times.map((each) => each.asked))).toBeLessThan(20 + 3 * usual);
   });
 });

@@ -1,8 +1,6 @@
 import { headers } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
-import { sessionRequest } from '../../src/contracts/names.js';
-import { toolSubject } from '../../src/contracts/tool-requests.js';
 import { waitLimit } from '../../src/engine/folding/caught-up.js';
 import { createSessionReader } from '../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
@@ -116,16 +114,6 @@ describe('dispatch-show', () => {
     });
   });
 
-  it('dispatch-show says that the same result had counted before', async () => {
-    const { client } = system;
-    const session = newSession('show');
-    const body = { ...implemented('1'), result_id: 'commit-1' };
-    const first = await publishWire(client, 'implementer', session, body, { wait: true });
-    const again = await publishWire(client, 'implementer', session, body, { wait: true });
-    expect([first.result.status, again.result.status]).toEqual(['recorded', 'repeated']);
-    expect((await client.tools.dispatchShow({ session, dispatch: first.sequence })).status).toBe('recorded');
-  });
-
   it('dispatch-show says how many facts were beyond the limit', async () => {
     const session = newSession('show');
     const follow_up_actions = Array.from({ length: 260 }, (_, index) => `action ${index}`);
@@ -185,17 +173,6 @@ describe('dispatch-show', () => {
     );
     expect(refused).toMatchObject({ code: 'not_caught_up', details: { session: mine, after: dispatch } });
     expect(refused.message).toMatch(/after 50 ms.*Check that an extractor runs/);
-  });
-
-  it.each([
-    [{ dispatch: 0 }, 'dispatch: must be a DISPATCH sequence, 1 or more (got 0)'],
-    [{}, 'dispatch is missing'],
-    [{ dispatch: 1, timeoutMs: -1 }, 'timeoutMs: must be 0 to 600000 (got -1)'],
-  ])('dispatch-show refuses %j', async (fields, message) => {
-    const session = newSession('show');
-    const subject = sessionRequest(toolSubject('dispatch-show'), session);
-    const refused = await refusal(system.client.request(subject, { session, ...fields }));
-    expect(refused).toMatchObject({ code: 'schema_invalid', message });
   });
 });
 

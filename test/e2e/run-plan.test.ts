@@ -163,33 +163,6 @@ describe('runPlan', () => {
     expect(await run({ again: true })).toMatchObject({ outcome: 'done', done: 3 });
   });
 
-  it('says what was repaired', async () => {
-    const loose = '```json\n{"taskId":"2.1","status":"done",}\n```';
-    const { events, run } = await prepared('repaired', { script: { '2.1 implementer': [{ text: loose }] } });
-    expect(await run()).toMatchObject({ outcome: 'done' });
-    const [repaired] = events.filter((event) => event.type === 'result');
-    expect(repaired).toMatchObject({
-      repaired: expect.stringContaining('the JSON did not parse and was mended'),
-    });
-  });
-
-  it('plans a stalled task again once, then ends', async () => {
-    const script = { '2.1 reviewer': ['needs_changes', 'needs_changes', 'needs_changes', 'needs_changes'] };
-    const { events, agents, run } = await prepared('stalled', { script, maxRounds: 9 });
-    const summary = await run();
-    expect(summary).toMatchObject({
-      outcome: 'needed',
-      rounds: 3,
-      tasks: [{ task: '2.1', rounds: 3, findings: 3 }],
-    });
-    expect(summary.tasks[0]?.why).toContain('stalled again after a replan: sent back by a review 3 times');
-    const replans = events.flatMap((event) =>
-      event.type === 'call-started' && event.replans ? [event.round] : [],
-    );
-    expect(replans).toEqual([3]);
-    expect(agents.calls[4]?.prompt).toContain('Choose another approach');
-  });
-
   it('ends at its limits: rounds, tokens and cost', async () => {
     const script = { '2.1 reviewer': ['needs_changes', 'needs_changes'] };
     const rounds = await prepared('rounds', { script, maxRounds: 2 });
@@ -381,23 +354,6 @@ describe('runPlan', () => {
     expect(new Set(agents.asked()).size).toBe(8);
     expect(agents.calls).toHaveLength(8);
     expect(await resultsOf(session)).toHaveLength(8);
-  });
-
-  it('shows in the list of sessions and in the timeline, as the inspector reads them', async () => {
-    const { session, run } = await prepared('shown');
-    await run();
-    // The index of sessions is written behind them.
-    await soon(async () => {
-      const { sessions } = await system.client.tools.sessionList({ text: session });
-      expect(sessions).toMatchObject([{ session, plan: { total: 4 } }]);
-    });
-    await soon(async () => {
-      const { entries } = await system.client.tools.timelineList({ session, kinds: ['result', 'prompt'] });
-      expect(entries.map(({ kind }) => kind).sort()).toEqual([
-        ...Array(4).fill('prompt'),
-        ...Array(4).fill('result'),
-      ]);
-    });
   });
 
   it('refuses options that contradict each other', async () => {

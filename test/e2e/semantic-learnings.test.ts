@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { token, VECTOR_BUCKET } from '../../src/contracts/names.js';
 import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
-import {
-  DIMENSION,
-  type EmbeddingServer,
-  hang,
-  startEmbeddingServer,
-  status,
-  vectors,
-} from '../support/embedding-server.js';
+import { type EmbeddingServer, startEmbeddingServer } from '../support/embedding-server.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { type System, soon, startSystem } from '../support/system.js';
 
@@ -65,75 +58,12 @@ describe('with an endpoint for embeddings', () => {
     expect((await asked(system, 'validate the input schema')).prompt).toBe(reply.prompt);
   });
 
-  it('a search tells the similarity of what was found by meaning', async () => {
-    const { method, results } = await system.client.learnings.search({
-      project: PROJECT,
-      query: 'validate the input schema',
-    });
-    expect(method).toBe('hybrid');
-    expect(results[0]?.similarity).toBeGreaterThan(0.5);
-  });
-
   it('no secret of a task reaches the embedding endpoint', async () => {
     const secret = `ghp_${'aB3'.repeat(12)}`;
     await asked(system, `push with ${secret} to the remote`);
     const sent = embeddings.requests.flatMap(({ input }) => input);
     expect(sent.some((text) => text.includes('push with <redacted'))).toBe(true);
     expect(sent.join(' ')).not.toContain(secret);
-  });
-
-  it('an embedding endpoint finds no learning below the similarity that is asked for', async () => {
-    const taskPrompt = 'validate the schema input';
-    const reply = await system.client.compile({ ...TASK, taskPrompt, minSimilarity: 0.99 });
-    expect(reply.method).toBe('lexical');
-  });
-
-  it.each([
-    ['that fails', status(500)],
-    ['that answers too late', hang],
-  ])('words decide beside an embedding server %s', async (_, answer) => {
-    // A process of its own, since this one knows the vectors of queries that were asked before.
-    await using other = await startSystem({ nats, only: ['compiler'], env: env('bag-1', 200) });
-    embeddings.always(answer);
-    try {
-      const reply = await asked(other, 'validate all input');
-      expect(reply).toMatchObject({ method: 'lexical', learningsShown: 1 });
-      expect(reply.prompt).toContain('insight: Validate schema input with zod');
-    } finally {
-      embeddings.always(vectors());
-    }
-  });
-
-  it('vectors are rebuilt when the model is exchanged under its name while all runs', async () => {
-    const dimensions = async () => {
-      const read = await system.ports.vectors.read(token(PROJECT, 'project'), 0);
-      return read.vectors.map(({ vector }) => vector.length);
-    };
-    for (const dimension of [12, DIMENSION]) {
-      embeddings.always(vectors((items) => items, dimension));
-      expect((await asked(system, `validate schema ${dimension}`)).method).toBe('lexical');
-      await soon(async () => expect(await dimensions()).toEqual([dimension, dimension, dimension]));
-      expect((await asked(system, `validate schema ${dimension}`)).method).toBe('hybrid');
-    }
-  });
-
-  it('at most 64 learnings go to the embedding endpoint in one request', async () => {
-    const project = 'batches';
-    for (let n = 0; n < 70; n += 1) {
-      const content = `Name thing number ${n}`;
-      const { proposal } = await system.client.learnings.propose({ project, content });
-      await system.client.proposals.accept({ project, id: proposal.id, separate: true });
-    }
-    await using _ = await startSystem({ nats, only: ['learnings'], env: env('bag-3') });
-    const lengths = () =>
-      embeddings.requests.filter(({ model }) => model === 'bag-3').map(({ input }) => input.length);
-    await soon(() => expect(lengths().reduce((sum, length) => sum + length, 0)).toBeGreaterThanOrEqual(70));
-    expect(Math.max(...lengths())).toBe(64);
-  });
-
-  it('vectors are rebuilt when the model changes', async () => {
-    await using _ = await startSystem({ nats, only: ['learnings'], env: env('bag-2') });
-    await vectorsOf('bag-2');
   });
 });
 

@@ -5,14 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
 import { instancesOf } from '../../src/nats/micro/service-health.js';
 import { cli } from '../support/cli.js';
-import {
-  eventsOf,
-  implemented,
-  newSession,
-  publishWire,
-  type System,
-  startSystem,
-} from '../support/system.js';
+import { eventsOf, newSession, type System, startSystem } from '../support/system.js';
 
 /** A review as a model may write it: prose, a fence, other names, a trailing comma, one item that says nothing. */
 const REVIEW = `I looked at all of it.
@@ -62,40 +55,6 @@ describe('a result that is not as it should be', () => {
     expect((await system.client.compile(prompt)).prompt).toContain('Close the file');
   });
 
-  it('facts and explained prompts say what was repaired in the result that a fact comes from', async () => {
-    const session = newSession('read');
-    await system.client.publishText(
-      session,
-      'implementer',
-      '{"task_id":"1","status":"Done","summary":"Read the settings","files_modified":"src/a.ts"}',
-    );
-    await publishWire(system.client, 'implementer', session, implemented('2'), { wait: true });
-    const ofFirst = [
-      { kind: 'verdict', field: 'status', detail: expect.any(String) },
-      { kind: 'list', field: 'files_modified', detail: '"src/a.ts"' },
-    ];
-    const { stdout } = await cli(['facts', session, '--json', '--nats', system.url]);
-    const facts: { sourceTaskId: string; repairs?: unknown[] }[] = JSON.parse(stdout);
-    expect(new Set(facts.map(({ sourceTaskId }) => sourceTaskId))).toEqual(new Set(['1', '2']));
-    const ask = {
-      session,
-      taskId: '9',
-      taskPrompt: 'change how settings are read',
-      include: ['facts' as const],
-    };
-    const reply = await system.client.compile(ask);
-    const shown = reply.facts.map((fact) => ({ sourceTaskId: fact.taskId, ...fact }));
-    expect(shown.map(({ sourceTaskId }) => sourceTaskId)).toContain('1');
-    for (const fact of [...facts, ...shown]) {
-      const isFirst = fact.sourceTaskId === '1';
-      expect(fact).toHaveProperty('object');
-      expect('repairs' in fact ? fact.repairs : undefined).toEqual(
-        isFirst ? expect.arrayContaining(ofFirst) : undefined,
-      );
-    }
-    expect((await system.client.compile({ ...ask, asOf: reply.sequence })).facts).toEqual(reply.facts);
-  });
-
   it('the extractor counts repairs by their kind', async () => {
     const session = newSession('read');
     await system.client.publishText(session, 'implementer', '{"task_id":"1","status":"Done"}', {
@@ -117,24 +76,5 @@ describe('a result that is not as it should be', () => {
     expect((await publish('implementer', done, '--wait')).stdout).toContain(
       'read with 1 repair: files_modified',
     );
-  });
-
-  it('publish says of a review that was meant for another role which command takes it', async () => {
-    const { session, code, stderr } = await publish('implementer', '{"task_id":"1","assessment":"approved"}');
-    expect(code).not.toBe(0);
-    expect(stderr).toContain(
-      'this is a review: publish it with "throughline publish reviewer"; nothing was published',
-    );
-    expect(await eventsOf(system, session)).toEqual([]);
-  });
-
-  it('publish does not take a test that passed for the verdict of a review', async () => {
-    const work = '{"task_id":"1","status":"completed","tests":[{"command":"npm test","passed":true}]}';
-    const { session, code, stderr } = await publish('reviewer', work, '--wait');
-    expect(code).not.toBe(0);
-    expect(stderr).toContain(
-      'this is the result of work, not a review: publish it with "throughline publish implementer"',
-    );
-    expect(await eventsOf(system, session)).toEqual([]);
   });
 });

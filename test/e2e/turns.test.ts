@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LINES_WANTED } from '../../src/memory/traces/labelled-lines.js';
 import { cli } from '../support/cli.js';
-import { allDealtWith, freshState, newSession, systemOfFile } from '../support/system.js';
+import { allDealtWith, newSession, systemOfFile } from '../support/system.js';
 
 const system = await systemOfFile();
 
@@ -73,20 +73,5 @@ describe('an everyday turn', () => {
     expect(text).toMatch(/^Open: .*should generated files end with a semicolon\?/m);
     expect(text).not.toMatch(/proposals|Session state|iteration|[{}]/);
     expect(text.length).toBeLessThanOrEqual(425 * 4);
-  });
-
-  it('the same turn sent twice counts once, and one that only chatted leaves nothing', async () => {
-    const session = newSession('turn');
-    const { say, edit, stop, run } = await conversation(session);
-    await say('Make the package private');
-    await edit('package.json');
-    await stop(ANSWER);
-    await stop(ANSWER);
-    await say('What is a package?', { prompt_id: 'p2' });
-    await run('cat package.json');
-    await stop('A package is a folder. Would you like me to explain more?');
-    await allDealtWith(system.ports);
-    const { counts } = (await freshState(system, session)).dispatches.current();
-    expect(counts).toMatchObject({ observer: 1, implementer: 0, rejected: 0 });
   });
 });

@@ -264,36 +264,6 @@ describe('throughline work, interrupted', () => {
     expect([130, 143]).toContain(await child.ended);
     expect(await isGone(folder)).toBe(true);
   });
-
-  it('killed at any step goes on where it was: no task twice, none skipped', async () => {
-    const { session, folder, args, env, work, calls, text } = await project({
-      'T001 reviewer': ['needs_changes'],
-    });
-    // One more event each time, so that each run gets further.
-    for (let events = 1; events < 9; events += 1) {
-      const child = started([...args, '--tick'], env, folder);
-      await child.said((_, count) => count >= events);
-      child.kill('SIGKILL');
-      if ((await child.ended) === 0) break;
-    }
-    expect(await work('--tick')).toMatchObject({ code: 0 });
-    expect(await text()).toBe(PLAN.replaceAll('[ ]', '[x]'));
-    const { entries } = await system.client.tools.timelineList({ session, kinds: ['result'] });
-    const counted = new Set(entries.map(({ task, role, verdict }) => `${task} ${role} ${verdict}`));
-    expect(counted).toEqual(
-      new Set([
-        ...['T001 implementer completed', 'T001 reviewer needs_changes', 'T001 reviewer approved'],
-        ...['T002 implementer completed', 'T002 reviewer approved'],
-      ]),
-    );
-    // A call may be made again where the run was killed before its answer was there, and never after.
-    expect((await calls()).length).toBeLessThan(6 + 8);
-    const { tasks } = await system.client.runStatus(session);
-    expect(tasks.map(({ task, dispatches }) => [task, dispatches])).toEqual([
-      ['T001', 4],
-      ['T002', 2],
-    ]);
-  });
 });
 
 interface RunEvent {

@@ -73,18 +73,6 @@ describe('the view of the sessions', () => {
     expect(await stuck.textContent()).toContain('TAS-1');
   });
 
-  it('sessions that went quiet can be asked for, and archived ones only by themselves', async () => {
-    await publish('kept', '1', 'Done');
-    await allDealtWith(system.ports);
-    await client.tools.sessionArchive({ session: 'kept' });
-    await go('/?text=kept');
-    await page.getByText('No session fits').waitFor();
-    await page.getByLabel('Show').selectOption('Archived');
-    await inList('kept').waitFor();
-    await page.getByLabel('Show').selectOption('Quiet for a week');
-    await page.getByText('No session fits').waitFor();
-  });
-
   it('the list is sorted by keyboard, shows one project, and Enter opens the first that fits the words', async () => {
     for (const [session, project, done] of [
       ['apples', 'orchard', 0],
@@ -125,15 +113,6 @@ describe('the view of the sessions', () => {
     await page.keyboard.type('quince grafted');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/s/pears`);
-  });
-
-  it('a screen of 900 px shows twenty sessions, a line each', async () => {
-    await go('/');
-    await inList('recorded').waitFor();
-    const heights = await list
-      .locator('tbody tr')
-      .evaluateAll((rows: { clientHeight: number }[]) => rows.map(({ clientHeight }) => clientHeight));
-    expect(Math.max(...heights) * 20).toBeLessThanOrEqual(720);
   });
 
   it('rows are reached and opened by keyboard', async () => {
@@ -215,21 +194,6 @@ describe('the view of a session', () => {
     await attention.getByText('No licence key').first().waitFor();
   });
 
-  it('a task that someone adds appears on the board by itself', async () => {
-    await go('/s/recorded');
-    await page.getByRole('region', { name: 'Board' }).waitFor();
-    await client.tools.taskAdd({ session: 'recorded', content: 'Write the changelog' });
-    await page.getByRole('region', { name: 'Board' }).getByText('Write the changelog').waitFor();
-  });
-
-  it('a task of the board that is blocked needs attention, with the reason', async () => {
-    const { task } = await client.tools.taskAdd({ session: 'waits', content: 'Release' });
-    await client.tools.taskStatus({ session: 'waits', id: task.id, status: 'blocked', reason: 'no licence' });
-    await go('/s/waits');
-    const attention = page.getByRole('region', { name: 'Needs attention 1' });
-    await attention.getByText(`${task.id} no licence`).waitFor();
-  });
-
   it('an archived session is nothing else, and says how it is opened again', async () => {
     await publish('finished', '1', 'Done');
     await allDealtWith(system.ports);
@@ -238,20 +202,6 @@ describe('the view of a session', () => {
     await page.getByText('It rejects results until it is reopened').waitFor();
     const head = page.locator('.page-head');
     expect(await head.textContent()).toBe('finishedarchivedReopenForget');
-  });
-
-  it('a long name of a session stays within the width of a phone', async () => {
-    const name = `long-${'n'.repeat(59)}`;
-    await publish(name, '1', 'Done');
-    await allDealtWith(system.ports);
-    await page.setViewportSize({ width: 390, height: 844 });
-    await go(`/s/${name}`);
-    const title = page.getByRole('heading', { level: 1, name });
-    await title.waitFor();
-    const { x = 0, width = 0 } = (await title.boundingBox()) ?? {};
-    const inner = await title.evaluate((each: { scrollWidth: number }) => each.scrollWidth);
-    await page.setViewportSize({ width: 1280, height: 720 });
-    expect(x + Math.max(width, inner)).toBeLessThanOrEqual(390);
   });
 
   it('a session without events says how to begin', async () => {
@@ -429,16 +379,6 @@ describe('the page', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main');
-  });
-
-  it('the colours are those of the system', async () => {
-    await page.emulateMedia({ colorScheme: 'light' });
-    await go('/');
-    const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
-    const light = await ground();
-    await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await ground()).not.toBe(light);
-    await page.emulateMedia({ colorScheme: null });
   });
 
   it('the page says when NATS is gone, and shows what happened meanwhile once it is back', async () => {
