@@ -16,6 +16,8 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   connect: 'shows the change as a diff, and asks',
   demo: 'prints a prompt, as an agent reads it',
   help: 'prints the help of a command',
+  'team join': 'prints the URL that was given',
+  'team leave': 'prints one line',
 };
 
 /** A command that has others below it, and does something itself: a group alone has no options. */

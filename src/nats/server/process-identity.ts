@@ -23,22 +23,18 @@ export function isRunning({ pid, started }: ProcessIdentity): boolean {
 }
 
 /**
- * Signals a process that was recorded with its start time, or its process group. All signals to recorded processes must go
+ * Signals a process that was recorded with its start time. All signals to recorded processes must go
  * through here: 1, 0 and negative numbers address groups or all processes, and a number without a start time may have been
  * reused.
  *
  * @returns false, without a signal, if the process has ended, belongs to another user, or cannot be identified
  * @throws the system's error, except for a process that has just ended
  */
-export function signalRecorded(
-  { pid, started }: ProcessIdentity,
-  signal: NodeJS.Signals,
-  to: 'process' | 'group' = 'process',
-): boolean {
+export function signalRecorded({ pid, started }: ProcessIdentity, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 1 || !started) return false;
   if (!isRunning({ pid, started }) || !belongsToUs(pid)) return false;
   try {
-    return process.kill(to === 'group' ? -pid : pid, signal);
+    return process.kill(pid, signal);
   } catch (error) {
     if (systemCode(error) === 'ESRCH') return false;
     throw error;
