@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { ROOT, tableUnder } from '../../scripts/docs/pages.js';
 import { licenceText } from '../../scripts/licences.mjs';
 import { shippedPackages } from '../../scripts/shipped.mjs';
-import { ROOT, tableUnder } from './pages.js';
 
 /** What may be given on with a package under MIT, as long as its text comes along. */
 const ALLOWED = [

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { anchorsOf, pages, ROOT } from './pages.js';
+import { anchorsOf, pages, ROOT } from '../../scripts/docs/pages.js';
 
 const PAGES = pages();
 const LINKS = PAGES.flatMap(({ path, text }) =>

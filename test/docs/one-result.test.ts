@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ROOT, tableUnder } from './pages.js';
+import { ROOT, tableUnder } from '../../scripts/docs/pages.js';
 
 const page = readFileSync(`${ROOT}docs/explanation/one-result.md`, 'utf8');
 

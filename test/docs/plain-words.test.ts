@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { pages, ROOT } from './pages.js';
+import { pages, ROOT } from '../../scripts/docs/pages.js';
 import { dialectIn, isLong, sentencesOf } from './prose.js';
 
 /** Words that a reader stumbles over, and what to say in their place. */

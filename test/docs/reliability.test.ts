@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { ROOT } from '../../scripts/docs/pages.js';
 import { type TestedTier, tierOf } from '../tiers.js';
-import { ROOT } from './pages.js';
 
 const PAGE = join(ROOT, 'docs/contributing/promises.md');
 const PROMISES = join(ROOT, 'docs/explanation/reliability.md');

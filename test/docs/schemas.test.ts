@@ -1,10 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { jsonSchema, SCHEMA_LIST, schemaText } from '../../src/cli/schemas/json-schemas.js';
+import { ROOT } from '../../scripts/docs/pages.js';
+import { jsonSchema, SCHEMA_LIST } from '../../src/cli/schemas/json-schemas.js';
 import { TOKEN_PATTERN } from '../../src/contracts/names.js';
-import { asCode, endingWith, ROOT } from './pages.js';
-
-/** The files of `schemas/`, which `npm run docs` writes and these tests compare. */
 
 type Json = { readonly [key: string]: unknown };
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null;
@@ -41,10 +39,6 @@ function fieldsOf(schema: object | undefined): { path: string; name: string; des
 }
 
 describe('the JSON Schemas', () => {
-  it.each(SCHEMA_LIST.map(({ name }) => name))('the file of %s is what the code says', async (name) => {
-    await expect(`${schemaText(name)}\n`).toMatchFileSnapshot(`${ROOT}schemas/${name}.json`);
-  });
-
   it('the folder of schemas holds those of the code and no others', () => {
     expect(readdirSync(`${ROOT}schemas`).sort()).toEqual(
       SCHEMA_LIST.map(({ name }) => `${name}.json`).sort(),
@@ -104,37 +98,5 @@ describe('the JSON Schemas', () => {
     );
     expect(sessions.length).toBeGreaterThan(30);
     expect(sessions.filter(([, pattern]) => pattern !== TOKEN_PATTERN.source)).toEqual([]);
-  });
-
-  it('the reference lists every schema', async () => {
-    const page = `## JSON Schemas
-
-The package contains a JSON Schema (draft 2020-12) of each result, request, reply and event, in
-\`schemas/\`. They are generated from the schemas of the code.
-
-\`\`\`sh
-throughline dev schema ls                          # --json: names and descriptions
-throughline dev schema print result.implementer
-\`\`\`
-
-A package manager installs them in \`node_modules/throughline/schemas/\`; \`import schema from
-'throughline/schemas/result.implementer.json' with { type: 'json' }\` imports one.
-
-- Each file is complete: named parts, such as \`Task\`, are in its \`$defs\`. Titles and part names are valid type names, and a
-  part has the same name in every file.
-- A service answers with the reply of the request, or with [\`error.reply\`](../../schemas/error.reply.json).
-- Requests use camelCase here; services also accept snake_case.
-- Unknown fields are allowed in every schema. A service rejects them in requests and ignores them in results. Ignore unknown fields
-  and words of replies and events: a later version may add some.
-- A result that does not fit its schema is [repaired](results.md#repairs) where possible.
-- The TypeScript client validates replies and throws \`reply_invalid\`. With \`checkReplies: false\` it loads no schema.
-
-| name | what it describes |
-|---|---|
-${SCHEMA_LIST.map(({ name, about }) => `| [\`${name}\`](../../schemas/${name}.json) | ${asCode(about)} |`).join('\n')}
-`;
-    await expect(endingWith('docs/reference/requests.md', page)).toMatchFileSnapshot(
-      `${ROOT}docs/reference/requests.md`,
-    );
   });
 });

@@ -8,10 +8,10 @@ import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pages, ROOT } from '../../scripts/docs/pages.js';
 import { watchedFor } from '../inspector/looks.js';
 import { seriousFindings } from '../support/accessibility.js';
 import { launchBrowser } from '../support/browser.js';
-import { pages, ROOT } from './pages.js';
 
 /** The static site of the docs: built, served from a folder of a host, and read in a real browser. */
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pages, ROOT } from '../../scripts/docs/pages.js';
 import { connectThroughline } from '../../src/index.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
-import { pages, ROOT } from '../docs/pages.js';
 import { BIN, cleanEnv, startUp, type Up } from '../support/cli.js';
 import { documentedCommands } from '../support/documented-commands.js';
 import { TASKS_MD } from '../support/runs.js';
@@ -181,7 +181,7 @@ function comparable(text: string): string {
 
 it('every page with commands of a session is run, or its commands are said to need something else', () => {
   const elsewhere: Readonly<Record<string, string>> = {
-    'docs/explanation/stories.md': 'test/docs/stories.test.ts',
+    'docs/explanation/stories.md': 'test/docs/written.test.ts',
     'docs/how-to/back-up.md': 'test/e2e/backup.test.ts',
     'docs/how-to/connect-an-agent.md': 'test/agents',
     'docs/how-to/inspector.md': 'test/inspector',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from '../docs/pages.js';
+import { ROOT } from '../../scripts/docs/pages.js';
 
 const read = (path: string) => JSON.parse(readFileSync(ROOT + path, 'utf8'));
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { ROOT } from '../../scripts/docs/pages.js';
 import { webAddress, withAddresses } from '../../scripts/pack.mjs';
-import { ROOT } from '../docs/pages.js';
 
 const WEB = 'https://github.com/owner/name';
 

@@ -1,4 +1,4 @@
-import { pages } from '../docs/pages.js';
+import { pages } from '../../scripts/docs/pages.js';
 
 /** A command that a page shows: as a shell would run it, without the comment behind it. */
 export interface DocumentedCommand {

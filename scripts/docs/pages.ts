@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
+/** The text of each generated file, by its path in the repository. */
+export type Written = Readonly<Record<string, string>>;
+
 export function pages(): { readonly path: string; readonly text: string }[] {
   const docs = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))

@@ -1,10 +1,9 @@
 import type { Argument, Command, Option } from 'commander';
-import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-table.js';
 import { createProgram } from '../../src/cli/program.js';
-import { anchorsOf, asCode, ROOT } from './pages.js';
+import { asCode, type Written } from './pages.js';
 
-/** Pages that are written from the command line itself: `npm run docs` writes them, and this test compares. */
+/** Pages that are written from the command line itself. */
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
@@ -20,14 +19,14 @@ function about({ description, argChoices }: Option | Argument): string {
 }
 
 /** The lines behind the help of a command that show it in use. */
-function examplesOf(command: Command): string[] {
+export function examplesOf(command: Command): string[] {
   let help = '';
   command.configureOutput({ writeOut: (text) => (help += text) });
   command.outputHelp();
   return [...help.matchAll(/^ {2}\$ (.+(?:\\\n.+)*)$/gm)].map(([, line = '']) => line);
 }
 
-function innerOf(command: Command): Command[] {
+export function innerOf(command: Command): Command[] {
   return command.commands.filter((each) => each.name() !== 'help');
 }
 
@@ -77,7 +76,9 @@ function toolTable(tools: readonly Command[]): string {
 }
 
 /** Title, introduction and file of the page of each group. */
-const PAGES: Readonly<Record<(typeof COMMANDS)[number]['group'], readonly [title: string, about: string]>> = {
+export const GROUPS: Readonly<
+  Record<(typeof COMMANDS)[number]['group'], readonly [title: string, about: string]>
+> = {
   Start: ['Start', 'You start, connect and check Throughline with these commands.'],
   Agents: ['Agents', 'Your agents, and the programs that call them, use these commands.'],
   Look: ['Look', 'You see with these commands how a session is doing, what happened and what it knows.'],
@@ -88,18 +89,17 @@ const PAGES: Readonly<Record<(typeof COMMANDS)[number]['group'], readonly [title
 };
 const fileOf = (group: string) => (group === 'hidden' ? 'programs' : group.toLowerCase());
 
-const program = await createProgram();
+export const program = await createProgram();
 
-describe('the pages of commands', () => {
-  it('the reference has an index of all commands', async () => {
-    const tables = Object.entries(PAGES).map(([group, [title]]) => {
-      const rows = COMMANDS.filter((each) => each.group === group).map(
-        ({ name, summary }) =>
-          `| [\`${name}\`](${fileOf(group)}.md#${name.replaceAll(' ', '-')}) | ${asCode(summary)} |`,
-      );
-      return `## [${title}](${fileOf(group)}.md)\n\n| command | what it does |\n|---|---|\n${rows.join('\n')}`;
-    });
-    const page = `# Commands
+export function indexPage(): Written {
+  const tables = Object.entries(GROUPS).map(([group, [title]]) => {
+    const rows = COMMANDS.filter((each) => each.group === group).map(
+      ({ name, summary }) =>
+        `| [\`${name}\`](${fileOf(group)}.md#${name.replaceAll(' ', '-')}) | ${asCode(summary)} |`,
+    );
+    return `## [${title}](${fileOf(group)}.md)\n\n| command | what it does |\n|---|---|\n${rows.join('\n')}`;
+  });
+  const page = `# Commands
 
 You find every command of \`throughline\` here, by group. Each group has a page with arguments, options, defaults and examples,
 generated from the commands; \`throughline COMMAND --help\` prints the same.
@@ -127,42 +127,23 @@ and sessions in your shell.
 | 3 | what you named does not exist (\`not_found\`) |
 | 128 + n | ended by signal n: 130 for Ctrl-C, 143 for \`kill\` |
 `;
-    await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/commands/README.md`);
-  });
+  return { 'docs/reference/commands/README.md': page };
+}
 
-  it.each(Object.entries(PAGES))(
-    'the reference gives the commands of the group %s with arguments, options, defaults and examples',
-    async (group, [title, about]) => {
-      const names = new Set(
-        COMMANDS.filter((each) => each.group === group).map(({ name }) => name.split(' ')[0]),
-      );
-      const sections = innerOf(program).filter((each) => names.has(each.name()));
-      expect(sections.length).toBeGreaterThan(0);
-      const page = `# ${title}
+/** One page for each group, with arguments, options, defaults and examples of its commands. */
+export function groupPages(): Written {
+  const written = Object.entries(GROUPS).map(([group, [title, about]]) => {
+    const names = new Set(
+      COMMANDS.filter((each) => each.group === group).map(({ name }) => name.split(' ')[0]),
+    );
+    const sections = innerOf(program).filter((each) => names.has(each.name()));
+    const page = `# ${title}
 
 ${about} [Commands](README.md) has the options and exit codes of all commands.
 
 ${sections.map((each) => section(each, each.name())).join('\n\n')}
 `;
-      await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/commands/${fileOf(group)}.md`);
-      const anchors = anchorsOf(page);
-      expect(new Set(anchors).size).toBe(anchors.length);
-    },
-  );
-
-  it('every command is on one of the pages', () => {
-    const groups = new Set<string>(Object.keys(PAGES));
-    expect(COMMANDS.filter(({ group }) => !groups.has(group))).toEqual([]);
-    const named = new Set(COMMANDS.map(({ name }) => name.split(' ')[0]));
-    expect(innerOf(program).filter((each) => !named.has(each.name()))).toEqual([]);
+    return [`docs/reference/commands/${fileOf(group)}.md`, page];
   });
-
-  it('each command without others below it has an example in its help', () => {
-    const bare = (command: Command, path: string): string[] => {
-      const inner = innerOf(command);
-      if (inner.length > 0) return inner.flatMap((each) => bare(each, `${path} ${each.name()}`));
-      return examplesOf(command).some((line) => line.includes('throughline')) ? [] : [path];
-    };
-    expect(innerOf(program).flatMap((each) => bare(each, each.name()))).toEqual([]);
-  });
-});
+  return Object.fromEntries(written);
+}

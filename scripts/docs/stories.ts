@@ -1,13 +1,12 @@
-import { expect, it } from 'vitest';
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { demandsOf, dueProposals } from '../../src/memory/learnings/harvest.js';
 import type { LearningsInPrompt } from '../../src/memory/learnings/learnings-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { readDocument } from '../../src/services/common/progress-tracker.js';
-import { implementer, recorded, reviewer } from '../support/builders.js';
-import { observed, PROJECT, Project } from '../support/learning-project.js';
-import { Played } from '../support/played.js';
+import { implementer, recorded, reviewer } from '../../test/support/builders.js';
+import { observed, PROJECT, Project } from '../../test/support/learning-project.js';
+import { Played } from '../../test/support/played.js';
 import {
   DEMAND,
   FIX_ROUNDS,
@@ -18,10 +17,10 @@ import {
   PORT,
   REAL_LOOP,
   type Rounds,
-} from '../support/stories.js';
-import { ROOT } from './pages.js';
+} from '../../test/support/stories.js';
+import type { Written } from './pages.js';
 
-/** A page of the stories that test/e2e/story-*.test.ts play: `npm run docs` writes it, and this test compares. */
+/** A page of the stories that test/e2e/story-*.test.ts play. */
 
 class Story extends Played {
   readonly shown: string[] = [];
@@ -123,7 +122,7 @@ function learnings(): string {
   );
 }
 
-it('the page of stories holds the prompts that they lead to', async () => {
+export function storiesPage(): Written {
   const page = [
     '# Five stories',
     'You see in each story the published results, the typed commands, and the prompt of the next agent. The first lines of each prompt, the text of the role, are left out. The tests `test/e2e/story-*.test.ts` play the same on a server.',
@@ -144,5 +143,5 @@ it('the page of stories holds the prompts that they lead to', async () => {
     learnings(),
     '',
   ].join('\n\n');
-  await expect(`${page.trimEnd()}\n`).toMatchFileSnapshot(`${ROOT}docs/explanation/stories.md`);
-});
+  return { 'docs/explanation/stories.md': `${page.trimEnd()}\n` };
+}

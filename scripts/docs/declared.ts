@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { isObject } from '../../src/shared/text.js';
-import { ROOT } from '../docs/pages.js';
+import { ROOT } from './pages.js';
 
 /** What an entry of the package exports, as its source declares it, for the reference. */
 export interface Declared {

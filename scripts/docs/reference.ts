@@ -1,11 +1,10 @@
-import { describe, expect, it } from 'vitest';
 import { SETTINGS, TUNING } from '../../src/config/settings.js';
 import { STALL_SIGNALS, sessionSettings, TOKENIZERS } from '../../src/contracts/session-meta-events.js';
 import { resolvedSettings } from '../../src/memory/session/charter.js';
-import { LAYERS, PURE } from '../architecture/layers.js';
-import { ROOT } from './pages.js';
+import { LAYERS, PURE } from '../../test/architecture/layers.js';
+import type { Written } from './pages.js';
 
-/** Pages that are written from the code: `npm run docs` writes them, and these tests compare. */
+/** Pages that are written from the code. */
 
 const DEFAULTS = resolvedSettings();
 /** Default and meaning of each setting of a session. */
@@ -18,15 +17,14 @@ const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   stallThresholds: `${DEFAULTS.stallThresholds.ping_pong} each | count at which a sign that a task is stalled raises its flag: ${STALL_SIGNALS.map((name) => `\`${name}\``).join(', ')}`,
 };
 
-describe('the reference', () => {
-  it('the reference gives every setting with its default', async () => {
-    const rows = Object.values(SETTINGS).map(
-      ({ variable, shown, about }) => `| \`${variable}\` | ${shown} | ${about} |`,
-    );
-    const numbers = Object.entries(TUNING).map(
-      ([name, { shown, about }]) => `| \`${name}\` | ${shown} | ${about} |`,
-    );
-    const page = `# Configuration
+export function configurationPage(): Written {
+  const rows = Object.values(SETTINGS).map(
+    ({ variable, shown, about }) => `| \`${variable}\` | ${shown} | ${about} |`,
+  );
+  const numbers = Object.entries(TUNING).map(
+    ([name, { shown, about }]) => `| \`${name}\` | ${shown} | ${about} |`,
+  );
+  const page = `# Configuration
 
 Settings of a process are variables of its environment. A wrong value is refused with the name of the variable. This page
 is written from [src/config/settings.ts](../../src/config/settings.ts).
@@ -70,15 +68,15 @@ The first available one of: \`NATS_URL\`, \`NATS_SERVER_BIN\`, \`nats-server\` o
 the pinned release archive with its SHA-256, and \`go install\`. \`throughline admin nats-server\` says
 which one it is.
 `;
-    await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/configuration.md`);
-  });
+  return { 'docs/reference/configuration.md': page };
+}
 
-  it('the reference gives the import rules of every folder as they are', async () => {
-    const rows = Object.entries(LAYERS).map(([folder, { holds, imports }]) => {
-      const named = imports.map((each) => `\`${each}\``).join(', ');
-      return `| \`src/${folder}\` | ${holds} | ${named || '–'} |`;
-    });
-    const page = `# Source layout
+export function sourceLayoutPage(): Written {
+  const rows = Object.entries(LAYERS).map(([folder, { holds, imports }]) => {
+    const named = imports.map((each) => `\`${each}\``).join(', ');
+    return `| \`src/${folder}\` | ${holds} | ${named || '–'} |`;
+  });
+  const page = `# Source layout
 
 You find each folder and its allowed imports here. The source has fourteen folders in three groups. Each folder may import only what its row names; this page is generated from
 [test/architecture/layers.ts](../../test/architecture/layers.ts), and a test checks every import against it.
@@ -98,7 +96,7 @@ no random numbers and no environment. Only \`nats\` imports the NATS client, and
 
 \`test\` mirrors \`src\`. Each port has one suite (\`test/engine/ports\`) that runs against memory (\`test/doubles\`) and against a
 real nats-server. \`test/e2e\` tests the whole system, \`test/faults\` what it must survive, \`test/architecture\` the import rules
-and \`test/docs\` the pages. \`npm run test:unit\` runs the tests that need no server.
+and \`test/docs\` the pages, which \`scripts/docs\` generates. \`npm run test:unit\` runs the tests that need no server.
 \`npm run test:faults\` runs the fault suite, and with \`-- --long\` all of it. [test/tiers.ts](../../test/tiers.ts) lists the tests of
 \`./scripts/test\`, and [Contributing](README.md) explains the tiers.
 
@@ -113,6 +111,5 @@ comparison. It writes [Benchmarks](benchmarks.md) with all goals, also missed on
 \`bench:ingest\` and so on run one, \`--quick\` a smaller one. \`npm run bench -- --check\` fails where a ratio is more than
 20 % worse than the committed one, also when it is measured again. BullMQ, the comparison for ingest, is a separate npm project: \`npm ci --prefix scripts/bench/bullmq\`, and \`redis-server\` on the path.
 `;
-    await expect(page).toMatchFileSnapshot(`${ROOT}docs/contributing/source-layout.md`);
-  });
-});
+  return { 'docs/contributing/source-layout.md': page };
+}

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
 import { parseDispatchBody } from '../../src/contracts/dispatch-body.js';
 import type { Role } from '../../src/contracts/kinds.js';
@@ -9,9 +8,9 @@ import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
-import { ROOT } from './pages.js';
+import { ROOT, type Written } from './pages.js';
 
-/** A page with prompts of the recorded demo session: `npm run docs` writes it, and this test compares. */
+/** A page with prompts of the recorded demo session. */
 
 interface Recorded {
   readonly role: Role;
@@ -76,7 +75,7 @@ const WHY: Readonly<Record<string, string>> = {
   task: 'the task itself, last',
 };
 
-it('the page of prompts holds what the demo session compiles', async () => {
+export function promptsPage(): Written {
   const state = demoSession();
   const shown = ASKED.map(([title, request], index) => {
     const asked = compileRequest.parse({ session: 'demo', ...request, explain: true });
@@ -96,8 +95,8 @@ it('the page of prompts holds what the demo session compiles', async () => {
     ...shown,
     '',
   ].join('\n\n');
-  await expect(`${page.trimEnd()}\n`).toMatchFileSnapshot(`${ROOT}docs/explanation/prompts.md`);
-});
+  return { 'docs/explanation/prompts.md': `${page.trimEnd()}\n` };
+}
 
 function remarksOf(prompt: string, lines: readonly PromptLine[]): [string, string][] {
   const written = prompt.split('\n');
