@@ -20,7 +20,7 @@ import {
 } from '../../test/support/stories.js';
 import type { Written } from './pages.js';
 
-/** A page of the stories that test/e2e/story-*.test.ts play. */
+/** A page of stories, of which test/e2e/story-*.test.ts play two. */
 
 class Story extends Played {
   readonly shown: string[] = [];
@@ -125,7 +125,7 @@ function learnings(): string {
 export function storiesPage(): Written {
   const page = [
     '# Five stories',
-    'You see in each story the published results, the typed commands, and the prompt of the next agent. The first lines of each prompt, the text of the role, are left out. The tests `test/e2e/story-*.test.ts` play the same on a server.',
+    'You see in each story the published results, the typed commands, and the prompt of the next agent. The first lines of each prompt, the text of the role, are left out. The tests `test/e2e/story-answer.test.ts` and `story-plan.test.ts` play two of them on a server.',
     answer(),
     rounds(
       'Fix rounds',

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
-import { eventsOf, newSession, type System, startSystem } from '../support/system.js';
+import { eventsOf, newSession, systemOfFile } from '../support/system.js';
 import { type Append, workersOn } from '../support/tools-on.js';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem({ only: [] });
-});
-afterAll(() => system.stop());
+const system = await systemOfFile({ only: [] });
 
 const toolsOn = (between: Parameters<typeof workersOn>[1]) => workersOn(system, between).tools;
 const stored: Append = (session, event, options) => system.ports.log.append(session, event, options);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   DISPATCH_STREAM,
   EXTRACTOR_CONSUMER,
@@ -18,20 +18,16 @@ import {
   newSession,
   publishWire,
   reviewed,
-  type System,
   soon,
   startSystem,
+  systemOfFile,
   TEST_LAYOUT,
 } from '../support/system.js';
 
 const bytes = (body: string) => Buffer.from(body);
 const good = (task: string) => bytes(JSON.stringify(implemented(task)));
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = await systemOfFile();
 
 /** The rejection of a dispatch, as soon as it is there. */
 function rejectionOf(sequence: number) {

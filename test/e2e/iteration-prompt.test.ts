@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SNAPSHOT_BUCKET, type Token } from '../../src/contracts/names.js';
-import { newSession, type System, startSystem } from '../support/system.js';
+import { newSession, systemOfFile } from '../support/system.js';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = await systemOfFile();
 
 /** A session with two tasks, the first of which waits for the second. */
 async function session(): Promise<Token> {

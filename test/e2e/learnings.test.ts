@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import type { Proposal } from '../../src/memory/learnings/learnings-state.js';
-import { newSession, publishWire, reviewed, type System, soon, startSystem } from '../support/system.js';
+import { newSession, publishWire, reviewed, soon, startSystem, systemOfFile } from '../support/system.js';
 
 // Learnings from end to end: notes and reviews in, proposals, decisions, prompts out.
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = await systemOfFile();
 
 let projects = 0;
 async function newProject(): Promise<{ project: string; session: string }> {

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import type { Token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import type { CommandName } from '../../src/contracts/tool-requests.js';
-import { eventsOf, newestOf, newSession, type System, startSystem } from '../support/system.js';
+import { eventsOf, newestOf, newSession, systemOfFile } from '../support/system.js';
 import { type Append, workersOn } from '../support/tools-on.js';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem({ only: [] });
-});
-afterAll(() => system.stop());
+const system = await systemOfFile({ only: [] });
 
 const toolsOn = (between: Parameters<typeof workersOn>[1]) => workersOn(system, between).tools;
 const lost = () => new ThroughlineError('unavailable', 'no PubAck within 1 ms');

@@ -191,13 +191,13 @@ describe('the metrics', () => {
     await soon(async () => expect(await status('/readyz')).toBe(200));
   });
 
-  it.each([
-    [['--metrics-host', '127.0.0.1'], 'usage', '--metrics-host is only for --metrics-port'],
-    [['--metrics-port', '99999'], '', '--metrics-port'],
-  ])('serve refuses %j with the way out', async (args, code, said) => {
-    const refused = await cli(['admin', 'serve', ...args], { env: { NATS_URL: `nats://${NOBODY}` } });
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain(said);
-    expect(refused.stderr).toContain(code);
-  });
+  it.each([[['--metrics-port', '99999'], '', '--metrics-port']])(
+    'serve refuses %j with the way out',
+    async (args, code, said) => {
+      const refused = await cli(['admin', 'serve', ...args], { env: { NATS_URL: `nats://${NOBODY}` } });
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain(said);
+      expect(refused.stderr).toContain(code);
+    },
+  );
 });

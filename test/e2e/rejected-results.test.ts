@@ -1,5 +1,5 @@
 import { headers } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { waitLimit } from '../../src/engine/folding/caught-up.js';
 import { createSessionReader } from '../../src/engine/folding/session-folding.js';
@@ -16,15 +16,11 @@ import {
   newSession,
   publishWire,
   reviewed,
-  type System,
   startSystem,
+  systemOfFile,
 } from '../support/system.js';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem({ env: { THROUGHLINE_TUNING: 'afterTimeoutMs=3000' } });
-});
-afterAll(() => system.stop());
+const system = await systemOfFile({ env: { THROUGHLINE_TUNING: 'afterTimeoutMs=3000' } });
 
 const TASK = { taskId: '1', taskPrompt: 'go on' };
 /** Its task can be read, and nothing else. */

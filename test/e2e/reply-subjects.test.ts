@@ -90,19 +90,8 @@ async function pad(stream: string, sequence: number): Promise<void> {
 const isCopy = ({ header }: StoredMsg) => header.has('Nats-Stream');
 const at = (subject: string) => (message: StoredMsg) => message.subject === subject;
 const stateOf = async (session: string) => stateToJson(await freshState(system, session));
-const promptOf = async (session: string) =>
-  (await system.client.compile({ session, taskId: '2', taskPrompt: 'only-in', kind: 'dispatch' })).prompt;
 
 describe('an operator, who may read streams', () => {
-  it('an operator brings no fact of one session into the prompt of another', async () => {
-    const before = await stateOf('b');
-    const batch = { seq: 1, batch: 1000, next_by_subj: 'session.a.>' };
-    await ask('operator', ['$JS.API.DIRECT.GET.SESSION_a', batch, 'session.b.fact.recorded']);
-    await stored('SESSION_b', (message) => message.string().includes('only-in-a'));
-    expect(await promptOf('b')).not.toContain('only-in-a');
-    expect(await stateOf('b')).toEqual(before);
-  });
-
   it('an operator neither deletes the tasks of a session nor completes it', async () => {
     const { client } = system;
     await client.tools.taskAdd({ session: 'b', content: 'the second of b' });
@@ -124,26 +113,6 @@ describe('an operator, who may read streams', () => {
     // A command of b still works, without a conflict.
     const added = await client.tools.taskAdd({ session: 'b', content: 'the third of b' });
     expect(added).toMatchObject({ task: { id: 'TAS-3' } });
-  });
-
-  it('an operator puts no snapshot of one session over that of another', async () => {
-    const before = await freshState(system, 'b');
-    // One that was written with no expectation; the others are refused by the server where something else stands.
-    const own = await system.ports.snapshots.load(A);
-    await admin.request('$KV.session_snapshots.a', own?.text, { timeout: 5000 });
-    const subject = '$JS.API.DIRECT.GET.KV_session_snapshots.$KV.session_snapshots.a';
-    await ask('operator', [subject, '', '$KV.session_snapshots.b']);
-    await stored(
-      'KV_session_snapshots',
-      (message) => at('$KV.session_snapshots.b')(message) && isCopy(message),
-    );
-    expect((await system.ports.snapshots.load(B))?.text).toContain('"session":"b"');
-    for (let copy = 1; copy < 6; copy += 1) await ask('operator', [subject, '', '$KV.session_snapshots.b']);
-    await soon(async () => expect(await system.ports.snapshots.load(B)).toBeUndefined());
-    const after = await freshState(system, 'b');
-    expect(stateToJson(after)).toEqual(stateToJson(before));
-    // All that was kept of b was a copy: the fold has written a snapshot all the same.
-    expect(await system.ports.snapshots.load(B)).toMatchObject({ sequence: after.sequence });
   });
 
   it('an operator changes nothing in a session by copying what stands in it', async () => {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import { TOOL_NAMES, type ToolName, toolSubject } from '../../src/contracts/tool-requests.js';
-import { newSession, type System, startSystem } from '../support/system.js';
+import { newSession, systemOfFile } from '../support/system.js';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = await systemOfFile();
 
 /** What comes back on the wire. */
 async function request(name: ToolName, body: string | object) {

@@ -22,50 +22,7 @@ async function following(...more: readonly string[]): Promise<string> {
   return session;
 }
 
-const TEXT = `Write the lexer
-
-- File: src/lexer.ts
-- Define tokens:
-  - words
-  - numbers
-- _Leverage: src/text.ts_
-Role: compiler engineer | Task: split the text into tokens
-Requirements:
-- 1.2: WHEN a token is unknown THEN the lexer SHALL report its line
-- 3
-
-The plan says of all its tasks:
-# Implementation Plan: Query language
-## Overview
-Goal: parse queries in one pass.
-Conventions: never use regular expressions in the lexer.`;
-
 describe('a plan with bodies', () => {
-  it.each([
-    ['read by the service', []],
-    ['sent as text', ['--push']],
-  ])(
-    'the prompt of a task that is only named ends with the own words of the plan %s, each once',
-    async (_how, more) => {
-      const session = await following(...more);
-      const { prompt } = await system.client.compile({ session, taskId: '2' });
-      expect(prompt.endsWith(`Task prompt:\n${TEXT}`)).toBe(true);
-      const [before = '', own = ''] = prompt.split('Task prompt:\n');
-      expect(before).toContain('Task 2: Write the lexer\n');
-      for (const line of ['Write the lexer', 'src/lexer.ts', 'split the text into tokens'])
-        expect(own.split(line)).toHaveLength(2);
-    },
-  );
-
-  it('plan show --task prints the same lines, and why a task is blocked', async () => {
-    const session = await following();
-    const env = { NATS_URL: system.url };
-    const shown = await cli(['plan', 'show', session, '--task', '2'], { env });
-    for (const line of TEXT.split('\n').slice(2)) expect(shown.stdout).toContain(line);
-    const blocked = await cli(['plan', 'show', session, '--task', '3'], { env });
-    expect(blocked.stdout).toContain('[!] 3  Ask for the licence (blocked: waits for the legal team)');
-  });
-
   it('a task that is done says so in its prompt, and who approved it', async () => {
     const session = await following();
     await publishWire(system.client, 'implementer', session, implemented('2'));

@@ -61,12 +61,6 @@ describe('the prompt of a session', () => {
       /others came first|the budget was used up|says nearly the same/,
     );
   });
-
-  it('a smaller budget leaves things out, and the bar says how much is used', async () => {
-    await goTo(page, origin, '/s/memory/prompt?kind=session-start&budget=300');
-    await page.getByText(/\d+ over budget/).waitFor();
-    expect(await page.locator('.legend').textContent()).toMatch(/of 300 tokens/);
-  });
 });
 
 describe('the facts of a session', () => {
@@ -176,27 +170,6 @@ describe('every view', () => {
     expect((await origins.boundingBox())?.height).toBeLessThan(844 * 0.35);
     await phone.context().close();
     expect(small).toEqual([]);
-  });
-
-  it('on a phone a row of the timeline shows two lines of text', async () => {
-    const phone = await opened.newPage({ viewport: { width: 390, height: 844 } });
-    await goTo(phone, origin, '/s/memory/timeline?kind=result');
-    const box = await phone.locator('.row-what').first().boundingBox();
-    expect(box?.width).toBeGreaterThan(300);
-    expect(box?.height).toBeGreaterThan(36);
-    await phone.context().close();
-  });
-
-  it('no view is wider than a phone', async () => {
-    const phone = await opened.newPage({ viewport: { width: 360, height: 740 } });
-    const wide: string[] = [];
-    for (const view of VIEWS) {
-      await goTo(phone, origin, view);
-      const over = await phone.evaluate('document.documentElement.scrollWidth - innerWidth');
-      if (Number(over) > 0) wide.push(`${view}: ${over} px`);
-    }
-    await phone.context().close();
-    expect(wide).toEqual([]);
   });
 
   it('the page has complained of nothing', () => {
