@@ -14,8 +14,7 @@ import {
   operatorMode,
   userKey,
 } from '../../support/credentials.js';
-import { nativeSource } from '../../support/nats-native.js';
-import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
+import { nativeSource, type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
 import { soon } from '../../support/system.js';
 
 /** Tests every authentication method, right and wrong, against a server that requires it. */
@@ -32,8 +31,7 @@ let paths: Record<'nkey' | 'otherNkey' | 'creds' | 'otherCreds' | 'expired' | 'g
 let mine: { cert: string; key: string };
 let stranger: { cert: string; key: string };
 
-/** Certificates are files of this machine: the server must see them. */
-const start = (extraConfig: string) => startPrivateNats({ extraConfig, backing: 'native' });
+const start = (extraConfig: string) => startPrivateNats({ extraConfig });
 
 beforeAll(async () => {
   files = await credentialsFolder();
