@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dispatchSubject, LIFECYCLE_BUCKET, streamOf, type Token } from '../../src/contracts/names.js';
+import { dispatchSubject, streamOf, type Token } from '../../src/contracts/names.js';
 import { cli } from '../support/cli.js';
 import { eventsOf, implemented, newSession, soon, systemOfFile } from '../support/system.js';
 
@@ -91,16 +91,6 @@ describe('an archived session', () => {
     expect((await compile(session, await publish(session, '5'))).prompt).toBeTruthy();
   });
 
-  it('a process that starts later knows which sessions are archived, and nats shows them', async () => {
-    const session = await withResults('known');
-    await system.client.requestTool('session-archive', { session });
-    const kv = await system.ports.connection.jetstream().views.kv(LIFECYCLE_BUCKET, { bindOnly: true });
-    expect((await kv.get(`archived.${session}`))?.json()).toMatchObject({ v: 1, status: 'archived' });
-    const lifecycle = await system.ports.openLifecycle();
-    expect(lifecycle.archived(session)).toBeDefined();
-    lifecycle.close();
-  });
-
   it('a prompt as of a sequence whose events have given way to the checkpoint is refused', async () => {
     const session = await withResults('past');
     const [first] = await eventsOf(system, session);
@@ -110,10 +100,5 @@ describe('an archived session', () => {
       ...{ session, taskId: '9', taskPrompt: 'next', asOf: first?.sequence ?? 0 },
     });
     await expect(asked).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  it('throughline session archive of a session that does not exist is refused', async () => {
-    const { code, stderr } = await run('session', 'archive', newSession('nothing'));
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('(not_found)') });
   });
 });

@@ -133,17 +133,6 @@ describe('snapshots', () => {
   });
 });
 
-describe('a hundred requests at once', () => {
-  it('a hundred requests at once get the same bytes', async () => {
-    const session = newSession('crowd');
-    await fill(session, 30);
-    const request = { session, ...TASK };
-    const replies = await Promise.all(Array.from({ length: 100 }, () => system.client.compile(request)));
-    expect(new Set(replies.map(decided)).size).toBe(1);
-    expect(replies[0]).toMatchObject({ replayed: 30, sequence: await newestOf(system, session) });
-  });
-});
-
 describe('a request that cannot be answered', () => {
   const ok = { session: 'any', ...TASK };
   const cases: [name: string, body: string, status: number, code: string, message: RegExp][] = [

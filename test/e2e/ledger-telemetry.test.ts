@@ -88,20 +88,4 @@ describe('the statistics of the compiler', () => {
       fallbacks: { rebuild_failed: 2, progress_ledger_incomplete: 1 },
     });
   });
-
-  it('the statistics of the compiler stand beside the request counts of NATS, and hold no invalid session names', async () => {
-    const requests = async () => {
-      const { endpoints } = await compilerStats();
-      const counts = endpoints.map(({ name, num_requests }) => [name, num_requests]);
-      return new Map(counts.map(([name, count]) => [String(name), Number(count)]));
-    };
-    const before = await requests();
-    await system.client.compile({ session: newSession('nats'), ...TASK });
-    await ask({ session: 'a.b', ...TASK });
-    const after = await requests();
-    for (const name of ['compile', 'compile-session']) {
-      expect({ name, more: (after.get(name) ?? 0) - (before.get(name) ?? 0) }).toEqual({ name, more: 1 });
-    }
-    expect((await unwritten()).unwritten).not.toHaveProperty(['a.b']);
-  });
 });

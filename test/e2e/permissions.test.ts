@@ -218,7 +218,8 @@ describe('the whole system under the users of its roles', () => {
   });
 
   it('an operator retries what was rejected', async () => {
-    expect(await as('operator', 'result', 'retry', '--all')).toMatchObject({ code: 0, stderr: '' });
+    const [rejected] = JSON.parse((await as('operator', 'result', 'ls', '--json')).stdout);
+    expect(await as('operator', 'result', 'retry', `${rejected.id}`)).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('a dispatch stream that was deleted is made again, and goes on after what sessions have seen', async () => {

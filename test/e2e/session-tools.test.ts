@@ -156,12 +156,4 @@ describe('an answer', () => {
       expect((await clientAt(n + 1).tools.noteList({ session })).notes).toHaveLength(n);
     }
   });
-
-  it('a reading tool leaves no event, and makes no stream', async () => {
-    const session = newSession('silent');
-    const { tools } = system.client;
-    expect(await tools.taskList({ session })).toEqual({ tasks: [], sequence: 0 });
-    expect(await tools.taskNext({ session, claim: 'x' })).toEqual({ task: null, sequence: 0 });
-    expect(await system.ports.log.sessions()).not.toContain(session);
-  });
 });
