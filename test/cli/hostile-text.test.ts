@@ -103,6 +103,7 @@ const given = (): Readonly<Record<string, string>> => ({
   task: '1',
   replacement: ids.other,
   tasks: join(folder, 'tasks.md'),
+  url: HOSTILE,
 });
 
 /** Where that does not do: other arguments, one list for each run. */

@@ -136,7 +136,9 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('restored') });
       {
         await using target = await startSystem({ nats: server, env, only: [] });
-        expect(await streamNames(target.ports)).toEqual(await streamNames(source.ports));
+        // Leases are not copied: their bucket is made by the first process that takes one.
+        const kept = (await streamNames(source.ports)).filter((name) => name !== 'KV_session_leases');
+        expect(await streamNames(target.ports)).toEqual(expect.arrayContaining(kept));
         for (const session of sessions) {
           const copied = await events(target.ports, session);
           const last = copied.at(-1)?.sequence ?? 0;
