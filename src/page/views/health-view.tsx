@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { HealthFinding, HealthShown, ServiceHealth } from '../../contracts/replies/health-reply.js';
+import { me } from '../ask.js';
 import { Ago, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView } from '../components/states.js';
@@ -37,6 +38,7 @@ export function HealthView(_props: GlobalViewProps) {
         {(shown) => (
           <Table label="Health" columns={[{ name: 'Part' }, { name: 'State' }, { name: 'Details' }]}>
             <MissingRows shown={shown} />
+            <ServerRow />
             <FindingRows findings={shown.findings ?? []} levels={['fail', 'warn']} />
             <FigureRows shown={shown} />
             {shown.services.map((service) => (
@@ -61,6 +63,16 @@ function Row(props: {
       <td class="figure">{props.state}</td>
       <td class="health-details">{props.children}</td>
     </tr>
+  );
+}
+
+/** Names the server for programs and for clients in containers: no client uses a server unnamed that is not its user's own. */
+function ServerRow() {
+  const server = me.value?.server;
+  return server === undefined ? null : (
+    <Row name="Server" state="">
+      <code>NATS_URL={server}</code>
+    </Row>
   );
 }
 
