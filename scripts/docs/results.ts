@@ -3,7 +3,6 @@ import { MENDED } from '../../src/contracts/reading/found-json.js';
 import {
   BOOLEAN_RULES,
   LIST_RULES,
-  MISSING_RULES,
   OBJECT_RULES,
   TEXT_RULES,
 } from '../../src/contracts/reading/repair-rules.js';
@@ -18,7 +17,6 @@ const WANTED = {
   'true or false': BOOLEAN_RULES,
   'a list': LIST_RULES,
   'an object in a list': OBJECT_RULES,
-  'a field that is missing': MISSING_RULES,
 };
 
 const code = (words: readonly string[]) => words.map((word) => `\`${word}\``).join(', ');
@@ -45,7 +43,7 @@ ${rows(Object.entries(REPAIRS).map(([kind, about]) => [`\`${kind}\``, about]))}
 - Without markers, a text may contain one fenced block of \`json\`. Words around the object are ignored.
 - An object around the result, or a list with one item, is unwrapped.
 - JSON that does not parse is repaired once: trailing commas, comments, single and curly quotes, \`True\` and \`None\`, line
-  breaks in texts, a truncated end. A truncated text ends in \`…\`. This works up to ${MENDED.characters} characters
+  breaks in texts. This works up to ${MENDED.characters} characters
   and ${MENDED.signs} quotes and brackets.
 
 ### How a value is repaired
@@ -54,7 +52,7 @@ ${rows(Object.entries(REPAIRS).map(([kind, about]) => [`\`${kind}\``, about]))}
 |---|---|---|
 ${rows(Object.entries(WANTED).flatMap(([wanted, rules]) => rules.map(({ about, kind }) => [wanted, about, `\`${kind}\``])))}
 
-\`null\` and an empty text count as missing. A value that no rule can read is skipped; the rest of the list or result stays.
+An issue without a severity is \`important\`. \`null\` and an empty text count as missing. A value that no rule can read is skipped; the rest of the list or result stays.
 
 ### Other words for verdicts
 
@@ -91,10 +89,10 @@ ${rows(
 
 ### What stays an error
 
-- no task, or two different ones: \`task_id\` and \`taskId\`, or the same key twice
+- no task, or two different ones, such as \`task_id\` and \`taskId\`
 - no verdict that can be understood, such as \`in_progress\`, or two different ones
 - two pairs of markers, two fenced blocks of JSON, two objects
-- a text that ends within the id of its task
+- a text that ends too early
 - a result on the subject of another role; the error names the right role
 `;
   return { 'docs/reference/results.md': endingWith('docs/reference/results.md', page) };

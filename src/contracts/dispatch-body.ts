@@ -1,29 +1,15 @@
 import type { z } from 'zod';
-import { clipText, isObject, oneLine } from '../shared/text.js';
+import { clipText, oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
 import { KEPT } from './kept.js';
 import { bySeverity, type Role } from './kinds.js';
 import { withClipped } from './reading/clipped.js';
 import { MAX_ITEMS } from './reading/field-values.js';
-import {
-  type Cleaning,
-  CUT,
-  type FoundJson,
-  findJson,
-  mayRepeatKeys,
-  repeatedKeys,
-} from './reading/found-json.js';
+import { type Cleaning, type FoundJson, findJson } from './reading/found-json.js';
 import { readResult, saysNothing } from './reading/read-result.js';
 import { type Repair, Repairs } from './reading/repairs.js';
-import {
-  isOtherName,
-  isPlain,
-  type Json,
-  type ResultShape,
-  resultShape,
-  usesOwnNames,
-} from './reading/shape.js';
+import { type Json, resultShape, usesOwnNames } from './reading/shape.js';
 import {
   type AnyResult,
   type Question,
@@ -90,7 +76,7 @@ export function parseDispatchBody(
   const trimmed = text.trim();
   const json = findJson(trimmed, clean);
   if (!json.ok) return fault({ ...json, ...named(trimmed) });
-  return ambiguous(json, role) ?? checked(json, role, clean, schemaOf);
+  return checked(json, role, clean, schemaOf);
 }
 
 export function dispatchJson(data: Uint8Array): FoundJson {
@@ -121,27 +107,17 @@ function checked(
   if (strict?.success && broken === undefined) {
     // The schema accepted it, so it is an object. Most results end here.
     const valid = value as Json;
-    if (mended === undefined && isPlain(valid, shape) && !saysNothing(valid, role))
-      return { ok: true, value: { role, result: strict.data } as RoleResult, repairs: NONE };
-    if (usesOwnNames(valid, shape) && !saysNothing(valid, role)) return accepted(role, strict.data, mended);
+    if (usesOwnNames(valid, shape, shape) && !saysNothing(valid, role))
+      return accepted(role, strict.data, mended);
   }
   const repairs = mended ?? new Repairs();
-  if (broken?.text.endsWith(CUT)) withoutCutItem(value, shape, repairs);
   const reading = readResult(value, role);
   if (!reading.ok && broken === undefined) return fault({ code: 'schema_invalid', ...reading });
-  if (!reading.ok && broken?.text.endsWith(CUT)) {
-    const reason = `${broken.reason}; it ends too early, and of what is there, ${reading.reason}`;
-    return fault({ ...reading, code: 'json_parse_failed', reason, fix: 'send the whole JSON object' });
-  }
   if (!reading.ok) {
-    const reason = `${broken?.reason}; mended as far as it goes, ${reading.reason}`;
+    const reason = `${broken}; mended as far as it goes, ${reading.reason}`;
     return fault({ ...reading, code: 'json_parse_failed', reason });
   }
-  if (broken?.text.trimEnd().endsWith(reading.task)) {
-    const reason = `${broken.reason}; it ends within the id of its task`;
-    return fault({ code: 'json_parse_failed', reason, fix: 'send the whole JSON object' });
-  }
-  // Cleaning covers values only, and a repair may have turned a name into a value.
+  // A repair may have parsed a text whose escapes hid a secret.
   const read = schema.safeParse(clean(reading.value, JSON.stringify(reading.value)));
   if (!read.success)
     return fault({
@@ -169,44 +145,6 @@ function accepted(role: Role, data: unknown, noted: Repairs | undefined): Parsed
   if (repairs === undefined) return { ok: true, value, repairs: NONE };
   const { repairs: told, repairsOmitted } = repairs.told();
   return { ok: true, value, repairs: told, ...(repairsOmitted > 0 && { repairsOmitted }) };
-}
-
-/** Removes the list item or path that the end of the body truncated: half a path is a different path. */
-function withoutCutItem(body: unknown, { meant, fields }: ResultShape, repairs: Repairs): void {
-  let path = '';
-  let at = body;
-  while (typeof at === 'object' && at !== null) {
-    const key = Object.keys(at).at(-1);
-    const last: unknown = key === undefined ? undefined : Reflect.get(at, key);
-    if (key === undefined) return;
-    const within = path === '' ? key : `${path}.${key}`;
-    if (typeof last === 'string' && last.endsWith(CUT)) {
-      const field = meant(key)?.field;
-      const isList = path === '' && field !== undefined && fields.get(field)?.shape.wants === 'list';
-      if (!Array.isArray(at) && !isList && key !== 'file') return;
-      if (Array.isArray(at)) at.pop();
-      else Reflect.deleteProperty(at, key);
-      repairs.note('skipped', within, 'it was cut off');
-    }
-    path = within;
-    at = last;
-  }
-}
-
-/** Reports a task or verdict that is given twice with different values. */
-function ambiguous({ json, value }: Found, role: Role): ParsedBody | undefined {
-  const shape = resultShape(role);
-  const { verdictField } = shape;
-  const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  if (!isObject(body)) return undefined;
-  const others = Object.keys(body).filter((key) => isOtherName(key, body[key], shape));
-  if (others.length === 0 && !mayRepeatKeys(json, verdictField)) return undefined;
-  const repeated = repeatedKeys(json);
-  const field = ['task_id', verdictField, ...others].find((key) => key !== undefined && repeated.has(key));
-  if (field === undefined) return undefined;
-  // The values are not redacted, so none is shown.
-  const reason = `${field} is given twice, with different values`;
-  return fault({ code: 'schema_invalid', reason, fix: `give ${field} once`, ...named(json) });
 }
 
 /** Finds the task in text that is not JSON, if it names exactly one. */

@@ -74,7 +74,7 @@ describe('a body that is a JSON object', () => {
     expect(files({ files_changed: ['a'] })).toMatchObject({ value: { result: { files_modified: ['a'] } } });
     expect(files({ files_changed: ['a'], files_modified: ['b'] })).toMatchObject({
       value: { result: { files_modified: ['b', 'a'] } },
-      repairs: [{ kind: 'joined', field: 'files_modified' }],
+      repairs: [],
     });
   });
 
@@ -129,10 +129,10 @@ describe('a body that is raw text', () => {
     ['a JSON array of two', JSON.stringify([DONE, DONE]), 'two results: send each on its own'],
     ['two fenced blocks', `${fenced(DONE)}\n${fenced(DONE)}`, 'not a JSON object and holds no'],
     ['a fenced block that never ends', fenced(DONE).slice(0, -3), 'not a JSON object and holds no'],
-    ['a beginning without an end', 'BEGIN_DISPATCH_RESULT {', 'exactly one'],
+    ['a beginning without an end', 'BEGIN_DISPATCH_RESULT {', 'END_DISPATCH_RESULT is missing'],
     ['an end without a beginning', '{} END_DISPATCH_RESULT x', 'exactly one'],
     ['the end first', 'END_DISPATCH_RESULT {} BEGIN_DISPATCH_RESULT', 'exactly one'],
-    ['two pairs', between('{}') + between('{}'), 'found 2 and 2'],
+    ['two pairs', between('{}') + between('{}'), 'two results: send each on its own'],
     ['two ends', `${between('{}')} END_DISPATCH_RESULT`, 'found 1 and 2'],
   ])('a raw text body is refused as marker_missing with %s', (_what, body, reason) => {
     expect(parse(body)).toMatchObject({
@@ -170,14 +170,13 @@ describe('a body that cannot be used', () => {
     });
   });
 
-  it('a body fails with json_parse_failed when it ends within the id of its task', () => {
-    expect(parse('{"status":"completed","task_id":"2.')).toMatchObject({
-      code: 'json_parse_failed',
-      reason: expect.stringContaining('ends within the id of its task'),
-    });
-    expect(parse('{"status":"completed","task_id":"2.1"')).toMatchObject({
-      value: { result: { task_id: '2.1' } },
-    });
+  it('a body fails with json_parse_failed when it ends too early', () => {
+    for (const body of ['{"status":"completed","task_id":"2.', '{"status":"completed","task_id":"2.1"'])
+      expect(parse(body)).toMatchObject({
+        code: 'json_parse_failed',
+        reason: expect.stringContaining('ends too early'),
+        fix: 'send the whole JSON object',
+      });
   });
 
   it('a body fails with too_large from one byte over the limit, which counts bytes', () => {
@@ -219,14 +218,6 @@ describe('a body that cannot be used', () => {
     for (const part of named) expect(parsed).toMatchObject({ reason: expect.stringContaining(part) });
   });
 
-  it('a body fails with schema_invalid when it gives task or verdict twice, and no secret is told', () => {
-    const reason = 'status is given twice, with different values';
-    const body = '{"task_id":"1","status":"completed","tests":[{"status":"x"}],"status":"failed"}';
-    expect(parse(body)).toMatchObject({ code: 'schema_invalid', reason, task: '1' });
-    expect(parse(`{"task_id":"1","status":"failed","status" : "failed"}`)).toMatchObject({ ok: true });
-    expect(parse('{"task_id":"1","task_id":"2","status":"failed"}')).toMatchObject({ ok: false });
-  });
-
   it('a body that has to be mended is cleaned of secrets before and after', () => {
     const clean = (json: unknown) =>
       JSON.parse(JSON.stringify(json).replaceAll('s3cret', '<gone>').replaceAll('s3 cret', '<gone>'));
@@ -236,9 +227,9 @@ describe('a body that cannot be used', () => {
     });
   });
 
-  it('a body with a name that becomes a value is cleaned of the secrets in it', () => {
+  it('a body with a list in a text is cleaned of the secrets that its escapes hid', () => {
     const clean = (json: unknown) => redactJson(json, { mayHold: () => true, find: secretsIn }).value;
-    const body = bytes(JSON.stringify({ ...DONE, files_modified: { 's3cret.ts': 'new', 'a.ts': 's3cret' } }));
+    const body = bytes(JSON.stringify({ ...DONE, files_modified: '["s3\\u0063ret.ts", "a.ts"]' }));
     expect(parseDispatchBody(body, 'implementer', LIMIT, clean)).toMatchObject({
       value: { result: { files_modified: ['<redacted:test>.ts', 'a.ts'] } },
     });

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { checkedRequest, openObject } from '../../src/contracts/checked.js';
+import { checkedRequest, openObject, otherSpelling } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
-import { otherSpelling } from '../../src/contracts/reading/shape.js';
 import { TOOLS } from '../../src/contracts/tool-requests.js';
 import { traceEntry } from '../../src/contracts/trace-entry.js';
 import { type Contract, ofSession, REQUESTS, TRACE_ENTRY } from '../support/bad-input.js';

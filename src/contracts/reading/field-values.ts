@@ -1,28 +1,17 @@
 import { isObject } from '../../shared/text.js';
 import { shown } from '../explain-issues.js';
-import { joined } from '../results.js';
 import {
   BOOLEAN_RULES,
   isNothing,
   LIST_RULES,
-  MISSING_RULES,
   OBJECT_RULES,
   type RepairRule,
   severityOf,
   TEXT_RULES,
 } from './repair-rules.js';
 import { Repairs } from './repairs.js';
-import {
-  type FieldShape,
-  isEmpty,
-  type Json,
-  type Key,
-  keysFor,
-  lineInFile,
-  type ObjectShape,
-  type Wanted,
-} from './shape.js';
-import { DEFAULT_SEVERITY, plainName } from './synonyms.js';
+import { type FieldShape, isEmpty, type Json, keysFor, type ObjectShape, type Wanted } from './shape.js';
+import { DEFAULT_SEVERITY } from './synonyms.js';
 
 /** Far more than a dispatch may give facts. */
 export const MAX_ITEMS = 1000;
@@ -37,89 +26,42 @@ export function readFields(
 ): void {
   for (const [field, expected] of shape.fields) {
     if (Object.hasOwn(value, field)) continue;
-    const place = path === '' ? field : `${path}.${field}`;
-    const candidates = keysFor(field, json, shape);
-    const read = readField(json, field, expected, candidates, place, repairs);
+    const keys = keysFor(field, json, shape).map(({ key }) => key);
+    const read = readField(json, field, expected, keys, path === '' ? field : `${path}.${field}`, repairs);
     if (read !== undefined) value[field] = read;
   }
 }
 
+/** Takes the first of a field's names whose value can be read; an empty one only if no other has a value. */
 function readField(
   json: Json,
   field: string,
   { shape, required }: FieldShape,
-  candidates: readonly Key[],
+  keys: readonly string[],
   place: string,
   repairs: Repairs,
 ): unknown {
-  let found: { readonly key: string; readonly read: unknown } | undefined;
-  let empty: { readonly key: string; readonly read: unknown; readonly own: Repairs } | undefined;
-  for (const { key, rank } of candidates) {
+  const readings = keys.map((key) => {
     const own = new Repairs();
-    const read = readValue(json[key], shape, field, place, own);
-    if (read === undefined) {
-      // If nothing is found, unreadable values are noted below.
-      if (found !== undefined && !isEmpty(json[key])) repairs.note('skipped', place, `found ${key}`);
-    } else if (found === undefined) {
-      // An empty value does not hide a value under another name.
-      if (isEmpty(read) && candidates.some((other) => other.key !== key && !isEmpty(json[other.key]))) {
-        empty ??= { key, read, own };
-        continue;
-      }
-      found = { key, read };
-      if (key !== field) repairs.note('renamed', place, `found ${key}`);
-      repairs.take(own);
-    } else if (Array.isArray(found.read) && Array.isArray(read)) {
-      const more = rank > 1 ? read.filter((item) => mayJoin(item, field)) : read;
-      if (more.length < read.length) repairs.note('skipped', place, `found ${key}`);
-      if (more.length === 0) continue;
-      const most = shape.wants === 'list' ? (shape.most ?? MAX_ITEMS) : MAX_ITEMS;
-      const all = joined(found.read, more);
-      repairs.note('joined', place, `with ${key}`);
-      found = { ...found, read: kept(all, most, place, repairs) };
-      repairs.take(own);
-    } else if (read !== found.read) repairs.note('skipped', place, `found ${key}`);
+    return { key, own, read: readValue(json[key], shape, field, place, own) };
+  });
+  const readable = readings.filter(({ read }) => read !== undefined);
+  const found = readable.find(({ read }) => !isEmpty(read)) ?? readable[0];
+  for (const { key } of readings) {
+    if (found === undefined && isAbsent(json[key], shape)) {
+      repairs.note('absent', place, key === field ? undefined : `found ${key}`);
+    } else if (key !== found?.key && !isEmpty(json[key])) {
+      repairs.note('skipped', place, key === field ? shown(json[key]) : `found ${key}`);
+    }
   }
-  if (found === undefined && empty !== undefined) {
-    found = empty;
-    if (empty.key !== field) repairs.note('renamed', place, `found ${empty.key}`);
-    repairs.take(empty.own);
+  if (found !== undefined) {
+    if (found.key !== field) repairs.note('renamed', place, `found ${found.key}`);
+    repairs.take(found.own);
+    return found.read;
   }
-  if (found !== undefined) return found.read;
-  const missing = required ? MISSING_RULES.find((rule) => rule.field === field) : undefined;
-  const derived = missing?.apply(json, field);
-  if (missing !== undefined && derived !== undefined) {
-    const given = candidates.find(({ key }) => !isEmpty(json[key]));
-    // A count was there, so the field was not missing.
-    if (shape.wants === 'boolean' && given !== undefined)
-      repairs.note('boolean', place, `${shown(json[given.key])} as ${derived}`);
-    else repairs.note(missing.kind, place, shownDetail(derived));
-    return derived;
-  }
-  for (const { key } of candidates) {
-    const value = json[key];
-    if (isAbsent(value, shape)) repairs.note('absent', place, key === field ? undefined : `found ${key}`);
-    else if (key === field) repairs.note('skipped', place, shown(value));
-  }
-  return undefined;
-}
-
-/** `changes` may list files, or describe the changes. */
-function mayJoin(item: unknown, field: string): boolean {
-  return field !== 'files_modified' || (typeof item === 'string' && !/\s/.test(item.trim()));
-}
-
-function shownDetail(value: unknown): string {
-  return `now ${shown(value)}`;
-}
-
-/** Removes a line number from a file name, so that the facts of one file stay together. */
-function withoutLine(issue: Record<string, unknown>, place: string, repairs: Repairs): void {
-  const found = typeof issue.file === 'string' ? lineInFile(issue.file) : undefined;
-  if (found === undefined) return;
-  issue.file = found.file;
-  issue.message = `line ${found.line}: ${issue.message}`;
-  repairs.note('line', `${place}.file`);
+  if (!required || field !== 'severity') return undefined;
+  repairs.note('severity', place, `now ${DEFAULT_SEVERITY}`);
+  return DEFAULT_SEVERITY;
 }
 
 function isAbsent(value: unknown, { wants }: Wanted): boolean {
@@ -135,7 +77,7 @@ function readValue(value: unknown, shape: Wanted, field: string, place: string, 
     case 'boolean':
       return typeof value === 'boolean' ? value : byRules(BOOLEAN_RULES, value, field, place, repairs);
     case 'choice':
-      return readChoice(value, shape.values, field, place, repairs);
+      return readSeverity(value, shape.values, place, repairs);
     case 'list':
       return readList(value, shape, field, place, repairs);
     case 'object':
@@ -170,23 +112,12 @@ export function readText(
   return text !== undefined && schema.safeParse(text).success ? text : undefined;
 }
 
-function readChoice(
-  value: unknown,
-  values: readonly string[],
-  field: string,
-  place: string,
-  repairs: Repairs,
-): string | undefined {
+/** Reads a severity, the only choice that is not a verdict; an unknown one is important. */
+function readSeverity(value: unknown, values: readonly string[], place: string, repairs: Repairs): string {
   if (typeof value === 'string' && values.includes(value)) return value;
-  if (field === 'severity') {
-    const severity = (typeof value === 'string' ? severityOf(value) : undefined) ?? DEFAULT_SEVERITY;
-    repairs.note('severity', place, `${shown(value)} as ${severity}`);
-    return severity;
-  }
-  const plain = typeof value === 'string' ? plainName(value) : '';
-  const meant = values.find((each) => plainName(each) === plain);
-  if (meant !== undefined) repairs.note('text', place, shown(value));
-  return meant;
+  const severity = (typeof value === 'string' ? severityOf(value) : undefined) ?? DEFAULT_SEVERITY;
+  repairs.note('severity', place, `${shown(value)} as ${severity}`);
+  return severity;
 }
 
 function readList(
@@ -201,10 +132,8 @@ function readList(
     : byRules(LIST_RULES, value, field, place, repairs);
   if (given === undefined) return undefined;
   const items: unknown[] = [];
-  const nested = item.wants === 'text' && given.some(Array.isArray);
-  const all = nested ? given.flat() : given;
-  if (all.length > MAX_ITEMS) repairs.note('clipped', place, `${MAX_ITEMS} of ${all.length} items read`);
-  for (const [at, each] of all.slice(0, MAX_ITEMS).entries()) {
+  if (given.length > MAX_ITEMS) repairs.note('clipped', place, `${MAX_ITEMS} of ${given.length} items read`);
+  for (const [at, each] of given.slice(0, MAX_ITEMS).entries()) {
     const own = new Repairs();
     const read = readValue(each, item, field, `${place}.${at}`, own);
     if (read === undefined) repairs.note('skipped', `${place}.${at}`, shown(each));
@@ -213,20 +142,9 @@ function readList(
       repairs.take(own);
     }
   }
-  if (nested) repairs.note('list', place);
   // A value that was not a list cannot mean an empty list.
   if (items.length === 0 && !Array.isArray(value)) return undefined;
-  return kept(items, most, place, repairs);
-}
-
-export function kept(
-  items: readonly unknown[],
-  most: number,
-  place: string,
-  repairs: Repairs,
-): readonly unknown[] {
-  if (items.length <= most) return items;
-  repairs.note('clipped', place, `${most} of ${items.length} kept`);
+  if (items.length > most) repairs.note('clipped', place, `${most} of ${items.length} kept`);
   return items.slice(0, most);
 }
 
@@ -242,7 +160,6 @@ function readObject(
   const read: Record<string, unknown> = {};
   readFields(json, shape, place, read, repairs);
   for (const [name, { required }] of shape.fields) if (required && read[name] === undefined) return undefined;
-  if (field === 'issues') withoutLine(read, place, repairs);
   // Fields that are valid alone may still be invalid together.
   return shape.schema.safeParse(read).success ? read : undefined;
 }

@@ -1,3 +1,7 @@
+export const BEGIN = 'BEGIN_DISPATCH_RESULT';
+export const END = 'END_DISPATCH_RESULT';
+const FENCE = '```';
+
 export interface ResultText {
   /** Can be published unchanged. */
   readonly text: string;
@@ -29,17 +33,8 @@ function lastMarked(message: string): ResultText | undefined {
 }
 
 function lastFenced(message: string): ResultText | undefined {
-  const blocks: string[] = [];
-  let from: number | undefined;
-  let at = 0;
-  for (const line of message.split('\n')) {
-    const isFence = line.trimStart().startsWith(FENCE);
-    if (isFence && from !== undefined) blocks.push(message.slice(from, at).trim());
-    if (isFence) from = from === undefined ? at + line.length + 1 : undefined;
-    at += line.length + 1;
-  }
-  const block = blocks.findLast((each) => each.startsWith('{'));
-  return block === undefined ? undefined : { text: block, marked: false };
+  const block = fencedBlocks(message).findLast(({ text }) => text.startsWith('{'));
+  return block && { text: block.text, marked: false };
 }
 
 function whole(message: string): ResultText | undefined {
@@ -47,6 +42,21 @@ function whole(message: string): ResultText | undefined {
   return text.startsWith('{') && text.endsWith('}') ? { text, marked: false } : undefined;
 }
 
-export const BEGIN = 'BEGIN_DISPATCH_RESULT';
-export const END = 'END_DISPATCH_RESULT';
-export const FENCE = '```';
+/**
+ * Returns the closed blocks of code in a text. A regular expression would backtrack for hours on a hostile one.
+ */
+export function fencedBlocks(text: string): { readonly language: string; readonly text: string }[] {
+  const blocks: { language: string; text: string }[] = [];
+  let open: { readonly language: string; readonly from: number } | undefined;
+  let at = 0;
+  for (const line of text.split('\n')) {
+    if (line.trimStart().startsWith(FENCE)) {
+      if (open !== undefined)
+        blocks.push({ language: open.language, text: text.slice(open.from, at).trim() });
+      const language = line.trim().slice(FENCE.length).toLowerCase();
+      open = open === undefined ? { language, from: at + line.length + 1 } : undefined;
+    }
+    at += line.length + 1;
+  }
+  return blocks;
+}

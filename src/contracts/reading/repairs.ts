@@ -7,7 +7,6 @@ export const REPAIRS = {
   around: 'text around the JSON was left out',
   unwrapped: 'was taken out of what was around it',
   renamed: 'was found under another name',
-  joined: 'was given under two names, whose lists were joined',
   absent: 'held nothing and counts as left out',
   list: 'was one value and became a list',
   text: 'was not text and became text',
@@ -15,8 +14,6 @@ export const REPAIRS = {
   object: 'was text or a list and became an object',
   verdict: 'was another word for a verdict',
   severity: 'had no known severity',
-  line: 'named a line of its file, which now stands in the message',
-  derived: 'was missing and follows from other fields',
   skipped: 'could not be read and was skipped',
   clipped: 'was too long and was cut',
 } as const satisfies Readonly<Record<string, string>>;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isSlipOf } from '../../shared/nearest-name.js';
-import { KEPT } from '../kept.js';
 import { kindOf, ROLES, type Role, type VerdictField } from '../kinds.js';
 import { insideOf, limitOf } from '../list-limits.js';
 import { RESULTS } from '../results.js';
@@ -134,20 +133,19 @@ function objectIn(schema: unknown): z.ZodObject {
  * Returns true if a valid result uses only its own field names. Unknown keys are ignored unless they may mean a field
  * or a verdict.
  */
-export function usesOwnNames(json: Json, shape: ResultShape): boolean {
-  return walked(json, shape, UNLIMITED, shape);
-}
-
-/** Returns true if nothing needs repair or cutting, which is the common case. */
-export function isPlain(json: Json, shape: ResultShape): boolean {
-  return walked(json, shape, KEPT.outcome, shape);
-}
-
-/** Returns true if a key may mean the task or verdict under another name. */
-export function isOtherName(key: string, value: unknown, shape: ResultShape): boolean {
-  const meant = shape.meant(key);
-  if (meant === undefined) return shape.verdictField !== undefined && flagOf(value) !== undefined;
-  return meant.rank > 0 && (meant.field === 'task_id' || meant.field === shape.verdictField);
+export function usesOwnNames(json: Json, shape: ObjectShape, whole?: ResultShape): boolean {
+  return firstKeys(json).every((key) => {
+    const meant = shape.meant(key);
+    const value = json[key];
+    if (meant === undefined) {
+      const isFlag = whole?.verdictField !== undefined && flagOf(value) !== undefined;
+      return !isFlag && (isEmpty(value) || whole?.foreign(key) === undefined);
+    }
+    // A field under a second name is noted. `id` is too common to count.
+    if (meant.rank > 0) return meant.field === 'task_id' && meant.rank > 1 && json.task_id !== undefined;
+    const items = shape.items.get(key);
+    return items === undefined || !Array.isArray(value) || value.every((item) => usesOwnNames(item, items));
+  });
 }
 
 /** Reads true or false, also in words; `undefined` for anything else. */
@@ -166,61 +164,11 @@ export function isEmpty(value: unknown): boolean {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-const LINE_AT_END = /(?::(\d{1,7}(?:-\d{1,7})?)(?::\d{1,7})?|#L(\d{1,7})(?:-L?\d{1,7})?)$/;
-
-/** Splits `src/parser.ts:12`, `src/parser.ts:12:3` or `src/parser.ts#L12-L15`. */
-export function lineInFile(text: string): { readonly file: string; readonly line: string } | undefined {
-  const found = LINE_AT_END.exec(text);
-  if (found === null) return undefined;
-  const file = text.slice(0, found.index);
-  const line = found[1] ?? found[2];
-  return line === undefined || !/[^\d\s:]/.test(file) ? undefined : { file, line };
-}
-
-/** The smallest limit of a fact's parts. */
-const MOST_OF_FACTS = { ...KEPT.outcome, text: KEPT.fact.relation };
-
-const UNLIMITED = { text: Number.POSITIVE_INFINITY, list: Number.POSITIVE_INFINITY };
-
-function walked(json: Json, shape: ObjectShape, most: typeof UNLIMITED, whole?: ResultShape): boolean {
-  if (json.files_changed !== undefined && json.files_modified !== undefined) return false;
-  let seen = 0;
-  for (const key in json) {
-    seen += 1;
-    if (seen > MAX_KEYS && !shape.fields.has(key)) continue;
-    const meant = shape.meant(key);
-    const value = json[key];
-    if (meant === undefined) {
-      if (whole === undefined) continue;
-      if (isOtherName(key, value, whole)) return false;
-      if (whole.foreign(key) !== undefined && !isEmpty(value)) return false;
-      continue;
-    }
-    if (meant.rank > 0) {
-      // A field under a second name is joined or noted. `id` is too common to count.
-      if (meant.field !== 'task_id' || meant.rank === 1 || json.task_id === undefined) return false;
-    } else if (typeof value === 'string') {
-      if (value.length > most.text) return false;
-      if (key === 'file' && lineInFile(value) !== undefined) return false;
-    } else if (Array.isArray(value)) {
-      if (value.length > most.list) return false;
-      const items = shape.items.get(key);
-      const each = key === 'facts' && most !== UNLIMITED ? MOST_OF_FACTS : most;
-      for (const item of value) {
-        if (items !== undefined ? !walked(item, items, each) : item.length > most.text) return false;
-      }
-    }
-  }
-  return true;
-}
-
 const first = new WeakMap<Json, readonly string[]>();
 
 /** Returns at most `MAX_KEYS` keys. Cached, since an object may have a hundred thousand. */
 export function firstKeys(json: Json): readonly string[] {
-  const known = first.get(json);
-  if (known !== undefined) return known;
-  const keys = Object.keys(json).slice(0, MAX_KEYS);
+  const keys = first.get(json) ?? Object.keys(json).slice(0, MAX_KEYS);
   first.set(json, keys);
   return keys;
 }
@@ -256,24 +204,4 @@ function keysByField(json: Json, shape: ObjectShape): ReadonlyMap<string, readon
   }
   for (const each of keys.values()) each.sort((one, other) => one.rank - other.rank);
   return keys;
-}
-
-/** Converts between `maxFacts` and `max_facts`; a single word stays. */
-export function otherSpelling(name: string): string {
-  return name.includes('_')
-    ? name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
-    : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/** Returns the path that `value` uses for a path of the schema. */
-export function pathIn(value: unknown, path: readonly PropertyKey[]): string[] {
-  let at = value;
-  return path.map((key) => {
-    const inside = typeof at === 'object' && at !== null ? at : {};
-    const name = String(key);
-    const given = Object.hasOwn(inside, name) || !Object.hasOwn(inside, otherSpelling(name));
-    const here = given ? name : otherSpelling(name);
-    at = Object.hasOwn(inside, here) ? Reflect.get(inside, here) : undefined;
-    return here;
-  });
 }

@@ -6,7 +6,6 @@ import { kindOf, ROLES, type Role, verdictsOf } from '../../../src/contracts/kin
 import { lastResult } from '../../../src/contracts/reading/last-result.js';
 import { readResult } from '../../../src/contracts/reading/read-result.js';
 import { Repairs, repairsInWords } from '../../../src/contracts/reading/repairs.js';
-import { ALIASES } from '../../../src/contracts/reading/synonyms.js';
 import { RESULTS } from '../../../src/contracts/results.js';
 import { SESSION_EVENTS } from '../../../src/contracts/session-events.js';
 import { RuleBasedFactExtractor } from '../../../src/memory/facts/fact-extractor.js';
@@ -83,27 +82,6 @@ describe.each(ROLES)('reading a result of an %s', (role) => {
         if (!result.ok) expect.fail(result.reason);
         const facts = sayings(factsFrom(1, result.value));
         expect(facts).toEqual(expect.arrayContaining(sayings(factsFrom(1, { role, result: rest } as never))));
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it('a result keeps the facts of a list, whatever stands under other names of it', () => {
-    const whole = DISPATCHES[role as keyof typeof DISPATCHES] as Record<string, unknown>;
-    const lists = Object.entries(whole).filter(([, value]) => Array.isArray(value));
-    const moved = fc
-      .constantFrom(...lists.map(([field]) => field))
-      .chain((field) => fc.tuple(fc.constant(field), fc.constantFrom(...(ALIASES[field] ?? [field]))));
-    const value = fc.oneof(fc.constant([]), fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...BAD_VALUES));
-    const before = sayings(factsFrom(1, { role, result: RESULTS[role].parse(whole) } as never));
-    fc.assert(
-      fc.property(moved, value, ([field, alias], put) => {
-        const { [field]: list, ...others } = whole;
-        // What fills a list leaves no room for more.
-        if (Array.isArray(put) && put.length > 40) return;
-        const result = parsed({ ...others, [field]: put, [alias]: list }, role);
-        if (!result.ok) expect.fail(result.reason);
-        expect(sayings(factsFrom(1, result.value))).toEqual(expect.arrayContaining(before));
       }),
       { numRuns: 300 },
     );

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import type { Role } from '../../../src/contracts/kinds.js';
-import { RESULTS } from '../../../src/contracts/results.js';
 
 const parsed = (json: object, role: Role) =>
   parseDispatchBody(Buffer.from(JSON.stringify(json)), role, 64 * 1024);
@@ -21,50 +20,19 @@ describe('a field that is given under two names', () => {
     });
   });
 
-  it('lists under several names are one list', () => {
+  it('of lists under several names the first is kept, and the other one is noted', () => {
     const minor = { severity: 'minor', message: 'naming' };
-    expect(review({ findings: [critical, minor], issues: [minor] })).toMatchObject({
-      value: { result: { issues: [minor, critical] } },
-      repairs: [{ kind: 'joined', field: 'issues', detail: 'with findings' }],
-    });
-    const facts = (at: number) =>
-      Array.from({ length: 40 }, (_, n) => ({ subject: `${at}.${n}`, relation: 'uses', object: 'x' }));
-    expect(parsed({ task_id: '1', facts: facts(1), fact: facts(2) }, 'observer')).toMatchObject({
-      value: { result: { facts: [...facts(1), ...facts(2)].slice(0, 50) } },
-      repairs: [{ kind: 'joined' }, { kind: 'clipped', detail: '50 of 80 kept' }],
+    expect(review({ findings: [critical], issues: [minor] })).toMatchObject({
+      value: { result: { issues: [minor] } },
+      repairs: [{ kind: 'skipped', field: 'issues', detail: 'found findings' }],
     });
   });
 
   it.each([
     [{ files_modified: [], files_changed: ['a.ts'] }, ['a.ts']],
     [{ files_modified: ['a.ts'], files_changed: ['a.ts', 'b.ts'] }, ['a.ts', 'b.ts']],
-    [{ files_changed: ['a.ts'], modified_files: ['b.ts'] }, ['b.ts', 'a.ts']],
-  ])('files under two names are one list: %j', (files, files_modified) => {
-    const result = work(files);
-    expect(result).toMatchObject({ value: { result: { files_modified } } });
-    expect(result).toHaveProperty(
-      'repairs',
-      expect.arrayContaining([expect.objectContaining({ kind: 'joined' })]),
-    );
-    if ('modified_files' in files) return;
-    const schema = RESULTS.implementer.parse({ task_id: '1', status: 'completed', ...files });
-    expect(schema).toMatchObject({ files_modified });
-  });
-
-  it('a file that one list names a thousand times leaves room for those of the other', () => {
-    const files_modified = Array.from({ length: 3000 }, () => 'a.ts');
-    expect(work({ files_modified, files_changed: ['b.ts'] })).toMatchObject({
-      value: { result: { files_modified: ['a.ts', 'b.ts'] } },
-    });
-  });
-
-  it('files under two names that are too many are cut, and that is said', () => {
-    const files = (folder: string) => Array.from({ length: 600 }, (_, at) => `${folder}/${at}.ts`);
-    const result = work({ files_modified: files('a'), files_changed: files('b') });
-    expect(result).toMatchObject({
-      value: { result: { files_modified: [...files('a'), ...files('b')].slice(0, 1000) } },
-      repairs: [{ kind: 'joined' }, { kind: 'clipped', detail: '1000 of 1200 kept' }],
-    });
+  ])('files_modified and files_changed are one list: %j', (files, files_modified) => {
+    expect(work(files)).toMatchObject({ value: { result: { files_modified } }, repairs: [] });
   });
 
   it('words about changes do not become files beside the files', () => {
