@@ -314,7 +314,7 @@ describe('the settings', () => {
 describe('variables that nothing reads', () => {
   it('variables that nothing reads are named, except for those of other programs, of tests and of Kubernetes', () => {
     const theirs = {
-      THROUGHLINE_TEST_TIER: 'all',
+      THROUGHLINE_TEST_NATS: 'native',
       THROUGHLINE_SERVICE_HOST: '10.0.0.1',
       THROUGHLINE_PORT: 'tcp://10.0.0.1:4222',
       THROUGHLINE_PORT_4222_TCP: 'tcp://10.0.0.1:4222',

@@ -14,7 +14,7 @@ import {
 import type { RunningServer } from '../../src/nats/server/server-process.js';
 import { startNatsServer } from '../../src/nats/server/server-process.js';
 import { TOKEN_FILE, tokenOf } from '../../src/nats/server/server-store.js';
-import { nativeSource } from '../support/nats-server.js';
+import { nativeSource } from '../support/nats-native.js';
 
 let stateDir: string;
 let server: RunningServer;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { freePort, startNatsServer } from '../../src/nats/server/server-process.js';
 import { type CliOptions, cli, startCli } from '../support/cli.js';
 import { doctor, of } from '../support/doctor.js';
-import { nativeSource } from '../support/nats-server.js';
+import { nativeSource } from '../support/nats-native.js';
 import { implemented, soon } from '../support/system.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
 

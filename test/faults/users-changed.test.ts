@@ -8,7 +8,7 @@ import { startNatsServer } from '../../src/nats/server/server-process.js';
 import { serve } from '../../src/services/serve.js';
 import { capturedLog } from '../support/captured-log.js';
 import { credentialsFolder } from '../support/credentials.js';
-import { nativeSource } from '../support/nats-server.js';
+import { nativeSource } from '../support/nats-native.js';
 import { soon } from '../support/system.js';
 
 /** Changes users while the services are connected, and changes them back. */

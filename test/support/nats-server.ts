@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, type NatsConnection } from 'nats';
 import { messageOf } from '../../src/contracts/errors.js';
-import { findNatsServer } from '../../src/nats/server/find-server.js';
-import type { NatsServerSource } from '../../src/nats/server/install-server.js';
-import { type RunningServer, startNatsServer } from '../../src/nats/server/server-process.js';
-import { cacheDirOf } from '../../src/nats/server/server-version.js';
+import { nativeSource, startNativeNats } from './nats-native.js';
 
 /** What a test may ask of its server. */
 export interface TestNatsOptions {
@@ -18,6 +15,30 @@ export interface TestNatsOptions {
   readonly monitor?: boolean | undefined;
   /** Configuration in the server's own language, added as it is. */
   readonly extraConfig?: string | undefined;
+  /** Default: what `THROUGHLINE_TEST_NATS` says. Only the fixture's own tests choose. */
+  readonly backing?: Backing | undefined;
+}
+
+/** Returns the part of a server's configuration that a test asks for. */
+export function configOf({ maxPayloadBytes, extraConfig = '' }: TestNatsOptions): string {
+  return maxPayloadBytes === undefined ? extraConfig : `max_payload: ${maxPayloadBytes}\n${extraConfig}`;
+}
+
+/** What a test's server runs in. */
+export type Backing = 'container' | 'native';
+
+/** What each backing provides; the fixture adds the store directory. */
+export interface BackedNats {
+  readonly url: string;
+  readonly monitorUrl: string | undefined;
+  /** SIGKILL: what a crash does to the server. */
+  kill(): Promise<void>;
+  /** Brings the server up again, on the same port and the same store. It may run, or have been killed. */
+  restart(): Promise<void>;
+  /** Ends the server for good and leaves nothing of it running. */
+  stop(): Promise<void>;
+  /** Ends the server at once, from a shell. */
+  readonly endCommand: string;
 }
 
 /** JetStream on a real server, with nothing in it, for one test or one file of tests. */
@@ -31,18 +52,10 @@ export interface TestNats extends AsyncDisposable {
 }
 
 /** A real server with its own port and its own store. */
-export interface PrivateNats extends AsyncDisposable {
-  readonly url: string;
-  readonly pid: number;
-  readonly monitorUrl: string | undefined;
+export interface PrivateNats extends BackedNats, AsyncDisposable {
+  readonly backing: Backing;
   /** Removed by `stop`. */
   readonly storeDir: string;
-  /** SIGKILL: what a crash does to the server. */
-  kill(): Promise<void>;
-  /** Brings the server up again, on the same port and the same store. It may run, or have been killed. */
-  restart(): Promise<void>;
-  /** Ends the server for good and leaves nothing of it running. */
-  stop(): Promise<void>;
 }
 
 /** More than any file has in use at once. */
@@ -85,7 +98,7 @@ async function startShared(): Promise<SharedNats> {
     (name) => `${name}: { jetstream: enabled, users: [ { user: ${name}, password: ${name} } ] }`,
   );
   const server = await startPrivateNats({ extraConfig: `accounts {\n${accounts.join('\n')}\n}` });
-  endWithThisProcess(server.pid, server.storeDir);
+  endWithThisProcess(server);
   return { server, free: [...ACCOUNTS] };
 }
 
@@ -111,8 +124,8 @@ async function empty(url: string): Promise<void> {
 }
 
 /** Ends the server and removes its store when this process ends, by a signal as well: a shell waits for the end of a pipe. */
-function endWithThisProcess(pid: number, storeDir: string): void {
-  const script = `cat; kill -9 ${pid}; rm -rf "$1"`;
+function endWithThisProcess({ endCommand, storeDir }: PrivateNats): void {
+  const script = `cat; ${endCommand}; rm -rf "$1"`;
   const watcher = spawn('sh', ['-c', script, 'sh', storeDir], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
@@ -122,56 +135,63 @@ function endWithThisProcess(pid: number, storeDir: string): void {
   if (watcher.stdin instanceof Socket) watcher.stdin.unref();
 }
 
-let source: Promise<NatsServerSource> | undefined;
-
-/** Finds the server that tests run, once per process; it is installed where there is none. */
-export function nativeSource(): Promise<NatsServerSource> {
-  source ??= findNatsServer({
-    env: process.env,
-    cacheDir: cacheDirOf(process.env, homedir()),
-    platform: process.platform,
-    arch: process.arch,
-    progress: (line) => console.warn(line),
-  });
-  return source;
-}
-
 /**
  * Starts a server of its own: for tests that kill or restart it, look at its store or its monitoring, or configure it.
  *
- * Throws, with what to install, when there is no server to be had: a test that needs NATS fails without it, and is never skipped.
+ * It runs in a container where an engine and the image can be had, else natively. `THROUGHLINE_TEST_NATS=native|container`
+ * insists on one. Throws, with what to install, when there is no server to be had: a test that needs NATS fails without it,
+ * and is never skipped.
  */
 export async function startPrivateNats(options: TestNatsOptions = {}): Promise<PrivateNats> {
-  const { maxPayloadBytes, extraConfig: more = '', monitor } = options;
-  const extraConfig = maxPayloadBytes === undefined ? more : `max_payload: ${maxPayloadBytes}\n${more}`;
+  const backing = options.backing ?? (await chosenBacking());
   const storeDir = await mkdtemp(join(tmpdir(), 'throughline-nats-'));
   const removeStore = () => rm(storeDir, { recursive: true, force: true, maxRetries: 5 });
-  const start = async (port: number, monitorPort: number | undefined): Promise<RunningServer> =>
-    startNatsServer({ source: await nativeSource(), storeDir, port, monitorPort, extraConfig });
-  let server: RunningServer;
+  let server: BackedNats;
   try {
-    server = await start(0, monitor === true ? 0 : undefined);
+    const start = backing === 'container' ? (await containers()).startContainerNats : startNativeNats;
+    server = await start(storeDir, options);
   } catch (fault) {
     await removeStore();
     throw fault;
   }
-  const { url, pid, port, monitorUrl } = server;
   const stop = async () => {
     await server.stop();
     await removeStore();
   };
-  return {
-    ...{ url, pid, monitorUrl, storeDir, stop },
-    kill: () => server.kill(),
-    async restart() {
-      await server.stop();
-      server = await start(port, monitorUrl === undefined ? undefined : Number(new URL(monitorUrl).port));
-    },
-    [Symbol.asyncDispose]: stop,
-  };
+  return { ...server, backing, storeDir, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** Installs the server where there is none, once before all files. Never throws: the first test that needs NATS will. */
+/**
+ * Settles the backing for this process and the ones it starts, and installs the server if need be: for a global
+ * set-up, so that test files which run side by side do not each build one. Never throws: the first test that
+ * needs NATS will.
+ */
 export async function prepareTestNats(): Promise<void> {
-  await nativeSource().catch((fault: unknown) => console.warn(messageOf(fault)));
+  try {
+    const backing = await chosenBacking();
+    if (backing === 'native') await nativeSource();
+    process.env.THROUGHLINE_TEST_NATS = backing;
+  } catch (fault) {
+    console.warn(messageOf(fault));
+  }
+}
+
+async function chosenBacking(): Promise<Backing> {
+  const wanted = process.env.THROUGHLINE_TEST_NATS || 'auto';
+  if (wanted === 'native') return 'native';
+  if (wanted !== 'auto' && wanted !== 'container') {
+    throw new Error(`THROUGHLINE_TEST_NATS=${wanted}: use native, container, or leave it unset`);
+  }
+  const reason = await (await containers()).whyNoContainer();
+  if (reason === undefined) return 'container';
+  if (wanted === 'auto') return 'native';
+  throw new Error(
+    `THROUGHLINE_TEST_NATS=container, but ${reason}: start Docker (\`docker info\` must answer), or use ` +
+      'THROUGHLINE_TEST_NATS=native, which needs nats-server or Go instead',
+  );
+}
+
+/** Loaded only where it may be used: testcontainers takes half a second to import. */
+function containers() {
+  return import('./nats-container.js');
 }

@@ -14,7 +14,8 @@ import {
   operatorMode,
   userKey,
 } from '../../support/credentials.js';
-import { nativeSource, type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
+import { nativeSource } from '../../support/nats-native.js';
+import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
 import { soon } from '../../support/system.js';
 
 /** Tests every authentication method, right and wrong, against a server that requires it. */
@@ -31,7 +32,8 @@ let paths: Record<'nkey' | 'otherNkey' | 'creds' | 'otherCreds' | 'expired' | 'g
 let mine: { cert: string; key: string };
 let stranger: { cert: string; key: string };
 
-const start = (extraConfig: string) => startPrivateNats({ extraConfig });
+/** Certificates are files of this machine: the server must see them. */
+const start = (extraConfig: string) => startPrivateNats({ extraConfig, backing: 'native' });
 
 beforeAll(async () => {
   files = await credentialsFolder();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { connect } from 'nats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startNatsServer } from '../../../src/nats/server/server-process.js';
-import { nativeSource } from '../../support/nats-server.js';
+import { nativeSource } from '../../support/nats-native.js';
 
 const source = await nativeSource();
 

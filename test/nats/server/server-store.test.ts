@@ -16,7 +16,7 @@ import {
   storeUse,
 } from '../../../src/nats/server/server-store.js';
 import { type Contender, startContender } from '../../support/contender.js';
-import { nativeSource } from '../../support/nats-server.js';
+import { nativeSource } from '../../support/nats-native.js';
 import { soon } from '../../support/soon.js';
 
 const releases: (() => Promise<unknown>)[] = [];

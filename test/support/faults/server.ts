@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { RunningServer } from '../../../src/nats/server/server-process.js';
 import { startNatsServer } from '../../../src/nats/server/server-process.js';
+import { nativeSource } from '../nats-native.js';
 import type { PrivateNats } from '../nats-server.js';
-import { nativeSource } from '../nats-server.js';
 
 export interface FaultyServerOptions {
   /** Configuration in the server's own language, added as it is. */
@@ -18,7 +18,7 @@ export interface FaultyServerOptions {
 }
 
 /** A server process of our own, which can be killed, frozen, signalled, and started again with other limits. */
-export interface FaultyServer extends Omit<PrivateNats, 'pid'> {
+export interface FaultyServer extends Omit<PrivateNats, 'endCommand'> {
   readonly monitorUrl: string;
   signal(signal: NodeJS.Signals): void;
   /** Stops the process where it stands, with everything open. */
@@ -54,6 +54,7 @@ export async function startFaultyServer(options: FaultyServerOptions = {}): Prom
   };
   let frozen = false;
   return {
+    backing: 'native',
     url: server.url,
     monitorUrl: `http://127.0.0.1:${monitorPort}`,
     storeDir,

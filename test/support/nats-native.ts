@@ -1,0 +1,43 @@
+import { homedir } from 'node:os';
+import { findNatsServer } from '../../src/nats/server/find-server.js';
+import type { NatsServerSource } from '../../src/nats/server/install-server.js';
+import type { RunningServer } from '../../src/nats/server/server-process.js';
+import { startNatsServer } from '../../src/nats/server/server-process.js';
+import { cacheDirOf } from '../../src/nats/server/server-version.js';
+import { type BackedNats, configOf, type TestNatsOptions } from './nats-server.js';
+
+let source: Promise<NatsServerSource> | undefined;
+
+/** The server that native tests run, looked for once per process. */
+export function nativeSource(): Promise<NatsServerSource> {
+  source ??= findNatsServer({
+    env: process.env,
+    cacheDir: cacheDirOf(process.env, homedir()),
+    platform: process.platform,
+    arch: process.arch,
+    progress: (line) => console.warn(line),
+  });
+  return source;
+}
+
+/** A server as a process of this machine. */
+export async function startNativeNats(storeDir: string, options: TestNatsOptions): Promise<BackedNats> {
+  const found = await nativeSource();
+  const extraConfig = configOf(options);
+  const start = (port: number, monitorPort: number | undefined): Promise<RunningServer> =>
+    startNatsServer({ source: found, storeDir, port, monitorPort, extraConfig });
+
+  let server = await start(0, options.monitor === true ? 0 : undefined);
+  const { url, port, monitorUrl } = server;
+  return {
+    url,
+    monitorUrl,
+    kill: () => server.kill(),
+    async restart() {
+      await server.stop();
+      server = await start(port, monitorUrl === undefined ? undefined : Number(new URL(monitorUrl).port));
+    },
+    stop: () => server.stop(),
+    endCommand: `kill -9 ${server.pid}`,
+  };
+}
