@@ -133,7 +133,7 @@ describe('the health', () => {
     await page.getByRole('region', { name: 'Health' }).waitFor();
     const said = await page.locator('main').textContent();
     const parts = ['Waiting for the extractor', 'JetStream storage', 'nats-server', 'prompt-compiler'];
-    for (const part of ['NATS_URL=nats://127.0.0.1:', ...parts]) expect(said).toContain(part);
+    for (const part of ['NATS_URL=nats://', ...parts]) expect(said).toContain(part);
   });
 });
 
