@@ -64,16 +64,6 @@ describe('throughline doctor on a healthy installation', () => {
     ).toBe(true);
   });
 
-  it('colours the levels as other commands colour what they print', async () => {
-    const env = { NATS_URL: system.url, NO_COLOR: '', FORCE_COLOR: '1' };
-    const { stdout } = await cli(['doctor'], { env });
-    expect(stdout.startsWith('\u001b[32mok  \u001b[39m  server in use: ')).toBe(true);
-    expect((await cli(['admin', 'health'], { env })).stdout.startsWith('\u001b[32mok  \u001b[39m  ')).toBe(
-      true,
-    );
-    expect((await cli(['doctor', '--json'], { env })).stdout).not.toContain('\u001b');
-  });
-
   it('changes nothing', async () => {
     const jsm = await system.ports.connection.jetstreamManager();
     const state = async () => {

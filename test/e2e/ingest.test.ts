@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   DISPATCH_STREAM,
-  EXTRACTOR_CONSUMER,
   isToken,
   REJECTED_STREAM,
   sessionSubjects,
@@ -9,7 +8,6 @@ import {
 } from '../../src/contracts/names.js';
 import { factsOfEvent } from '../../src/memory/facts/event-facts.js';
 import { allRejected } from '../support/all-rejected.js';
-import { startCli } from '../support/cli.js';
 import {
   allDealtWith,
   eventsOf,
@@ -19,7 +17,6 @@ import {
   publishWire,
   reviewed,
   soon,
-  startSystem,
   systemOfFile,
   TEST_LAYOUT,
 } from '../support/system.js';
@@ -165,45 +162,5 @@ describe('a result over the largest message of the server', () => {
       code: 'too_large',
       message: expect.stringContaining('1048576 bytes'),
     });
-  });
-});
-
-describe('a poison message', () => {
-  it('a poison message does not hold up the good ones around it', async () => {
-    const session = newSession('poison');
-    const subject = `dispatch.${session}.implementer`;
-    const published = Array.from({ length: 60 }, (_, index) =>
-      system.ports.source.publish(subject, index % 10 === 5 ? bytes('\u0000{{{') : good(`t${index}`)),
-    );
-    await Promise.all(published);
-    await allDealtWith(system.ports);
-    const { counts } = (await freshState(system, session)).dispatches.current();
-    expect(counts).toEqual({ implementer: 54, reviewer: 0, observer: 0, rejected: 6 });
-  });
-});
-
-describe('a worker that stops in the midst of work', () => {
-  it('a worker stopped in the middle of work exits 0, has acknowledged all that it recorded, and leaves the rest to the next one', async () => {
-    const env = { THROUGHLINE_TUNING: 'ackWaitMs=500' };
-    await using own = await startSystem({ only: [], env });
-    const session = newSession('stopping');
-    const published = Array.from({ length: 200 }, (_, index) =>
-      publishWire(own.client, 'implementer', session, implemented(`t${index}`)),
-    );
-    await Promise.all(published);
-    const worker = await startCli(['admin', 'serve', '--only', 'extractor'], { NATS_URL: own.url, ...env });
-    expect(await worker.stop()).toEqual({ code: 0, signal: null });
-
-    const jsm = await own.ports.connection.jetstreamManager();
-    const recorded = (await eventsOf(own, session)).length;
-    // The server takes in acknowledgements beside what else a connection says.
-    await soon(async () => {
-      const left = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
-      expect(left.num_pending + left.num_ack_pending).toBe(200 - recorded);
-    });
-
-    await using next = await startSystem({ nats: own.nats, only: ['extractor'], env });
-    await allDealtWith(next.ports);
-    expect(await eventsOf(own, session)).toHaveLength(200);
   });
 });

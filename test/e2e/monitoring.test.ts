@@ -3,7 +3,6 @@ import { connectThroughline } from '../../src/index.js';
 import { ATTACKS } from '../support/attacks.js';
 import { cli, type RunningProcess, startCli, startNode } from '../support/cli.js';
 import { type PrivateNats, plainConnection, startPrivateNats } from '../support/nats-server.js';
-import { NOBODY } from '../support/nobody.js';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.js';
 import { checkMetrics, NO_PROMTOOL, PROMTOOL } from '../support/promtool.js';
 import { soon } from '../support/soon.js';
@@ -190,14 +189,4 @@ describe('the metrics', () => {
     await nats.restart();
     await soon(async () => expect(await status('/readyz')).toBe(200));
   });
-
-  it.each([[['--metrics-port', '99999'], '', '--metrics-port']])(
-    'serve refuses %j with the way out',
-    async (args, code, said) => {
-      const refused = await cli(['admin', 'serve', ...args], { env: { NATS_URL: `nats://${NOBODY}` } });
-      expect(refused.code).toBe(2);
-      expect(refused.stderr).toContain(said);
-      expect(refused.stderr).toContain(code);
-    },
-  );
 });

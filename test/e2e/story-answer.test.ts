@@ -103,14 +103,4 @@ describe('a question of an agent', () => {
       `1 asks: Semicolons? (yes | no); it goes on with "yes"; answer with: throughline answer 1 "…" -s ${session}\n`,
     );
   });
-
-  it('that is asked again after its answer counts as a round, so that the run ends', async () => {
-    const special = ASKS.replace("&& !prompt.includes('Answered by')", '');
-    const { session, env, folder, args, prompt } = await project(special);
-    expect(await cli(args, { env, cwd: folder })).toMatchObject({ code: 3 });
-    await cli(['answer', '1', '9464', '-s', session], { env });
-    expect(await cli([...args, '--max-rounds', '2'], { env, cwd: folder })).toMatchObject({ code: 4 });
-    await prompt('1-3.md');
-    await expect(prompt('1-4.md')).rejects.toThrow('ENOENT');
-  });
 });

@@ -266,20 +266,7 @@ describe('the trace on the command line', () => {
       '',
       /no trace entry "step-9".*\(not_found\)/,
     ],
-    ['to pin an unknown entry', ['log', '--pin', 'step-9', '-s', 'refused'], '', /no trace entry "step-9"/],
     ['no entries', ['publish', 'trace', '-s', 'refused'], '', /no entries.*\(usage\)/],
-    [
-      'lines of which none is an entry',
-      ['publish', 'trace', '-s', 'refused'],
-      '{}\n{',
-      /entries: none can be read/,
-    ],
-    [
-      'entries that cannot be read',
-      ['publish', 'trace', '-s', 'refused'],
-      '{}',
-      /intent_id.*\(schema_invalid\)/,
-    ],
     ['a file that is not there', ['publish', 'trace', '-s', 'refused', '-f', '/no/file'], '', /\/no\/file/],
     ['an intent without a trace', ['log', '-s', 'refused', '--trace', 'INT-9'], '', /\(not_found\)/],
   ])('log --trace refuses %s', async (_name, args, input, text) => {

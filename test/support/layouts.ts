@@ -8,14 +8,6 @@ export function layoutEnv(layout: SessionLayout): Record<string, string> {
   };
 }
 
-/** A layout as arguments of `throughline admin permissions` and `throughline up`. */
-export function layoutFlags(layout: SessionLayout): string[] {
-  return [
-    ...['--layout', layout.layout],
-    ...(layout.layout === 'sharded' ? ['--shards', String(layout.shards)] : []),
-  ];
-}
-
 /** Returns the layouts that a test of the whole system runs in: in the default tier only the default layout. */
 export function testedLayouts(shards: number): readonly SessionLayout[] {
   return TIER === 'all' ? [PER_SESSION, { layout: 'sharded', shards }] : [PER_SESSION];
