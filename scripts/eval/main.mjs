@@ -1,6 +1,6 @@
 // How well prompts show what a task needs, measured on the histories of real projects.
 //
-//   npm run eval                              # the histories in test/fixtures/history
+//   npm run eval                              # the histories in scripts/eval/history
 //   npm run eval -- --data FOLDER             # your own: one {"sha","subject","files"} a line, oldest first
 //   npm run eval -- --dist FOLDER --json      # another build, as JSON
 //   THROUGHLINE_EMBED_URL=… npm run eval      # decisions by meaning as well, with an embedding model
@@ -40,7 +40,7 @@ if (positionals[0] === 'turns') {
   process.exit();
 }
 const product = await productIn(pathToFileURL(`${options.dist}/`));
-const histories = historiesIn(options.data ?? new URL('test/fixtures/history', ROOT).pathname);
+const histories = historiesIn(options.data ?? new URL('scripts/eval/history', ROOT).pathname);
 const random = seeded(Number(options.seed));
 const files = [];
 const plants = [];

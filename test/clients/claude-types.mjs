@@ -15,8 +15,10 @@ export async function claudeTypesFault(sdk, env) {
   const folder = join(sdk, 'check');
   mkdirSync(folder, { recursive: true });
   const payloads = ['claude', 'claude-others'].flatMap((name) => {
-    const text = readFileSync(join(FIXTURES, `${name}.json`), 'utf8');
-    return JSON.parse(text);
+    const lines = readFileSync(join(FIXTURES, `${name}.jsonl`), 'utf8')
+      .trimEnd()
+      .split('\n');
+    return lines.map((line) => JSON.parse(line));
   });
   const answers = [];
   // An empty memory says nothing at the start of a session.

@@ -17,7 +17,8 @@ const STUMBLING: readonly (readonly [words: RegExp, better: string])[] = [
 
 const KINDS = /\.(ts|mts|mjs|md|yml|json)$/;
 /** Texts of others: recorded sessions and plans as they are found. */
-const RECORDED = /^(test\/fixtures\/|scripts\/demo-session|docs\/contributing\/benchmarks\.json)/;
+const RECORDED =
+  /^(test\/fixtures\/|scripts\/(demo-session|eval\/history\/)|docs\/contributing\/benchmarks\.json)/;
 const SELF = 'test/docs/plain-words.test.ts';
 
 function files(): string[] {

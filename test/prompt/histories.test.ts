@@ -17,7 +17,7 @@ import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
 
 /** Three hundred commits each of three projects, as `npm run eval` replays them. */
-const HISTORIES = historiesIn(fileURLToPath(new URL('../fixtures/history', import.meta.url)));
+const HISTORIES = historiesIn(fileURLToPath(new URL('../../scripts/eval/history', import.meta.url)));
 const RULES = new RuleBasedFactExtractor();
 
 const PRODUCT: Product<SessionState> = {

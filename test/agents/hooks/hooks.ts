@@ -14,8 +14,9 @@ export type Payload = Readonly<Record<string, unknown>> & { readonly hook_event_
 
 /** Recorded shapes of payloads: every event of a client that is taken, and those of Claude Code that are not. */
 export function payloadsOf(client: HookClientName | 'claude-others'): readonly Payload[] {
-  const file = new URL(`../../fixtures/hooks/${client}.json`, import.meta.url);
-  return JSON.parse(readFileSync(file, 'utf8'));
+  const file = new URL(`../../fixtures/hooks/${client}.jsonl`, import.meta.url);
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line));
 }
 
 export const CLIENT_NAMES = Object.keys(HOOK_CLIENTS) as HookClientName[];

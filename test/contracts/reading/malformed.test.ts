@@ -17,8 +17,8 @@ const ALL: readonly Malformed[] = parse(readFileSync(FILE, 'utf8'));
 const parsed = ({ role, body }: Malformed) => parseDispatchBody(Buffer.from(body), role, 256 * 1024);
 
 describe('what models return instead of a valid result', () => {
-  it('the corpus of malformed results has at least 60 that can be read', () => {
-    expect(ALL.filter((each) => 'facts' in each).length).toBeGreaterThanOrEqual(60);
+  it('the corpus of malformed results has at least 55 that can be read', () => {
+    expect(ALL.filter((each) => 'facts' in each).length).toBeGreaterThanOrEqual(55);
   });
 
   it.each(ALL)('a malformed result of an $role gives what is expected of it: $name', (malformed) => {
