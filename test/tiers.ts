@@ -22,7 +22,7 @@ const UNIT_AMONG_SYSTEM = [
     'cli',
     'command-logger given-options own-server program progress-line read-session-file session-lines',
   ),
-  ...within('cli', 'set-fields show-learning show-reply whole-program'),
+  ...within('cli', 'show-learning show-reply whole-program'),
   ...within('sdk', 'camel-case learning-methods tool-methods'),
   ...within('docker', 'compose'),
   ...within('nats/server', 'binary-cache server-pin server-version'),
