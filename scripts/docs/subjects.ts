@@ -29,7 +29,7 @@ const DEDUPE = 'An id counts once within two minutes.';
 const STREAMS: Readonly<Record<string, Kept>> = {
   [names.DISPATCH_STREAM]: {
     subjects: [names.DISPATCH_SUBJECTS],
-    holds: `results as agent runtimes published them, byte for byte; consumers \`${names.EXTRACTOR_CONSUMER}\` and \`${names.LEARNER_CONSUMER}\` (of \`${names.DISPATCH_REVIEWS}\`)`,
+    holds: `results as agent runtimes published them, byte for byte; consumer \`${names.EXTRACTOR_CONSUMER}\``,
     written: 'publishers',
     kept: `until you set a limit. ${DEDUPE}`,
   },
@@ -73,14 +73,8 @@ const STREAMS: Readonly<Record<string, Kept>> = {
 
 const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: string }>> = {
   [names.SNAPSHOT_BUCKET]: {
-    key: '`<session>`',
-    holds: 'snapshots of sessions; above 1 MiB packed',
-    written: 'services that fold',
-    kept: 'the newest 5 of each. Made again from the log.',
-  },
-  [names.LEARNING_SNAPSHOT_BUCKET]: {
-    key: '`<project>`',
-    holds: 'snapshots of the learnings of projects',
+    key: '`<session>`, `project=<project>`',
+    holds: 'snapshots of sessions, and of the learnings of projects; above 1 MiB packed',
     written: 'services that fold',
     kept: 'the newest 5 of each. Made again from the log.',
   },
@@ -142,7 +136,7 @@ const DOES: Readonly<Record<string, string>> = {
   [names.EXTRACTOR_SERVICE]: `reads \`${names.DISPATCH_STREAM}\`, appends an event for each result`,
   [names.COMPILER_SERVICE]: 'compiles prompts',
   [TOOLS_SERVICE]: 'answers commands and queries about sessions',
-  [names.LEARNINGS_SERVICE]: `reads reviews of \`${names.DISPATCH_STREAM}\` and notes of sessions for proposals`,
+  [names.LEARNINGS_SERVICE]: 'answers requests on learnings and proposals',
   [names.KEEPER_SERVICE]: 'folds quiet sessions, writes their snapshots and entries of lists',
 };
 

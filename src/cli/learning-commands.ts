@@ -6,7 +6,6 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, oneLine } from '../shared/text.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
-import { addReview } from './learning-review.js';
 import { nextPageLines } from './output.js';
 import { addFields, printTable, shapeOf } from './request-command.js';
 import {
@@ -38,8 +37,8 @@ export function learningCommand(program: Command): void {
         'them. Only accepted ones, the learnings, reach prompts.',
     )
     .examples(
-      'throughline learning review',
       'throughline learning ls',
+      'throughline learning accept abc12',
       'throughline learning search "write tests"',
     );
   addList(learning);
@@ -63,7 +62,6 @@ export function learningCommand(program: Command): void {
       };
     },
   });
-  addReview(learning);
   addRequest(learning, 'accept', 'proposal.accept', { show: outcome, explain: withWaysOut });
   addRequest(learning, 'reject', 'proposal.reject', { show: outcome });
   addRequest(learning, 'edit', 'learning.edit', {
@@ -87,12 +85,14 @@ interface ListOptions extends ProjectOptions {
 function addList(learning: Command): void {
   const list = learning
     .command('ls')
-    .summary('list the learnings; with --status the proposals')
-    .description('Lists the learnings of a project, the newest first. With --status it lists proposals.');
+    .summary('list the pending proposals and the learnings')
+    .description(
+      'Lists what waits for a decision, then the learnings of a project, the newest first. With --status it lists proposals.',
+    );
   const { status, limit, cursor } = LEARNING_REQUESTS['proposal.list'].shape;
   const { retired } = LEARNING_REQUESTS['learning.list'].shape;
   const fieldsIn = addFields(list, {
-    status: status.unwrap().optional().describe('list proposals with this status in place of learnings'),
+    status: status.unwrap().optional().describe('list only proposals with this status'),
     retired,
     limit,
     cursor,
@@ -109,9 +109,16 @@ function addList(learning: Command): void {
       const ofProposals = options.status !== undefined;
       if (ofProposals && options.retired) throw usageError('--retired is for learnings: leave out --status');
       await withClient(cli, async (client) => {
-        const next = ofProposals
-          ? printList(cli, await client.requestLearning('proposal.list', asked), options)
-          : printList(cli, await client.requestLearning('learning.list', asked), options);
+        if (ofProposals) {
+          const next = printList(cli, await client.requestLearning('proposal.list', asked), options);
+          for (const line of nextPageLines(list, next)) note(line);
+          return;
+        }
+        // The first page begins with what waits for a decision.
+        const { cursor: from, retired: _, ...common } = asked as Asked;
+        const isFirst = from === undefined && options.retired !== true;
+        const pending = isFirst ? await client.requestLearning('proposal.list', common) : undefined;
+        const next = printList(cli, await client.requestLearning('learning.list', asked), options, pending);
         for (const line of nextPageLines(list, next)) note(line);
       });
     });
@@ -121,17 +128,20 @@ function printList(
   cli: Cli,
   reply: LearningReply<'learning.list'> | LearningReply<'proposal.list'>,
   { json, status, retired }: ListOptions,
+  pending?: LearningReply<'proposal.list'>,
 ): string | undefined {
-  if (json) out(JSON.stringify(reply));
+  const waiting = pending?.proposals ?? [];
+  if (json) out(JSON.stringify(pending === undefined ? reply : { ...reply, pending: waiting }));
   else {
-    const found = 'proposals' in reply ? reply.proposals : reply.learnings;
+    const found = 'proposals' in reply ? reply.proposals : [...waiting, ...reply.learnings];
     const pc = coloursOf(cli);
     printTable(
       cli,
       LEARNING_HEADINGS,
-      found.map((each) => learningCells(pc, each)),
+      found.map((each) => learningCells(pc, each, pending !== undefined)),
     );
     const option = projectOption(cli, reply.project);
+    if (pending !== undefined && waiting.length > 0) note(proposalsNote(pending, 'pending', option));
     note(
       'proposals' in reply
         ? proposalsNote(reply, status ?? 'pending', option)
@@ -151,7 +161,7 @@ function learningsNote(
     return `-- ${shownOf(learnings.length, total, kind)} of project ${project}`;
   }
   if (retired) return `-- project ${project} has no retired learnings`;
-  return `-- project ${project} has no learnings yet: "throughline learning ls --status pending${option}" shows what waits for a decision`;
+  return `-- project ${project} has no learnings yet: "throughline learning propose TEXT${option}" proposes one`;
 }
 
 function proposalsNote(
@@ -163,12 +173,12 @@ function proposalsNote(
   if (proposals.length === 0) {
     const origin =
       status === 'accepted' || status === 'rejected'
-        ? `"throughline learning review${option}" decides on pending ones`
+        ? `"throughline learning ls${option}" shows what waits for a decision`
         : `they come from notes and from recurring reviews; "throughline learning propose TEXT${option}" adds one`;
     return `-- project ${project} has no ${kind}proposals: ${origin}`;
   }
   const next = proposals.some((each) => each.status === 'pending')
-    ? `: "throughline learning review${option}" decides on them one by one`
+    ? `: decide with "throughline learning accept ID${option}" or "learning reject ID${option}"`
     : '';
   const paused = rulesPaused
     ? '\n-- too many are pending: rules propose nothing more until some are decided'

@@ -28,9 +28,10 @@ export function learningLine(pc: Colors, each: ListedLearning | Proposal): strin
 
 export const LEARNING_HEADINGS = ['ID', 'TYPE', 'SURE', 'TEXT'];
 
-export function learningCells(pc: Colors, each: ListedLearning | Proposal): Cell[] {
+/** @param among true in a list that also has learnings: a pending proposal is then marked as one */
+export function learningCells(pc: Colors, each: ListedLearning | Proposal, among = false): Cell[] {
   const { id, type, confidence, content } = each;
-  const became = becameText(each);
+  const became = becameText(each) ?? (among && 'status' in each ? each.status : undefined);
   const decided = became === undefined ? '' : pc.dim(`  (${became})`);
   return [
     { text: shortId(id), colour: pc.bold },

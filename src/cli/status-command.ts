@@ -103,9 +103,7 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
     ...installationLines(health),
     ...(injected > 0 ? [`hooks: ${counted(injected, 'token')} given to agents in the last day`] : []),
     ...(proposed > 0
-      ? [
-          `${pc.yellow('needs you:')} ${counted(proposed, 'proposal')} to review: "throughline learning review"`,
-        ]
+      ? [`${pc.yellow('needs you:')} ${counted(proposed, 'proposal')} to review: "throughline learning ls"`]
       : []),
     ...section(pc, 'Working now', working),
     ...(sessions.length === 0 ? [] : ['', ...sessionLines(pc, sessions, now, 'no figures yet')]),

@@ -61,7 +61,7 @@ export const ERROR_TEXTS = {
   limit_reached: {
     about: 'the limit on stored items is reached: finish or delete some first',
     cause: 'tasks, notes, messages or proposals are added and never finished, deleted or decided',
-    fix: 'finish or delete some of the items that the message counts; decide on proposals with "throughline learning review"',
+    fix: 'finish or delete some of the items that the message counts; decide on proposals with "throughline learning ls"',
   },
   not_caught_up: {
     about: 'the session has not yet folded the dispatch named in "after"',

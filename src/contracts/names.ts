@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hashOf } from '../shared/hash.js';
 import { ThroughlineError } from './errors.js';
-import { isRole, type Role, rolesOf } from './kinds.js';
+import { isRole, type Role } from './kinds.js';
 
 /**
  * Every subject, stream, bucket, service and header name. No other file builds one, and every part that comes from
@@ -50,6 +50,8 @@ export const EXTRACTOR_CONSUMER = 'extractor';
 export const REJECTED_STREAM = 'DISPATCH_REJECTED';
 export const REJECTED_SUBJECTS = 'rejected.>';
 export const SNAPSHOT_BUCKET = 'session_snapshots';
+/** Begins the key of a project's snapshot in that bucket; no session has such a name. */
+export const PROJECT_KEY = 'project=';
 export const TELEMETRY_BUCKET = 'session_telemetry';
 /** Entries of session lists, rebuilt from the logs if lost. */
 export const INDEX_BUCKET = 'session_index';
@@ -67,12 +69,8 @@ export const PAST_PROMPT_SUBJECT = 'prompt.past';
 export const PROMPTS_STREAM = 'PROMPTS';
 export const PROMPTS_SUBJECTS = 'compiled.*';
 
-/** The learner's filter on `DISPATCH`. */
-export const DISPATCH_REVIEWS = `dispatch.*.${rolesOf('review')[0]}`;
 export const LEARNINGS_STREAM = 'LEARNINGS';
 export const LEARNINGS_SUBJECTS = 'learning.*.>';
-export const LEARNER_CONSUMER = 'learner';
-export const LEARNING_SNAPSHOT_BUCKET = 'learning_snapshots';
 export const LEARNINGS_SERVICE = 'learnings';
 export const KEEPER_SERVICE = 'keeper';
 /** The project of sessions that name none. */

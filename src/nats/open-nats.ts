@@ -1,12 +1,5 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
-import {
-  DISPATCH_REVIEWS,
-  EXTRACTOR_CONSUMER,
-  LEARNER_CONSUMER,
-  LEARNING_SNAPSHOT_BUCKET,
-  type SessionLayout,
-  SNAPSHOT_BUCKET,
-} from '../contracts/names.js';
+import { PROJECT_KEY, type SessionLayout, SNAPSHOT_BUCKET } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/clients.js';
 import type { SessionActivity } from '../engine/ports/session-lifecycle.js';
 import type { EventRemoval, SessionLog } from '../engine/ports/session-log.js';
@@ -28,7 +21,7 @@ import {
 import { KvBucket } from './stores/kv-bucket.js';
 import { KvLease, NatsRetentionStore, NatsTelemetryStore } from './stores/kv-stores.js';
 import { type ForgottenSessions, minRetainedSequence, NONE_FORGOTTEN } from './stores/lifecycle-view.js';
-import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatch-source.js';
+import { NatsDispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsPromptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
 import { NatsSessionEraser } from './stores/nats-session-eraser.js';
@@ -48,8 +41,6 @@ export interface NatsPorts {
   readonly learningSnapshots: NatsSnapshotStore;
   readonly source: NatsDispatchSource;
   readonly numbers: DispatchNumbers;
-  /** Dispatches of reviewers, for the learner. */
-  readonly reviews: NatsDispatchSource;
   readonly rejected: NatsRejectedStore;
   readonly vectors: NatsVectorStore;
   readonly telemetry: NatsTelemetryStore;
@@ -68,14 +59,7 @@ export interface NatsPorts {
 }
 
 /** Streams and buckets that `openNats` creates. */
-export type Made =
-  | 'layout'
-  | 'dispatches'
-  | 'rejected'
-  | 'learnings'
-  | 'snapshots'
-  | 'learning-snapshots'
-  | 'prompts';
+export type Made = 'layout' | 'dispatches' | 'rejected' | 'learnings' | 'snapshots' | 'prompts';
 
 export interface NatsOptions {
   readonly url: NatsAddress;
@@ -96,20 +80,7 @@ export interface NatsOptions {
   readonly lifecycle?: ForgottenSessions;
 }
 
-const EXTRACTOR: DispatchConsumer = {
-  name: EXTRACTOR_CONSUMER,
-  description: 'Dispatches that are not yet facts',
-  boundedByServer: false,
-};
-const LEARNER: DispatchConsumer = {
-  name: LEARNER_CONSUMER,
-  description: 'Reviews that have not been learned from',
-  filter: DISPATCH_REVIEWS,
-  boundedByServer: true,
-};
-
-/** Reviews in progress of all learners together: each may take several requests, and nobody waits for them. */
-const MAX_REVIEWS = 100;
+const SNAPSHOTS = 'Folded state of each session and project';
 
 /** Failure is not fatal: prompts are compiled without their traces as well. */
 async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger: Logger): Promise<void> {
@@ -148,22 +119,17 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const snapshots = await openSnapshotStore(
       connection,
       SNAPSHOT_BUCKET,
-      'Folded state of each session',
+      SNAPSHOTS,
       { ...bucketOptions, ...kept },
       makes('snapshots'),
     );
     const learningSnapshots = await openSnapshotStore(
       connection,
-      LEARNING_SNAPSHOT_BUCKET,
-      'Learnings of each project',
-      bucketOptions,
-      makes('learning-snapshots'),
+      SNAPSHOT_BUCKET,
+      SNAPSHOTS,
+      { ...bucketOptions, prefix: PROJECT_KEY },
+      makes('snapshots'),
     );
-    const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
-      new NatsDispatchSource({
-        ...{ ...ports, consumer, logger, ackWaitMs, numbers },
-        maxInHand: Math.min(maxInHand, most),
-      });
     const bucket = new KvBucket(connection, bucketOptions);
     return {
       connection,
@@ -173,9 +139,8 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       index: new NatsSessionIndex(connection, jsm, bucketOptions),
       learnings: new NatsLearningLog(ports, { replicas }),
       learningSnapshots,
-      source: dispatches(EXTRACTOR),
+      source: new NatsDispatchSource({ ...ports, logger, ackWaitMs, maxInHand, numbers }),
       numbers,
-      reviews: dispatches(LEARNER, MAX_REVIEWS),
       rejected: new NatsRejectedStore(ports),
       vectors: new NatsVectorStore(connection, bucketOptions),
       telemetry: new NatsTelemetryStore(connection, bucketOptions),

@@ -4,7 +4,6 @@ import {
   COMPILE_SUBJECT,
   COMPILER_SERVICE,
   compiledSubject,
-  DISPATCH_REVIEWS,
   DISPATCH_STREAM,
   dispatchSubject,
   EXTRACTOR_CONSUMER,
@@ -13,8 +12,6 @@ import {
   INDEX_BUCKET,
   INSTALLATION_BUCKET,
   KEEPER_SERVICE,
-  LEARNER_CONSUMER,
-  LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_SERVICE,
   LEARNINGS_SUBJECTS,
   LEASE_BUCKET,
@@ -109,7 +106,7 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
       // Compacts archived sessions, erases forgotten ones and removes rejected results.
       ...['DELETE', 'PURGE', 'MSG.DELETE'].map((verb) => `$JS.API.STREAM.${verb}.*`),
       '$JS.API.DIRECT.GET.>',
-      ...CONSUMERS.flatMap((consumer) => consuming(consumer)),
+      ...CONSUMING,
     ],
     subscribe: [
       ...SERVICES.flatMap(discovery),
@@ -135,9 +132,13 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
 };
 
 const SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE];
-const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER];
+const CONSUMER = `${DISPATCH_STREAM}.${EXTRACTOR_CONSUMER}`;
+const CONSUMING = [
+  ...['INFO', 'CREATE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${CONSUMER}`),
+  `$JS.ACK.${CONSUMER}.>`,
+];
 const BUCKETS = [
-  ...[INSTALLATION_BUCKET, SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET],
+  ...[INSTALLATION_BUCKET, SNAPSHOT_BUCKET, VECTOR_BUCKET],
   ...[INDEX_BUCKET, TELEMETRY_BUCKET, LIFECYCLE_BUCKET, LEASE_BUCKET],
 ];
 /** Events as they are published in each layout of session logs. */
@@ -196,14 +197,6 @@ function eventsOf(sessions: readonly Token[] | undefined): string[] {
     compiledSubject(session),
     rejectedSubjects(session, undefined),
   ]);
-}
-
-function consuming(consumer: string): string[] {
-  const of = `${DISPATCH_STREAM}.${consumer}`;
-  const requests = ['INFO', 'CREATE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${of}`);
-  // The create subject of a filtered consumer ends with its filter.
-  const filtered = consumer === LEARNER_CONSUMER ? [`$JS.API.CONSUMER.CREATE.${of}.${DISPATCH_REVIEWS}`] : [];
-  return [...requests, ...filtered, `$JS.ACK.${of}.>`];
 }
 
 /** Discovery and statistics of a micro service. */

@@ -27,7 +27,13 @@ import { connectionMetrics, countingLogger, foldedMetrics } from './common/servi
 import { serveCompiler } from './compiler/serve-compiler.js';
 import { serveExtractor } from './extractor/serve-extractor.js';
 import { serveKeeper } from './keeper/serve-keeper.js';
-import { openProjectLogs, openProjects, serveLearnings } from './learnings/serve-learnings.js';
+import { reviewHarvest } from './learnings/review-harvest.js';
+import {
+  openProjectLogs,
+  openProjects,
+  type ProjectLogs,
+  serveLearnings,
+} from './learnings/serve-learnings.js';
 import { serveTools } from './tools/serve-tools.js';
 
 /** All services, in the order in which they start. */
@@ -37,10 +43,10 @@ export type ServiceName = (typeof SERVICES)[number];
 
 /** Streams and buckets that a service creates at its start; session streams are created with their first event. */
 const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
-  extractor: ['layout', 'dispatches', 'rejected', 'snapshots'],
-  compiler: ['layout', 'snapshots', 'learning-snapshots', 'prompts'],
-  tools: ['layout', 'snapshots', 'learnings', 'learning-snapshots', 'prompts'],
-  learnings: ['layout', 'dispatches', 'snapshots', 'learnings', 'learning-snapshots'],
+  extractor: ['layout', 'dispatches', 'rejected', 'snapshots', 'learnings'],
+  compiler: ['layout', 'snapshots', 'prompts'],
+  tools: ['layout', 'snapshots', 'learnings', 'prompts'],
+  learnings: ['layout', 'snapshots', 'learnings'],
   keeper: ['layout', 'snapshots'],
 };
 
@@ -113,17 +119,26 @@ export async function serve(
   const embedder = only.some((each) => EMBEDS.has(each)) ? await loadEmbedder(config.embedder) : undefined;
   if (embedder !== undefined) shutdown.add('the embedder', () => embedder.close());
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
+  const projects = only.some((each) => NEEDS_PROJECTS.has(each))
+    ? openProjects(nats, serving, embedder)
+    : undefined;
+  const logs: ProjectLogs =
+    projects === undefined
+      ? openProjectLogs(nats, serving)
+      : { projects: projects.reader, command: projects.inBackground };
   await start('extractor', async (own) => {
     const ports = isAlone ? nats : await connectionOfItsOwn('the extractor');
-    return serveExtractor(ports, own, sessions.isAwaited, sessions.reader, embedder);
+    const { learnings } = nats;
+    const harvest = reviewHarvest({
+      ...{ learnings, ...logs, lifecycle },
+      ...{ sessions: sessions.reader, recurrence: config.recurrence },
+    });
+    return serveExtractor(ports, own, sessions.isAwaited, sessions.reader, embedder, harvest);
   });
   if (isAlone) return nats;
   monitoring.metrics.add(foldedMetrics('session', sessions.reader, sessions.writer));
   const known = only.some((each) => NEEDS_SESSIONS.has(each))
     ? await knownSessions(nats, await connectionOfItsOwn('the feed of sessions'), serving)
-    : undefined;
-  const projects = only.some((each) => NEEDS_PROJECTS.has(each))
-    ? openProjects(nats, serving, embedder)
     : undefined;
   if (projects !== undefined) {
     await start('compiler', (own) => serveCompiler(nats, sessions, projects, own));
@@ -131,13 +146,7 @@ export async function serve(
     await start('learnings', (own) => serveLearnings(nats, projects, sessions.reader, own));
   }
   if (known !== undefined) {
-    await start('keeper', (own) => {
-      const logs =
-        projects === undefined
-          ? openProjectLogs(nats, own)
-          : { projects: projects.reader, command: projects.inBackground };
-      return serveKeeper(nats, sessions, logs, known, own);
-    });
+    await start('keeper', (own) => serveKeeper(nats, sessions, logs, known, own));
     known.feed.start();
   }
   return nats;

@@ -340,7 +340,7 @@ function runsOf(leaf: Leaf): string[][] {
 }
 
 /** Those that a test cannot run to their end in this process. All others must come to their work. */
-const NOT_RUN: ReadonlySet<string> = new Set(['up', 'admin serve', 'work', 'mcp', 'learning review', 'open']);
+const NOT_RUN: ReadonlySet<string> = new Set(['up', 'admin serve', 'work', 'mcp', 'open']);
 
 /** `--raw` is asked for by those who want the bytes, and `--watch` shows the same until it is told to stop. */
 function isFlag({ required, optional, long = '' }: Option): boolean {

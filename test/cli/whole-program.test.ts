@@ -38,7 +38,7 @@ it('finds the commands of the program, those in groups included', () => {
   const words = commands.map(([each]) => each);
   expect(words).toContain('prompt');
   expect(words).toContain('tool task-add');
-  expect(words).toContain('learning review');
+  expect(words).toContain('learning accept');
 });
 
 it.each(commands)('"throughline %s" has --json, or a reason for not having it', (words, command) => {

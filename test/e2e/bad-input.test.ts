@@ -40,10 +40,8 @@ const NAME = `[A-Za-z0-9_-]{1,64}`;
 const INTENDED = [
   String.raw`_INBOX\.[A-Za-z0-9_.-]+`,
   String.raw`\$SRV\.[A-Z]+(\.[A-Za-z0-9-]+)*`,
-  // The filter of the learner's consumer is part of the subject that makes it.
-  String.raw`\$JS\.API\.CONSUMER\.CREATE\.DISPATCH\.learner\.dispatch\.\*\.reviewer`,
   String.raw`\$JS\.(API|ACK|EVENT|FC)\.[A-Za-z0-9_.$>-]+`,
-  String.raw`\$KV\.[a-z_]+\.${NAME}(\.${NAME})*`,
+  String.raw`\$KV\.[a-z_]+\.(project=)?${NAME}(\.${NAME})*`,
   String.raw`rejected\.${NAME}\.(_|implementer|reviewer|observer)`,
   String.raw`session\.${NAME}\.[a-z]+\.[a-z]+`,
   String.raw`sessions\.[0-9a-f]{2}\.${NAME}\.[a-z]+\.[a-z]+`,

@@ -24,7 +24,7 @@ const AFTER_TIMEOUT_MS = 3000;
 let system: System;
 beforeAll(async () => {
   system = await startSystem({
-    // A learner would load sessions as well, and write their snapshots.
+    // Other services would load sessions as well, and write their snapshots.
     only: ['extractor', 'compiler', 'tools'],
     env: {
       THROUGHLINE_TUNING: `snapshotEvery=${SNAPSHOT_EVERY} afterTimeoutMs=${AFTER_TIMEOUT_MS}`,

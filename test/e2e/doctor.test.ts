@@ -43,9 +43,9 @@ describe('throughline doctor on a healthy installation', () => {
         ...['server', 'JetStream storage', 'JetStream memory', 'JetStream streams', 'JetStream consumers'],
         ...['JetStream writes', 'subjects'],
         ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
-        ...['stream KV_session_snapshots', 'stream KV_learning_snapshots', 'stream KV_session_telemetry'],
+        ...['stream KV_session_snapshots', 'stream KV_session_telemetry'],
         ...['stream KV_session_index', 'stream KV_session_lifecycle', 'stream KV_learning_vectors'],
-        ...['stream PROMPTS', 'sessions', 'consumer extractor', 'consumer learner', 'rejected'],
+        ...['stream PROMPTS', 'sessions', 'consumer extractor', 'rejected'],
         ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],
         ...['service keeper', 'access'],
       ],
@@ -90,7 +90,6 @@ describe('throughline doctor on a healthy installation', () => {
       expect(levels(bad(found))).toEqual({
         rejected: 'warn',
         'consumer extractor': 'warn',
-        'consumer learner': 'warn',
       });
     });
   });
@@ -165,7 +164,7 @@ describe('throughline doctor on a broken one', () => {
   });
 
   it('the doctor fails for missing streams and buckets', async () => {
-    const buckets = ['KV_session_snapshots', 'KV_learning_snapshots'];
+    const buckets = ['KV_session_snapshots'];
     const names = ['DISPATCH', 'DISPATCH_REJECTED', 'LEARNINGS', ...buckets];
     for (const name of names) await jsm.streams.delete(name);
     const missing = Object.fromEntries(names.map((name) => [`stream ${name}`, 'fail']));

@@ -37,7 +37,6 @@ const NOT_HERE: readonly [begins: RegExp, why: string][] = [
   [/^throughline up\b/, 'it runs already'],
   [/^throughline connect\b/, 'it writes where a client looks: test/agents'],
   [/^throughline admin (backup|restore) \/backups\//, 'it needs an empty server: test/e2e/backup.test.ts'],
-  [/^throughline learning review\b/, 'it asks on a terminal: test/e2e/review.test.ts'],
   [/^throughline log -f\b/, 'it runs until it is stopped: test/e2e/watch.test.ts'],
   [/^source <\(/, 'it is for a shell that a person uses: test/cli/completion.test.ts'],
 ];

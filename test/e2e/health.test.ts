@@ -43,10 +43,7 @@ describe('throughline admin health', () => {
       expect(health).toMatchObject({ rejected: 1, sessions: 1, missing: [] });
       expect(health.dispatches).toMatchObject({
         newest: sequence,
-        consumers: [
-          { consumer: 'extractor', pending: 0, unacked: 0, handled: sequence },
-          { consumer: 'learner' },
-        ],
+        consumers: [{ consumer: 'extractor', pending: 0, unacked: 0, handled: sequence }],
       });
     });
     const { services, server, findings } = await client.tools.healthShow();

@@ -66,7 +66,7 @@ describe('a proposal on the command line', () => {
       /^-- project proposals-\d+ has no pending proposals: .*"throughline learning propose TEXT" adds/,
     );
     expect((await run('learning', 'ls')).stderr).toMatch(
-      /has no learnings yet: "throughline learning ls --status pending" shows/,
+      /has no learnings yet: "throughline learning propose TEXT" proposes/,
     );
 
     const made = await run(
@@ -93,7 +93,14 @@ describe('a proposal on the command line', () => {
     expect(listed.stdout).toBe(
       `ID     TYPE     SURE  TEXT\n${other}  insight  0.50  Read the spec first\n${id}  pattern  0.80  Run the linter\n`,
     );
-    expect(listed.stderr).toMatch(/^-- 2 pending proposals of project \S+: "throughline learning review"/);
+    expect(listed.stderr).toMatch(
+      /^-- 2 pending proposals of project \S+: decide with "throughline learning accept ID/,
+    );
+    const queue = await run('learning', 'ls');
+    expect(queue.stdout).toContain(`${other}  insight  0.50  Read the spec first  (pending)\n`);
+    expect(queue.stderr).toContain('decide with "throughline learning accept ID');
+    const both = JSON.parse((await run('learning', 'ls', '--json')).stdout);
+    expect(both).toMatchObject({ learnings: [], pending: [{ status: 'pending' }, { status: 'pending' }] });
     const json = JSON.parse((await run('learning', 'ls', '--status', 'pending', '--json')).stdout);
     expect(json).toMatchObject({
       project,

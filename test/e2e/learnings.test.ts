@@ -91,7 +91,7 @@ describe('proposals', () => {
     expect(proposal?.evidence.at(-1)?.dispatch).toBe(sequence);
   });
 
-  it('proposals are made from reviews that came while no learner ran', async () => {
+  it('proposals are made from reviews that came while the service of learnings did not run', async () => {
     await using first = await startSystem({ only: ['extractor', 'tools'] });
     for (const task of ['1', '2']) {
       await publishWire(

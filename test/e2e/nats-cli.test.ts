@@ -97,8 +97,8 @@ const EXPECTED: readonly [name: string, command: RegExp, check: (stdout: string)
     },
   ],
   [
-    'kv get learning_snapshots',
-    /\bkv get learning_snapshots default --raw/,
+    'kv get of a project',
+    /\bkv get session_snapshots project=default --raw/,
     (stdout) => expect(stdout).toContain(LEARNING),
   ],
   [

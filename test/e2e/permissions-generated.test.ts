@@ -1,11 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  DISPATCH_STREAM,
-  LEARNER_CONSUMER,
-  sessionRequest,
-  streamOf,
-  token,
-} from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, sessionRequest, streamOf, token } from '../../src/contracts/names.js';
 import { toolSubject } from '../../src/contracts/request-names.js';
 import { createSessionReader } from '../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
@@ -98,7 +92,6 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
   async function quiet(): Promise<void> {
     const jsm = await system.ports.connection.jetstreamManager();
     await allDealtWith(system.ports);
-    await allDealtWith(system.ports, LEARNER_CONSUMER);
     const ends = async () => {
       const found: string[] = [];
       for await (const { config, state } of jsm.streams.list())

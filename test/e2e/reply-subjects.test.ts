@@ -134,7 +134,7 @@ describe('a publisher', () => {
     'session.b.fact.recorded',
     'learning.default.x',
     '$KV.session_snapshots.b',
-    '$KV.learning_snapshots.default',
+    '$KV.session_snapshots.project=default',
     'rejected.b.implementer',
     'dispatch.b.implementer',
   ];
@@ -160,14 +160,7 @@ describe('a publisher', () => {
 
   it('a publisher gets no service to answer where the publisher may not publish', async () => {
     const jsm = await admin.jetstreamManager();
-    const streams = [
-      'SESSION_b',
-      'LEARNINGS',
-      'DISPATCH',
-      'DISPATCH_REJECTED',
-      'KV_session_snapshots',
-      'KV_learning_snapshots',
-    ];
+    const streams = ['SESSION_b', 'LEARNINGS', 'DISPATCH', 'DISPATCH_REJECTED', 'KV_session_snapshots'];
     const ends = () =>
       Promise.all(streams.map(async (name) => (await jsm.streams.info(name)).state.last_seq));
     const before = await ends();

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { LEARNING_SNAPSHOT_BUCKET, LEARNINGS_STREAM, type Token } from '../../src/contracts/names.js';
+import { LEARNINGS_STREAM, SNAPSHOT_BUCKET, type Token } from '../../src/contracts/names.js';
 import type { StoredSnapshot } from '../../src/engine/ports/session-log.js';
 import { startNode } from '../support/cli.js';
 import { expectLearningsEnd } from '../support/faults/learning-check.js';
@@ -38,12 +38,12 @@ it.concurrent(
 );
 
 it.concurrent(
-  'learnings survive the loss of all snapshots of projects',
+  'learnings survive the loss of all snapshots',
   async () => {
     await using server = await startFaultyServer();
     await underLearningLoad(server, async (load) => {
       await load.decisions(SOME);
-      await (await jsmOf(load)).streams.delete(`KV_${LEARNING_SNAPSHOT_BUCKET}`);
+      await (await jsmOf(load)).streams.delete(`KV_${SNAPSHOT_BUCKET}`);
       // They are redelivered with new events.
       for (const project of PROJECTS) {
         await soon(async () => expect(await load.ports.learningSnapshots.load(project)).toBeDefined());
@@ -118,13 +118,17 @@ it.concurrent(
           expect(await service.exited).toEqual({ code: null, signal: 'SIGKILL' });
           expect(service.stderr()).toContain(`died ${point}`);
         }
-        await using _heir = await startSystem({ nats: server, env: load.env, only: ['learnings'] });
+        await using _heir = await startSystem({
+          nats: server,
+          env: load.env,
+          only: ['extractor', 'learnings'],
+        });
         await load.decisions(SOME);
         await load.pause();
         await expectLearningsEnd(load, PROJECTS);
         return undefined;
       },
-      ['extractor', 'tools'],
+      ['tools'],
     );
   },
   TIMEOUT_MS,

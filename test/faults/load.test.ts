@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import {
-  DISPATCH_STREAM,
-  dispatchSubject,
-  EXTRACTOR_CONSUMER,
-  LEARNER_CONSUMER,
-  token,
-} from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, dispatchSubject, EXTRACTOR_CONSUMER, token } from '../../src/contracts/names.js';
 import { type RunningProcess, startCli } from '../support/cli.js';
 import { expectNobodyConnected } from '../support/faults/nats-run.js';
 import { processStatus, startFaultyServer } from '../support/faults/server.js';
@@ -27,7 +21,7 @@ const MAX_WAITING = 5000;
 const BURST = 500;
 const SESSIONS = Array.from({ length: 40 }, (_, index) => token(`steady-${index}`, 'session'));
 const RESULTS = manyResults(66);
-const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER] as const;
+const CONSUMERS = [EXTRACTOR_CONSUMER] as const;
 const TICK_MS = 50;
 /** Allowed growth of resident memory since the first half, when all sessions had reached their limits. */
 const GROWTH = 1.3;
@@ -90,7 +84,7 @@ it.runIf(SETTINGS.load.asked)(
   minutes * 60_000 + 120_000,
 );
 
-/** Returns the results per second from the first publish to the last result processed by extractor and learner. */
+/** Returns the results per second from the first publish to the last result processed by the extractor. */
 async function measuredLimit(system: System, counts: number[], failures: unknown[]): Promise<number> {
   const begun = performance.now();
   const over = begun + FULL_SPEED_MS;

@@ -13,14 +13,13 @@ import {
   INSTALLATION_BUCKET,
   KEEPER_SERVICE,
   LAYOUT_SUBJECT,
-  LEARNER_CONSUMER,
-  LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_SERVICE,
   LEARNINGS_STREAM,
   LIFECYCLE_BUCKET,
   learningSubject,
   PAST_PROMPT_SUBJECT,
   PER_SESSION,
+  PROJECT_KEY,
   PROMPTS_STREAM,
   publishedOn,
   REJECTED_STREAM,
@@ -127,7 +126,7 @@ function publishes(victim: Names, own: Names): Attempt[] {
       [LAYOUT_SUBJECT, '{"layout":"sharded","shards":2}'],
       [compiledSubject(session), RESULT],
       [`$KV.${SNAPSHOT_BUCKET}.${session}`, snapshot],
-      [`$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`, snapshot],
+      [`$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`, snapshot],
       [`$KV.${TELEMETRY_BUCKET}.${session}`, '{}'],
       [`$KV.${INDEX_BUCKET}.${session}`, '{}'],
       [`$KV.${VECTOR_BUCKET}.${project}.aaaaaaaaaaaa`, '{}'],
@@ -197,7 +196,6 @@ function streamsOf({ session, layout = PER_SESSION }: Names): string[] {
   const buckets = [
     INSTALLATION_BUCKET,
     SNAPSHOT_BUCKET,
-    LEARNING_SNAPSHOT_BUCKET,
     TELEMETRY_BUCKET,
     INDEX_BUCKET,
     LIFECYCLE_BUCKET,
@@ -215,14 +213,14 @@ function jetStream(victim: Names, own: Names): Attempt[] {
     [`KV_${SNAPSHOT_BUCKET}`, `$KV.${SNAPSHOT_BUCKET}.${session}`],
     [`KV_${TELEMETRY_BUCKET}`, `$KV.${TELEMETRY_BUCKET}.${session}`],
     [`KV_${INDEX_BUCKET}`, `$KV.${INDEX_BUCKET}.${session}`],
-    [`KV_${LEARNING_SNAPSHOT_BUCKET}`, `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`],
+    [`KV_${SNAPSHOT_BUCKET}`, `$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`],
     [streamOf(layout, session), sessionSubject(session, 'fact.recorded')],
     [streamOf(layout, session), sessionSubjects(session)],
   ];
   const streams = [...new Set([...streamsOf(victim), ...streamsOf(own)])];
   const isOwn = (stream: string) =>
     own.layout?.layout !== 'sharded' && stream === streamOf(PER_SESSION, own.session);
-  const consumers = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER];
+  const consumers = [EXTRACTOR_CONSUMER];
   return [
     ...streams.flatMap((stream) => [
       ...STREAM_VERBS.changing.map((verb) => ({
@@ -294,7 +292,7 @@ export function repliesAt({ session, project, layout = PER_SESSION }: Names): st
     compiledSubject(session),
     ...['accepted', 'retracted', 'x'].map((type) => learningSubject(project, type)),
     `$KV.${SNAPSHOT_BUCKET}.${session}`,
-    `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`,
+    `$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`,
     `$KV.${TELEMETRY_BUCKET}.${session}`,
     `$KV.${INDEX_BUCKET}.${session}`,
     `$KV.${LIFECYCLE_BUCKET}.archived.${session}`,

@@ -33,7 +33,7 @@ const serviceHealth = z
 
 const dispatchLag = z
   .object({
-    consumer: z.string().describe('The consumer: extractor or learner.'),
+    consumer: z.string().describe('The consumer.'),
     pending: count('Results not delivered yet.'),
     unacked: count('Results in flight, not folded yet.'),
     redelivered: count('Redelivered results among them.'),

@@ -5,7 +5,6 @@ import {
   EXTRACTOR_CONSUMER,
   EXTRACTOR_SERVICE,
   KEEPER_SERVICE,
-  LEARNER_CONSUMER,
   LEARNINGS_SERVICE,
 } from '../../contracts/names.js';
 import { REPAIRS } from '../../contracts/reading/repairs.js';
@@ -29,7 +28,7 @@ const KINDS = ['dispatch', 'iteration', 'session-start'] as const;
 export const COMPILE_STAGES = ['wait', 'load', 'progress', 'learnings', 'render', 'total'] as const;
 export type CompileStage = (typeof COMPILE_STAGES)[number];
 const FOLDED = ['session', 'project'] as const;
-const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER] as const;
+const CONSUMERS = [EXTRACTOR_CONSUMER] as const;
 const SERVICES = [
   EXTRACTOR_SERVICE,
   COMPILER_SERVICE,

@@ -207,7 +207,7 @@ export function noRoomByHand(state: LearningState, session: string | undefined):
   const full = (count: number, of: string, limit: number) =>
     refuse(
       'limit_reached',
-      `${count} proposals made by hand ${of} are pending, and the limit is ${limit}: decide on some first with "throughline learning review --project ${state.project}"`,
+      `${count} proposals made by hand ${of} are pending, and the limit is ${limit}: decide on some first with "throughline learning ls --project ${state.project}"`,
       { project: state.project, ...(session !== undefined && { session }), limit },
     );
   if (all >= MAX_MANUAL) return full(all, `in project ${state.project}`, MAX_MANUAL);

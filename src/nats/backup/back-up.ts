@@ -3,7 +3,6 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import {
   DISPATCH_STREAM,
   EXTRACTOR_CONSUMER,
-  LEARNER_CONSUMER,
   LEARNINGS_STREAM,
   PER_SESSION,
   PROMPTS_STREAM,
@@ -94,12 +93,8 @@ export async function backUp(
   }
 }
 
-/** Returns the start position of each consumer of `DISPATCH`: behind its ack floor. */
+/** Returns the start position of the consumer of `DISPATCH`: behind its ack floor. */
 async function positions(jsm: JetStreamManager): Promise<BackupManifest['consumers']> {
-  const found: { name: string; start: number }[] = [];
-  for (const name of [EXTRACTOR_CONSUMER, LEARNER_CONSUMER]) {
-    const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, name));
-    if (info !== undefined) found.push({ name, start: info.ack_floor.stream_seq + 1 });
-  }
-  return found;
+  const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER));
+  return info === undefined ? [] : [{ name: EXTRACTOR_CONSUMER, start: info.ack_floor.stream_seq + 1 }];
 }

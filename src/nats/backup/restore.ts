@@ -169,10 +169,9 @@ function subjectsOf(name: string): string {
 /** Creates the consumers at the first dispatch that they had not acknowledged when the backup began; services set the rest. */
 async function makeConsumers(jsm: JetStreamManager, { consumers }: BackupManifest): Promise<void> {
   for (const { name, start } of consumers) {
-    if (name !== names.EXTRACTOR_CONSUMER && name !== names.LEARNER_CONSUMER) continue;
+    if (name !== names.EXTRACTOR_CONSUMER) continue;
     await jsm.consumers.add(names.DISPATCH_STREAM, {
       durable_name: name,
-      ...(name === names.LEARNER_CONSUMER && { filter_subject: names.DISPATCH_REVIEWS }),
       ack_policy: AckPolicy.Explicit,
       max_deliver: -1,
       deliver_policy: DeliverPolicy.StartSequence,

@@ -6,8 +6,6 @@ import {
   DISPATCH_SUBJECTS,
   EXTRACTOR_CONSUMER,
   INDEX_BUCKET,
-  LEARNER_CONSUMER,
-  LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
   LIFECYCLE_BUCKET,
@@ -50,7 +48,6 @@ export const EXPECTED_STREAMS: readonly ExpectedStream[] = [
   { name: REJECTED_STREAM, subjects: REJECTED_SUBJECTS },
   { name: LEARNINGS_STREAM, subjects: LEARNINGS_SUBJECTS },
   bucket(SNAPSHOT_BUCKET),
-  bucket(LEARNING_SNAPSHOT_BUCKET),
   bucket(TELEMETRY_BUCKET, 'the first prompt of a session'),
   bucket(INDEX_BUCKET, 'the keeper, once a session is quiet,'),
   bucket(LIFECYCLE_BUCKET, 'the first session that is archived or forgotten'),
@@ -155,22 +152,14 @@ export function streamFaults(
   ].filter((finding) => finding !== false);
 }
 
-/** The consumers of dispatches, with the service of `throughline admin serve --only`. */
-const CONSUMERS = { [EXTRACTOR_CONSUMER]: 'extractor', [LEARNER_CONSUMER]: 'learnings' } as const;
-
-/** Checks the shared consumers and their backlog. */
+/** Checks the consumer of dispatches and its backlog. */
 export async function consumerFindings(jsm: JetStreamManager, ackWaitMs: number): Promise<Finding[]> {
-  const found = await Promise.all(
-    Object.entries(CONSUMERS).map(async ([consumer, service]) => {
-      const check = `consumer ${consumer}`;
-      const start = `throughline admin serve --only ${service}`;
-      const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, consumer), check);
-      return info === undefined
-        ? [fail(check, 'is missing', `start its service, which creates it: ${start}`)]
-        : consumerFaults(check, info, ackWaitMs, start);
-    }),
-  );
-  return found.flat();
+  const check = `consumer ${EXTRACTOR_CONSUMER}`;
+  const start = 'throughline admin serve --only extractor';
+  const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER), check);
+  return info === undefined
+    ? [fail(check, 'is missing', `start its service, which creates it: ${start}`)]
+    : consumerFaults(check, info, ackWaitMs, start);
 }
 
 function consumerFaults(check: string, info: ConsumerInfo, ackWaitMs: number, start: string): Finding[] {

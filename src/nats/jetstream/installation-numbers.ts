@@ -4,7 +4,6 @@ import {
   ALL_SESSIONS,
   DISPATCH_STREAM,
   EXTRACTOR_CONSUMER,
-  LEARNER_CONSUMER,
   PER_SESSION,
   REJECTED_STREAM,
   type SessionLayout,
@@ -39,13 +38,13 @@ async function dispatchNumbers(
 ): Promise<NonNullable<HealthShown['dispatches']> | undefined> {
   const info = await ifExists(jsm.streams.info(DISPATCH_STREAM), 'asking for the stream of dispatches');
   if (info === undefined) return undefined;
-  const consumers = await Promise.all([EXTRACTOR_CONSUMER, LEARNER_CONSUMER].map((each) => lagOf(jsm, each)));
+  const consumers = await lagOf(jsm, EXTRACTOR_CONSUMER);
   const { last_seq: newest, last_ts: newestAt, messages: stored } = info.state;
   return {
     newest: stored === 0 ? 0 : newest,
     ...(stored > 0 && { newestAt }),
     stored,
-    consumers: consumers.flat(),
+    consumers,
   };
 }
 

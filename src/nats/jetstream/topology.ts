@@ -16,9 +16,9 @@ import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
   isToken,
-  LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
+  PROJECT_KEY,
   PROMPTS_STREAM,
   PROMPTS_SUBJECTS,
   REJECTED_STREAM,
@@ -210,13 +210,13 @@ export async function newestSnapshot(jsm: JetStreamManager, session: Token): Pro
 
 /** Returns the sequence of a project's newest snapshot; 0 for none. */
 export async function newestProjectSnapshot(jsm: JetStreamManager, project: Token): Promise<number> {
-  const subject = `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`;
-  return (await newestOf(jsm, `KV_${LEARNING_SNAPSHOT_BUCKET}`, subject, snapshotAt)) ?? 0;
+  const subject = `$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`;
+  return (await newestOf(jsm, `KV_${SNAPSHOT_BUCKET}`, subject, snapshotAt)) ?? 0;
 }
 
 /** Returns the highest sequence of all projects' snapshots; 0 for none. */
 export function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
-  return highestSnapshot(jsm, LEARNING_SNAPSHOT_BUCKET, () => true);
+  return highestSnapshot(jsm, (key) => key.startsWith(PROJECT_KEY));
 }
 
 /**
@@ -243,17 +243,13 @@ export async function createLogStream(
 
 /** Returns the highest sequence of a shard's snapshots; 0 for none. */
 export function newestShardSnapshot(jsm: JetStreamManager, { shard, shards }: Shard): Promise<number> {
-  return highestSnapshot(jsm, SNAPSHOT_BUCKET, (key) => isToken(key) && shardOf(key, shards) === shard);
+  return highestSnapshot(jsm, (key) => isToken(key) && shardOf(key, shards) === shard);
 }
 
-async function highestSnapshot(
-  jsm: JetStreamManager,
-  bucket: string,
-  isMeant: (key: string) => boolean,
-): Promise<number> {
-  const stream = `KV_${bucket}`;
+async function highestSnapshot(jsm: JetStreamManager, isMeant: (key: string) => boolean): Promise<number> {
+  const stream = `KV_${SNAPSHOT_BUCKET}`;
   const { state } = (await ifExists(jsm.streams.info(stream, { subjects_filter: '>' }))) ?? {};
-  const before = `$KV.${bucket}.`.length;
+  const before = `$KV.${SNAPSHOT_BUCKET}.`.length;
   const subjects = Object.keys(state?.subjects ?? {}).filter((each) => isMeant(each.slice(before)));
   let highest = 0;
   for (let at = 0; at < subjects.length; at += READ_AT_ONCE) {

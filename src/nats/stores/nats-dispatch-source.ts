@@ -1,6 +1,6 @@
 import { AckPolicy, nanos } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { DISPATCH_STREAM } from '../../contracts/names.js';
+import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import type {
   DispatchConsumption,
@@ -13,7 +13,6 @@ import type { DispatchNumbers } from '../jetstream/dispatch-numbers.js';
 import { ensureDispatchStream, type StorePorts } from '../jetstream/topology.js';
 
 interface DispatchSourcePorts extends StorePorts {
-  readonly consumer: DispatchConsumer;
   readonly logger: Logger;
   readonly numbers: DispatchNumbers;
   readonly ackWaitMs: number;
@@ -21,18 +20,7 @@ interface DispatchSourcePorts extends StorePorts {
   readonly maxInHand: number;
 }
 
-export interface DispatchConsumer {
-  readonly name: string;
-  readonly description: string;
-  /** Subjects that it delivers. Default: all. */
-  readonly filter?: string;
-  /**
-   * True if the server limits the messages of all workers together to `maxInHand`. That includes nak'ed ones: a worker that
-   * puts many back must limit itself.
-   */
-  readonly boundedByServer: boolean;
-}
-
+/** Not bounded by the server, which would count nak'ed messages too: each worker limits itself. */
 const UNBOUNDED = -1;
 
 export class NatsDispatchSource implements DispatchSource {
@@ -75,7 +63,7 @@ export class NatsDispatchSource implements DispatchSource {
   /** Returns the number of undelivered dispatches, and of those in progress in all extractors. */
   async backlog(): Promise<{ readonly waiting: number; readonly inHand: number }> {
     try {
-      const info = await this.#ports.jsm.consumers.info(DISPATCH_STREAM, this.#ports.consumer.name);
+      const info = await this.#ports.jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
       return { waiting: info.num_pending, inHand: info.num_ack_pending };
     } catch (error) {
       throw toThroughlineError(error, 'asking for the extractor consumer');
@@ -86,12 +74,12 @@ export class NatsDispatchSource implements DispatchSource {
     handler: (delivery: DispatchDelivery) => void,
     hasCapacity: () => boolean = () => true,
   ): Promise<DispatchConsumption> {
-    const { consumer, logger, maxInHand } = this.#ports;
+    const { logger, maxInHand } = this.#ports;
     try {
       const consumption = await NatsConsumption.open({
         connection: this.#ports.connection,
         stream: DISPATCH_STREAM,
-        consumer: consumer.name,
+        consumer: EXTRACTOR_CONSUMER,
         logger,
         batch: maxInHand,
         hasCapacity,
@@ -109,32 +97,29 @@ export class NatsDispatchSource implements DispatchSource {
   }
 
   async #find(): Promise<number | undefined> {
-    const info = await ifExists(this.#ports.jsm.consumers.info(DISPATCH_STREAM, this.#ports.consumer.name));
+    const info = await ifExists(this.#ports.jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER));
     return info && Date.parse(info.created);
   }
 
   /** Returns the consumer's creation time. */
   async #ensureConsumer(): Promise<string> {
-    const { ackWaitMs, maxInHand, consumer } = this.#ports;
-    const { name, description, filter, boundedByServer } = consumer;
-    const maxAckPending = boundedByServer ? maxInHand : UNBOUNDED;
+    const { ackWaitMs } = this.#ports;
     try {
-      const { config, created } = await this.#ports.jsm.consumers.info(DISPATCH_STREAM, name);
+      const { config, created } = await this.#ports.jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
       // The last started worker's values apply to all.
-      const wanted = { max_ack_pending: maxAckPending, ack_wait: nanos(ackWaitMs) };
+      const wanted = { max_ack_pending: UNBOUNDED, ack_wait: nanos(ackWaitMs) };
       if (config.max_ack_pending !== wanted.max_ack_pending || config.ack_wait !== wanted.ack_wait) {
-        await this.#ports.jsm.consumers.update(DISPATCH_STREAM, name, wanted);
+        await this.#ports.jsm.consumers.update(DISPATCH_STREAM, EXTRACTOR_CONSUMER, wanted);
       }
       return created;
     } catch (error) {
       if (apiCode(error) !== API.consumerNotFound) throw error;
       const { created } = await this.#ports.jsm.consumers.add(DISPATCH_STREAM, {
-        durable_name: name,
-        description,
-        ...(filter !== undefined && { filter_subject: filter }),
+        durable_name: EXTRACTOR_CONSUMER,
+        description: 'Dispatches that are not yet facts',
         ack_policy: AckPolicy.Explicit,
         ack_wait: nanos(ackWaitMs),
-        max_ack_pending: maxAckPending,
+        max_ack_pending: UNBOUNDED,
         // Unlimited: the worker itself rejects what keeps failing, so that nothing is dropped silently.
         max_deliver: -1,
       });

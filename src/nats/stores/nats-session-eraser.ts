@@ -3,10 +3,10 @@ import {
   compiledSubject,
   DISPATCH_STREAM,
   INDEX_BUCKET,
-  LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_STREAM,
   LIFECYCLE_BUCKET,
   learningSubjects,
+  PROJECT_KEY,
   PROMPTS_STREAM,
   REJECTED_STREAM,
   type SessionLayout,
@@ -44,13 +44,7 @@ const READ_MS = 5000;
 const NOBODY = '-'.repeat(65);
 
 /** Buckets whose values are replaced while a session lives. */
-const BUCKETS = [
-  SNAPSHOT_BUCKET,
-  TELEMETRY_BUCKET,
-  INDEX_BUCKET,
-  LEARNING_SNAPSHOT_BUCKET,
-  VECTOR_BUCKET,
-] as const;
+const BUCKETS = [SNAPSHOT_BUCKET, TELEMETRY_BUCKET, INDEX_BUCKET, VECTOR_BUCKET] as const;
 
 export class NatsSessionEraser implements SessionEraser, LearningEraser {
   readonly #ports: RewritePorts;
@@ -109,7 +103,7 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
   ): Promise<void> {
     await eraseMessages(this.#ports, LEARNINGS_STREAM, learningSubjects(project), { through: before - 1 });
     const bucket = (name: string, key: string) => ({ stream: `KV_${name}`, subjects: `$KV.${name}.${key}` });
-    await this.#purge(bucket(LEARNING_SNAPSHOT_BUCKET, project));
+    await this.#purge(bucket(SNAPSHOT_BUCKET, `${PROJECT_KEY}${project}`));
     for (const id of vectors) await this.#purge(bucket(VECTOR_BUCKET, vectorKey(project, id as Token)));
   }
 

@@ -21,6 +21,8 @@ interface SnapshotStoreOptions extends TopologyOptions {
   readonly timeoutMs: number;
   /** Snapshots up to this sequence are ignored: see `minRetainedSequence`. Default: none. */
   readonly floor?: (key: Token) => number;
+  /** Begins each key of the store in the bucket. Default: none. */
+  readonly prefix?: string;
   /** See `SessionLifecycle.refreshed`. */
   readonly refreshed?: () => Promise<void> | undefined;
 }
@@ -33,7 +35,7 @@ export async function openSnapshotStore(
   options: SnapshotStoreOptions,
   make = true,
 ): Promise<NatsSnapshotStore> {
-  const { replicas, timeoutMs, floor = () => 0, refreshed = () => undefined } = options;
+  const { replicas, timeoutMs, floor = () => 0, refreshed = () => undefined, prefix = '' } = options;
   const open = () =>
     // `checkAPI` would request the account's limits, which needs another permission.
     connection.jetstream({ checkAPI: false, timeout: timeoutMs }).views.kv(bucket, {
@@ -45,7 +47,7 @@ export async function openSnapshotStore(
     });
   return new NatsSnapshotStore(
     await open(),
-    { name: bucket, make, open, timeoutMs, floor, refreshed },
+    { name: bucket, make, open, timeoutMs, floor, refreshed, prefix },
     connection,
   );
 }
@@ -143,8 +145,8 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
     try {
       const written =
         revision === undefined
-          ? await this.#onBucket((kv) => kv.create(key, text))
-          : await this.#onBucket((kv) => kv.update(key, text, revision));
+          ? await this.#onBucket((kv) => kv.create(this.#bucket.prefix + key, text))
+          : await this.#onBucket((kv) => kv.update(this.#bucket.prefix + key, text, revision));
       this.#written.set(key, { sequence, revision: written });
       return true;
     } catch (error) {
@@ -199,7 +201,7 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
   }
 
   #subject(key: Token): string {
-    return `$KV.${this.#bucket.name}.${key}`;
+    return `$KV.${this.#bucket.name}.${this.#bucket.prefix}${key}`;
   }
 
   async #reading<T>(key: Token, read: () => Promise<T>): Promise<T | undefined> {

@@ -30,14 +30,15 @@ import {
 } from '../../memory/redaction/redactor.js';
 import { archivedResult } from '../../memory/session/charter.js';
 import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/open-sessions.js';
+import { isHarvested, type ReviewHarvest } from '../learnings/review-harvest.js';
 import { LateGuard } from './late-guard.js';
-import { type Held, isRefusal, type SetAside, setAsideOf } from './session-lane.js';
+import { type Held, isRefusal, retryDelay, type SetAside, setAsideOf } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
 import { processRoundRobin, type WorkOutcome } from './session-turns.js';
 
 /**
  * The extractor: fetch a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event, then
- * acknowledge.
+ * acknowledge. A stored review is handed to the harvest of learnings before it is acknowledged.
  *
  * Nothing is acknowledged before its event is stored. A crash therefore leads to a redelivery and at worst to a second event
  * of the same dispatch, which the fold counts once. Unusable results are stored whole in the rejected store, noted on their
@@ -73,6 +74,8 @@ interface ExtractorOptions {
   readonly isAwaited?: () => boolean;
   /** Called after each recorded dispatch. */
   readonly onRecorded?: (session: Token) => void;
+  /** Learns from each stored review before it is acknowledged. Default: nothing is learned. */
+  readonly harvest?: ReviewHarvest;
 }
 
 interface ExtractorStats {
@@ -139,12 +142,17 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       if (!same.ok) throw new ThroughlineError(same.code, same.reason);
       return eventOf(delivery, session, same);
     };
-    const stored = (): WorkOutcome => {
-      logger.debug?.({ session, dispatch: delivery.sequence }, 'dispatch recorded');
+    const review = isHarvested(parsed.value.result) ? parsed.value : undefined;
+    const done = (): WorkOutcome => {
       stats.recorded += 1;
       stats.recordedBy[role] = (stats.recordedBy[role] ?? 0) + 1;
-      options.onRecorded?.(session);
       return DONE;
+    };
+    const stored = (): WorkOutcome | Promise<WorkOutcome> => {
+      logger.debug?.({ session, dispatch: delivery.sequence }, 'dispatch recorded');
+      options.onRecorded?.(session);
+      if (review === undefined) return done();
+      return learn(delivery, session, review).then((outcome) => (outcome.kind === 'done' ? done() : outcome));
     };
     return guard
       .record(session, eventOf(delivery, session, parsed), again, held.isNew)
@@ -156,6 +164,29 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
         const fix = 'see with "throughline doctor" why nothing could be stored, then send it again unchanged';
         return reject(held, session, role, { code: 'deliveries_exhausted', reason, fix, task });
       });
+  }
+
+  /** Hands a stored review to the harvest. A failure delays only this review: its session's log is not at fault. */
+  async function learn(
+    delivery: DispatchDelivery,
+    session: Token,
+    returned: RoleResult,
+  ): Promise<WorkOutcome> {
+    try {
+      await options.harvest?.({ session, returned, delivery });
+      return DONE;
+    } catch (error) {
+      const fields = { session, dispatch: delivery.sequence, delivery: delivery.delivery, err: error };
+      if (delivery.delivery >= options.maxDeliveries) {
+        const message = 'review stored, but not learned from: that keeps failing';
+        logger.error({ ...fields, code: 'deliveries_exhausted' }, message);
+        return DONE;
+      }
+      const delayMs = retryDelay(delivery.delivery, random());
+      const message = 'review stored, but not learned from: it will be delivered again';
+      logger.warn({ ...fields, code: codeOf(error), retryInMs: delayMs }, message);
+      return { kind: 'retry', delayMs };
+    }
   }
 
   function parse(delivery: DispatchDelivery, session: Token, role: Role, isFirst: boolean): ParsedBody {

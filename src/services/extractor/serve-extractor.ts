@@ -7,6 +7,7 @@ import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Serving } from '../common/service-context.js';
 import { backlogMetrics, serveMicro } from '../common/service-metrics.js';
+import type { ReviewHarvest } from '../learnings/review-harvest.js';
 import { type Extractor, startExtractor } from './extractor-worker.js';
 import { FactVectoriser } from './fact-vectoriser.js';
 
@@ -16,6 +17,7 @@ export async function serveExtractor(
   isAwaited: () => boolean,
   reader: SessionReader,
   embedder: Embedder | undefined,
+  harvest: ReviewHarvest,
 ): Promise<void> {
   const { config, logger, shutdown, lifecycle, traceSessions, monitoring } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
@@ -33,6 +35,7 @@ export async function serveExtractor(
       ...{ maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random, traceSessions },
       secrets: scannerFor(config),
       isAwaited,
+      harvest,
       ...(vectoriser && { onRecorded: (session: Token) => vectoriser.recorded(session) }),
     },
   );

@@ -7,7 +7,7 @@ import { noteProposals } from '../../memory/learnings/harvest.js';
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
 import type { Note } from '../../memory/session/notebook.js';
 import { type Forgetting, generationGuard } from '../common/open-sessions.js';
-import { proposing } from './learner.js';
+import { proposing } from './review-harvest.js';
 
 /**
  * Proposes learnings from the notes of a session in the background. Each round looks at all notes, so that one missed by a

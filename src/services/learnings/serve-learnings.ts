@@ -10,7 +10,7 @@ import {
   type LearningArguments,
   type LearningRequest,
 } from '../../contracts/learning-requests.js';
-import { LEARNER_CONSUMER, LEARNINGS_SERVICE, projectOf, type Token, token } from '../../contracts/names.js';
+import { LEARNINGS_SERVICE, projectOf, type Token, token } from '../../contracts/names.js';
 import { createRelevance, type Relevance } from '../../engine/embedding/relevance.js';
 import { Vectoriser } from '../../engine/embedding/vectorizer.js';
 import { createCommander, inBackground } from '../../engine/folding/commander.js';
@@ -29,11 +29,9 @@ import { viewOf } from '../../memory/learnings/learnings-state.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import type { Endpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { generationOf } from '../common/open-sessions.js';
 import { guarded } from '../common/request-guard.js';
 import type { Serving } from '../common/service-context.js';
-import { backlogMetrics, foldedMetrics, serveMicro } from '../common/service-metrics.js';
-import { SessionProjects, startLearner } from './learner.js';
+import { foldedMetrics, serveMicro } from '../common/service-metrics.js';
 
 /** The learnings of projects, shared by the services of one process. */
 export interface Projects {
@@ -94,17 +92,14 @@ function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
   return { reader, writer };
 }
 
-/** Cached projects, some hundred bytes each. */
-const MAX_KNOWN_SESSIONS = 10_000;
-
-/** Starts the learner, the micro service and, with an embedder, the vectoriser. */
+/** Starts the micro service and, with an embedder, the vectoriser. */
 export async function serveLearnings(
   nats: NatsPorts,
   projects: Projects,
   sessions: SessionReader,
   serving: Serving,
 ): Promise<void> {
-  const { config, logger, shutdown, lifecycle, monitoring } = serving;
+  const { config, logger, shutdown } = serving;
   const { reader, command, relevance, embedder } = projects;
   const vectoriser =
     embedder && new Vectoriser({ vectors: nats.vectors, embedder, logger, batch: config.embedBatch });
@@ -126,21 +121,7 @@ export async function serveLearnings(
   // Computes vectors of learnings accepted without an embedder or with another one.
   unawaited(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
 
-  const { maxBodyBytes, maxDeliveries, ackWaitMs, recurrence } = config;
   const secrets = scannerFor(config);
-  const learner = await startLearner({
-    ...{ source: nats.reviews, learnings: nats.learnings, projects: reader, logger, lifecycle },
-    command: projects.inBackground,
-    sessions: new SessionProjects({
-      log: nats.log,
-      sessions,
-      maxKnown: MAX_KNOWN_SESSIONS,
-      generationOf: (session) => generationOf(lifecycle, session),
-    }),
-    ...{ maxBodyBytes, maxDeliveries, ackWaitMs, recurrence, random: Math.random, secrets },
-  });
-  shutdown.add('the learner', () => learner.stop());
-
   const answer = createLearningsService({
     command,
     reader,
@@ -149,12 +130,11 @@ export async function serveLearnings(
     relevance,
     onChanged: (project) => unawaited(vectorise(project)),
   });
-  monitoring.metrics.add(backlogMetrics(LEARNER_CONSUMER, () => nats.reviews.backlog()));
   await serveMicro(nats.connection, serving, {
     name: LEARNINGS_SERVICE,
     description: 'Learnings and proposals of projects',
     what: 'the learnings service',
-    own: async () => ({ projectsInMemory: reader.size, backlog: await nats.reviews.backlog() }),
+    own: async () => ({ projectsInMemory: reader.size }),
     endpoints: guarded<Endpoint>(
       { ...config, logger, secrets },
       LEARNING_REQUEST_SUBJECTS.map((subject) => ({

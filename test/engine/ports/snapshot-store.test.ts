@@ -47,13 +47,13 @@ describe('on NATS', () => {
   }));
 
   snapshotStoreContract('on NATS, of learnings', async () => {
-    const bucket = await nats.connection.jetstream().views.kv('learning_snapshots', { bindOnly: true });
+    const bucket = await nats.connection.jetstream().views.kv('session_snapshots', { bindOnly: true });
     return {
       store: nats.learningSnapshots,
       other: other.learningSnapshots,
       maxBytes: MAX_BYTES,
       async damaged(project, text) {
-        await bucket.put(project, text);
+        await bucket.put(`project=${project}`, text);
       },
       close: async () => {},
     };

@@ -1,12 +1,7 @@
 import { expect } from 'vitest';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
-import {
-  LEARNER_CONSUMER,
-  parseDispatchSubject,
-  projectOf,
-  type Token,
-} from '../../../src/contracts/names.js';
+import { parseDispatchSubject, projectOf, type Token } from '../../../src/contracts/names.js';
 import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
@@ -47,7 +42,7 @@ export async function expectLearningsEnd(
   projects: readonly Token[],
   { removed }: Pick<LearningsAftermath, 'removed'> = {},
 ): Promise<void> {
-  await allDealtWith(ports, LEARNER_CONSUMER);
+  await allDealtWith(ports);
   for (const project of projects) {
     const replayed = await folded(ports, project, await beginning(project, removed?.get(project)));
     const stored = await folded(ports, project, ports.learningSnapshots);

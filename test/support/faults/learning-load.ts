@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import { LEARNER_CONSUMER, type Token, token } from '../../../src/contracts/names.js';
+import { type Token, token } from '../../../src/contracts/names.js';
 import { connectThroughline } from '../../../src/index.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import type { ThroughlineClient } from '../../../src/sdk/throughline-client.js';
@@ -71,7 +71,7 @@ export async function underLearningLoad(
       told,
       async pause() {
         await Promise.race([gate.close(), working]);
-        await allDealtWith(ports, LEARNER_CONSUMER);
+        await allDealtWith(ports);
       },
       resume: () => gate.open(),
       async decisions(count) {
@@ -83,7 +83,7 @@ export async function underLearningLoad(
     gate.over = true;
     gate.open();
     await working;
-    if (only.includes('learnings')) await expectLearningsEnd(load, PROJECTS, aftermath);
+    if (only.includes('extractor')) await expectLearningsEnd(load, PROJECTS, aftermath);
     await ports.close();
   }
   await expectNobodyConnected(server);

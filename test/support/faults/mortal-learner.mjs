@@ -1,4 +1,4 @@
-// The real learnings service on real ports, in a process that dies by SIGKILL at a named point, the N-th time that it
+// The real extractor and learnings service on real ports, in a process that dies by SIGKILL at a named point, the N-th time that it
 // comes there.
 // usage: node mortal-learner.mjs URL POINT N
 
@@ -8,6 +8,8 @@ import { Shutdown } from '../../../dist/engine/runtime/shutdown.js';
 import { watchConnection } from '../../../dist/nats/connection/connection-states.js';
 import { openSessions } from '../../../dist/services/common/open-sessions.js';
 import { countingLogger } from '../../../dist/services/common/service-metrics.js';
+import { serveExtractor } from '../../../dist/services/extractor/serve-extractor.js';
+import { reviewHarvest } from '../../../dist/services/learnings/review-harvest.js';
 import { openProjects, serveLearnings } from '../../../dist/services/learnings/serve-learnings.js';
 import { openMortal } from './mortality.mjs';
 
@@ -48,6 +50,12 @@ const monitoring = new Monitoring();
 const health = { host: 'here', uptimeMs: () => 0, connection: watchConnection(nats.connection), incidents };
 const serving = { config, logger, shutdown: new Shutdown(), health, monitoring };
 const ports = { ...nats, learnings, learningSnapshots };
-const sessions = openSessions(nats, config, logger, false);
-await serveLearnings(ports, await openProjects(ports, serving), sessions.reader, serving);
+const sessions = openSessions(nats, config, logger);
+const projects = openProjects(ports, serving);
+const harvest = reviewHarvest({
+  ...{ learnings, projects: projects.reader, command: projects.inBackground },
+  ...{ sessions: sessions.reader, recurrence: config.recurrence },
+});
+await serveExtractor(ports, serving, () => false, sessions.reader, undefined, harvest);
+await serveLearnings(ports, projects, sessions.reader, serving);
 console.log('ready');

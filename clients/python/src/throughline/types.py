@@ -1287,7 +1287,7 @@ FIXES: dict[str, str] = {
     "rate_limited": "wait details.retryAfterMs milliseconds and send it again",
     "deliveries_exhausted": "run \"throughline doctor\" to see why nothing could be stored, then \"throughline result retry\"",
     "token_invalid": "use 1 to 64 characters of A-Z a-z 0-9 _ and -",
-    "limit_reached": "finish or delete some of the items that the message counts; decide on proposals with \"throughline learning review\"",
+    "limit_reached": "finish or delete some of the items that the message counts; decide on proposals with \"throughline learning ls\"",
     "not_caught_up": "check with \"throughline admin health\" that the extractor answers, then ask again; take after from the PubAck of a result of the same session",
     "dispatch_rejected": "correct it with \"throughline result retry --file\", or publish a corrected result and name its sequence in after",
     "session_forgotten": "wait some seconds and send it again: a new session of that name then starts empty",

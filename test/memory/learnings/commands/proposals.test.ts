@@ -113,7 +113,7 @@ describe('learning.propose, while many proposals made by hand wait', () => {
     const source = session === undefined ? {} : { session };
     expect(project.refuses('learning.propose', { content: TEXT, source })).toMatchObject({
       code: 'limit_reached',
-      message: `${MAX_MANUAL_OF_SESSION} proposals made by hand ${of} are pending, and the limit is ${MAX_MANUAL_OF_SESSION}: decide on some first with "throughline learning review --project demo"`,
+      message: `${MAX_MANUAL_OF_SESSION} proposals made by hand ${of} are pending, and the limit is ${MAX_MANUAL_OF_SESSION}: decide on some first with "throughline learning ls --project demo"`,
     });
     // What stands there already is found again, and another session has places of its own.
     expect(project.does('learning.propose', { content: `${session} waits 1`, source })).toMatchObject({

@@ -1,0 +1,77 @@
+import { resultKey } from '../../contracts/accepted-result.js';
+import { EVENT_VERSION } from '../../contracts/event.js';
+import type { LearningEvent } from '../../contracts/learning-events.js';
+import { projectOf, type Token } from '../../contracts/names.js';
+import type { AnyResult, RoleResult } from '../../contracts/results.js';
+import type { ProjectCommander, ProjectReader, SessionReader } from '../../engine/folding/session-folding.js';
+import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
+import type { LearningLog } from '../../engine/ports/session-log.js';
+import type { LearningDecision } from '../../memory/learnings/decide-learning.js';
+import { demandsOf, dueProposals, type Proposed } from '../../memory/learnings/harvest.js';
+import type { LearningState } from '../../memory/learnings/learnings-state.js';
+import { type Forgetting, generationGuard } from '../common/open-sessions.js';
+
+interface ReviewHarvestOptions {
+  readonly learnings: LearningLog;
+  readonly sessions: SessionReader;
+  readonly projects: ProjectReader;
+  readonly command: ProjectCommander;
+  /** Number of tasks that must make a demand before it is proposed. */
+  readonly recurrence: number;
+  /** Default: no session is forgotten. */
+  readonly lifecycle?: Forgetting;
+}
+
+/** A review whose event is stored. */
+export interface StoredReview {
+  readonly session: Token;
+  readonly returned: RoleResult;
+  readonly delivery: Pick<DispatchDelivery, 'sequence' | 'at' | 'messageId'>;
+}
+
+export type ReviewHarvest = (review: StoredReview) => Promise<void>;
+
+/** Returns true if the harvest may learn from the result; work from before the session is skipped. */
+export function isHarvested({ history, issues, required_fixes }: AnyResult): boolean {
+  return history !== true && (issues ?? []).length + (required_fixes ?? []).length > 0;
+}
+
+/**
+ * Learns from reviews: records the demands of each in the project's log, and proposes what was demanded in enough tasks.
+ *
+ * The extractor hands a review over after storing its event and before acknowledging it. After a crash in between the
+ * dispatch is redelivered and handed over again: the fold counts the demands of a dispatch once.
+ */
+export function reviewHarvest(options: ReviewHarvestOptions): ReviewHarvest {
+  const { learnings, sessions, projects, command, recurrence, lifecycle } = options;
+  return async ({ session, returned, delivery }) => {
+    const assertSameGeneration = await generationGuard(lifecycle, session);
+    const project = projectOf((await sessions.load(session)).folded.state.charter.project);
+    const demands = demandsOf(project, returned.result);
+    if (demands.length === 0) return;
+    const { sequence: dispatch, at } = delivery;
+    const data = { session, dispatch, task: returned.result.task_id, demands };
+    const event: LearningEvent = { v: EVENT_VERSION, type: 'observed', at, data };
+    // A republished review is the same review.
+    const key = resultKey(returned, delivery.messageId);
+    const name = key === undefined ? String(dispatch) : `${session}:${key}`;
+    await assertSameGeneration();
+    await learnings.append(project, event, { messageId: `observed:${name}` });
+    await assertSameGeneration();
+    const { state } = (await projects.load(project)).folded;
+    const ids = demands.map(({ id }) => id);
+    for (const { data: due } of dueProposals(state, ids, recurrence)) {
+      const again = (current: LearningState) => dueProposals(current, [due.proposal], recurrence);
+      await command(project, 'propose', proposing(again));
+    }
+  };
+}
+
+/** Decides to append the first proposal that is still due; another process may have been first. */
+export function proposing(due: (state: LearningState) => readonly Proposed[]) {
+  return (state: LearningState): LearningDecision => {
+    const [event] = due(state);
+    const reply = () => ({});
+    return event === undefined ? { kind: 'answer', reply } : { kind: 'append', event, reply };
+  };
+}
