@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { evolve } from '../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import {
   checkTemplate,
@@ -100,17 +98,6 @@ describe('the variables of an iteration template', () => {
 });
 
 describe('an iteration prompt', () => {
-  it('an iteration prompt is the same bytes from the same events: live, replayed, and from a snapshot', () => {
-    const played = full();
-    const live = compiled(played.state, { explain: true });
-    expect(compiled(played.state, { explain: true })).toEqual(live);
-    const replayed = played.events.reduce(evolve, emptyState('demo'));
-    expect(compiled(replayed, { explain: true })).toEqual(live);
-    const decoded = decodeSnapshot('demo', encodeSnapshot(played.state, '2030-01-01T00:00:00.000Z'));
-    if (!decoded.ok) throw new Error(decoded.reason);
-    expect(compiled(decoded.state, { explain: true })).toEqual(live);
-  });
-
   it('an iteration prompt counts ages from the time of the request, and says none without one', () => {
     const played = new Played().after('inbox-add', { content: 'x' });
     const sent = played.state.lastEventAt;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { INDEX_BUCKET, indexSubject } from '../../../src/contracts/names.js';
 import { MemorySessionIndex } from '../../doubles/memory-session-index.js';
-import { newSession, openPorts, twoOnNats } from './opened.js';
+import { newSession, twoOnNats } from './opened.js';
 import { entry, sessionIndexContract } from './session-index.contract.js';
 
 const memory = new MemorySessionIndex();
@@ -55,13 +55,5 @@ describe('on NATS', () => {
     await expect(opened.nats.index.put(entry(session, 1))).rejects.toMatchObject({ code: 'unavailable' });
     expect(await opened.nats.index.put(entry(session, 1))).toBe('saved');
     expect(await opened.other.index.epoch()).not.toBe(before);
-  });
-
-  it('the index of sessions on NATS is unavailable on a closed connection', async () => {
-    const ports = await openPorts(opened.nats.server.url);
-    await ports.close();
-    const unavailable = expect.objectContaining({ code: 'unavailable' });
-    await expect(ports.index.put(entry(newSession('closed'), 1))).rejects.toEqual(unavailable);
-    await expect(ports.index.epoch()).rejects.toEqual(unavailable);
   });
 });

@@ -2,7 +2,7 @@ import type { KV } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { TELEMETRY_BUCKET } from '../../../src/contracts/names.js';
 import { MemoryTelemetryStore } from '../../doubles/memory-telemetry-store.js';
-import { newSession, openPorts, twoOnNats } from './opened.js';
+import { newSession, twoOnNats } from './opened.js';
 import { batch, telemetryStoreContract } from './telemetry-store.contract.js';
 
 telemetryStoreContract('in memory', async () => {
@@ -53,14 +53,5 @@ describe('on NATS', () => {
     expect(await opened.nats.telemetry.load(session)).toBeUndefined();
     await opened.nats.telemetry.add(session, 'a', batch(2));
     expect((await opened.other.telemetry.load(session))?.counts.compiles).toBe(1);
-  });
-
-  it('the telemetry store on NATS is unavailable on a closed connection', async () => {
-    const ports = await openPorts(opened.nats.server.url);
-    await ports.close();
-    const unavailable = expect.objectContaining({ code: 'unavailable' });
-    const session = newSession('closed');
-    await expect(ports.telemetry.load(session)).rejects.toEqual(unavailable);
-    await expect(ports.telemetry.add(session, 'a', batch(1))).rejects.toEqual(unavailable);
   });
 });

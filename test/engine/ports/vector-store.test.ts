@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { VECTOR_BUCKET } from '../../../src/contracts/names.js';
 import { MemoryVectorStore } from '../../doubles/memory-vector-store.js';
 import { learningId } from '../../support/learning-maps.js';
-import { newSession, openPorts, twoOnNats } from './opened.js';
+import { newSession, twoOnNats } from './opened.js';
 import { vectorStoreContract } from './vector-store.contract.js';
 
 vectorStoreContract('in memory', async () => {
@@ -85,15 +85,5 @@ describe('on NATS', () => {
     // Also for readers of the previous vector.
     expect((await opened.other.vectors.read(project, through)).vectors).toHaveLength(1);
     expect(await opened.other.vectors.epoch()).not.toBe(epoch);
-  });
-
-  it('the vector store on NATS is unavailable on a closed connection', async () => {
-    const ports = await openPorts(opened.nats.server.url);
-    await ports.close();
-    const project = newSession('closed');
-    await expect(ports.vectors.read(project, 0)).rejects.toMatchObject({ code: 'unavailable' });
-    await expect(ports.vectors.put(project, learningId(1), one)).rejects.toMatchObject({
-      code: 'unavailable',
-    });
   });
 });

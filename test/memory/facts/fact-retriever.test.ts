@@ -95,13 +95,6 @@ describe('the retriever', () => {
     ]);
   });
 
-  it('the retriever gives no more than maxFacts, the best ones', () => {
-    const facts = [fact({ subject: 'x' }), fact({ subject: 'store' }), fact({ subject: 'session/store' })];
-    const retriever = retrieverOf(facts);
-    expect(subjects(retriever.retrieve(query({ maxFacts: 2 })))).toEqual(['session/store', 'store']);
-    expect(retriever.retrieve(query({ maxFacts: 0 }))).toEqual([]);
-  });
-
   it('the retriever stops at the first fact that is over the token budget', () => {
     const facts = [
       fact({ subject: 'aaaa', relation: 'bbbb', object: 'cccc', sourceSequence: 3 }),

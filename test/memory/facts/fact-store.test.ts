@@ -72,29 +72,6 @@ describe('between dispatches', () => {
 });
 
 describe('within one dispatch', () => {
-  it('three required fixes of one dispatch stay three', () => {
-    const store = storeOf(factsFrom(1, reviewer({ required_fixes: ['a', 'b', 'c'] })));
-    expect(valid(store)).toEqual([
-      'task:1 reviewed_as needs_changes',
-      'task:1 must_fix a',
-      'task:1 must_fix b',
-      'task:1 must_fix c',
-    ]);
-  });
-
-  it('required fixes are replaced together by those of the next review, also when that one arrives first', () => {
-    const before = factsFrom(1, reviewer({ required_fixes: ['a', 'b', 'c'] }));
-    const after = factsFrom(2, reviewer({ required_fixes: ['c', 'd'] }));
-    for (const store of [storeOf(before, after), storeOf(after, before)]) {
-      expect(valid(store)).toEqual([
-        'task:1 reviewed_as needs_changes',
-        'task:1 must_fix c',
-        'task:1 must_fix d',
-      ]);
-      expect(store.size()).toBe(7);
-    }
-  });
-
   it('failures of one test run stay side by side until the next run', () => {
     const failed = implementer({ tests: [{ command: 't', passed: false, failures: ['a', 'b'] }] });
     const passed = implementer({ task_id: '2', tests: [{ command: 't', passed: true }] });
@@ -309,28 +286,6 @@ describe('findings', () => {
   const openOf = (store: InMemorySessionFactStore, relation = 'issue') =>
     sayings(store.getValid().filter((held) => held.relation === relation));
 
-  it('a finding stays open when a review of another task finds something in the same file', () => {
-    const leak = factsFrom(1, review('1', 'leaks'));
-    const nit = factsFrom(2, review('2', 'a typing error'));
-    for (const store of [storeOf(leak, nit), storeOf(nit, leak)]) {
-      expect(openOf(store)).toEqual(['src/a.ts issue leaks', 'src/a.ts issue a typing error']);
-    }
-  });
-
-  it.each([
-    ['finds something in another file', { issues: [issue('slow', 'src/b.ts')] }, ['src/b.ts issue slow']],
-    ['is blocked and finds nothing', { assessment: 'blocked' as const }, []],
-    ['asks for changes without naming any', {}, []],
-    ['approves', { assessment: 'approved' as const }, []],
-  ])('a review replaces all findings of the last review of its task when it %s', (_what, again, open) => {
-    const first = factsFrom(1, reviewer({ required_fixes: ['close it'], issues: [issue('leaks')] }));
-    const second = factsFrom(2, reviewer(again));
-    for (const store of [storeOf(first, second), storeOf(second, first)]) {
-      expect(openOf(store)).toEqual(open);
-      expect(openOf(store, 'must_fix')).toEqual([]);
-    }
-  });
-
   it('a finding is not closed by a result that only claims to be a review', () => {
     const found = factsFrom(1, review('1', 'leaks'));
     const claimed = fact({
@@ -404,13 +359,6 @@ describe('asking', () => {
       'b modified_by task:1',
       'src/a.ts modified_by task:1',
     ]);
-  });
-
-  it('asking gives the oldest dispatch first, whatever came first', () => {
-    const store = storeOf(
-      ...[5, 2, 9].map((sourceSequence) => [fact({ sourceSequence, subject: `${sourceSequence}` })]),
-    );
-    expect(store.getValid().map((held) => held.sourceSequence)).toEqual([2, 5, 9]);
   });
 });
 

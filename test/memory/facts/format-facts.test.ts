@@ -39,19 +39,6 @@ describe('a line', () => {
     expect(line(room + 1)).toHaveLength(120);
   });
 
-  it('a fact line keeps its suffix when the subject alone is too long', () => {
-    const line = factLine(fact({ subject: `src/${'d'.repeat(190)}.ts`, sourceTaskId: '2.1' }));
-    expect(line).toBe(`- src/${'d'.repeat(100)}... [task:2.1]`);
-    expect(line).toHaveLength(120);
-  });
-
-  it('a fact line counts characters, and splits none', () => {
-    const line = factLine(fact({ object: '😀'.repeat(110) }));
-    expect(lengthOf(line)).toBe(120);
-    expect(line.isWellFormed()).toBe(true);
-    expect(line.endsWith('😀... [task:1]')).toBe(true);
-  });
-
   it('a fact line clips even a task id, and closes the bracket behind it', () => {
     const line = factLine(fact({ subject: 's'.repeat(150), sourceTaskId: 'T'.repeat(128) }));
     expect(line).toHaveLength(120);
@@ -71,12 +58,6 @@ describe('a line', () => {
   ])('a fact line cannot be forged: %s', (_what, object, expected) => {
     // Overridden, as a foreign writer of session events might: not what recordedFact() gives.
     expect(factLine({ ...fact({ relation: 'issue' }), object })).toBe(expected);
-  });
-
-  it('a fact line cannot be forged by a task id', () => {
-    expect(factLine(fact({ object: 'x', sourceTaskId: '1] y [task:9' }))).toBe(
-      '- src/a.ts modified_by x [task:1 y (task:9)]',
-    );
   });
 
   it('a fact line is at most 120 characters with one provenance, at its end, whatever the words are', () => {

@@ -75,17 +75,6 @@ describe('a proposal', () => {
     expect(state.entries.get(id)?.learning).toBe(state.active.get(id));
   });
 
-  it('a rejected proposal does not become a learning', () => {
-    const state = folded(proposed(TEXT), rejected);
-    expect(state.active.size).toBe(0);
-    expect(state.entries.get(id)?.proposal).toMatchObject({
-      status: 'rejected',
-      decidedBy: 'bob',
-      decidedAt: timeOf(120),
-      reason: 'no',
-    });
-  });
-
   it('a proposal keeps its first decision', () => {
     const one = folded(proposed(TEXT), rejected, accepted(TEXT));
     expect(one.entries).toEqual(folded(proposed(TEXT), rejected).entries);
@@ -144,33 +133,6 @@ describe('a proposal', () => {
 describe('a learning', () => {
   const given = [proposed(TEXT, { tags: ['api'] }), accepted(TEXT)];
 
-  it('a learning is changed by an edit under the same id; what was proposed stays on record', () => {
-    const state = folded(...given, edited);
-    expect(state.active.get(id)).toMatchObject({ id, content: 'Name it', tags: ['x'], type: 'insight' });
-    expect(state.entries.get(id)?.learning).toBe(state.active.get(id));
-    expect(state.entries.get(id)?.proposal).toMatchObject({ content: TEXT, tags: ['api'] });
-  });
-
-  it('a retracted learning is out of force, and says who took it back', () => {
-    const state = folded(...given, retracted);
-    expect(state.active.size).toBe(0);
-    expect(state.entries.get(id)).toMatchObject({
-      learning: { content: TEXT },
-      retired: { how: 'retracted', at: timeOf(180), by: 'bob', reason: 'old' },
-    });
-  });
-
-  it('a superseded learning is out of force, and says what took its place', () => {
-    const state = folded(...given, proposed(OTHER), accepted(OTHER), superseded);
-    expect([...state.active.keys()]).toEqual([idOf(OTHER)]);
-    expect(state.entries.get(id)?.retired).toEqual({
-      how: 'superseded',
-      at: timeOf(300),
-      by: 'bob',
-      replacement: idOf(OTHER),
-    });
-  });
-
   it('a learning is taken away once: what comes later changes nothing', () => {
     const state = folded(...given, retracted, superseded, edited);
     expect(state.entries).toEqual(folded(...given, retracted).entries);
@@ -185,15 +147,6 @@ describe('a merge', () => {
     accepted(TEXT),
     proposed(OTHER, { evidence, method: 'recurring_fix' }),
   ];
-
-  it('a merge adds the evidence to the learning and makes no new one, and is on record', () => {
-    const state = folded(...given, merged);
-    expect([...state.active.keys()]).toEqual([id]);
-    expect(state.active.get(id)?.evidence.map(({ dispatch }) => dispatch)).toEqual([3, 9]);
-    const { proposal, learning } = state.entries.get(idOf(OTHER)) ?? {};
-    expect(proposal).toMatchObject({ status: 'accepted', mergedInto: id, decidedBy: 'bob', evidence });
-    expect(learning).toBeUndefined();
-  });
 
   it('a merge lets what reviews demand later in the words of one count for the other', () => {
     const demands = [{ id: idOf(OTHER), kind: 'fix', text: OTHER } as const];

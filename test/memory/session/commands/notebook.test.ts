@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { NOTE_TYPES } from '../../../../src/contracts/session-meta-events.js';
 import { decide } from '../../../../src/memory/session/commands/decide-session.js';
 import { argumentsOf, Played, timeAt } from '../../../support/played.js';
 
@@ -21,12 +20,6 @@ describe('note-add', () => {
         updated_at: timeAt(1),
         iteration: 1,
       },
-    });
-  });
-
-  it.each(NOTE_TYPES)('note-add takes the type %s', (type) => {
-    expect(new Played().when('note-add', { content: 'x', type })).toMatchObject({
-      reply: { note: { type } },
     });
   });
 

@@ -40,12 +40,6 @@ describe('task-add', () => {
     expect(played.when('task-add', { content: 'l' })).toMatchObject({ reply: { task: { id: 'TAS-12' } } });
   });
 
-  it.each([0, 1, 2, 3, 4])('task-add takes priority %i', (priority) => {
-    const { event, reply } = new Played().when('task-add', { content: 'x', priority });
-    expect(event).toMatchObject({ data: { priority } });
-    expect(reply).toMatchObject({ task: { priority } });
-  });
-
   it.each([-1, 5, 1.5, Number.NaN, '0', null])(
     'task-add refuses %j as a priority and says which there are',
     (priority) => {
