@@ -35,6 +35,7 @@ const WHEN: Readonly<Record<SessionEvent['type'], string>> = {
   'session.archived': 'the session takes no more results',
   'session.reopened': 'an archived session accepts results again',
   'session.checkpoint': 'the whole state, so that what came before may be removed',
+  'session.history': 'a session was imported: an event of its file, which is listed and changes nothing',
   'run.initialized': 'the session follows a plan from now on',
   'run.ended': 'the session follows no plan any more',
   'progress.rebuilt': 'the file of the plan was read again, and had changed',

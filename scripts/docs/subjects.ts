@@ -98,14 +98,14 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
   },
   [names.LIFECYCLE_BUCKET]: {
     key: '`archived.<session>`, `forgotten.<hash>`, `dispatches`',
-    holds: 'archived, imported and forgotten sessions, and the newest dispatch number',
+    holds: 'archived and forgotten sessions, and the newest dispatch number',
     written: 'services that archive, import and forget, and `keeper`',
     kept: 'the newest',
   },
   [names.LEASE_BUCKET]: {
-    key: '`run.<hash>`, `import.<hash>`, `forget`, `retention`',
+    key: '`run.<hash>`, `forget`, `retention`',
     holds:
-      'which run works on a task of a session now, and which process imports, forgets or follows the rules of retention',
+      'which run works on a task of a session now, and which process forgets or follows the rules of retention',
     written: `\`${TOOLS_SERVICE}\`, \`${names.KEEPER_SERVICE}\``,
     kept: 'until its time to live has passed: 30 s after the last heartbeat of a run, 10 s of another process',
   },
@@ -186,7 +186,6 @@ const HEADERS: Readonly<Record<keyof typeof names.HEADERS, string>> = {
   dispatchSubject: `${ON_REJECTED}: where it was published`,
   dispatchTime: `${ON_REJECTED}: when it was published`,
   retryId: `${ON_REJECTED}: the id that a retry publishes it under`,
-  void: 'an empty message of our own, which moves the numbers of a stream up and is removed again',
   part: `${ON_REJECTED}, stored in several messages since one cannot hold it: which part this is`,
   parts: 'the same: how many parts there are',
 };

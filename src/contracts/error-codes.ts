@@ -86,11 +86,6 @@ export const ERROR_TEXTS = {
       '"throughline session import" of a file whose session is here, archived ones included, or was imported before',
     fix: 'import it under another name with --as NAME; "throughline session rm" erases the one that is here',
   },
-  session_importing: {
-    about: 'the session is being imported: it is not one yet',
-    cause: '"throughline session import" is running, or was interrupted',
-    fix: 'wait until it is done, or run it again with the same file; "throughline session rm" removes what is there',
-  },
   not_found: {
     about: 'what was asked for does not exist',
     cause: 'a wrong id or session, or something that was deleted meanwhile',

@@ -117,7 +117,6 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   not_caught_up: 409,
   session_forgotten: 409,
   session_exists: 409,
-  session_importing: 409,
   dispatch_rejected: 422,
   stored_reply: 409,
   too_large: 413,

@@ -32,17 +32,15 @@ export interface DecidedOn {
   readonly decidedOn?: number;
 }
 
-/** Derives the fields from the append's expectation, unless `decided` overrides it. */
+/** Derives the fields from the append's expectation. */
 export function decidedBy({
-  decided,
   expectedSequence: after,
   decidedOn,
 }: {
-  readonly decided?: DecidedOn;
   readonly expectedSequence?: number;
   readonly decidedOn?: number;
 }): DecidedOn {
-  return decided ?? { ...(after !== undefined && { after }), ...(decidedOn !== undefined && { decidedOn }) };
+  return { ...(after !== undefined && { after }), ...(decidedOn !== undefined && { decidedOn }) };
 }
 
 /** An event with its position in its log; `sequence` increases, but may have gaps. */

@@ -16,17 +16,6 @@ const archived = z.object({
   idle_since: timestamp.optional(),
   /** Its log has not been replaced by its checkpoint yet. */
   pending: z.literal(true).optional(),
-  /** Set during an import: only the import may add events. */
-  importing: z
-    .object({
-      /** SHA-256 of the file. */
-      file: z.string(),
-      /** The highest dispatch that its events name. */
-      dispatches: z.int().nonnegative(),
-      /** True once every process knows of it and new results have higher numbers. */
-      ready: z.boolean(),
-    })
-    .optional(),
 });
 
 const forgotten = z.object({

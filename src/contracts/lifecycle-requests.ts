@@ -4,26 +4,23 @@ import { ROLES } from './kinds.js';
 import { RETENTION_ACTIONS } from './lifecycle-record.js';
 import { taskId } from './results.js';
 import { sessionFileEvent } from './session-file.js';
+import { checkpointEvent } from './session-meta-events.js';
 import { between, cursor, limit, sessionName, text, tool, toolOfAny, toolOfNone } from './tool-shape.js';
 
 const MOST_EVENTS = 1000;
 
 export const EXPORT_TOOLS = {
   'session-export': tool('list the events of the session whole, the oldest first', '', { cursor }),
-  'session-import': tool(
-    'take in the events of a file, a page at a time',
-    '--file 0f3a --dispatches 0 --done',
-    {
-      file: z.string().min(1).max(64).describe('The SHA-256 in the last line of the file.'),
-      dispatches: z.int().nonnegative().describe('The highest DISPATCH sequence that the file names.'),
-      events: z
-        .array(sessionFileEvent)
-        .max(MOST_EVENTS, `must be at most ${MOST_EVENTS}`)
-        .optional()
-        .describe('The next events of the file. Without it: the progress.'),
-      done: z.boolean().default(false).describe('All events are sent: finish the import.'),
-    },
-  ),
+  'session-import': tool('make a session from a state, or add the history of an imported one', '--id 4f1c', {
+    id: text(64).describe('Unique to this import: a repeated request is stored once.'),
+    checkpoint: checkpointEvent.optional().describe('The state that the new session begins with.'),
+    history: z
+      .array(sessionFileEvent.shape.event)
+      .max(MOST_EVENTS, `must be at most ${MOST_EVENTS}`)
+      .default([])
+      .describe('Next events of the file: they are listed, and change nothing.'),
+    from: z.int().nonnegative().default(0).describe('Number of events of the history before these.'),
+  }),
 } as const;
 
 const dryRun = z.boolean().default(false).describe('Only count what would be erased.');

@@ -43,8 +43,6 @@ function quotedName(value: string): string {
 const MAX_QUOTED = 80;
 
 export const DISPATCH_STREAM = 'DISPATCH';
-/** Moves the stream's sequence up; never holds a result. */
-export const VOID_DISPATCHES = 'dispatch.void';
 export const DISPATCH_SUBJECTS = 'dispatch.>';
 export const EXTRACTOR_CONSUMER = 'extractor';
 export const REJECTED_STREAM = 'DISPATCH_REJECTED';
@@ -111,8 +109,6 @@ export const HEADERS = {
   dispatchSubject: 'Throughline-Dispatch-Subject',
   dispatchTime: 'Throughline-Dispatch-Time',
   retryId: 'Throughline-Retry-Id',
-  /** An empty message that only moves a stream's sequence up. */
-  void: 'Throughline-Void',
   part: 'Throughline-Part',
   parts: 'Throughline-Parts',
 } as const;

@@ -114,7 +114,8 @@ const factRetracted = eventOf('fact.retracted', {
   fact: recordedFact.describe('The fact as it was.'),
   source: z
     .object({
-      ...{ sequence, task: taskId, at: dispatch.at },
+      sequence: z.int().describe('Sequence in the DISPATCH stream; 0 or less for an imported result.'),
+      ...{ task: taskId, at: dispatch.at },
       role: z.enum(ROLES).describe('The role that it was published with.'),
       event: z.int().nonnegative().describe("Sequence of its event in the session's stream."),
       history: z.literal(true).optional().describe('It is from before the session.'),
@@ -177,6 +178,7 @@ const NO_COMMANDS: ReadonlySet<string> = new Set([
   'fact.retracted',
   'fact.vectors',
   'trace.appended',
+  'session.history',
 ] satisfies SessionEvent['type'][]);
 
 export const SESSION_EVENTS: EventFormat<SessionEvent> = {

@@ -17,8 +17,6 @@ export const sessionFileHead = z.object({
     `must be ${SESSION_FILE_VERSION}: a later version has written this file`,
   ),
   session: z.string(),
-  project: z.string().optional(),
-  sequence: z.int().positive(),
   /** Version of the product. */
   version: z.string(),
   at: timestamp,
@@ -26,20 +24,17 @@ export const sessionFileHead = z.object({
 
 const place = z.int().nonnegative().optional();
 export const sessionFileEvent = z.object({
-  sequence: z.int().positive().describe('Its number in the file: 1, 2, 3 …'),
-  after: place.describe('The number of the event that it was stored directly after.'),
-  decidedOn: place.describe('The number of the event that it was decided on.'),
+  sequence: z.int().positive().describe('Its sequence in the log that was exported.'),
+  after: place.describe('The sequence that it was stored directly after.'),
+  decidedOn: place.describe('The sequence that it was decided on.'),
   event: sessionEvent.describe('The event.'),
 });
 
 /** Number of events, and the SHA-256 of all lines before it with their line breaks. */
 export const sessionFileEnd = z.object({
-  events: z.int().nonnegative(),
+  events: z.int().positive('must be 1 or more: there is nothing to import'),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
-
-export type SessionFileHead = z.output<typeof sessionFileHead>;
-export type SessionFileEnd = z.output<typeof sessionFileEnd>;
 
 /** Leaves out absent fields, as a log does. */
 export function placed({

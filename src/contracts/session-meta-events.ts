@@ -129,23 +129,32 @@ export const lifecycleEvents = [
   eventOf('session.reopened', { reason: z.string().optional().describe('Why, in words.') }),
 ] as const;
 
-const CHECKPOINT_REASONS = ['archived', 'truncated'] as const;
+const CHECKPOINT_REASONS = ['archived', 'imported'] as const;
 
 /**
  * Replaces the state when folded, so that older events may be removed. Stored only directly after the event that it was
  * made at; everything before counts as at its sequence.
  */
+export const checkpointEvent = eventOf('session.checkpoint', {
+  state: z.string().describe('The state: JSON of version and state as in a snapshot, gzip, Base64.'),
+  reason: z.enum(CHECKPOINT_REASONS).describe('`archived`, or `imported` from a session file.'),
+  events: z.int().nonnegative().optional().describe('Number of events that it replaces, if known.'),
+  newest_dispatch: z
+    .object({
+      sequence: z.int().positive().describe('Sequence in the DISPATCH stream.'),
+      at: timestamp.describe('When it was published, ISO 8601 in UTC.'),
+    })
+    .optional()
+    .describe('The newest counted result.'),
+});
+
 export const checkpointEvents = [
-  eventOf('session.checkpoint', {
-    state: z.string().describe('The state: JSON of version and state as in a snapshot, gzip, Base64.'),
-    reason: z.enum(CHECKPOINT_REASONS).describe('`archived`, or `lost` if the first events are gone.'),
-    events: z.int().nonnegative().optional().describe('Number of events that it replaces, if known.'),
-    newest_dispatch: z
-      .object({
-        sequence: z.int().positive().describe('Sequence in the DISPATCH stream.'),
-        at: timestamp.describe('When it was published, ISO 8601 in UTC.'),
-      })
-      .optional()
-      .describe('The newest counted result.'),
+  checkpointEvent,
+  // An event of a session file: history, which the checkpoint at the beginning contains already.
+  eventOf('session.history', {
+    event: z
+      .object({ type: z.string().describe('Type of the event.') })
+      .catchall(z.unknown().describe('Further fields.'))
+      .describe('The event as its file has it.'),
   }),
 ] as const;

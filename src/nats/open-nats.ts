@@ -9,7 +9,6 @@ import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
 import { DispatchNumbers } from './jetstream/dispatch-numbers.js';
 import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/layout-record.js';
-import { raiseDispatches } from './jetstream/repair-streams.js';
 import { ServerClock } from './jetstream/server-clock.js';
 import {
   ensureDispatchStream,
@@ -52,8 +51,6 @@ export interface NatsPorts {
   openLifecycle(): Promise<NatsSessionLifecycle>;
   /** Opens the server's clock; requires the bucket of snapshots. */
   openClock(): Promise<ServerClock>;
-  /** Raises the dispatch numbers for at most `mostMs`, and returns the number reached. Can be repeated. */
-  raiseDispatches(to: number, mostMs: number): Promise<number>;
   /** Flushes and closes. Consumers and services must be stopped before. */
   close(): Promise<void>;
 }
@@ -150,7 +147,6 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       leases: new KvLease(connection, bucketOptions),
       openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
       openClock: () => ServerClock.open(connection, `KV_${SNAPSHOT_BUCKET}`, timeoutMs),
-      raiseDispatches: (to, mostMs) => raiseDispatches(ports, to, mostMs),
       async close() {
         publisher.close();
         await closeConnection(connection);

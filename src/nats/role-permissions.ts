@@ -27,7 +27,6 @@ import {
   TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
-  VOID_DISPATCHES,
 } from '../contracts/names.js';
 import {
   isWideTool,
@@ -97,8 +96,6 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
       ...[...EVENTS, LEARNINGS_SUBJECTS, PROMPTS_SUBJECTS, rejectedSubjects(undefined, undefined)],
       // Retries rejected results for operators.
       ...DISPATCHES,
-      // Raises numbers beyond those in imported sessions.
-      VOID_DISPATCHES,
       ...BUCKETS.map((bucket) => `$KV.${bucket}.>`),
       // The health of all services and the server.
       ...['$SRV.STATS.*', '$JS.API.INFO'],

@@ -12,8 +12,6 @@ export class MemorySessionLifecycle implements SessionLifecycle {
   readonly #archived = new Map<Token, Archived>();
   readonly #forgotten = new Map<string, Forgotten>();
   readonly #listeners = new Set<(change: LifecycleChange) => void>();
-  /** Simulates another process between the read and the write of the next change. */
-  between: (() => Promise<unknown>) | undefined;
 
   archived(session: Token): Archived | undefined {
     return this.#archived.get(session);
@@ -39,21 +37,14 @@ export class MemorySessionLifecycle implements SessionLifecycle {
   }
 
   async change(session: Token, decide: DecideArchived): Promise<boolean> {
-    for (;;) {
-      const there = this.#archived.get(session);
-      const next = decide(there);
-      if (next === 'keep') return false;
-      const { between } = this;
-      this.between = undefined;
-      await between?.();
-      if (this.#archived.get(session) !== there) continue;
-      if (next === 'remove') this.#remove(session);
-      else {
-        this.#archived.set(session, { v: 1, status: 'archived', ...next });
-        this.#tell({ kind: 'archived', session });
-      }
-      return true;
+    const next = decide(this.#archived.get(session));
+    if (next === 'keep') return false;
+    if (next === 'remove') this.#remove(session);
+    else {
+      this.#archived.set(session, { v: 1, status: 'archived', ...next });
+      this.#tell({ kind: 'archived', session });
     }
+    return true;
   }
 
   async forgetting(session: Token, given: ForgottenAt | NextRecord): Promise<boolean> {

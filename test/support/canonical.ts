@@ -1,15 +1,9 @@
 import type { StoredEvent } from '../../src/contracts/session-events.js';
-import { CanonicalState, CopiedSequences, rankedNext } from '../../src/memory/session/copied-events.js';
-import type { SessionLimits } from '../../src/memory/session/session-state.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
+import { emptyState, type SessionLimits } from '../../src/memory/session/session-state.js';
 
-/** Renumbers events to 1, 2, 3 …, so that two logs with the same events compare equal. */
-export function renumbered(events: Iterable<StoredEvent>): StoredEvent[] {
-  const ranks = new CopiedSequences();
-  return Array.from(events, (stored) => rankedNext(stored, ranks));
-}
-
-export function canonicalState(events: Iterable<StoredEvent>, limits?: SessionLimits): string {
-  const state = new CanonicalState(limits);
-  state.add(events);
-  return state.text();
+/** The state that events fold to, without the name of their session: equal states have equal texts. */
+export function canonicalState(events: readonly StoredEvent[], limits?: SessionLimits): string {
+  return encodeSnapshot(events.reduce(evolve, emptyState('_', limits)), '');
 }

@@ -32,13 +32,8 @@ export const EXPORT_REPLIES = {
   }),
   'session-import': z.object({
     session: z.string().describe('Name of the session.'),
-    state: z
-      .enum(['numbers', 'importing', 'done'])
-      .describe(
-        'numbers: DISPATCH sequences are still moved up, ask again; importing: events are accepted; done: it is a session.',
-      ),
-    events: count('Events of the file that are stored; send the next ones.'),
-    dispatches: place('Progress of numbers.').exactOptional(),
+    sequence: place('Sequence of its newest event that the import has stored; 0 for none.'),
+    skipped: count('Events of the history that are too large for a message, and left out.'),
   }),
 } as const;
 

@@ -1,4 +1,4 @@
-import type { DecidedOn, Stored } from '../../contracts/event.js';
+import type { Stored } from '../../contracts/event.js';
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { Token } from '../../contracts/names.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
@@ -63,8 +63,6 @@ export interface AppendOptions {
    * `expectedSequence`.
    */
   readonly decidedOn?: number;
-  /** Replaces the recorded position, for an event that is copied from another log. */
-  readonly decided?: DecidedOn;
   /** Idempotency key within the log's dedupe window: an optimisation only. */
   readonly messageId?: string;
 }

@@ -113,6 +113,13 @@ export class PastResults {
     this.#renew();
   }
 
+  /** Returns a copy whose results have lower sequences, 0 or less. */
+  lowered(by: number): PastResults {
+    const copy = this.copy();
+    copy.#rows = copy.#rows.map((row) => ({ ...row, sequence: Math.min(0, row.sequence - by) }));
+    return copy;
+  }
+
   copy(): PastResults {
     const copy = new PastResults(undefined, this.#limits);
     copy.#words = this.#words;

@@ -14,7 +14,7 @@ import { type SessionStateJson, stateFromJson, stateJson, stateToJson } from './
 export type Checkpoint = EventOf<'session.checkpoint'>;
 
 /** Larger than any state that fits one message compressed. */
-export const MAX_UNPACKED = 16 * 1024 * 1024;
+const MAX_UNPACKED = 16 * 1024 * 1024;
 
 const carried = z.object({ v: z.literal(SNAPSHOT_VERSION), state: stateJson });
 
@@ -51,35 +51,22 @@ export function carriedBy({ data }: Checkpoint, sequence: number): SessionStateJ
   try {
     text = gunzipSync(Buffer.from(data.state, 'base64'), { maxOutputLength: MAX_UNPACKED }).toString();
   } catch (cause) {
-    throw unreadable('it is not gzip and Base64', cause);
+    throw unreadable(`it is not gzip and Base64 of at most ${MAX_UNPACKED} bytes`, cause);
   }
   return movedTo(carriedIn(text), sequence);
 }
 
-/**
- * Parses the text of a checkpoint. Throws as `carriedBy`.
- *
- * @param look sees the value before it is validated
- */
-export function carriedIn(
-  text: string,
-  look?: (schema: typeof carried, json: unknown) => void,
-): SessionStateJson {
+function carriedIn(text: string): SessionStateJson {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
     throw unreadable('it is not JSON', cause);
   }
-  look?.(carried, json);
   const parsed = carried.safeParse(json);
   if (parsed.success) return parsed.data.state;
-  throw unreadable(issueIn(parsed.error));
-}
-
-/** Formats the first issue, with its path below `path`. */
-export function issueIn({ issues: [issue] }: z.ZodError, path: readonly PropertyKey[] = []): string {
-  return `${[...path, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'invalid'}`;
+  const [issue] = parsed.error.issues;
+  throw unreadable(`${issue?.path.join('.')}: ${issue?.message ?? 'invalid'}`);
 }
 
 /**
@@ -103,7 +90,9 @@ export function restoreCheckpoint(
     if (state.lastEventAt > restored.lastEventAt) restored.lastEventAt = state.lastEventAt;
     Object.assign(state, restored);
   } catch (error) {
-    if (isFirst || !(error instanceof ThroughlineError)) throw error;
+    // The packed numbers of past results are damaged.
+    const fault = error instanceof RangeError ? unreadable(`state.past: ${error.message}`, error) : error;
+    if (isFirst || !(fault instanceof ThroughlineError)) throw fault;
   }
 }
 
@@ -126,7 +115,7 @@ function countedAt({ late, late_floor: floor, ...counted }: CountedJson, event: 
   };
 }
 
-export function unreadable(why: string, cause?: unknown): ThroughlineError {
+function unreadable(why: string, cause?: unknown): ThroughlineError {
   return new ThroughlineError(
     'schema_invalid',
     `a checkpoint of the session cannot be read: ${why}. Use the version of Throughline that wrote it; if the log is damaged, restore a backup`,

@@ -52,7 +52,7 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
   readonly #fold: DispatchFold<Entry, Folded>;
   readonly #settledPart: Folded;
   #recent: Entry[];
-  readonly #counted: CountedDispatches;
+  #counted: CountedDispatches;
   /** The readers' view; computed lazily. */
   #current: Folded | undefined;
 
@@ -106,6 +106,14 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
       this.#fold.finish?.(this.#current);
     }
     return this.#current;
+  }
+
+  /** Folds all dispatches for good, and forgets that they counted: their numbers belong to another installation. */
+  settle(): void {
+    for (const entry of this.#recent) this.#fold.apply(this.#settledPart, entry);
+    this.#recent = [];
+    this.#counted = new CountedDispatches();
+    this.#current = undefined;
   }
 
   /** Changes the settled part by something other than a dispatch. */

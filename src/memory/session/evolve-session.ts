@@ -98,6 +98,8 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     case 'session.reopened':
       evolveCharter(state.charter, event);
       return state;
+    case 'session.history':
+      return state;
     case 'session.checkpoint':
       restoreCheckpoint(state, event, sequence, isFirst);
       return state;

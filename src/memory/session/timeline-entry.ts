@@ -2,7 +2,12 @@ import { isRole, verdictIn } from '../../contracts/kinds.js';
 import type { TimelineEntry, TimelineKind } from '../../contracts/replies/dispatch-result.js';
 import type { PromptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
-import type { FactRecorded, SessionEvent, StoredEvent } from '../../contracts/session-events.js';
+import {
+  type FactRecorded,
+  SESSION_EVENTS,
+  type SessionEvent,
+  type StoredEvent,
+} from '../../contracts/session-events.js';
 import { totalsOf } from '../../ledger/next-task.js';
 import { questionsOf } from '../../ledger/outcome-digest.js';
 import { clipText, counted, oneLine } from '../../shared/text.js';
@@ -20,7 +25,9 @@ function timelineKind(type: SessionEvent['type']): Exclude<TimelineKind, 'prompt
   return type === 'trace.appended' ? 'trace' : 'command';
 }
 
-export function timelineEntry({ sequence, event }: StoredEvent): TimelineEntry {
+export function timelineEntry({ sequence, event: stored }: StoredEvent): TimelineEntry {
+  // History is shown as the event that it holds, if this version reads it.
+  const event = (stored.type === 'session.history' && SESSION_EVENTS.parse(stored.data.event)) || stored;
   const { summary, ...said } = told(event);
   return {
     key: `e${sequence}`,
@@ -203,6 +210,8 @@ function summaryOf(event: Other): string {
       return event.data.reason === 'archived'
         ? 'older events were removed: the state is kept here'
         : 'the log begins here: the state is that of the events before';
+    case 'session.history':
+      return 'an event from before the import';
     case 'run.initialized':
       return `plan ${event.data.spec}: ${tasksOf(event.data.document)}`;
     case 'run.ended':

@@ -1,5 +1,4 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
-import { HEADERS, VOID_DISPATCHES } from '../../contracts/names.js';
 import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
 import { foreignDispatch } from './stored-replies.js';
 
@@ -70,12 +69,6 @@ export class NatsDelivery implements DispatchDelivery {
     this.body = message.data;
     const messageId = publishedUnder(this.headers);
     if (messageId !== undefined) this.messageId = messageId;
-  }
-
-  /** True for an empty message of our own. */
-  get isVoid(): boolean {
-    const isEmpty = this.subject === VOID_DISPATCHES && this.body.length === 0;
-    return isEmpty && this.headers?.has(HEADERS.void) === true;
   }
 
   get foreign(): string | undefined {

@@ -83,7 +83,7 @@ export class NatsDispatchSource implements DispatchSource {
         logger,
         batch: maxInHand,
         hasCapacity,
-        handler: (delivery) => (delivery.isVoid ? delivery.ack() : handler(delivery)),
+        handler,
         ensure: async () => {
           await this.#ensureStream();
           return Date.parse(await this.#ensureConsumer());

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Config, connectedRoots } from '../../config/config.js';
-import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
-import type { Archived } from '../../contracts/lifecycle-record.js';
+import { beingForgotten } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import { localTasksFile } from '../../engine/files/local-tasks-file.js';
 import { createCommander } from '../../engine/folding/commander.js';
@@ -126,7 +125,7 @@ export async function knownSessions(
 
 export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed'>;
 
-/** Redelivery delay for a result of a session that is being forgotten or imported, in milliseconds. */
+/** Redelivery delay for a result of a session that is being forgotten, in milliseconds. */
 export const HELD_BACK_MS = 1000;
 
 /** Decides if a result may become an event: never if it was stored before its session was forgotten, and later during that. */
@@ -135,8 +134,6 @@ export function admission(
   session: Token,
   dispatch: number,
 ): 'counts' | 'forgotten' | 'later' {
-  // Results must not interleave with the events of an imported file.
-  if (lifecycle?.archived(session)?.importing !== undefined) return 'later';
   const record = lifecycle?.forgotten(session);
   if (record === undefined) return 'counts';
   if (dispatch <= record.dispatches) return 'forgotten';
@@ -146,10 +143,9 @@ export function admission(
 /**
  * Returns the generation of a session: it changes when the session is forgotten, so that a state folded before is not used.
  *
- * @throws ThroughlineError `session_forgotten` while it is being forgotten, `session_importing` while it is being imported
+ * @throws ThroughlineError `session_forgotten` while it is being forgotten
  */
 export function generationOf(lifecycle: Forgetting, session: Token): string {
-  requireWhole(session, lifecycle.archived(session));
   const record = lifecycle.forgotten(session);
   if (record?.status === 'forgetting') throw beingForgotten(session);
   return record?.at ?? '';
@@ -171,13 +167,4 @@ export async function generationGuard(
     await lifecycle?.refreshed();
     if ((lifecycle && generationOf(lifecycle, session)) !== generation) throw beingForgotten(session);
   };
-}
-
-export function requireWhole(session: Token, record: Archived | undefined): void {
-  if (record?.importing !== undefined) throw importing(session);
-}
-
-export function importing(session: Token): ThroughlineError {
-  const message = `session ${session} is being imported. Where that was cut short, run "throughline session import" again with the same file, or "throughline session rm ${session}"`;
-  return new ThroughlineError('session_importing', message, { details: { session } });
 }

@@ -101,8 +101,6 @@ export class SessionKeeper {
     const { table, reader, index, writer, lifecycle, now } = this.#options;
     // Nothing new is written for a session that is being forgotten.
     if (lifecycle.forgotten(session)?.status === 'forgetting') return;
-    const archived = lifecycle.archived(session);
-    if (archived?.importing !== undefined) return this.moved(session);
     const begun = now();
     try {
       const assertSameGeneration = await generationGuard(lifecycle, session);

@@ -30,7 +30,7 @@ interface ArchiverOptions {
 export interface Archiver {
   /** @throws ThroughlineError `too_large` if the state does not fit one message: then nothing may be removed */
   requireCheckpointFits(session: Token): Promise<void>;
-  /** Brings the record in line with the session's events, except during an import. Throws as the ports do. */
+  /** Brings the record in line with the session's events. Throws as the ports do. */
   settle(session: Token): Promise<void>;
   /**
    * Replaces the log of an archived session by a checkpoint. Does nothing if the session has moved meanwhile: its record still
@@ -95,16 +95,14 @@ function checkpointEvent(
   return { v: EVENT_VERSION, type: 'session.checkpoint', at, id: newId(), data };
 }
 
-/** Decisions for `SessionLifecycle.change`. A record of an import in progress is changed only by that import. */
-
-export type OwnsRecord = (there: Archived | undefined) => boolean;
+/** Decisions for `SessionLifecycle.change`. */
 
 type Archiving = Pick<Archived, 'at' | 'reason' | 'idle_since'>;
 
 /** Archives a session whose log must still be compacted. A record of the same archiving stays. */
 export function archiving(archiving: Archiving): DecideArchived {
   return (there) => {
-    if (there?.importing !== undefined || there?.at === archiving.at) return 'keep';
+    if (there?.at === archiving.at) return 'keep';
     return { ...archiving, pending: true };
   };
 }
@@ -121,28 +119,7 @@ export function archivingDone(at: string): DecideArchived {
   };
 }
 
-export const reopened: DecideArchived = (there) => (there?.importing === undefined ? 'remove' : 'keep');
-
-/** Ends an import: the name becomes a session, archived or not. */
-export function importDone(ownsRecord: OwnsRecord, archiving: Archiving | undefined): DecideArchived {
-  return (there) => {
-    if (!ownsRecord(there)) return 'keep';
-    return archiving === undefined ? 'remove' : { ...archiving, pending: true };
-  };
-}
-
-export function releaseName(ownsRecord: OwnsRecord): DecideArchived {
-  return (there) => (ownsRecord(there) ? 'remove' : 'keep');
-}
-
-/** Marks an import as ready for events: all processes know that the name is reserved, and nothing is stored under it. */
-export function importReady(ownsRecord: OwnsRecord): DecideArchived {
-  return (there) => {
-    if (there?.importing === undefined || !ownsRecord(there)) return 'keep';
-    const { v: _, status: __, ...fields } = there;
-    return { ...fields, importing: { ...there.importing, ready: true } };
-  };
-}
+export const reopened: DecideArchived = () => 'remove';
 
 /**
  * Returns the time to record for an archived session. The event of an imported file may be older than the tombstone of the

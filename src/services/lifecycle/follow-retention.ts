@@ -56,8 +56,7 @@ function dueSession(
   const { at, known } = table.get(session) ?? {};
   const record = lifecycle.archived(session);
   const isLeaving = lifecycle.forgotten(session)?.status === 'forgetting';
-  if (at === undefined || known === undefined || isLeaving || record?.importing !== undefined)
-    return undefined;
+  if (at === undefined || known === undefined || isLeaving) return undefined;
   const project = projectOf(known.project);
   const archived = record && {
     at: Date.parse(record.at),

@@ -131,10 +131,7 @@ export async function sessionsOf(
     turns.run(async () => {
       const { session, known } = row;
       if (lifecycle.forgotten(session)?.status === 'forgetting') return [];
-      const record = lifecycle.archived(session);
       const isOurs = known !== undefined && projectOf(known.project) === project;
-      // An unfinished import cannot be read.
-      if (record?.importing !== undefined) return [];
       const isElsewhere = known !== undefined && !isOurs;
       if (isElsewhere && !table.isStale(row)) return [];
       const { state } = (await sessions.load(session)).folded;

@@ -32,7 +32,6 @@ import type {
 } from '../../engine/folding/session-folding.js';
 import { type Clock, clockBy, type Logger, systemClock } from '../../engine/ports/clients.js';
 import type { LeaseReader } from '../../engine/ports/lease-store.js';
-import { pause } from '../../engine/runtime/batched.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { decide } from '../../memory/session/commands/decide-session.js';
 import { answer } from '../../memory/session/commands/session-decision.js';
@@ -142,12 +141,8 @@ export async function serveTools(
       ...{ table: known.table, now: known.now, lifecycle, store: nats.retention, clock, logger },
       caughtUp: () => known.feed.catchUp(),
     }),
-    'session-export': createSessionExport({ ...nats, logger, maxReplyBytes }),
-    'session-import': createSessionImport({
-      ...nats,
-      ...sessions,
-      ...{ lifecycle, archiver, clock, newId: randomUUID, pause },
-    }),
+    'session-export': createSessionExport({ ...nats, maxReplyBytes }),
+    'session-import': createSessionImport({ ...nats, ...sessions, lifecycle, archiver }),
     ...createRejectedQueries({
       ...nats,
       maxBodyBytes: config.maxBodyBytes,

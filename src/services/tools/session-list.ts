@@ -90,7 +90,7 @@ export class SessionList {
     const leaving = new Set(lifecycle.unfinished());
     const isListed = (row: Row) => {
       const archived = lifecycle.archived(row.session);
-      if (archived?.importing !== undefined || leaving.has(row.session)) return false;
+      if (leaving.has(row.session)) return false;
       return fits(row, archived !== undefined);
     };
     const key = JSON.stringify(asked);

@@ -27,7 +27,6 @@ import { recordEntry, textOfEntry } from '../../memory/traces/record-entry.js';
 import { entryOfDispatch } from '../../memory/traces/session-traces.js';
 import { compactedReport, entryText, recentLines, summarise } from '../../memory/traces/trace-summary.js';
 import { clipText, quoted, type Tokenizer } from '../../shared/text.js';
-import { requireWhole } from '../common/open-sessions.js';
 import { eventsBackwards } from './timeline-service.js';
 
 interface TraceServiceOptions {
@@ -51,7 +50,6 @@ export async function appendTo(
   event: SessionEvent,
 ): Promise<number> {
   const archived = lifecycle?.archived(session);
-  requireWhole(session, archived);
   if (archived !== undefined) throw archivedFault(session, archived);
   const appended = await log.append(session, event);
   // Without an expected sequence there is no conflict.

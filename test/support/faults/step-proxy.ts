@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { VOID_DISPATCHES } from '../../../src/contracts/names.js';
 import { startListener } from '../listener.js';
 import { urlOnPort } from '../nats-server.js';
 
@@ -18,7 +17,6 @@ export async function startStepProxy(server: string, subjects: RegExp) {
   const { hostname, port } = new URL(server);
   let armed: { readonly step: number; readonly kill: () => void } | undefined;
   let steps = 0;
-  let before: string | undefined;
   let isDead = false;
   const die = () => {
     isDead = true;
@@ -34,10 +32,7 @@ export async function startStepProxy(server: string, subjects: RegExp) {
       rest = Buffer.concat([rest, data]);
       for (let frame = firstFrame(rest); frame !== undefined && !isDead; frame = firstFrame(rest)) {
         const { subject } = frame;
-        // An import moves numbers up by a thousand equal messages: the first is a step.
-        const isRepeated = subject === VOID_DISPATCHES && subject === before;
-        const isStep = armed !== undefined && subject !== undefined && subjects.test(subject) && !isRepeated;
-        before = subject ?? before;
+        const isStep = armed !== undefined && subject !== undefined && subjects.test(subject);
         if (isStep && armed?.step === 0) return die();
         upstream.write(rest.subarray(0, frame.bytes));
         rest = rest.subarray(frame.bytes);
