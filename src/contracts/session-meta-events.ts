@@ -153,8 +153,7 @@ export const checkpointEvents = [
   // An event of a session file: history, which the checkpoint at the beginning contains already.
   eventOf('session.history', {
     event: z
-      .object({ type: z.string().describe('Type of the event.') })
-      .catchall(z.unknown().describe('Further fields.'))
+      .record(z.string(), z.unknown().describe('A field of the event.'))
       .describe('The event as its file has it.'),
   }),
 ] as const;

@@ -151,7 +151,7 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'tool rejected-remove': [['--id', unwanted]],
   'session export': [[SESSION]],
   'session import': [[join(folder, 'trace.jsonl')], [join(folder, HOSTILE)]],
-  'tool session-import': [['-n', SESSION, '--file', HOSTILE, '--dispatches', '0']],
+  'tool session-import': [['-n', SESSION, '--id', HOSTILE]],
   'tool session-forget': [['-n', SESSION, '--dry-run']],
   'tool project-forget': [['--project', 'default', '--dry-run']],
   'tool retention-set': [

@@ -35,9 +35,9 @@ describe('a list of a request', () => {
     const lists = Object.entries(REQUESTS).flatMap(([name, schema]) => listsOf(schema, name));
     expect(lists.length).toBeGreaterThan(9);
     // An imported event is taken as another server stored it: its number is limited, and its size by that of a message.
-    const asked = lists.filter(({ path }) => !path.startsWith('session-import.events[].event.'));
+    const asked = lists.filter(({ path }) => !path.startsWith('session-import.history[].'));
     expect(asked.filter(({ limit }) => limit === undefined)).toEqual([]);
-    expect(asked).toContainEqual({ path: 'session-import.events', limit: expect.any(Number) });
+    expect(asked).toContainEqual({ path: 'session-import.history', limit: expect.any(Number) });
   });
 
   const million = Array.from({ length: 250_000 }, () => 'a');

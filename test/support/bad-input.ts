@@ -103,7 +103,17 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'retention-show': {},
   'retention-set': { project: 'attacked', action: 'archive', after: '90d', dryRun: false },
   'session-export': { cursor: cursorOf('export', 0, 9, 64, '') },
-  'session-import': { file: 'f'.repeat(64), dispatches: 0, events: [], done: true },
+  'session-import': {
+    id: 'import',
+    checkpoint: {
+      ...{ v: 1, type: 'session.checkpoint', at: '2026-01-01T00:00:00.000Z', id: 'import' },
+      data: {
+        ...{ state: 'H4sI', reason: 'imported', events: 1 },
+        newest_dispatch: { sequence: 1, at: '2026-01-01T00:00:00.000Z' },
+      },
+    },
+    ...{ history: [], from: 0 },
+  },
   'prompt-list': { task: '1', limit: 5, cursor: '5' },
   'prompt-show': { id: 'a1' },
   'health-show': { brief: true },

@@ -19,8 +19,14 @@ const AROUND_BYTES = 1024;
 const USUAL_BYTES = 256 * 1024;
 const PAGE = 500;
 
-/** The cursor: position, end, and epoch of the log. */
-const PLACE = [z.literal('export'), z.int().nonnegative(), z.int().positive(), z.string()] as const;
+/** The cursor: position, end, first sequence and epoch of the log. */
+const PLACE = [
+  z.literal('export'),
+  z.int().nonnegative(),
+  z.int().positive(),
+  z.int().positive(),
+  z.string(),
+] as const;
 
 /**
  * Answers `session-export`: the events of a session up to the newest one at the first page. The export fails if the log is
@@ -44,15 +50,17 @@ export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOpt
     const session = token(name, 'session');
     // Makes the read see everything that the process of the previous page saw.
     const newest = await log.newest(session);
-    const [, after, through, epoch] =
-      cursor === undefined ? (['export', 0, newest, ''] as const) : readCursor(cursor, PLACE);
+    const begin = async () => (await log.read(session, { after: 0, limit: 1 })).through;
+    const [, after, through, begun, epoch] =
+      cursor === undefined
+        ? (['export', 0, newest, await begin(), undefined] as const)
+        : readCursor(cursor, PLACE);
     const page = await log.read(session, { after, through, limit: PAGE });
     if (cursor === undefined) await requireWhole(session, page.events[0]);
     if (through === 0) throw noSuchSession(session);
     const known = page.epoch ?? '';
-    const isReplaced = cursor !== undefined && known !== epoch;
-    // The events between two pages gave way to a checkpoint.
-    if (isReplaced || (after > 0 && page.events[0]?.event.type === 'session.checkpoint'))
+    // Events of the page may have been removed before it was read: the oldest ones go first.
+    if (known !== (epoch ?? known) || (await begin()) !== begun)
       throw new ThroughlineError(
         'conflict',
         `session ${session} was archived or forgotten while it was exported: export it again`,
@@ -72,7 +80,7 @@ export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOpt
       // A page that was cut leaves them to the next one.
       skipped: isShort ? 0 : page.skipped,
       sequence: through,
-      ...(last < through && { next: cursorOf('export', last, through, known) }),
+      ...(last < through && { next: cursorOf('export', last, through, begun, known) }),
     };
   };
 }

@@ -5,7 +5,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 Role = Literal["implementer", "reviewer", "observer"]
 TaskStatus = Literal["remaining", "in_progress", "completed", "blocked", "cancelled"]
 NoteType = Literal["learning", "stuck", "tip", "decision"]
-ErrorCode = Literal["marker_missing", "json_parse_failed", "schema_invalid", "stored_reply", "subject_invalid", "too_large", "rate_limited", "deliveries_exhausted", "token_invalid", "limit_reached", "not_caught_up", "dispatch_rejected", "session_forgotten", "session_exists", "session_importing", "not_found", "ambiguous", "duplicate", "near_duplicate", "already_decided", "project_bound", "cycle", "open_tasks", "open_fixes", "session_completed", "session_archived", "summary_exists", "template_invalid", "prompt_overflow", "progress_ledger_missing_tasks", "progress_ledger_parse_failed", "plan_too_long", "progress_ledger_incomplete", "conflict", "unavailable", "store_full", "store_in_use", "store_unusable", "auth_failed", "tls_failed", "permission_denied", "server_unsupported", "server_missing", "config_invalid", "not_connected", "usage", "reply_invalid", "internal"]
+ErrorCode = Literal["marker_missing", "json_parse_failed", "schema_invalid", "stored_reply", "subject_invalid", "too_large", "rate_limited", "deliveries_exhausted", "token_invalid", "limit_reached", "not_caught_up", "dispatch_rejected", "session_forgotten", "session_exists", "not_found", "ambiguous", "duplicate", "near_duplicate", "already_decided", "project_bound", "cycle", "open_tasks", "open_fixes", "session_completed", "session_archived", "summary_exists", "template_invalid", "prompt_overflow", "progress_ledger_missing_tasks", "progress_ledger_parse_failed", "plan_too_long", "progress_ledger_incomplete", "conflict", "unavailable", "store_full", "store_in_use", "store_unusable", "auth_failed", "tls_failed", "permission_denied", "server_unsupported", "server_missing", "config_invalid", "not_connected", "usage", "reply_invalid", "internal"]
 
 
 class TestRun(TypedDict):
@@ -1292,7 +1292,6 @@ FIXES: dict[str, str] = {
     "dispatch_rejected": "correct it with \"throughline result retry --file\", or publish a corrected result and name its sequence in after",
     "session_forgotten": "wait some seconds and send it again: a new session of that name then starts empty",
     "session_exists": "import it under another name with --as NAME; \"throughline session rm\" erases the one that is here",
-    "session_importing": "wait until it is done, or run it again with the same file; \"throughline session rm\" removes what is there",
     "not_found": "list what there is: \"throughline session ls\", \"throughline task ls\", \"throughline prompt ls\" and so on",
     "ambiguous": "give more of the id: details names those that fit",
     "duplicate": "use the task whose id the message names; remove the result with \"throughline result rm\"",
