@@ -1,7 +1,7 @@
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { token } from '../contracts/names.js';
-import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
+import type { RejectedShown } from '../contracts/replies/dispatch-result.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';

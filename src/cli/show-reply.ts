@@ -1,8 +1,7 @@
 import picocolors from 'picocolors';
 import type { Token } from '../contracts/names.js';
-import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
+import type { RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
-import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { LedgerShown } from '../contracts/replies/run-reply.js';
 import type { SessionListed, SnapshotShown } from '../contracts/replies/session-reply.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../shared/text.js';
 import { ThroughlineError } from './errors.js';
-import { explainIssues, type Known, shown, shownPath, unrecognized } from './explain-issues.js';
+import { explainIssues, type Known, shownPath, unrecognized } from './explain-issues.js';
 import type { Role } from './kinds.js';
 import { insideOf, limitOf, longListIn } from './list-limits.js';
 import { resultFields } from './results.js';
@@ -190,10 +190,8 @@ function objectPlan(
         continue;
       }
       const { name, plan } = field;
-      const given = plan === undefined ? value[key] : plan(value[key], [...path, key], tell);
-      const before = Object.hasOwn(renamed, name) ? renamed[name] : given;
-      renamed[name] = before;
-      if (!isSame(before, given)) tell([...path, key], () => twice([...path, key], before, given));
+      if (Object.hasOwn(renamed, name)) tell([...path, key], () => twice([...path, key]));
+      renamed[name] = plan === undefined ? value[key] : plan(value[key], [...path, key], tell);
     }
     return renamed;
   };
@@ -225,24 +223,9 @@ function choicePlan(schema: z.ZodDiscriminatedUnion): Plan {
     plansByValue.get(isObject(value) ? value[discriminator] : undefined)?.(value, path, tell) ?? value;
 }
 
-function twice(path: readonly string[], before: unknown, given: unknown): string {
+function twice(path: readonly string[]): string {
   const other = [...path.slice(0, -1), otherSpelling(path.at(-1) ?? '')];
-  return `${shownPath(path)} is ${shown(given)} and ${shownPath(other)} is ${shown(before)}, but both are the same field: give one of them`;
-}
-
-const MAX_DEPTH = 20;
-
-function isSame(one: unknown, other: unknown, depth = 0): boolean {
-  if (Object.is(one, other)) return true;
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
-  if (Array.isArray(one) !== Array.isArray(other) || depth > MAX_DEPTH) return false;
-  const keys = Object.keys(one);
-  return (
-    keys.length === Object.keys(other).length &&
-    keys.every(
-      (key) => Object.hasOwn(other, key) && isSame(Reflect.get(one, key), Reflect.get(other, key), depth + 1),
-    )
-  );
+  return `${shownPath(path)} and ${shownPath(other)} are the same field: give one of them`;
 }
 
 /** Converts between `maxFacts` and `max_facts`; a single word stays. */

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { RESULT_KEY_LENGTH } from './accepted-result.js';
 import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
 import { recordedFact, recordedRepair, vectorJson } from './recorded-fact.js';
-import { question, reviewIssue, taskId, testRun } from './results.js';
+import { question, RESULT_KEY_LENGTH, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import {
   answerEvents,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compiledResult } from '../../src/contracts/accepted-result.js';
 import { type ParsedBody, parseDispatchBody } from '../../src/contracts/dispatch-body.js';
 import type { Role } from '../../src/contracts/kinds.js';
+import { compiledResult } from '../../src/contracts/results.js';
 import { redactJson } from '../../src/memory/redaction/redactor.js';
 import { hostileTexts, roleResults } from '../support/builders.js';
 import { cpuMs } from '../support/cpu-time.js';

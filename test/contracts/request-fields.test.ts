@@ -129,7 +129,7 @@ describe('the fields of a request', () => {
     );
   });
 
-  it('a field that comes in both spellings must say the same twice', () => {
+  it('a field that comes in both spellings is refused', () => {
     fc.assert(
       fc.property(contracts, fc.nat(), (contract, at) => {
         const request = goodOf(contract);
@@ -137,12 +137,7 @@ describe('the fields of a request', () => {
         fc.pre(places.length > 0);
         const { object, key } = places[at % places.length] ?? { object: {}, key: '' };
         put(object, otherSpelling(key), structuredClone(object[key]));
-        const expected = checkedRequest(contract.schema, goodOf(contract));
-        expect(checkedRequest(contract.schema, request)).toEqual(expected);
-        put(object, otherSpelling(key), 'else');
-        const both = new RegExp(
-          `${otherSpelling(key)} is .* and .*${key} is .*, but both are the same field: give one`,
-        );
+        const both = new RegExp(`${otherSpelling(key)} and .*${key} are the same field: give one`);
         expect(() => checkedRequest(contract.schema, request)).toThrow(both);
       }),
     );

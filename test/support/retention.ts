@@ -6,8 +6,11 @@ import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { openNats } from '../../src/nats/open-nats.js';
 import { knownSessions, sessionReader } from '../../src/services/common/open-sessions.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
-import { LifecycleKeeper, type LifecycleKeeperPorts } from '../../src/services/keeper/lifecycle-keeper.js';
-import { lifecyclePorts } from '../../src/services/keeper/serve-keeper.js';
+import {
+  LifecycleKeeper,
+  type LifecycleKeeperPorts,
+  lifecyclePorts,
+} from '../../src/services/keeper/serve-keeper.js';
 import { openProjectLogs } from '../../src/services/learnings/serve-learnings.js';
 import type { System } from './system.js';
 

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import type { ToolName } from '../request-names.js';
-import { dispatchResult, timelineListed } from './dispatch-result.js';
+import { dispatchResult, REJECTED_REPLIES, timelineListed } from './dispatch-result.js';
 import { factCorrected, factRetracted, factShown, factsFound, filesListed } from './fact-reply.js';
 import { HEALTH_REPLIES } from './health-reply.js';
 import { CLAIM_REPLIES, EXPORT_REPLIES, FORGET_REPLIES, RETENTION_REPLIES } from './lifecycle-replies.js';
 import { sequence } from './page-fields.js';
 import { PROMPT_REPLIES } from './prompt-trace.js';
-import { REJECTED_REPLIES } from './rejected-reply.js';
 import { ledgerShown, ledgersListed, planShown } from './run-reply.js';
 import {
   answerView,

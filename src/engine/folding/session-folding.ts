@@ -15,8 +15,8 @@ import {
   stateBytes,
 } from '../../memory/session/session-state.js';
 import type { Commander } from './commander.js';
-import type { Folding } from './folding.js';
 import { SnapshotWriter, type SnapshotWriterOptions } from './snapshot-writer.js';
+import type { Folding } from './state-reader.js';
 import { type Loaded, StateReader } from './state-reader.js';
 
 export type SessionReader = StateReader<SessionState, SessionEvent>;

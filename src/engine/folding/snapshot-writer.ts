@@ -3,8 +3,7 @@ import type { LogKind } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import type { Clock, Logger } from '../ports/clients.js';
 import type { SaveOutcome, SnapshotStore } from '../ports/session-log.js';
-import type { Folding } from './folding.js';
-import type { Folded, Sequenced } from './state-reader.js';
+import type { Folded, Folding, Sequenced } from './state-reader.js';
 
 /**
  * Writes a snapshot every `every` folded events, off the request path. A failed write is logged and retried with the next

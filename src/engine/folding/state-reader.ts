@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../../contracts/errors.js';
+import type { EventFormat, Stored } from '../../contracts/event.js';
 import { readEvent, writeEvent } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import type { Logger } from '../ports/clients.js';
 import type { EventLog, ReadResult, SnapshotStore, StoredSnapshot } from '../ports/session-log.js';
-import type { Folding } from './folding.js';
 
 /**
  * Loads the state of a session or project: the snapshot and newer events first, later only the tail since the last load.
@@ -405,4 +405,22 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
       generation,
     };
   }
+}
+
+export interface Folding<State, Event> {
+  /** Codec of the events. */
+  readonly format: EventFormat<Event>;
+  empty(key: string): State;
+  /** Folds one event into the state, in place. */
+  evolve(state: State, stored: Stored<Event>): unknown;
+  /** Copies a state so that only commands are folded on the copy. */
+  fork?(state: State): State;
+  /** Approximate memory of a state in bytes; called after each fold. */
+  bytes(state: State): number;
+  encode(state: State, createdAt: string): string;
+  /** Decodes a snapshot, or says why it cannot be used. */
+  decode(
+    key: string,
+    text: string,
+  ): { readonly ok: true; readonly state: State } | { readonly ok: false; readonly reason: string };
 }

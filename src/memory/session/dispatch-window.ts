@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { RESULT_KEY_LENGTH } from '../../contracts/accepted-result.js';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
 import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events.js';
 import { dropOldest, lowerBound } from '../../shared/collections.js';
 import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { RESULT_KEY_LENGTH } from '../../contracts/accepted-result.js';
 import { FACT_TAGS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
 import { vectorJson } from '../../contracts/recorded-fact.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
 import { answerView, handover, inboxMessage, note } from '../../contracts/replies/session-reply.js';
+import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
 import { STALL_SIGNALS } from '../../contracts/session-meta-events.js';
 import { priority, TASK_STATUSES } from '../../contracts/task-events.js';
 import { recordedEntry } from '../../contracts/trace-entry.js';

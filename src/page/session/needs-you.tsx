@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { RejectedShown } from '../../contracts/replies/rejected-reply.js';
+import type { RejectedShown } from '../../contracts/replies/dispatch-result.js';
 import type { SessionListed } from '../../contracts/replies/session-reply.js';
 import { stallText } from '../../shared/wire-words.js';
 import { mayAct } from '../components/act.js';

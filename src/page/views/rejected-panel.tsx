@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { RejectedShown } from '../../contracts/replies/rejected-reply.js';
+import type { RejectedShown } from '../../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { ask, me } from '../ask.js';
 import { Actions, useWork } from '../components/act.js';

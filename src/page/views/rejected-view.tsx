@@ -1,5 +1,5 @@
 import '../styles/lists.css';
-import type { RejectedShown } from '../../contracts/replies/rejected-reply.js';
+import type { RejectedShown } from '../../contracts/replies/dispatch-result.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';

@@ -1,4 +1,3 @@
-import { compiledResult, resultKey, withPlainPaths } from '../../contracts/accepted-result.js';
 import {
   type DispatchFault,
   outcomeOf,
@@ -12,6 +11,7 @@ import { ROLES, type Role } from '../../contracts/kinds.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { countByKind, type Repair, repairInWords } from '../../contracts/reading/repairs.js';
 import type { RoleResult } from '../../contracts/results.js';
+import { compiledResult, resultKey, withPlainPaths } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
 import { inSpan } from '../../engine/monitoring/tracing.js';
 import type { Logger } from '../../engine/ports/clients.js';

@@ -1,8 +1,8 @@
-import { resultKey } from '../../contracts/accepted-result.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { AnyResult, RoleResult } from '../../contracts/results.js';
+import { resultKey } from '../../contracts/results.js';
 import type { ProjectCommander, ProjectReader, SessionReader } from '../../engine/folding/session-folding.js';
 import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';

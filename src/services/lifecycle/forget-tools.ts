@@ -7,8 +7,16 @@ import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import type { SessionTable } from '../common/session-table.js';
-import { countsOf, forgetProjectLearnings, learningsOf } from './forget-learnings.js';
-import { beginForgetting, type ForgetPorts, isNothing, NOTHING, sum } from './forget-session.js';
+import {
+  beginForgetting,
+  countsOf,
+  type ForgetPorts,
+  forgetProjectLearnings,
+  isNothing,
+  learningsOf,
+  NOTHING,
+  sum,
+} from './forget-session.js';
 
 /**
  * Answers the tools that forget. They only record it: the keeper erases, and a dry run tells if it still does. Repeating the

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { compiledResult } from '../../../src/contracts/accepted-result.js';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { KEPT } from '../../../src/contracts/kept.js';
 import { kindOf, ROLES, type Role, verdictsOf } from '../../../src/contracts/kinds.js';
 import { lastResult } from '../../../src/contracts/reading/last-result.js';
 import { readResult } from '../../../src/contracts/reading/read-result.js';
 import { Repairs, repairsInWords } from '../../../src/contracts/reading/repairs.js';
-import { RESULTS } from '../../../src/contracts/results.js';
+import { compiledResult, RESULTS } from '../../../src/contracts/results.js';
 import { SESSION_EVENTS } from '../../../src/contracts/session-events.js';
 import { RuleBasedFactExtractor } from '../../../src/memory/facts/fact-extractor.js';
 import { recordedEvent } from '../../../src/services/extractor/extractor-worker.js';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { RetentionRules } from '../../../src/contracts/lifecycle-record.js';
 import { token } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
-import { LifecycleKeeper } from '../../../src/services/keeper/lifecycle-keeper.js';
+import { LifecycleKeeper } from '../../../src/services/keeper/serve-keeper.js';
 import { keeperPorts, NOW } from '../../support/forget-ports.js';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RetentionRules } from '../../../src/contracts/lifecycle-record.js';
 import { token } from '../../../src/contracts/names.js';
-import { LifecycleKeeper } from '../../../src/services/keeper/lifecycle-keeper.js';
+import { LifecycleKeeper } from '../../../src/services/keeper/serve-keeper.js';
 import { keeperPorts, NOW } from '../../support/forget-ports.js';
 
 const OURS = token('ours', 'session');

@@ -4,7 +4,7 @@ import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { sessionFigures } from '../../../src/memory/session/run-status.js';
 import { emptyState } from '../../../src/memory/session/session-state.js';
 import { SessionTable } from '../../../src/services/common/session-table.js';
-import { LifecycleKeeper } from '../../../src/services/keeper/lifecycle-keeper.js';
+import { LifecycleKeeper } from '../../../src/services/keeper/serve-keeper.js';
 import { createForgetTools, sessionsOf } from '../../../src/services/lifecycle/forget-tools.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { implementer, recorded, timeOf } from '../../support/builders.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
-import { LifecycleKeeper } from '../../../src/services/keeper/lifecycle-keeper.js';
+import { LifecycleKeeper } from '../../../src/services/keeper/serve-keeper.js';
 import { beginForgetting, SETTLED_MS } from '../../../src/services/lifecycle/forget-session.js';
 import { keeperPorts, NOW } from '../../support/forget-ports.js';
 
