@@ -210,10 +210,10 @@ describe('what is said of a field that is not known', () => {
       '(a name of 5000 characters) is not a recognized field',
     ],
     [
-      'two spellings that differ',
+      'two spellings of one field',
       compileRequest,
       { ...COMPILE, maxFacts: 3, max_facts: 4 },
-      'max_facts is 4 and maxFacts is 3, but both are the same field: give one of them',
+      'max_facts and maxFacts are the same field: give one of them',
     ],
     [
       'many at once',
