@@ -285,6 +285,7 @@ command('session.archived', { reason: 'Shipped' });
 command('session.checkpoint', checkpointOf(folded(events), 'archived', events.length));
 command('session.reopened', { reason: 'A bug was found' });
 dispatch(302, 'reviewer', { task_id: '9', assessment: 'approved' });
+command('session.history', { event: { ...events[0] } });
 
 function folded(events) {
   return events.reduce(
