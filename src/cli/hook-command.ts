@@ -1,9 +1,12 @@
+import { readSync } from 'node:fs';
+import { withoutPrivate } from '../agents/hooks/hook-call.js';
 import { logHook } from '../agents/hooks/hook-state.js';
 import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
 import { runHook } from '../agents/hooks/run-hook.js';
+import { type Spool, spoolOf } from '../agents/hooks/spool.js';
 import { type Config, loadConfig, stateDirOf } from '../config/config.js';
-import { installationKey, serverInUse } from '../config/user-server.js';
-import { messageOf, usageError } from '../contracts/errors.js';
+import { installationKey, serverInUse, serverText } from '../config/user-server.js';
+import { messageOf, systemCode, usageError } from '../contracts/errors.js';
 import type { Command, Texts } from './cli-command.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
@@ -19,6 +22,7 @@ const MOST_BUSY_MS = 3000;
 const LEAST_MS = 50;
 const MOST_MS = 60_000;
 /** Bytes of one event: to parse more takes longer than a hook has. */
+const STDIN = 0;
 const MAX_INPUT = 16 * 1024 * 1024;
 
 type HookOptions = Texts<'nats' | 'within'>;
@@ -49,8 +53,10 @@ export function hookCommand(program: Command): void {
  * Runs one hook and ends the process, with code 0 whatever happens: any other code stops some agents. The time is counted
  * from the start of the process.
  */
-export async function hook(name: string, { nats: url, within }: HookOptions = {}): Promise<void> {
+export async function hook(name: string, { nats, within }: HookOptions = {}): Promise<void> {
   const startMs = performance.now();
+  const input = inputOf(process.stdin);
+  const directory = workingDirectory();
   let config: Config | undefined;
   let fault: unknown;
   try {
@@ -59,7 +65,8 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
     fault = error;
   }
   const stateDir = stateDirOf();
-  const log = (line: string) => logHook(stateDir, line);
+  const server = serverInUse(stateDir, { nats, natsUrl: config?.natsUrl });
+  const log = (line: string) => logHook(stateDir, line, () => serverText(server));
   let withinMs = within === undefined ? usualMs(startMs) : withinOf(within);
   const leftMs = () => (withinMs ?? WITHIN_MS) - performance.now();
   const end = (answer: string): void => {
@@ -71,7 +78,12 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
     end(answer);
   };
   process.on('uncaughtException', (error) => give(`internal: ${messageOf(error)}`));
+  const spool = spoolOf(stateDir, installationKey(server), log);
+  let isRecorded = false;
   const giveUp = (late?: (why: string) => string) => {
+    const text = isRecorded ? undefined : input.rest();
+    if (text !== undefined && config !== undefined)
+      keepRaw(spool, { client: name, text, config, directory, log });
     const why = `not done within ${withinMs} ms`;
     give(`${why}: gave up`, late?.(why));
   };
@@ -89,32 +101,93 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
   if (client === undefined) return give('not a client of this version');
   if (config === undefined) return give(messageOf(fault));
   const known = config;
-  const server = serverInUse(stateDir, { nats: url, natsUrl: known.natsUrl });
   const connect = async () => {
     const { openClient } = await import('./open-client.js');
     const autostart = async () => (await import('./detached-up.js')).startUserServer(known);
     const mayStart = server.kind === 'own' && known.autostart === '1';
     return openClient({ config: known, server, ...(mayStart && { autostart }) }, { checkReplies: false });
   };
-  const input = await boundedInput();
-  if (input === undefined) return give(`the input is larger than ${MAX_INPUT} bytes: it is left out`);
-  const answer = await runHook(name, client, input, {
-    ...{ config: known, stateDir, url: installationKey(server), directory: process.cwd() },
+  const text = await input.whole;
+  if (text === undefined) return give(`the input is larger than ${MAX_INPUT} bytes: it is left out`);
+  const answer = await runHook(name, client, text, {
+    ...{ config: known, stateDir, spool, directory },
     ...{ log, leftMs, allowMore, connect: once(connect) },
+    onRecorded: () => {
+      isRecorded = true;
+    },
   });
   end(answer);
 }
 
-/** Reads standard input; `undefined` if it is larger than a hook takes. */
-async function boundedInput(): Promise<string | undefined> {
+interface RawInput {
+  readonly client: string;
+  readonly directory: string;
+  readonly text: string;
+  readonly config: Config;
+  readonly log: (line: string) => void;
+}
+
+/** Keeps a call that there was no time to record, without what a person marked as private. */
+function keepRaw(spool: Spool, { text, config, log, ...call }: RawInput): void {
+  try {
+    const payload = JSON.stringify(
+      JSON.parse(text, (_, value) => (typeof value === 'string' ? withoutPrivate(value) : value)),
+    );
+    const env = Object.fromEntries(
+      OF_AGENT.flatMap((variable) => {
+        const value = config.env[variable];
+        return value === undefined ? [] : [[variable, value]];
+      }),
+    );
+    const at = new Date().toISOString();
+    spool.keep({ kind: 'raw', ...call, payload, at, env });
+  } catch (error) {
+    log(`${call.client}: not kept: ${messageOf(error)}`);
+  }
+}
+
+/** Variables that choose where an event belongs. */
+const OF_AGENT = ['THROUGHLINE_SESSION', 'THROUGHLINE_PROJECT', 'THROUGHLINE_RESULT_ID'];
+
+/** Returns an empty text in a folder that is gone, and leaves it: much fails there. */
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    process.chdir('/');
+    return '';
+  }
+}
+
+/** Reads standard input. `whole` is undefined if it is larger than a hook takes. */
+function inputOf(stream: NodeJS.ReadStream) {
   const parts: Buffer[] = [];
   let bytes = 0;
-  for await (const part of process.stdin) {
+  const add = (part: Buffer) => {
     bytes += part.length;
-    if (bytes > MAX_INPUT) return undefined;
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+    if (bytes <= MAX_INPUT) parts.push(part);
+  };
+  const textOf = () => (bytes > MAX_INPUT ? undefined : Buffer.concat(parts).toString('utf8'));
+  const whole = new Promise<string | undefined>((resolve) => {
+    stream.on('data', add).once('end', () => resolve(textOf()));
+  });
+  return {
+    whole,
+    /** Reads what the client has written by now; undefined if that is not all. */
+    rest(): string | undefined {
+      const part = Buffer.alloc(64 * 1024);
+      try {
+        for (let read = -1; read !== 0 && bytes <= MAX_INPUT; ) {
+          read = readSync(STDIN, part);
+          add(Buffer.from(part.subarray(0, read)));
+        }
+      } catch (error) {
+        // The stream has read the end before, or the client is still writing.
+        if (systemCode(error) !== 'EOF' && !stream.readableEnded) return undefined;
+      }
+      return textOf();
+    },
+  };
 }
 
 /** The time that a hook may take whose start took so long, both in milliseconds. */

@@ -12,6 +12,7 @@ import { wholeNumber } from './option-parsers.js';
 import { printTable } from './request-command.js';
 import { asCommand, readBody } from './result-body.js';
 import { REJECTED_HEADINGS, rejectedCells, rejectedLine } from './show-reply.js';
+import { addUnsent } from './unsent-command.js';
 
 /** The service lists no more at once. */
 const MAX_LISTED = 200;
@@ -37,6 +38,7 @@ export function resultCommand(program: Command): void {
   addShow(result);
   addRetry(result);
   addRemoval(result);
+  addUnsent(result);
   addImportGit(result);
 }
 

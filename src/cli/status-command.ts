@@ -27,6 +27,7 @@ import {
 } from './show-reply.js';
 import { WATCH, watchText } from './signals.js';
 import { noteOtherServer } from './team-command.js';
+import { unsentText } from './unsent-command.js';
 
 type StatusOptions = Flags<'json' | 'watch'> & Texts<'session' | 'task'>;
 
@@ -93,6 +94,7 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
   const { sessions, total } = list;
   const server = serverText(cli.server);
   if (json) return { text: JSON.stringify({ server, ...health, injected, sessions, total }) };
+  const unsent = unsentText(cli);
   const pc = coloursOf(cli);
   const now = new Date().toISOString();
   const working = sessions.flatMap((each) =>
@@ -102,6 +104,7 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
     `server: ${server}`,
     ...installationLines(health),
     ...(injected > 0 ? [`hooks: ${counted(injected, 'token')} given to agents in the last day`] : []),
+    ...(unsent === undefined ? [] : [unsent]),
     ...(proposed > 0
       ? [`${pc.yellow('needs you:')} ${counted(proposed, 'proposal')} to review: "throughline learning ls"`]
       : []),

@@ -17,12 +17,12 @@ import {
   withoutPrivate,
 } from './hook-call.js';
 import { lastSaid, plainRole, resultId, saidByAgent, taskIn, withResultId } from './hook-results.js';
-import type { Waiting } from './hook-state.js';
 import type { HookClient } from './hook-table.js';
 import { commitIn, intentOf, requestEntry, toolEntry, turnResult, turnTask } from './hook-turn.js';
 import type { ReturnedResult } from './returned-result.js';
 import { forgetRunning, isToLook, newsFor, noteTask, noteWork, REPORT_TOOL } from './running-agent.js';
 import { flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
+import type { Waiting } from './spool.js';
 
 /** Answer to the client, encoded by `HookClient.write`; `undefined` for none. */
 export type HookAnswer = string | Readonly<Record<string, unknown>> | undefined;
@@ -30,27 +30,35 @@ export type HookAnswer = string | Readonly<Record<string, unknown>> | undefined;
 /** Things that wait from which on a tool's hook sends them: the hooks of the others only write a file. */
 export const BATCH = 20;
 
-/** Does what an event is for. @throws whatever goes wrong: the caller says nothing then */
-export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAnswer> {
-  const { state } = tools;
+type Answering = () => Promise<HookAnswer>;
+
+/**
+ * Keeps what an event says on this machine, then returns the function that sends it and asks the server for the answer.
+ *
+ * @throws file system errors
+ */
+export async function recordEvent(call: HookCall, tools: HookTools): Promise<Answering> {
+  const { state, spool } = tools;
   switch (call.event.moment) {
-    case 'session-start': {
-      const client = await tools.connect();
-      const sent = flushBeside(tools, client);
-      // The history is made of what the server has.
-      if (call.source === 'compact') await sent;
-      const [answer] = await Promise.all([sessionStart(call, tools, client), sent]);
-      return withRefusal(answer, call, tools);
+    case 'session-start':
+      return async () => {
+        const client = await tools.connect();
+        const sent = flushBeside(tools, client);
+        // The history is made of what the server has.
+        if (call.source === 'compact') await sent;
+        const [answer] = await Promise.all([sessionStart(call, tools, client), sent]);
+        return withRefusal(answer, call, tools);
+      };
+    case 'prompt': {
+      const answering = await promptSubmitted(call, tools);
+      return async () => withRefusal(await answering?.(), call, tools);
     }
-    case 'prompt':
-      return withRefusal(await promptSubmitted(call, tools), call, tools);
     case 'before-agent':
-      return beforeAgent(call, tools);
+      return () => beforeAgent(call, tools);
     case 'after-tool': {
-      const entry = await toolEntry(call, named(call, tools), tools);
-      const waiting = state.keep(
-        await tools.redact({ kind: 'trace', session: tools.at.session, entry } as const),
-      );
+      const entry = await tools.redact(await toolEntry(call, named(call, tools), tools));
+      const commit = await tools.redact(commitIn(entry.payload?.command, call.response));
+      const waiting = spool.keep({ kind: 'trace', session: tools.at.session, entry });
       const key = agentKey(call, tools);
       noteWork(call, tools);
       if (REPORT_TOOL.test(call.tool) && entry.result?.status === 'SUCCESS') {
@@ -58,39 +66,49 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
         // Its prompt may have asked for that in place of the block: then there is nothing to send it back for.
         if (call.agent !== '') state.markSentBack(key);
       }
-      const commit = commitIn(entry.payload?.command, call.response);
-      if (tools.at.turns !== false) state.note(key, await tools.redact({ entry, ...(commit && { commit }) }));
+      if (tools.at.turns !== false) state.note(key, { entry, ...(commit && { commit }) });
       const agent = returnedBy(call, tools.client);
-      if (agent !== undefined) await stopped({ ...call, ...agent }, tools);
-      const looks = call.event.answer === 'context' && isToLook(call, tools);
-      if (agent === undefined && (waiting >= BATCH || looks)) {
+      if (agent !== undefined) {
+        const ending = await stopped({ ...call, ...agent }, tools);
+        return async () => {
+          await ending?.();
+          return undefined;
+        };
+      }
+      return async () => {
+        const looks = call.event.answer === 'context' && isToLook(call, tools);
+        if (waiting < BATCH && !looks) return undefined;
         const client = await tools.connect();
         await flush(tools, client);
-        if (looks) return newsFor(call, tools, client);
-      }
-      return undefined;
+        return looks ? newsFor(call, tools, client) : undefined;
+      };
     }
     case 'said':
       if (call.message !== undefined) state.remember(agentKey(call, tools), await tools.redact(call.message));
-      return undefined;
+      return NOTHING;
     case 'text':
     case 'agent-stop':
-      return stopped(call, tools);
+      return (await stopped(call, tools)) ?? NOTHING;
     case 'stop':
       // Copilot CLI ends a sub-agent with both events.
-      return call.agent === '' ? stopped(call, tools) : undefined;
-    case 'before-compaction': {
-      const client = await tools.connect();
-      await flush(tools, client);
-      return call.event.answer === 'context' ? compactedHistory(call, tools, client) : undefined;
-    }
+      return (call.agent === '' ? await stopped(call, tools) : undefined) ?? NOTHING;
+    case 'before-compaction':
+      return async () => {
+        const client = await tools.connect();
+        await flush(tools, client);
+        return call.event.answer === 'context' ? compactedHistory(call, tools, client) : undefined;
+      };
     case 'session-end':
       state.clearNotes(agentKey({ ...call, agent: '' }, tools));
       forgetRunning(call, tools);
-      await flush(tools, await tools.connect());
-      return undefined;
+      return async () => {
+        await flush(tools, await tools.connect());
+        return undefined;
+      };
   }
 }
+
+const NOTHING: Answering = async () => undefined;
 
 /** The context of an answer, with what the agent has to know of a result of its session that was refused. */
 function withRefusal(
@@ -169,7 +187,10 @@ function firstNot<T>(items: readonly T[], passes: (item: T) => boolean): number 
   return at < 0 ? items.length : at;
 }
 
-async function promptSubmitted(call: HookCall, tools: HookTools): Promise<string | undefined> {
+async function promptSubmitted(
+  call: HookCall,
+  tools: HookTools,
+): Promise<(() => Promise<string | undefined>) | undefined> {
   // In some clients what an agent is told that was sent back comes as a prompt, and what a sub-agent is told or has returned in
   // the background: no person has asked that.
   if (isSentBack(call.prompt) || NOTIFIED.test(call.prompt) || call.agent !== '') return undefined;
@@ -182,16 +203,18 @@ async function promptSubmitted(call: HookCall, tools: HookTools): Promise<string
   const request = entry.payload?.reasoning ?? '';
   tools.state.note(key, { request, ...(role && { owes: { name: '', role } }) });
   const unkept = await keepOrGive({ kind: 'trace', session: tools.at.session, entry }, tools);
-  const client = await tools.connect();
-  // One with the contract was compiled already.
-  const isPlain = call.event.answer !== undefined && !call.prompt.includes(BEGIN);
-  const task = isPlain ? namedTask(call.prompt) : undefined;
-  const known = () =>
-    task === undefined
-      ? linesFor({ ...call, prompt: request }, tools, client)
-      : taskContext(task, request, tools, client);
-  const [context] = await Promise.all([isPlain ? known() : undefined, flushBeside(tools, client, unkept)]);
-  return context;
+  return async () => {
+    const client = await tools.connect();
+    // One with the contract was compiled already.
+    const isPlain = call.event.answer !== undefined && !call.prompt.includes(BEGIN);
+    const task = isPlain ? namedTask(call.prompt) : undefined;
+    const known = () =>
+      task === undefined
+        ? linesFor({ ...call, prompt: request }, tools, client)
+        : taskContext(task, request, tools, client);
+    const [context] = await Promise.all([isPlain ? known() : undefined, flushBeside(tools, client, unkept)]);
+    return context;
+  };
 }
 
 /** Begins what Claude Code says to an agent whose background task has ended. */
@@ -336,7 +359,7 @@ function dispatchOf({ session, project }: AgentSession, taskId: string, taskProm
   return { session, taskId, taskPrompt, role, ...(project !== undefined && { project }) };
 }
 
-async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
+async function stopped(call: HookCall, tools: HookTools): Promise<Answering | undefined> {
   const { state, at, name } = tools;
   const key = agentKey(call, tools);
   const message =
@@ -372,15 +395,16 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
     if (turn !== undefined) unkept = await keepOrGive(turn, tools);
     if (call.agent !== '') state.clearNotes(key);
   }
-  const client = await tools.connect();
-  const refused = await flush(tools, client, unkept);
-  if (mayGoBack && messageId !== undefined && refused.includes(messageId)) {
-    goesBack = true;
-    fault = state.recall(refusalKey(at.session)) ?? 'it was refused';
-  }
-  if (!goesBack || role === undefined) return undefined;
-  // On a disk that takes no mark it would be sent back again and again: then not at all.
-  return state.markSentBack(key) ? sentBackText(role, fault) : undefined;
+  return async () => {
+    const refused = await flush(tools, await tools.connect(), unkept);
+    if (mayGoBack && messageId !== undefined && refused.includes(messageId)) {
+      goesBack = true;
+      fault = state.recall(refusalKey(at.session)) ?? 'it was refused';
+    }
+    if (!goesBack || role === undefined) return undefined;
+    // On a disk that takes no mark it would be sent back again and again: then not at all.
+    return state.markSentBack(key) ? sentBackText(role, fault) : undefined;
+  };
 }
 
 async function readResult(block: ResultText, expected: Role | undefined): Promise<ReturnedResult> {
@@ -391,6 +415,6 @@ async function readResult(block: ResultText, expected: Role | undefined): Promis
   return returnedResult(block, expected);
 }
 
-function named({ conversation }: HookCall, { name }: HookTools) {
-  return { id: randomUUID(), at: new Date().toISOString(), intent: intentOf(name, conversation) };
+function named({ conversation }: HookCall, { name, now }: HookTools) {
+  return { id: randomUUID(), at: now, intent: intentOf(name, conversation) };
 }

@@ -4,6 +4,7 @@ import { isObject } from '../../shared/text.js';
 import type { AgentSession } from '../agent-session.js';
 import type { HookState } from './hook-state.js';
 import type { HookClient, HookEvent } from './hook-table.js';
+import type { Spool } from './spool.js';
 
 /** Context of hooks, ours too, that Gemini CLI puts before the prompt of a headless run. */
 const CONTEXT = /^\s*<hook_context>[\s\S]*?<\/hook_context>\s*/;
@@ -145,6 +146,9 @@ export interface HookTools {
   readonly client: HookClient;
   readonly at: AgentSession;
   readonly state: HookState;
+  readonly spool: Spool;
+  /** Time of the event in ISO 8601. */
+  readonly now: string;
   /** Connects, once: only what asks the server pays for it. */
   readonly connect: () => Promise<ThroughlineClient>;
   readonly redact: <T>(value: T) => Promise<T>;

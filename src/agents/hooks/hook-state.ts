@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   mkdirSync,
@@ -13,21 +13,9 @@ import { join } from 'node:path';
 import { codeOf, messageOf, systemCode } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
-import { writePrivateFile } from '../../engine/files/user-state.js';
 import { mayHoldSecret } from '../../memory/redaction/secret-hints.js';
-import { isObject, oneLine } from '../../shared/text.js';
-
-/** An item in the local outbox. Each has its own file, so concurrent hooks lose nothing. */
-export type Waiting =
-  | { readonly kind: 'trace'; readonly session: string; readonly entry: TraceEntryInput }
-  | {
-      readonly kind: 'result';
-      readonly session: string;
-      readonly role: Role;
-      readonly text: string;
-      /** Names it, however often it is sent. */
-      readonly messageId: string;
-    };
+import { oneLine } from '../../shared/text.js';
+import { isMissing, readFolder } from './spool.js';
 
 export type HookState = ReturnType<typeof hookState>;
 
@@ -41,8 +29,6 @@ export interface TurnNote {
   readonly owes?: { readonly name: string; readonly role: Role };
 }
 
-/** Most things that wait: beyond that nothing more is kept, since no server has been there for long. */
-export const MAX_WAITING = 2000;
 const PRIVATE = 0o700;
 /** Bytes of the notes of one turn: of a longer one the beginning counts. */
 const MAX_NOTES = 512 * 1024;
@@ -51,14 +37,12 @@ const MAX_LOG = 1_000_000;
 const MAX_LINE = 1000;
 
 /**
- * State kept between hooks. `keep`, `markSentBack` and all readers throw file system errors; a failed write of anything
- * else is only logged.
+ * State kept between hooks. `markSentBack` and all readers throw file system errors; a failed write of anything else is only
+ * logged.
  *
  * @param folder where it lies; made with the first thing that is kept
- * @param server the address of the server: what waits for one is never sent to another
  */
-export function hookState(folder: string, server: string, log: (line: string) => void = () => {}) {
-  const spool = join(folder, 'hooks', keyOf(server));
+export function hookState(folder: string, log: (line: string) => void = () => {}) {
   const marks = join(folder, 'hooks', 'sent-back');
   const texts = join(folder, 'hooks', 'said');
   const turns = join(folder, 'hooks', 'turns');
@@ -73,25 +57,6 @@ export function hookState(folder: string, server: string, log: (line: string) =>
     }
   };
   return {
-    /** Keeps something to be sent later; how many things wait then. */
-    keep(waiting: Waiting): number {
-      mkdirSync(spool, { recursive: true, mode: PRIVATE });
-      const names = namesIn(spool);
-      if (names.length >= MAX_WAITING)
-        throw new Error(`${spool} holds ${names.length} things: nothing more is kept`);
-      // In the order of their time; whole or not at all.
-      const name = `${Date.now().toString(36).padStart(9, '0')}-${randomBytes(6).toString('hex')}`;
-      writePrivateFile(join(spool, `${name}.json`), JSON.stringify(waiting));
-      return names.length + 1;
-    },
-    /** Returns the outbox, oldest first, each item with the name that `forget` needs. */
-    waiting() {
-      return namesIn(spool).flatMap((name) => {
-        const what = readWaiting(join(spool, name));
-        return what === undefined ? [] : [{ name, what }];
-      });
-    },
-    forget: (name: string) => rmSync(join(spool, name), { force: true }),
     /** Marks an agent as sent back, or as one that is not to be; false where it was marked before. */
     markSentBack(key: string): boolean {
       mkdirSync(marks, { recursive: true, mode: PRIVATE });
@@ -176,19 +141,23 @@ export function injectedTokens(folder: string, now: Date): number {
     .reduce((sum, line) => sum + (Number(line.split(' ')[1]) || 0), 0);
 }
 
-/** Adds one line to the log of hooks, `<folder>/hook.log`, without secrets. Never throws: a full disk must not stop the agent. */
-export function logHook(folder: string, line: string): void {
+/**
+ * Adds one line to the log of hooks, `<folder>/hook.log`, without secrets. Never throws: a full disk must not stop the agent.
+ *
+ * @param first makes the first line of a new file
+ */
+export function logHook(folder: string, line: string, first: () => string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: PRIVATE });
     const file = join(folder, 'hook.log');
-    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG) renameSync(file, `${file}.1`);
-    appendFileSync(
-      file,
-      `${new Date().toISOString()} ${withoutSecret(oneLine(line.slice(0, 4 * MAX_LINE))).slice(0, MAX_LINE)}\n`,
-      {
-        mode: 0o600,
-      },
+    const size = statSync(file, { throwIfNoEntry: false })?.size;
+    const isNew = size === undefined || size > MAX_LOG;
+    if (isNew && size !== undefined) renameSync(file, `${file}.1`);
+    const lines = [...(isNew ? [first()] : []), line].map(
+      (each) =>
+        `${new Date().toISOString()} ${withoutSecret(oneLine(each.slice(0, 4 * MAX_LINE))).slice(0, MAX_LINE)}\n`,
     );
+    appendFileSync(file, lines.join(''), { mode: 0o600 });
   } catch {
     // There is no one else to tell.
   }
@@ -206,37 +175,6 @@ function withoutSecret(line: string): string {
     kept += part;
   }
   return `${kept}(the rest may hold a secret: it is left out)`;
-}
-
-function namesIn(folder: string): string[] {
-  return readFolder(folder)
-    .filter((name) => name.endsWith('.json'))
-    .sort();
-}
-
-function readFolder(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
-/** `undefined` for one that another hook has sent meanwhile, or that a crash of the machine has left empty. */
-function readWaiting(file: string): Waiting | undefined {
-  try {
-    const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    // Only `keep` writes here.
-    return isObject(read) && typeof read.session === 'string' ? (read as Waiting) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  const code = systemCode(error);
-  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 function keyOf(text: string): string {

@@ -8,7 +8,8 @@ import { type FinishedTurn, finishedTurn } from '../../memory/traces/finished-tu
 import { clipText, isObject, oneLine } from '../../shared/text.js';
 import { agentKey, type HookCall, type HookTools, namedTask, withoutPrivate } from './hook-call.js';
 import { resultId } from './hook-results.js';
-import type { TurnNote, Waiting } from './hook-state.js';
+import type { TurnNote } from './hook-state.js';
+import type { Waiting } from './spool.js';
 
 /** Publishes a turn that ended without a result: an observer's result, made by rule from what the hooks noted. */
 

@@ -1,19 +1,21 @@
+import { existsSync } from 'node:fs';
 import type { Config } from '../../config/config.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import { redacted } from '../../memory/redaction/redacted.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { oneLine } from '../../shared/text.js';
-import { agentSession } from '../agent-session.js';
-import { carryOut, type HookAnswer } from './carry-out.js';
-import { type HookCall, readCall } from './hook-call.js';
-import { countInjected, hookState } from './hook-state.js';
-import { type HookClient, MAX_ANSWER } from './hook-table.js';
-import { PASSING } from './send-waiting.js';
+import { type AgentSession, agentSession } from '../agent-session.js';
+import { type HookAnswer, recordEvent } from './carry-out.js';
+import { agentKey, type HookCall, readCall } from './hook-call.js';
+import { countInjected, type HookState, hookState } from './hook-state.js';
+import { type HookClient, hookClient, MAX_ANSWER } from './hook-table.js';
+import { UNREACHABLE } from './send-waiting.js';
+import type { Spool } from './spool.js';
 
 interface HookPlace {
   readonly config: Config;
   readonly stateDir: string;
-  readonly url: string;
+  readonly spool: Spool;
   /** Working directory of the process, and of the agent unless its client says otherwise. */
   readonly directory: string;
   readonly connect: () => Promise<ThroughlineClient>;
@@ -21,6 +23,8 @@ interface HookPlace {
   readonly leftMs: () => number;
   /** Allows more time: at the start of a session, or while a transcript is written; `late` makes the answer for when that is up. */
   readonly allowMore: (late?: (why: string) => string) => void;
+  /** Called once the event is on the disk: from then on it is not lost. */
+  readonly onRecorded: () => void;
 }
 
 /**
@@ -45,31 +49,92 @@ export async function runHook(
   if (isStart) place.allowMore(unreachable);
   else if (call.event.moment === 'stop' && call.transcript !== '') place.allowMore();
   try {
-    const { config, stateDir, url, connect, leftMs } = place;
-    const directory = call.directory || place.directory;
-    const at = agentSession({ env: config.env, directory, keep: true });
+    await recordRaw(place);
+    const given = { name, client, call, directory: place.directory, now: new Date().toISOString() };
+    const { at, answering } = await recorded(given, { ...place, log });
+    place.onRecorded();
     if (isStart && at.changed !== undefined) log(at.changed);
-    const answer = await carryOut(
-      { ...call, directory },
-      {
-        ...{ name, client, at, connect, log, leftMs },
-        state: hookState(stateDir, url, log),
-        redact: (value) => (config.redact ? redacted(value) : Promise.resolve(value)),
-      },
-    );
+    const answer = await answering();
     const text = written(call, client, answer, log);
     if (call.event.answer !== 'again' && text !== '')
-      countInjected(stateDir, injectedIn(call, answer), new Date(), log);
+      countInjected(place.stateDir, injectedIn(call, answer), new Date(), log);
     return text;
   } catch (error) {
     log(`${codeOf(error)}: ${messageOf(error)}`);
     if (!isStart) return '';
     if (codeOf(error) === 'not_connected') return written(call, client, ASK_TO_CONNECT, log);
-    // An internal fault, as of the disk, says nothing about the server.
-    const isServer = codeOf(error) !== 'internal' && PASSING.has(codeOf(error));
-    return isServer ? unreachable(oneLine(messageOf(error))) : '';
+    return REFUSING.has(codeOf(error)) ? unreachable(oneLine(messageOf(error))) : '';
   }
 }
+
+/** Faults of the server, not of this machine. */
+const REFUSING: ReadonlySet<string> = new Set([...UNREACHABLE, 'permission_denied', 'conflict']);
+
+type RecordingPlace = Pick<HookPlace, 'config' | 'stateDir' | 'spool' | 'connect' | 'log' | 'leftMs'>;
+
+interface GivenCall {
+  readonly name: string;
+  readonly client: HookClient;
+  readonly call: HookCall;
+  readonly directory: string;
+  readonly now: string;
+}
+
+async function recorded({ name, client, call, now, ...given }: GivenCall, place: RecordingPlace) {
+  const { config, stateDir, log } = place;
+  const state = hookState(stateDir, log);
+  const directory = call.directory || given.directory;
+  const at = sessionAt(directory, agentKey({ ...call, agent: '' }, { name }), config.env, state);
+  const redact = <T>(value: T) => (config.redact ? redacted(value) : Promise.resolve(value));
+  const tools = { ...place, ...{ name, client, at, now, state, redact } };
+  return { at, answering: await recordEvent({ ...call, directory }, tools) };
+}
+
+/** Returns the session of a folder. In one that is gone by now, it is the one that the conversation had before. */
+function sessionAt(
+  directory: string,
+  conversation: string,
+  env: Config['env'],
+  state: HookState,
+): AgentSession {
+  if (env.THROUGHLINE_SESSION) return agentSession({ env, directory });
+  const key = `session ${conversation}`;
+  const before = state.peek(key);
+  if (before !== undefined && !existsSync(directory)) return JSON.parse(before);
+  const at = agentSession({ env, directory, keep: true });
+  // The branch may be that of a work tree which goes.
+  const { branch: _, changed: __, ...kept } = at;
+  const text = JSON.stringify(kept);
+  if (text !== before) state.remember(key, text);
+  return at;
+}
+
+/** Records the calls of hooks that gave up, as far as there is time. No agent waits for their answers. */
+export async function recordRaw(place: RecordingPlace): Promise<void> {
+  const { spool, config, leftMs } = place;
+  for (const { name, what } of spool.waiting(true)) {
+    if (what.kind !== 'raw') continue;
+    if (leftMs() < OWN_MS) return;
+    const taken = spool.take(name);
+    if (taken === undefined) continue;
+    const client = hookClient(what.client);
+    try {
+      if (client === undefined) throw new Error('not a client of this version');
+      const call = readCall(client, what.payload);
+      if ('unused' in call) throw new Error(call.unused);
+      const given = { name: what.client, client, call: { ...call, again: true }, directory: what.directory };
+      const env = { ...config.env, ...what.env };
+      await recorded({ ...given, now: what.at }, { ...place, config: { ...config, env } });
+      spool.forget(taken);
+    } catch (error) {
+      if (codeOf(error) === 'not_connected') spool.forget(taken);
+      else spool.setAside(taken, messageOf(error));
+    }
+  }
+}
+
+/** Time that a hook needs for its own event. */
+const OWN_MS = 100;
 
 /** Characters that an answer adds to what the agent reads. */
 function injectedIn({ input }: HookCall, answer: HookAnswer): number {

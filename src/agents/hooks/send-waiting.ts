@@ -3,7 +3,7 @@ import { kindOf } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import type { HookTools } from './hook-call.js';
-import type { Waiting } from './hook-state.js';
+import type { Waiting } from './spool.js';
 
 /** Keeping what a hook has to say, and sending it: with this hook, or with a later one. */
 
@@ -13,11 +13,11 @@ const AT_ONCE = 200;
 /** Keeps it without secrets. What the disk does not take is given back, to be sent at once. */
 export async function keepOrGive(
   waiting: Waiting,
-  { state, redact, log }: HookTools,
+  { spool, redact, log }: Pick<HookTools, 'spool' | 'redact' | 'log'>,
 ): Promise<Waiting | undefined> {
   const safe = await redact(waiting);
   try {
-    state.keep(safe);
+    spool.keep(safe);
     return undefined;
   } catch (error) {
     log(`${codeOf(error)}: it could not be kept: ${messageOf(error)}`);
@@ -46,18 +46,19 @@ interface KeptEntry {
 
 /**
  * Sends what waits, and what could not be kept: results first, then the entries of each session at once. What fails for now
- * stays.
+ * stays; what is refused for good is set aside.
  *
- * @returns the message ids of results that were refused for good: their session is told by a later hook
+ * @returns the message ids of results that the agent has to correct: their session is told by a later hook
  */
 export async function flush(
-  { state, log, leftMs }: HookTools,
+  { state, spool, log, leftMs }: Pick<HookTools, 'state' | 'spool' | 'log' | 'leftMs'>,
   client: ThroughlineClient,
   unkept?: Waiting,
 ): Promise<readonly string[]> {
   const refused: string[] = [];
   const entries = new Map<string, KeptEntry[]>();
-  for (const { name, what } of [...state.waiting(), ...(unkept ? [{ name: '', what: unkept }] : [])]) {
+  for (const { name, what } of [...spool.waiting(), ...(unkept ? [{ name: '', what: unkept }] : [])]) {
+    if (what.kind === 'raw') continue;
     if (what.kind === 'trace') {
       entries.set(what.session, [...(entries.get(what.session) ?? []), { name, entry: what.entry }]);
       continue;
@@ -105,16 +106,24 @@ export async function flush(
       onRefused,
     }: { readonly smaller?: () => Promise<void>; readonly onRefused?: (error: unknown) => void },
   ): Promise<void> {
+    const kept = names.filter((name) => name !== '');
     try {
       await send();
+      for (const name of kept) spool.forget(name);
     } catch (error) {
-      if (codeOf(error) === 'too_large' && smaller !== undefined) return smaller();
-      // Any other refusal would be the same the next time.
-      if (PASSING.has(codeOf(error))) throw error;
-      log(`${codeOf(error)}: ${names.length} not sent: ${messageOf(error)}`);
-      onRefused?.(error);
+      const code = codeOf(error);
+      if (code === 'too_large' && smaller !== undefined) return smaller();
+      if (UNREACHABLE.has(code)) throw error;
+      // One item must not hold up the others.
+      if (code === 'internal' || code === 'conflict') log(`${code}: not sent yet: ${messageOf(error)}`);
+      else {
+        const reason = `${code}: not sent: ${messageOf(error)}`;
+        if (kept.length === 0) log(reason);
+        for (const name of kept) spool.setAside(name, reason);
+        // The agent cannot change what it may do.
+        if (code !== 'permission_denied') onRefused?.(error);
+      }
     }
-    for (const name of names) if (name !== '') state.forget(name);
   }
 }
 
@@ -128,8 +137,7 @@ function why(error: unknown): string {
   return withRemedy(messageOf(error), fix);
 }
 
-/** Faults that may be gone the next time. */
-export const PASSING: ReadonlySet<string> = new Set([
-  ...['unavailable', 'internal', 'rate_limited', 'permission_denied', 'auth_failed'],
-  ...['not_caught_up', 'store_full', 'conflict'],
+/** The server takes nothing now, and may the next time. */
+export const UNREACHABLE: ReadonlySet<string> = new Set([
+  ...['unavailable', 'rate_limited', 'auth_failed', 'not_caught_up', 'store_full'],
 ]);

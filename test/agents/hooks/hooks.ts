@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { HOOK_CLIENTS, type HookClientName } from '../../../src/agents/hooks/hook-table.js';
 import { runHook } from '../../../src/agents/hooks/run-hook.js';
+import { spoolOf } from '../../../src/agents/hooks/spool.js';
 import { loadConfig } from '../../../src/config/config.js';
+import type { ErrorCode } from '../../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import type { ClientTransport } from '../../../src/engine/ports/clients.js';
 import { ThroughlineClient } from '../../../src/sdk/throughline-client.js';
@@ -38,6 +40,8 @@ export function hookPlace(
     readonly maxBytes?: number;
     /** Milliseconds that a hook has; one for which a transcript is missing waits until a second is left. */
     readonly withinMs?: number;
+    /** Codes with which the server refuses the results of a session. */
+    readonly refuses?: Readonly<Record<string, ErrorCode>>;
   } = {},
 ) {
   const { context = 'what is known', recent = ['a step'], maxBytes = 1_000_000 } = options;
@@ -51,6 +55,8 @@ export function hookPlace(
   const transport: ClientTransport = {
     async publish(subject, body) {
       if (isDown) throw unavailable();
+      const code = options.refuses?.[subject.split('.')[1] ?? ''];
+      if (code !== undefined) throw new ThroughlineError(code, 'refused');
       if (String(body).length > maxBytes)
         throw new ThroughlineError(
           'too_large',
@@ -85,8 +91,9 @@ export function hookPlace(
   // As the command does.
   const client = new ThroughlineClient(transport, { checkReplies: false });
   const config = loadConfig({ THROUGHLINE_SESSION: 'demo', XDG_STATE_HOME: stateDir, ...options.env });
+  const spool = spoolOf(stateDir, 'own:1', (line) => lines.push(line));
   const place = {
-    ...{ config, stateDir, url: 'nats://nowhere', directory: stateDir },
+    ...{ config, stateDir, spool, directory: stateDir, onRecorded() {} },
     connect: async () => {
       if (isDown) throw unavailable();
       return client;
@@ -95,7 +102,7 @@ export function hookPlace(
     allowMore: () => {},
   };
   return {
-    ...{ asked, published, lines, stateDir },
+    ...{ asked, published, lines, stateDir, spool, spoolDir: join(stateDir, 'hooks', 'spool', 'own%3A1') },
     setDown(down: boolean) {
       isDown = down;
     },

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemCode } from '../../contracts/errors.js';
+import { isRole, type Role } from '../../contracts/kinds.js';
+import type { TraceEntryInput } from '../../contracts/trace-entry.js';
+import { writePrivateFile } from '../../engine/files/user-state.js';
+import { hashOf } from '../../shared/hash.js';
+import { isObject } from '../../shared/text.js';
+
+/**
+ * The outbox of an installation, in the user's state directory: `hooks/spool/<installation>/`. Each item has its own file, so
+ * concurrent hooks lose nothing. What cannot be sent goes into the folder `unreadable`.
+ */
+
+export type Waiting =
+  | { readonly kind: 'trace'; readonly session: string; readonly entry: TraceEntryInput }
+  | {
+      readonly kind: 'result';
+      readonly session: string;
+      readonly role: Role;
+      readonly text: string;
+      /** Names it, however often it is sent. */
+      readonly messageId: string;
+    }
+  | RawCall;
+
+/** The call of a hook that had no time to read it: a later hook does. */
+export interface RawCall {
+  readonly kind: 'raw';
+  readonly client: string;
+  readonly payload: string;
+  readonly at: string;
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface SpoolItem {
+  /** The name that `forget` and `setAside` need. */
+  readonly name: string;
+  readonly what: Waiting;
+}
+
+export type Spool = ReturnType<typeof spoolOf>;
+
+/** Items that wait at most: no server has been there for long. */
+export const MAX_WAITING = 2000;
+const PRIVATE = 0o700;
+const UNREADABLE = 'unreadable';
+const RAW = '.raw.json';
+const TAKEN = '.taken';
+/** A hook that has taken an item is done with it, or was killed. */
+const TAKEN_MS = 60_000;
+const MAX_NAME = 200;
+
+/**
+ * Keeps items until they are sent. All functions throw file system errors.
+ *
+ * @param installation its key: what waits for one is never sent to another
+ */
+export function spoolOf(stateDir: string, installation: string, log: (line: string) => void = () => {}) {
+  const folder = join(spoolsIn(stateDir), folderOf(installation));
+  const aside = join(folder, UNREADABLE);
+  const forget = (name: string) => rmSync(join(folder, name), { force: true });
+  const setAside = (name: string, why: string) => {
+    mkdirSync(aside, { recursive: true, mode: PRIVATE });
+    const isFull = namesIn(aside).length >= MAX_WAITING;
+    log(`${isFull ? 'deleted' : `moved to ${aside}`}: ${name}: ${why}`);
+    if (isFull) forget(name);
+    else moveFile(join(folder, name), join(aside, name.replace(TAKEN, '')));
+  };
+  return {
+    /** Keeps an item; returns how many wait then. */
+    keep(waiting: Waiting): number {
+      mkdirSync(folder, { recursive: true, mode: PRIVATE });
+      const names = namesIn(folder);
+      if (names.length >= MAX_WAITING)
+        throw new Error(`${folder} holds ${names.length} things: nothing more is kept`);
+      // In the order of their time; whole or not at all.
+      const name = `${Date.now().toString(36).padStart(9, '0')}-${randomBytes(6).toString('hex')}`;
+      writePrivateFile(
+        join(folder, `${name}${waiting.kind === 'raw' ? RAW : '.json'}`),
+        JSON.stringify(waiting),
+      );
+      return names.length + 1;
+    },
+    /** Returns what waits to be sent, oldest first, or the raw calls; sets aside what cannot be read. */
+    waiting(isRaw = false): SpoolItem[] {
+      return namesIn(folder).flatMap((name) => {
+        if (name.includes(RAW) !== isRaw) return [];
+        const what = readWaiting(join(folder, name));
+        if (typeof what === 'string') setAside(name, what);
+        return typeof what === 'object' ? [{ name, what }] : [];
+      });
+    },
+    forget,
+    setAside,
+    /** Takes an item, so that no other hook does; undefined if another one has. */
+    take(name: string): string | undefined {
+      const taken = name.endsWith(TAKEN) ? name : `${name}${TAKEN}`;
+      return moveFile(join(folder, name), join(folder, taken)) ? taken : undefined;
+    },
+    /** Takes over what waits for another installation, or could not be sent to it; returns how many items that are. */
+    takeOver(other: string): number {
+      const from = join(spoolsIn(stateDir), folderOf(other));
+      mkdirSync(folder, { recursive: true, mode: PRIVATE });
+      return [from, join(from, UNREADABLE)]
+        .flatMap((place) => namesIn(place).map((name) => moveFile(join(place, name), join(folder, name))))
+        .filter(Boolean).length;
+    },
+  };
+}
+
+export interface SpoolCount {
+  /** Key of the installation. */
+  readonly installation: string;
+  readonly waiting: number;
+  readonly unreadable: number;
+}
+
+/** Counts what waits, by installation. */
+export function spoolCounts(stateDir: string): SpoolCount[] {
+  const spools = spoolsIn(stateDir);
+  return readFolder(spools)
+    .map((name) => ({
+      installation: decodeURIComponent(name),
+      waiting: namesIn(join(spools, name)).length,
+      unreadable: namesIn(join(spools, name, UNREADABLE)).length,
+    }))
+    .filter(({ waiting, unreadable }) => waiting + unreadable > 0);
+}
+
+export function removeSpool(stateDir: string, installation: string): void {
+  rmSync(join(spoolsIn(stateDir), folderOf(installation)), { recursive: true, force: true });
+}
+
+function spoolsIn(stateDir: string): string {
+  return join(stateDir, 'hooks', 'spool');
+}
+
+function folderOf(installation: string): string {
+  const name = encodeURIComponent(installation);
+  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME).replace(/%.?$/, '')}-${hashOf(name)}`;
+}
+
+/** Returns the files of a spool. A taken one counts once its hook must have ended. */
+function namesIn(folder: string): string[] {
+  return readFolder(folder)
+    .filter(
+      (name) =>
+        name.endsWith('.json') ||
+        (name.endsWith(TAKEN) &&
+          Date.now() - (statSync(join(folder, name), { throwIfNoEntry: false })?.ctimeMs ?? 0) > TAKEN_MS),
+    )
+    .sort();
+}
+
+export function readFolder(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Returns false if another process has moved the file before. */
+function moveFile(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+/** Returns the fault of one that cannot be read; `undefined` for one that another hook has sent meanwhile. */
+function readWaiting(file: string): Waiting | string | undefined {
+  let read: unknown;
+  try {
+    read = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    return isMissing(error) ? undefined : 'it is not JSON';
+  }
+  if (!isObject(read)) return 'it is not a JSON object';
+  const { kind, session, entry, role, text, messageId, client, payload, at, directory, env } = read;
+  const areTexts = (...values: unknown[]) => values.every((value) => typeof value === 'string');
+  const isKnown =
+    (kind === 'trace' && areTexts(session) && isObject(entry)) ||
+    (kind === 'result' && areTexts(session, role, text, messageId) && isRole(role)) ||
+    (kind === 'raw' && areTexts(client, payload, at, directory) && isObject(env));
+  return isKnown ? (read as unknown as Waiting) : 'it is of another version';
+}
+
+export function isMissing(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}

@@ -1,0 +1,89 @@
+import { hookState, logHook } from '../agents/hooks/hook-state.js';
+import { recordRaw } from '../agents/hooks/run-hook.js';
+import { flush } from '../agents/hooks/send-waiting.js';
+import { removeSpool, type SpoolCount, spoolCounts, spoolOf } from '../agents/hooks/spool.js';
+import { stateDirOf } from '../config/config.js';
+import { installationKey, serverInUse, serverText } from '../config/user-server.js';
+import { usageError } from '../contracts/errors.js';
+import { counted } from '../shared/text.js';
+import type { Command, Flags, Texts } from './cli-command.js';
+import { type Cli, cliOf, note, out, withClient } from './command-context.js';
+
+type UnsentOptions = Flags<'json'> & Texts<'send' | 'rm'>;
+
+const NO_LIMIT_MS = 60_000;
+
+export function addUnsent(result: Command): void {
+  result
+    .command('unsent')
+    .description(
+      'Lists what hooks and the MCP server have kept on this machine and not sent, by installation: what waits for it, and what\n' +
+        'it refused or no version can read. What waits for the server in use is sent by the next hook.',
+    )
+    .option('--send <installation>', 'send all of it to the server in use')
+    .option('--rm <installation>', 'delete all of it')
+    .option('--json', 'one JSON array of {installation, waiting, unreadable}')
+    .examples('throughline result unsent', 'throughline result unsent --send named:old.example:4222')
+    .action(async ({ send, rm, json }: UnsentOptions, command: Command) => {
+      const cli = cliOf(command);
+      const stateDir = stateDirOf(cli.config.env);
+      const named = send ?? rm;
+      const counts = spoolCounts(stateDir);
+      if (send !== undefined && rm !== undefined) throw usageError('--send and --rm: give one of them');
+      if (named !== undefined && !counts.some(({ installation }) => installation === named))
+        throw usageError(`nothing waits for ${named}: "throughline result unsent" lists the installations`);
+      if (rm !== undefined) removeSpool(stateDir, rm);
+      if (send !== undefined) await sendHere(cli, send);
+      const left = named === undefined ? counts : spoolCounts(stateDir);
+      if (json) return out(JSON.stringify(left));
+      for (const each of left) out(`${each.installation}  ${inWords(each)}`);
+      note(`-- in use: ${inUse(cli)}, ${serverText(serverOf(cli))}`);
+    });
+}
+
+async function sendHere(cli: Cli, installation: string): Promise<void> {
+  const { config } = cli;
+  const stateDir = stateDirOf(config.env);
+  const log = (line: string) => {
+    note(`-- ${line}`);
+    logHook(stateDir, line, () => serverText(serverOf(cli)));
+  };
+  const spool = spoolOf(stateDir, inUse(cli), log);
+  const leftMs = () => NO_LIMIT_MS;
+  await withClient(cli, async (client) => {
+    spool.takeOver(installation);
+    await recordRaw({ ...{ config, stateDir, spool, log, leftMs }, connect: async () => client });
+    // Each pass sends a part of a long list.
+    for (let before = Number.POSITIVE_INFINITY; ; ) {
+      await flush({ ...{ state: hookState(stateDir, log), spool, log, leftMs } }, client);
+      const { length } = spool.waiting();
+      if (length === 0 || length === before) return;
+      before = length;
+    }
+  });
+}
+
+/** Says what was kept and not sent; undefined for nothing. */
+export function unsentText(cli: Cli): string | undefined {
+  const counts = spoolCounts(stateDirOf(cli.config.env));
+  if (counts.length === 0) return undefined;
+  const key = inUse(cli);
+  const told = counts.map((each) =>
+    each.installation === key ? inWords(each) : `${inWords(each)} for ${each.installation}`,
+  );
+  return `kept by hooks: ${told.join('; ')}: "throughline result unsent" shows it`;
+}
+
+function inWords({ waiting, unreadable }: SpoolCount): string {
+  const refused = `${unreadable} could not be sent`;
+  if (waiting === 0) return refused;
+  return `${counted(waiting, 'item')} to send${unreadable === 0 ? '' : `, ${refused}`}`;
+}
+
+function serverOf({ config }: Cli) {
+  return serverInUse(stateDirOf(config.env), { natsUrl: config.natsUrl });
+}
+
+function inUse(cli: Cli): string {
+  return installationKey(serverOf(cli));
+}
