@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { agentSession, openOwnSession } from '../agents/agent-session.js';
+import { hookState, logHook } from '../agents/hooks/hook-state.js';
+import { spoolOf } from '../agents/hooks/spool.js';
 import type { Memory } from '../agents/mcp/mcp-tools.js';
+import { stateDirOf } from '../config/config.js';
+import { installationKey, serverInUse, serverText } from '../config/user-server.js';
 import { usageError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
+import { redacted } from '../memory/redaction/redacted.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Command, Numbers, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out } from './command-context.js';
+import type { WatchedClient } from './open-client.js';
 import { readNamed, wholeNumber } from './option-parsers.js';
 import { runUntilSignal } from './signals.js';
 
@@ -52,34 +58,55 @@ function memoryOf(cli: Cli, given: string | undefined) {
   const found = agentSession({ env, directory: process.cwd(), keep: true });
   if (found.changed !== undefined) note(`-- ${found.changed}`);
   const session = named ?? found.session;
-  let connected: Promise<ThroughlineClient> | undefined;
-  const client = () => {
-    connected ??= import('./open-client.js').then(async ({ openClient }) => {
-      const client = await openClient(cli);
-      // Hooks open a new session too. If the services do not answer, the tool reports it.
-      await openIfNew(client).catch(() => {});
-      return client;
-    });
+  let opened: Promise<WatchedClient> | undefined;
+  const client = async () => {
+    const known = opened;
+    if (known !== undefined && !(await (await known).isAlive())) {
+      if (opened === known) opened = undefined;
+      void (await known).client.close();
+    }
+    opened ??= open();
     // The next call tries again.
-    connected.catch(() => {
-      connected = undefined;
+    opened.catch(() => {
+      opened = undefined;
     });
-    return connected;
+    return (await opened).client;
+  };
+  const open = async () => {
+    const { openWatchedClient } = await import('./open-client.js');
+    const watched = await openWatchedClient(cli);
+    // Hooks open a new session too. If the services do not answer, the tool reports it.
+    await openIfNew(watched.client).catch(() => {});
+    await sendKept(watched.client).catch(() => {});
+    return watched;
   };
   const openIfNew = async (client: ThroughlineClient) => {
     const { sequence } = await client.runStatus(session);
     if (sequence === 0) await openOwnSession({ ...found, session }, client);
   };
+  const stateDir = stateDirOf(cli.config.env);
+  const server = serverInUse(stateDir, { natsUrl: cli.config.natsUrl });
+  const log = (line: string) => logHook(stateDir, `mcp: ${line}`, () => serverText(server));
+  const spool = () => spoolOf(stateDir, installationKey(server), log);
+  const sendKept = async (client: ThroughlineClient) => {
+    const { flush } = await import('../agents/hooks/send-waiting.js');
+    const leftMs = () => cli.config.requestTimeoutMs;
+    await flush({ ...{ state: hookState(stateDir, log), spool: spool(), log, leftMs } }, client);
+  };
+  const keep: Memory['keep'] = async (result) => {
+    const kept = { kind: 'result', session, ...result } as const;
+    spool().keep(cli.config.redact ? await redacted(kept) : kept);
+  };
   const { CLAUDE_CODE_SESSION_ID, COPILOT_AGENT_SESSION_ID } = cli.config.env;
   const conversation = CLAUDE_CODE_SESSION_ID || COPILOT_AGENT_SESSION_ID;
   const claims = new Map<string, string>();
-  const memory = { ...found, session, client, claims, ...(conversation && { conversation }) };
+  const memory = { ...found, session, client, keep, claims, ...(conversation && { conversation }) };
   const close = async () => {
     if (claims.size > 0) {
       const { releaseClaims } = await import('../agents/mcp/mcp-tools.js');
       await releaseClaims(memory).catch(() => {});
     }
-    await (await connected?.catch(() => undefined))?.close();
+    await (await opened?.catch(() => undefined))?.client.close();
   };
   return { memory, close };
 }

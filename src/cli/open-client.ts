@@ -1,9 +1,12 @@
+import type { Config } from '../config/config.js';
 import { inheritedTrace } from '../engine/monitoring/tracing.js';
 import { silentLogger } from '../engine/ports/clients.js';
 import { connectNats, type NatsConnection } from '../nats/connection/connect-nats.js';
+import { onConnectionState } from '../nats/connection/connection-states.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { keepTrying, type Persistence } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
+import { withinDeadline } from '../shared/backoff.js';
 import { type Cli, started } from './cli-context.js';
 
 export { closeConnection } from '../nats/connection/connect-nats.js';
@@ -22,8 +25,7 @@ export async function openClient(
   cli: Pick<Cli, 'server' | 'config' | 'autostart'>,
   { tries, checkReplies = true }: Opening = {},
 ): Promise<ThroughlineClient> {
-  const { config } = cli;
-  const { access, requestTimeoutMs, afterTimeoutMs, env } = config;
+  const { access } = cli.config;
   const connection = await started(cli, (url) => {
     const connecting = (timeoutMs?: number) =>
       connectNats({
@@ -35,6 +37,11 @@ export async function openClient(
       });
     return tries === undefined ? connecting() : keepTrying(connecting, tries);
   });
+  return clientOn(connection, cli.config, checkReplies);
+}
+
+function clientOn(connection: NatsConnection, config: Config, checkReplies: boolean): ThroughlineClient {
+  const { requestTimeoutMs, afterTimeoutMs, env } = config;
   // A request with `after` is answered only when the wait is over.
   const timeoutMs = requestTimeoutMs + afterTimeoutMs;
   const trace = inheritedTrace(env);
@@ -42,6 +49,31 @@ export async function openClient(
     timeoutMs,
     checkReplies,
   });
+}
+
+const ALIVE_MS = 1000;
+
+export interface WatchedClient {
+  readonly client: ThroughlineClient;
+  /** False once the server has gone, or does not answer a ping within a second. */
+  readonly isAlive: () => Promise<boolean>;
+}
+
+/** Connects for a process that may outlive the server: when it goes, requests fail at once instead of waiting for it. */
+export async function openWatchedClient(cli: Cli): Promise<WatchedClient> {
+  const connection = await openConnection(cli);
+  onConnectionState(connection, (isConnected) => {
+    if (!isConnected) void connection.close();
+  });
+  const isAlive = async () => {
+    if (connection.isClosed()) return false;
+    const ping = connection.flush().then(
+      () => true,
+      () => false,
+    );
+    return (await withinDeadline(ALIVE_MS, ping)) === true;
+  };
+  return { client: clientOn(connection, cli.config, true), isAlive };
 }
 
 /** Connects. What the connection reports is said once, by what fails. */

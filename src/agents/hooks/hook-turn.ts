@@ -9,7 +9,7 @@ import { clipText, isObject, oneLine } from '../../shared/text.js';
 import { agentKey, type HookCall, type HookTools, namedTask, withoutPrivate } from './hook-call.js';
 import { resultId } from './hook-results.js';
 import type { TurnNote } from './hook-state.js';
-import type { Waiting } from './spool.js';
+import type { KeptResult } from './spool.js';
 
 /** Publishes a turn that ended without a result: an observer's result, made by rule from what the hooks noted. */
 
@@ -24,7 +24,7 @@ export async function turnResult(
   call: HookCall,
   message: string,
   tools: HookTools,
-): Promise<Extract<Waiting, { kind: 'result' }> | undefined> {
+): Promise<KeptResult | undefined> {
   const { state, at, name, client, redact } = tools;
   const isMain = call.agent === '';
   // The process that started the agent publishes its result.

@@ -15,15 +15,17 @@ import { isObject } from '../../shared/text.js';
 
 export type Waiting =
   | { readonly kind: 'trace'; readonly session: string; readonly entry: TraceEntryInput }
-  | {
-      readonly kind: 'result';
-      readonly session: string;
-      readonly role: Role;
-      readonly text: string;
-      /** Names it, however often it is sent. */
-      readonly messageId: string;
-    }
+  | KeptResult
   | RawCall;
+
+export interface KeptResult {
+  readonly kind: 'result';
+  readonly session: string;
+  readonly role: Role;
+  readonly text: string;
+  /** Names it, however often it is sent. */
+  readonly messageId: string;
+}
 
 /** The call of a hook that had no time to read it: a later hook does. */
 export interface RawCall {

@@ -8,6 +8,7 @@ import { TOOLS } from '../../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
 import type { AgentSession } from '../agent-session.js';
+import type { KeptResult } from '../hooks/spool.js';
 
 /** A JSON Schema for a model, without the keywords that only a validator needs. */
 export type ListedSchema = { readonly [key: string]: unknown };
@@ -125,7 +126,7 @@ export const MCP_TOOLS = {
     },
     {
       status: z.string(),
-      dispatch: z.int(),
+      dispatch: z.int().optional(),
       facts: z.int().optional(),
       repairs: z.string().optional(),
       unknown_task: z.string().optional(),
@@ -232,6 +233,8 @@ export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan
   readonly client: () => Promise<ThroughlineClient>;
   /** The tasks that agents have claimed through this process, with their agents. */
   readonly claims: Map<string, string>;
+  /** Keeps a result on this machine, as hooks do, until the server can be reached. */
+  readonly keep: (result: Pick<KeptResult, 'role' | 'text' | 'messageId'>) => Promise<void>;
   /** Names the conversation, if the client says so to its MCP servers. */
   readonly conversation?: string;
 }

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
-import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
+import { codeOf, messageOf, ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isRole, ROLES, type Role } from '../../contracts/kinds.js';
 import { publishItOn } from '../../contracts/reading/clear-fields.js';
 import { repairsInWords } from '../../contracts/reading/repairs.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import { counted, oneLine } from '../../shared/text.js';
+import { UNREACHABLE } from '../hooks/send-waiting.js';
 import { knownTask, type McpAnswer, type McpTool } from './mcp-tools.js';
 
 /** Timeout for publishing, well below the minute that clients wait for a tool. */
 const PATIENCE_MS = 15_000;
 
 /** `report`: publishes a result, waits, and returns its outcome. A result that cannot be read is not sent. */
-export const reportTool: McpTool<'report'> = async ({ session, branch, client: connect }, input) => {
+export const reportTool: McpTool<'report'> = async (memory, input) => {
+  const { session, branch } = memory;
   const { role = input.assessment === undefined ? 'implementer' : 'reviewer', ...given } = input;
   if (!isRole(role)) {
     throw new ThroughlineError('schema_invalid', `role is ${JSON.stringify(role)}: use ${ROLES.join(', ')}`);
@@ -21,18 +23,28 @@ export const reportTool: McpTool<'report'> = async ({ session, branch, client: c
   const text = JSON.stringify({ ...(branch !== undefined && { branch }), ...given, result_id: id });
   const read = parseDispatchBody(new TextEncoder().encode(text), role, Number.POSITIVE_INFINITY);
   if (!read.ok) throw unreadable(`nothing was stored: ${read.reason}`, read.fix, read.meant);
-  const client = await connect();
+  const messageId = `${session}:${id}`;
   try {
-    const { result } = await client.publishText(session, role, text, { wait: true, timeoutMs: PATIENCE_MS });
+    const client = await memory.client();
+    const options = { wait: true, timeoutMs: PATIENCE_MS, messageId } as const;
+    const { result } = await client.publishText(session, role, text, options);
     // Without a warning where board and plan cannot be asked: the result is stored.
     const known =
       result.status === 'recorded' && (await knownTask(client, session, result.task).catch(() => undefined));
     const unknown = known ? known.unknown : undefined;
     return answerOf(result, unknown);
   } catch (error) {
-    throw namedAgain(error, id);
+    if (!UNREACHABLE.has(codeOf(error)) || isStored(error)) throw error;
+    await memory.keep({ role, text, messageId });
+    const said = `It is kept on this machine and sent when the server can be reached: do not report it again.`;
+    return { text: `${said} Now it cannot: ${messageOf(error)}`, data: { status: 'kept' } };
   }
 };
+
+/** The services have not read it yet, and will. */
+function isStored(error: unknown): boolean {
+  return error instanceof ThroughlineError && typeof error.details?.dispatch === 'number';
+}
 
 function answerOf(result: DispatchResult, unknown: string | undefined): McpAnswer<'report'> {
   const { status, dispatch } = result;
@@ -77,19 +89,4 @@ function unreadable(why: string, fix: string | undefined, meant: Role | undefine
   const here =
     meant === undefined ? said : said.replaceAll(publishItOn(meant), () => `call report with role ${meant}`);
   return new ThroughlineError('dispatch_rejected', here);
-}
-
-/** Names the id under which a retry is safe, because the result may be stored already. */
-function namedAgain(error: unknown, id: string): unknown {
-  if (!(error instanceof ThroughlineError) || error.code !== 'unavailable') return error;
-  const { dispatch } = error.details ?? {};
-  const why =
-    typeof dispatch === 'number'
-      ? `it is stored as dispatch ${dispatch}, but not read yet`
-      : 'it may not be stored';
-  return new ThroughlineError(
-    'unavailable',
-    `${why}: Throughline did not answer in time. Report it again later with result_id ${id}: it then counts once`,
-    { cause: error },
-  );
 }

@@ -1,0 +1,149 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type SpoolCount, spoolCounts } from '../../src/agents/hooks/spool.js';
+import { freePort } from '../../src/nats/server/server-process.js';
+import { cacheDirOf } from '../../src/nats/server/server-version.js';
+import { cli, cliProcess } from '../support/cli.js';
+import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
+import { soon } from '../support/soon.js';
+
+/** Turns and results that come while the server of their user does not run. */
+
+const releases: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0).reverse()) await release();
+});
+
+const [STDIO] = MCP_WAYS;
+const TURN = { session_id: 's1', prompt_id: 'p1' };
+const START = { ...TURN, hook_event_name: 'SessionStart', source: 'startup' };
+const STOP = {
+  ...TURN,
+  hook_event_name: 'Stop',
+  stop_hook_active: false,
+  last_assistant_message: 'Decided: sqlite keeps the orders.',
+};
+
+/** A user without a server, who starts it by hand. */
+async function user() {
+  const root = await mkdtemp(join(tmpdir(), 'throughline-kept-'));
+  releases.push(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+  const folder = join(root, 'shop');
+  await mkdir(folder);
+  const env = {
+    ...{ HOME: root, XDG_STATE_HOME: join(root, 'state'), THROUGHLINE_SESSION: 'shop' },
+    // Where the tests' nats-server is.
+    XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
+  };
+  releases.push(() => cli(['down'], { env, cwd: tmpdir() }));
+  return {
+    ...{ folder, env },
+    run: (...args: string[]) => cli(args, { env, cwd: folder }),
+    status: async () =>
+      (await cli(['status'], { env: { ...env, THROUGHLINE_SESSION: '' }, cwd: folder })).stdout,
+    hook: (payload: object, within = '20000') =>
+      cliProcess(['hook', 'claude', '--within', within], {
+        ...{ env, cwd: folder },
+        input: JSON.stringify({ ...payload, cwd: folder }),
+      }),
+    async up(...more: string[]) {
+      const args = ['up', '--detach', '--no-inspector', '--port', String(await freePort('127.0.0.1'))];
+      expect(await cli([...args, ...more], { env, cwd: root })).toMatchObject({ code: 0 });
+    },
+    counts: (): SpoolCount[] => spoolCounts(join(root, 'state', 'throughline')),
+    /** Waits until the decision of the turn counts once. */
+    decided: () =>
+      soon(async () => {
+        const { stdout } = await cli(['facts', 'shop', '--relation', 'decided'], { env, cwd: folder });
+        expect(stdout.match(/sqlite keeps the orders/gi)).toHaveLength(1);
+      }),
+  };
+}
+
+const OWN = expect.stringMatching(/^own:/);
+
+describe('a turn that ends while the server does not run', () => {
+  it('the turn is sent to the server that comes back with a token and on another port', async () => {
+    const { up, run, status, hook, counts, decided } = await user();
+    await up();
+    await run('down');
+    await hook(STOP);
+    expect(counts()).toEqual([{ installation: OWN, waiting: 1, unreadable: 0 }]);
+    await up('--auth');
+    expect(await status()).toContain('kept by hooks: 1 item to send');
+    expect((await run('doctor')).stdout).toContain('kept by hooks: 1 item to send');
+    await hook(START);
+    await decided();
+    expect(counts()).toEqual([]);
+  });
+
+  it('a hook that gives up before it has read its event keeps the event, and it counts once', async () => {
+    const { up, hook, counts, decided } = await user();
+    // Shorter than the start of a process.
+    await hook(STOP, '50');
+    expect(counts()).toEqual([{ installation: OWN, waiting: 1, unreadable: 0 }]);
+    await up();
+    await hook(START);
+    await hook(START);
+    await decided();
+    expect(counts()).toEqual([]);
+  });
+
+  it('what waits for an installation that is gone is sent to the one in use, or deleted', async () => {
+    const { up, run, status, env, folder, hook, counts, decided } = await user();
+    const gone = `127.0.0.1:${await freePort('127.0.0.1')}`;
+    const away = { env: { ...env, NATS_URL: `nats://${gone}` }, cwd: folder };
+    const input = JSON.stringify({ ...STOP, cwd: folder });
+    await cliProcess(['hook', 'claude', '--within', '20000'], { ...away, input });
+    await up();
+    await hook(START);
+    const { stdout } = await run('result', 'unsent');
+    expect(stdout).toBe(`named:${gone}  1 item to send\n`);
+    expect(await status()).toContain(`kept by hooks: 1 item to send for named:${gone}`);
+    expect(await run('result', 'unsent', '--send', 'named:other:1')).toMatchObject({ code: 2 });
+    expect(await run('result', 'unsent', '--send', `named:${gone}`)).toMatchObject({ code: 0, stdout: '' });
+    await decided();
+    await cliProcess(['hook', 'claude', '--within', '20000'], { ...away, input });
+    expect(await run('result', 'unsent', '--rm', `named:${gone}`)).toMatchObject({ code: 0, stdout: '' });
+    expect(counts()).toEqual([]);
+  });
+});
+
+describe('an MCP server whose NATS server goes down', () => {
+  const report = { task_id: '1', status: 'completed', summary: 'Sqlite keeps the orders.' };
+
+  it('a call fails at once, a result is kept, and both work when the server is back on another port', async () => {
+    const { up, run, env, folder, counts } = await user();
+    await up();
+    await using agent = await connectMcp(STDIO, { env, cwd: folder });
+    const recall = () => agent.call('recall', { query: 'sqlite' });
+    expect(await recall()).toMatchObject({ isError: false });
+    await run('down');
+    const before = performance.now();
+    expect(await recall()).toMatchObject({ isError: true, text: expect.stringContaining('(unavailable)') });
+    expect(performance.now() - before).toBeLessThan(1000);
+    const kept = await agent.call('report', report);
+    expect(kept).toMatchObject({ isError: false, data: { status: 'kept' } });
+    expect(kept.text).toContain('do not report it again');
+    expect(counts()).toEqual([{ installation: OWN, waiting: 1, unreadable: 0 }]);
+    await up('--auth');
+    expect(await recall()).toMatchObject({ isError: false });
+    expect(counts()).toEqual([]);
+    await soon(async () => expect((await recall()).text).toContain('Sqlite keeps the orders'));
+  });
+
+  it('a call that finds the server gone starts it, and is answered', async () => {
+    const { up, run, env, folder } = await user();
+    await up();
+    await using agent = await connectMcp(STDIO, {
+      env: { ...env, THROUGHLINE_AUTOSTART: '1' },
+      cwd: folder,
+    });
+    expect(await agent.call('recall', { query: 'sqlite' })).toMatchObject({ isError: false });
+    await run('down');
+    const answer = await agent.call('report', report);
+    expect(answer).toMatchObject({ isError: false, data: { status: 'recorded' } });
+  });
+});
