@@ -6,7 +6,7 @@ import { runHook } from '../agents/hooks/run-hook.js';
 import { type Spool, spoolOf } from '../agents/hooks/spool.js';
 import { type Config, loadConfig, stateDirOf } from '../config/config.js';
 import { installationKey, serverInUse, serverText } from '../config/user-server.js';
-import { messageOf, systemCode, usageError } from '../contracts/errors.js';
+import { messageOf, usageError } from '../contracts/errors.js';
 import type { Command, Texts } from './cli-command.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
@@ -81,7 +81,7 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
   const spool = spoolOf(stateDir, installationKey(server), log);
   let isRecorded = false;
   const giveUp = (late?: (why: string) => string) => {
-    const text = isRecorded ? undefined : input.rest();
+    const text = isRecorded ? undefined : input.soFar();
     if (text !== undefined && config !== undefined)
       keepRaw(spool, { client: name, text, config, directory, log });
     const why = `not done within ${withinMs} ms`;
@@ -173,17 +173,16 @@ function inputOf(stream: NodeJS.ReadStream) {
   });
   return {
     whole,
-    /** Reads what the client has written by now; undefined if that is not all. */
-    rest(): string | undefined {
+    /** Returns what the client has written by now. */
+    soFar(): string | undefined {
       const part = Buffer.alloc(64 * 1024);
       try {
         for (let read = -1; read !== 0 && bytes <= MAX_INPUT; ) {
           read = readSync(STDIN, part);
           add(Buffer.from(part.subarray(0, read)));
         }
-      } catch (error) {
-        // The stream has read the end before, or the client is still writing.
-        if (systemCode(error) !== 'EOF' && !stream.readableEnded) return undefined;
+      } catch {
+        // The client is still writing, or the stream has read the end and closed the pipe.
       }
       return textOf();
     },
