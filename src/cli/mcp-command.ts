@@ -4,7 +4,7 @@ import { hookState, logHook } from '../agents/hooks/hook-state.js';
 import { spoolOf } from '../agents/hooks/spool.js';
 import type { Memory } from '../agents/mcp/mcp-tools.js';
 import { stateDirOf } from '../config/config.js';
-import { installationKey, serverInUse, serverText } from '../config/user-server.js';
+import { installationKey, serverText } from '../config/user-server.js';
 import { usageError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
@@ -85,9 +85,8 @@ function memoryOf(cli: Cli, given: string | undefined) {
     if (sequence === 0) await openOwnSession({ ...found, session }, client);
   };
   const stateDir = stateDirOf(cli.config.env);
-  const server = serverInUse(stateDir, { natsUrl: cli.config.natsUrl });
-  const log = (line: string) => logHook(stateDir, `mcp: ${line}`, () => serverText(server));
-  const spool = () => spoolOf(stateDir, installationKey(server), log);
+  const log = (line: string) => logHook(stateDir, `mcp: ${line}`, () => serverText(cli.server));
+  const spool = () => spoolOf(stateDir, installationKey(cli.server), log);
   const sendKept = async (client: ThroughlineClient) => {
     const { flush } = await import('../agents/hooks/send-waiting.js');
     const leftMs = () => cli.config.requestTimeoutMs;

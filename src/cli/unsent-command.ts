@@ -3,7 +3,7 @@ import { recordRaw } from '../agents/hooks/run-hook.js';
 import { flush } from '../agents/hooks/send-waiting.js';
 import { removeSpool, type SpoolCount, spoolCounts, spoolOf } from '../agents/hooks/spool.js';
 import { stateDirOf } from '../config/config.js';
-import { installationKey, serverInUse, serverText } from '../config/user-server.js';
+import { installationKey, serverText } from '../config/user-server.js';
 import { usageError } from '../contracts/errors.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
@@ -37,7 +37,7 @@ export function addUnsent(result: Command): void {
       const left = named === undefined ? counts : spoolCounts(stateDir);
       if (json) return out(JSON.stringify(left));
       for (const each of left) out(`${each.installation}  ${inWords(each)}`);
-      note(`-- in use: ${inUse(cli)}, ${serverText(serverOf(cli))}`);
+      note(`-- in use: ${inUse(cli)}, ${serverText(cli.server)}`);
     });
 }
 
@@ -46,7 +46,7 @@ async function sendHere(cli: Cli, installation: string): Promise<void> {
   const stateDir = stateDirOf(config.env);
   const log = (line: string) => {
     note(`-- ${line}`);
-    logHook(stateDir, line, () => serverText(serverOf(cli)));
+    logHook(stateDir, line, () => serverText(cli.server));
   };
   const spool = spoolOf(stateDir, inUse(cli), log);
   const leftMs = () => NO_LIMIT_MS;
@@ -80,10 +80,6 @@ function inWords({ waiting, unreadable }: SpoolCount): string {
   return `${counted(waiting, 'item')} to send${unreadable === 0 ? '' : `, ${refused}`}`;
 }
 
-function serverOf({ config }: Cli) {
-  return serverInUse(stateDirOf(config.env), { natsUrl: config.natsUrl });
-}
-
-function inUse(cli: Cli): string {
-  return installationKey(serverOf(cli));
+function inUse({ server }: Cli): string {
+  return installationKey(server);
 }
