@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { readSync } from 'node:fs';
 import { withoutPrivate } from '../agents/hooks/hook-call.js';
 import { logHook } from '../agents/hooks/hook-state.js';
 import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
 import { runHook } from '../agents/hooks/run-hook.js';
-import { type Spool, spoolOf } from '../agents/hooks/spool.js';
+import { spoolOf } from '../agents/hooks/spool.js';
 import { type Config, loadConfig, stateDirOf } from '../config/config.js';
 import { installationKey, serverInUse, serverText } from '../config/user-server.js';
 import { messageOf, usageError } from '../contracts/errors.js';
@@ -23,6 +24,7 @@ const LEAST_MS = 50;
 const MOST_MS = 60_000;
 /** Bytes of one event: to parse more takes longer than a hook has. */
 const STDIN = 0;
+const CHUNK = 64 * 1024;
 const MAX_INPUT = 16 * 1024 * 1024;
 
 type HookOptions = Texts<'nats' | 'within'>;
@@ -65,7 +67,6 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     fault = error;
   }
   const stateDir = stateDirOf();
-  const server = serverInUse(stateDir, { nats, natsUrl: config?.natsUrl });
   const log = (line: string) => logHook(stateDir, line, () => serverText(server));
   let withinMs = within === undefined ? usualMs(startMs) : withinOf(within);
   const leftMs = () => (withinMs ?? WITHIN_MS) - performance.now();
@@ -78,12 +79,25 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     end(answer);
   };
   process.on('uncaughtException', (error) => give(`internal: ${messageOf(error)}`));
+  const server = serverInUse(stateDir, { nats, natsUrl: config?.natsUrl });
   const spool = spoolOf(stateDir, installationKey(server), log);
   let isRecorded = false;
+  /** Keeps an event that there was no time to record, without what a person marked as private. */
+  const keepRaw = (text: string) => {
+    const { THROUGHLINE_SESSION, THROUGHLINE_PROJECT, THROUGHLINE_RESULT_ID } = process.env;
+    const env = { THROUGHLINE_SESSION, THROUGHLINE_PROJECT, THROUGHLINE_RESULT_ID };
+    try {
+      const event: unknown = JSON.parse(text, (_, value) =>
+        typeof value === 'string' ? withoutPrivate(value) : value,
+      );
+      const at = new Date().toISOString();
+      spool.keep({ kind: 'raw', client: name, payload: JSON.stringify(event), at, directory, env });
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) log(`${name}: not kept: ${messageOf(error)}`);
+    }
+  };
   const giveUp = (late?: (why: string) => string) => {
-    const text = isRecorded ? undefined : input.soFar();
-    if (text !== undefined && config !== undefined)
-      keepRaw(spool, { client: name, text, config, directory, log });
+    if (!isRecorded) keepRaw(input.soFar());
     const why = `not done within ${withinMs} ms`;
     give(`${why}: gave up`, late?.(why));
   };
@@ -108,46 +122,16 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     return openClient({ config: known, server, ...(mayStart && { autostart }) }, { checkReplies: false });
   };
   const text = await input.whole;
-  if (text === undefined) return give(`the input is larger than ${MAX_INPUT} bytes: it is left out`);
+  if (text === '') return give(`the input is empty, or larger than ${MAX_INPUT} bytes: it is left out`);
   const answer = await runHook(name, client, text, {
     ...{ config: known, stateDir, spool, directory },
-    ...{ log, leftMs, allowMore, connect: once(connect) },
+    ...{ log, leftMs, allowMore, connect: onlyOnce(connect) },
     onRecorded: () => {
       isRecorded = true;
     },
   });
   end(answer);
 }
-
-interface RawInput {
-  readonly client: string;
-  readonly directory: string;
-  readonly text: string;
-  readonly config: Config;
-  readonly log: (line: string) => void;
-}
-
-/** Keeps a call that there was no time to record, without what a person marked as private. */
-function keepRaw(spool: Spool, { text, config, log, ...call }: RawInput): void {
-  try {
-    const payload = JSON.stringify(
-      JSON.parse(text, (_, value) => (typeof value === 'string' ? withoutPrivate(value) : value)),
-    );
-    const env = Object.fromEntries(
-      OF_AGENT.flatMap((variable) => {
-        const value = config.env[variable];
-        return value === undefined ? [] : [[variable, value]];
-      }),
-    );
-    const at = new Date().toISOString();
-    spool.keep({ kind: 'raw', ...call, payload, at, env });
-  } catch (error) {
-    log(`${call.client}: not kept: ${messageOf(error)}`);
-  }
-}
-
-/** Variables that choose where an event belongs. */
-const OF_AGENT = ['THROUGHLINE_SESSION', 'THROUGHLINE_PROJECT', 'THROUGHLINE_RESULT_ID'];
 
 /** Returns an empty text in a folder that is gone, and leaves it: much fails there. */
 function workingDirectory(): string {
@@ -159,7 +143,7 @@ function workingDirectory(): string {
   }
 }
 
-/** Reads standard input. `whole` is undefined if it is larger than a hook takes. */
+/** Reads standard input. The text is empty if it is larger than a hook takes. */
 function inputOf(stream: NodeJS.ReadStream) {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -167,24 +151,21 @@ function inputOf(stream: NodeJS.ReadStream) {
     bytes += part.length;
     if (bytes <= MAX_INPUT) parts.push(part);
   };
-  const textOf = () => (bytes > MAX_INPUT ? undefined : Buffer.concat(parts).toString('utf8'));
-  const whole = new Promise<string | undefined>((resolve) => {
-    stream.on('data', add).once('end', () => resolve(textOf()));
-  });
+  const text = () => (bytes > MAX_INPUT ? '' : Buffer.concat(parts).toString('utf8'));
   return {
-    whole,
+    whole: once(stream.on('data', add), 'end').then(text),
     /** Returns what the client has written by now. */
-    soFar(): string | undefined {
-      const part = Buffer.alloc(64 * 1024);
+    soFar(): string {
       try {
-        for (let read = -1; read !== 0 && bytes <= MAX_INPUT; ) {
-          read = readSync(STDIN, part);
-          add(Buffer.from(part.subarray(0, read)));
+        for (let part = Buffer.alloc(CHUNK); bytes <= MAX_INPUT; part = Buffer.alloc(CHUNK)) {
+          const read = readSync(STDIN, part);
+          if (read === 0) break;
+          add(part.subarray(0, read));
         }
       } catch {
         // The client is still writing, or the stream has read the end and closed the pipe.
       }
-      return textOf();
+      return text();
     },
   };
 }
@@ -200,7 +181,7 @@ function withinOf(text: string): number | undefined {
   return /^\d{2,5}$/.test(text) && ms >= LEAST_MS && ms <= MOST_MS ? ms : undefined;
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+function onlyOnce<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
     made ??= make();

@@ -34,7 +34,7 @@ export interface RawCall {
   readonly payload: string;
   readonly at: string;
   readonly directory: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export interface SpoolItem {

@@ -23,11 +23,9 @@ export const reportTool: McpTool<'report'> = async (memory, input) => {
   const text = JSON.stringify({ ...(branch !== undefined && { branch }), ...given, result_id: id });
   const read = parseDispatchBody(new TextEncoder().encode(text), role, Number.POSITIVE_INFINITY);
   if (!read.ok) throw unreadable(`nothing was stored: ${read.reason}`, read.fix, read.meant);
-  const messageId = `${session}:${id}`;
   try {
     const client = await memory.client();
-    const options = { wait: true, timeoutMs: PATIENCE_MS, messageId } as const;
-    const { result } = await client.publishText(session, role, text, options);
+    const { result } = await client.publishText(session, role, text, { wait: true, timeoutMs: PATIENCE_MS });
     // Without a warning where board and plan cannot be asked: the result is stored.
     const known =
       result.status === 'recorded' && (await knownTask(client, session, result.task).catch(() => undefined));
@@ -35,7 +33,7 @@ export const reportTool: McpTool<'report'> = async (memory, input) => {
     return answerOf(result, unknown);
   } catch (error) {
     if (!UNREACHABLE.has(codeOf(error)) || isStored(error)) throw error;
-    await memory.keep({ role, text, messageId });
+    await memory.keep({ role, text, messageId: `${session}:${id}` });
     const said = `It is kept on this machine and sent when the server can be reached: do not report it again.`;
     return { text: `${said} Now it cannot: ${messageOf(error)}`, data: { status: 'kept' } };
   }
