@@ -26,7 +26,8 @@ export function doctorCommand(program: Command): void {
     .action(async (options: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);
       const unsent = unsentText(cli);
-      const kept: Finding[] = unsent === undefined ? [] : [{ check: 'hooks', level: 'warn', message: unsent }];
+      const kept: Finding[] =
+        unsent === undefined ? [] : [{ check: 'hooks', level: 'warn', message: unsent }];
       tell([...(await examination(cli)), ...kept], cli, options.json);
     });
 }
