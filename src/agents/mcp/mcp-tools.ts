@@ -13,9 +13,6 @@ import type { KeptResult } from '../hooks/spool.js';
 /** A JSON Schema for a model, without the keywords that only a validator needs. */
 export type ListedSchema = { readonly [key: string]: unknown };
 
-/** Short field descriptions for models. Those of the contracts are longer, and for people. */
-const HINTS = z.registry<{ readonly description: string }>();
-
 const KEPT: ReadonlySet<string> = new Set([
   'type',
   'description',
@@ -28,7 +25,7 @@ const KEPT: ReadonlySet<string> = new Set([
 
 /** Returns a schema without limits and defaults, which an error names when necessary. */
 export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): ListedSchema {
-  return short(z.toJSONSchema(schema, { io, metadata: HINTS }));
+  return short(z.toJSONSchema(schema, { io }));
 }
 
 function short(schema: object): ListedSchema {
@@ -53,7 +50,7 @@ const role = z.enum(ROLES);
 const texts = z.array(z.string());
 /** Objects whose fields the description names, in fewer words than a schema. */
 const named = (description: string) =>
-  z.array(z.record(z.string(), z.unknown())).optional().register(HINTS, { description });
+  z.array(z.record(z.string(), z.unknown())).optional().describe(description);
 const dispatch = z.int().positive('must be a dispatch number, as report gives it');
 const { content, priority, dependsOn } = TOOLS['task-add'].shape;
 const prompt = z
@@ -87,16 +84,16 @@ export const MCP_TOOLS = {
     READS,
     ALWAYS,
     {
-      task: taskId.optional().register(HINTS, { description: 'TAS-4, or an id of the plan' }),
-      prompt: prompt.optional().register(HINTS, { description: 'what you will do: facts are chosen by it' }),
+      task: taskId.optional(),
+      prompt: prompt.optional().describe('what you will do: facts are chosen by it'),
       role: role.optional(),
-      after: dispatch.optional().register(HINTS, { description: 'wait for this dispatch of report' }),
+      after: dispatch.optional().describe('wait for this dispatch of report'),
       tokens: z
         .int()
         .min(1, 'must be 1 to 2000000')
         .max(2_000_000, 'must be 1 to 2000000')
         .optional()
-        .register(HINTS, { description: 'of the prompt' }),
+        .describe('of the prompt'),
     },
   ),
   report: tool(
@@ -106,11 +103,8 @@ export const MCP_TOOLS = {
     {
       role: role.optional(),
       task_id: taskId,
-      status: z
-        .enum(verdictsOf('implementer'))
-        .optional()
-        .register(HINTS, { description: 'of an implementer' }),
-      assessment: z.enum(verdictsOf('reviewer')).optional().register(HINTS, { description: 'of a reviewer' }),
+      status: z.enum(verdictsOf('implementer')).optional().describe('of an implementer'),
+      assessment: z.enum(verdictsOf('reviewer')).optional().describe('of a reviewer'),
       summary: z.string().optional(),
       files_modified: texts.optional(),
       tests: z.array(testRun).optional(),
@@ -122,7 +116,7 @@ export const MCP_TOOLS = {
       commit: z.string().optional(),
       artifacts: named('{kind, name, signature, location}'),
       facts: named('{subject, relation, object}'),
-      result_id: z.string().optional().register(HINTS, { description: 'counts once' }),
+      result_id: z.string().optional().describe('the result counts once under it'),
     },
     {
       status: z.string(),
@@ -141,10 +135,10 @@ export const MCP_TOOLS = {
       id: z.string().optional(),
       status: z.enum(TASK_STATUSES).optional(),
       content: content.optional(),
-      priority: priority.optional().register(HINTS, { description: '0 critical to 4' }),
+      priority: priority.optional().describe('0 critical to 4'),
       dependsOn: z.array(z.string()).optional() satisfies z.ZodType<z.input<typeof dependsOn>>,
       reason: z.string().optional(),
-      agent: z.string().optional().register(HINTS, { description: 'your name' }),
+      agent: z.string().optional().describe('your name'),
     },
   ),
   note: tool(
@@ -180,8 +174,8 @@ export const MCP_TOOLS = {
         .trim()
         .min(1, 'must not be empty')
         .max(1000, 'must be at most 1000 characters')
-        .register(HINTS, { description: 'its id, or words in it' }),
-      task: taskId.optional().register(HINTS, { description: 'of the prompt' }),
+        .describe('its id, or words in it'),
+      task: taskId.optional(),
       prompt: prompt.optional(),
     },
   ),

@@ -71,6 +71,16 @@ describe('the tools of the MCP server', () => {
     },
   );
 
+  it('a field has one text of at most 12 words', async () => {
+    const texts = [...(await listed('2026-07-28')).matchAll(/"description":"([^"]*)"/g)].map(
+      ([, text]) => text,
+    );
+    const tools = Object.values(MCP_TOOLS).map(({ description }) => description as string);
+    const fields = texts.filter((text) => text !== undefined && !tools.includes(text));
+    expect(fields.length).toBeGreaterThan(15);
+    expect(fields.filter((text) => (text?.split(' ').length ?? 0) > 12)).toEqual([]);
+  });
+
   it.each(PROTOCOLS)(
     'the list of tools is the same byte for byte at every call and in every session, in protocol %s',
     async (protocol) => {
