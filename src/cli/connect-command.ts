@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { isDeepStrictEqual, promisify } from 'node:util';
+import { isDeepStrictEqual } from 'node:util';
 import { Argument } from 'commander';
 import { MAX_PROJECT_FILE, plainPlan, projectSettings, proposedSession } from '../agents/agent-session.js';
 import {
@@ -258,27 +257,24 @@ function shown(path: string): string {
 interface ConnectedClient {
   readonly client: ConnectClientName;
   readonly title: string;
-  /** Reported by the client itself; `null` if it is not installed, `-` for a file that several clients read. */
-  readonly version: string | null;
+  /** True for a file that several clients read. */
+  readonly installed: boolean;
   readonly project: EntryState | 'unreadable';
   readonly user: EntryState | 'unreadable';
   readonly works: boolean;
   readonly problems: readonly string[];
 }
 
-const VERSION_TIMEOUT_MS = 5000;
-const run = promisify(execFile);
-
 export function addConnectList(connect: Command): void {
   connect
     .command('ls')
     .description('Lists the coding agents: what is installed, connected where, and whether it works.')
-    .option('--json', 'one JSON array of {client, title, version, project, user, works, problems}')
+    .option('--json', 'one JSON array of {client, title, installed, project, user, works, problems}')
     .examples('throughline connect ls', 'throughline connect ls --json')
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);
       const common = await commonProblems(cli);
-      const found = await Promise.all(CONNECT_NAMES.map((name) => connectedClient(cli, name, common)));
+      const found = CONNECT_NAMES.map((name) => connectedClient(cli, name, common));
       if (json) return out(JSON.stringify(found));
       for (const each of found) out(line(each));
       for (const problem of new Set(found.flatMap(({ problems }) => problems))) note(`-- ${problem}`);
@@ -288,11 +284,7 @@ export function addConnectList(connect: Command): void {
     });
 }
 
-async function connectedClient(
-  cli: Cli,
-  client: ConnectClientName,
-  common: readonly string[],
-): Promise<ConnectedClient> {
+function connectedClient(cli: Cli, client: ConnectClientName, common: readonly string[]): ConnectedClient {
   const { title, program, problem } = CONNECT_CLIENTS[client];
   const path = program && installedProgram(program, cli.config.env);
   const problems: string[] = [];
@@ -317,12 +309,12 @@ async function connectedClient(
     const own = states[scope] === 'connected' ? problem?.(place, readerOf(place)) : undefined;
     if (own !== undefined) problems.push(own);
   }
+  const installed = program === undefined || path !== undefined;
   const isConnected = states.project === 'connected' || states.user === 'connected';
-  if (isConnected && program !== undefined && path === undefined)
+  if (isConnected && !installed)
     problems.push(`${title} is connected and not installed here: "${program}" is not on your PATH`);
   if (isConnected) problems.push(...common);
-  const version = path === undefined ? (program === undefined ? '-' : null) : await versionOf(path);
-  return { client, title, version, ...states, works: isConnected && problems.length === 0, problems };
+  return { client, title, installed, ...states, works: isConnected && problems.length === 0, problems };
 }
 
 async function commonProblems(cli: Cli): Promise<string[]> {
@@ -336,28 +328,12 @@ async function commonProblems(cli: Cli): Promise<string[]> {
   return problems.filter((each) => each !== undefined);
 }
 
-function line({ title, version, project, user, works }: ConnectedClient): string {
+function line({ title, installed, project, user, works }: ConnectedClient): string {
   const where = [
     ...(project === 'absent' ? [] : [`this folder: ${project}`]),
     ...(user === 'absent' ? [] : [`user: ${user}`]),
   ];
   const connected =
     where.length === 0 ? 'not connected' : `${where.join(', ')}, ${works ? 'works' : 'does not work'}`;
-  return `${title.padEnd(12)} ${(version ?? 'not installed').padEnd(16)} ${connected}`;
-}
-
-/** A program of an npm package, which says its version sooner than the program does: Gemini CLI takes four seconds. */
-const NPM_PACKAGE = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//;
-
-/** The version of a program; a program that says none is installed still. */
-async function versionOf(path: string): Promise<string> {
-  try {
-    const [folder] = NPM_PACKAGE.exec(realpathSync(path).replaceAll(sep, '/')) ?? [];
-    if (folder !== undefined)
-      return String(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version);
-    const { stdout } = await run(path, ['--version'], { timeout: VERSION_TIMEOUT_MS, cwd: homedir() });
-    return /\b\d{1,5}\.\d{1,5}(?:\.[\w+-]{1,30})?/.exec(stdout)?.[0] ?? 'unknown version';
-  } catch {
-    return 'unknown version';
-  }
+  return `${title.padEnd(12)} ${installed ? '' : 'not installed, '}${connected}`;
 }

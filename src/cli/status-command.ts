@@ -1,7 +1,5 @@
 import { Option } from 'commander';
 import { hasProjectFile } from '../agents/agent-session.js';
-import { injectedTokens } from '../agents/hooks/hook-state.js';
-import { stateDirOf } from '../config/config.js';
 import { serverText } from '../config/user-server.js';
 import type { Token } from '../contracts/names.js';
 import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
@@ -90,10 +88,9 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
       () => 0,
     ),
   }));
-  const injected = injectedTokens(stateDirOf(cli.config.env), new Date());
   const { sessions, total } = list;
   const server = serverText(cli.server);
-  if (json) return { text: JSON.stringify({ server, ...health, injected, sessions, total }) };
+  if (json) return { text: JSON.stringify({ server, ...health, sessions, total }) };
   const unsent = unsentText(cli);
   const pc = coloursOf(cli);
   const now = new Date().toISOString();
@@ -103,7 +100,6 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
   const lines = [
     `server: ${server}`,
     ...installationLines(health),
-    ...(injected > 0 ? [`hooks: ${counted(injected, 'token')} given to agents in the last day`] : []),
     ...(unsent === undefined ? [] : [unsent]),
     ...(proposed > 0
       ? [`${pc.yellow('needs you:')} ${counted(proposed, 'proposal')} to review: "throughline learning ls"`]

@@ -572,8 +572,8 @@ describe('connect ls', () => {
     await using at = await place('throughline', 'codex');
     await at.connect('codex', '--yes', '--user');
     const { stdout, stderr } = await at.connect('ls');
-    expect(stdout).toMatch(/Codex CLI +1\.2\.3 +user: connected, does not work/);
-    expect(stdout).toMatch(/Claude Code +not installed +not connected/);
+    expect(stdout).toMatch(/Codex CLI +user: connected, does not work/);
+    expect(stdout).toMatch(/Claude Code +not installed, not connected/);
     expect(stderr).toContain('Codex does not trust the hooks yet');
     const listed = JSON.parse((await at.connect('ls', '--json')).stdout);
     expect(listed.map((each: { client: string }) => each.client)).toEqual(CONNECT_NAMES);
@@ -589,17 +589,6 @@ describe('connect ls', () => {
     expect((await clone.connect('ls')).stderr).toEqual(problem);
     await clone.connect('--yes');
     expect((await clone.connect('ls')).stderr).not.toEqual(problem);
-  });
-
-  it('the version of a client from npm is read from its package, since some take seconds to say it', async () => {
-    await using at = await place('throughline');
-    const folder = join(at.home, 'node_modules', '@google', 'gemini-cli');
-    await mkdir(join(folder, 'bundle'), { recursive: true });
-    await writeFile(join(folder, 'package.json'), '{"version": "0.61.0"}');
-    const program = join(folder, 'bundle', 'gemini.js');
-    await writeFile(program, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-    await symlink(program, join(at.home, '..', 'bin', 'gemini'));
-    expect((await at.connect('ls')).stdout).toMatch(/Gemini CLI +0\.61\.0 /);
   });
 
   it('Codex is told of the variables that are set, and is connected whatever is set later', async () => {

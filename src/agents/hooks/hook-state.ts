@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -15,7 +14,7 @@ import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { mayHoldSecret } from '../../memory/redaction/secret-hints.js';
 import { oneLine } from '../../shared/text.js';
-import { isMissing, readFolder } from './spool.js';
+import { isMissing } from './spool.js';
 
 export type HookState = ReturnType<typeof hookState>;
 
@@ -32,7 +31,6 @@ export interface TurnNote {
 const PRIVATE = 0o700;
 /** Bytes of the notes of one turn: of a longer one the beginning counts. */
 const MAX_NOTES = 512 * 1024;
-const DAY_MS = 86_400_000;
 const MAX_LOG = 1_000_000;
 const MAX_LINE = 1000;
 
@@ -112,33 +110,6 @@ function attempt(log: (line: string) => void, act: () => void): void {
   } catch (error) {
     log(`${codeOf(error)}: not remembered: ${messageOf(error)}`);
   }
-}
-
-/** Counts the tokens that hooks gave to agents, four characters each: a file for each day, a line for each answer. */
-export function countInjected(
-  folder: string,
-  characters: number,
-  at: Date,
-  log: (line: string) => void,
-): void {
-  attempt(log, () => {
-    const days = join(folder, 'hooks', 'injected');
-    mkdirSync(days, { recursive: true, mode: PRIVATE });
-    const file = join(days, at.toISOString().slice(0, 10));
-    if (statSync(file, { throwIfNoEntry: false }) === undefined)
-      for (const day of readdirSync(days).sort().slice(0, -1)) rmSync(join(days, day), { force: true });
-    appendFileSync(file, `${at.toISOString()} ${Math.ceil(characters / 4)}\n`, { mode: 0o600 });
-  });
-}
-
-/** Returns the tokens that hooks gave to agents within the last day. */
-export function injectedTokens(folder: string, now: Date): number {
-  const days = join(folder, 'hooks', 'injected');
-  const since = new Date(now.getTime() - DAY_MS).toISOString();
-  const lines = readFolder(days).flatMap((day) => readFileSync(join(days, day), 'utf8').split('\n'));
-  return lines
-    .filter((line) => line > since)
-    .reduce((sum, line) => sum + (Number(line.split(' ')[1]) || 0), 0);
 }
 
 /**

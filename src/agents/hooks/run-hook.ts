@@ -7,7 +7,7 @@ import { oneLine } from '../../shared/text.js';
 import { type AgentSession, agentSession } from '../agent-session.js';
 import { type HookAnswer, recordEvent } from './carry-out.js';
 import { agentKey, type HookCall, readCall } from './hook-call.js';
-import { countInjected, type HookState, hookState } from './hook-state.js';
+import { type HookState, hookState } from './hook-state.js';
 import { type HookClient, hookClient, MAX_ANSWER } from './hook-table.js';
 import { UNREACHABLE } from './send-waiting.js';
 import type { Spool } from './spool.js';
@@ -55,10 +55,7 @@ export async function runHook(
     place.onRecorded();
     if (isStart && at.changed !== undefined) log(at.changed);
     const answer = await answering();
-    const text = written(call, client, answer, log);
-    if (call.event.answer !== 'again' && text !== '')
-      countInjected(place.stateDir, injectedIn(call, answer), new Date(), log);
-    return text;
+    return written(call, client, answer, log);
   } catch (error) {
     log(`${codeOf(error)}: ${messageOf(error)}`);
     if (!isStart) return '';
@@ -135,14 +132,6 @@ export async function recordRaw(place: RecordingPlace): Promise<void> {
 
 /** Time that a hook needs for its own event. */
 const OWN_MS = 100;
-
-/** Characters that an answer adds to what the agent reads. */
-function injectedIn({ input }: HookCall, answer: HookAnswer): number {
-  return Math.max(
-    0,
-    JSON.stringify(answer ?? '').length - JSON.stringify(typeof answer === 'string' ? '' : input).length,
-  );
-}
 
 /** Names neither the session nor the folder: both come from a repository that nobody has looked at. */
 const ASK_TO_CONNECT =

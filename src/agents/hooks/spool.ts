@@ -157,7 +157,7 @@ function namesIn(folder: string): string[] {
     .sort();
 }
 
-export function readFolder(folder: string): string[] {
+function readFolder(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
