@@ -84,7 +84,12 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
   let isRecorded = false;
   /** Keeps an event that there was no time to record, without what a person marked as private. */
   const keepRaw = (text: string) => {
-    const { THROUGHLINE_SESSION, THROUGHLINE_PROJECT, THROUGHLINE_RESULT_ID } = config?.env ?? {};
+    // Empty, so that those of a later hook do not count.
+    const {
+      THROUGHLINE_SESSION = '',
+      THROUGHLINE_PROJECT = '',
+      THROUGHLINE_RESULT_ID = '',
+    } = config?.env ?? {};
     const env = { THROUGHLINE_SESSION, THROUGHLINE_PROJECT, THROUGHLINE_RESULT_ID };
     try {
       const event: unknown = JSON.parse(text, (_, value) =>

@@ -49,7 +49,7 @@ export async function runHook(
   if (isStart) place.allowMore(unreachable);
   else if (call.event.moment === 'stop' && call.transcript !== '') place.allowMore();
   try {
-    await recordRaw(place);
+    await recordRaw(place).catch((error) => log(`${codeOf(error)}: ${messageOf(error)}`));
     const given = { name, client, call, directory: place.directory, now: new Date().toISOString() };
     const { at, answering } = await recorded(given, { ...place, log });
     place.onRecorded();

@@ -34,7 +34,8 @@ export interface RawCall {
   readonly payload: string;
   readonly at: string;
   readonly directory: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The variables that say where it belongs; empty if unset. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface SpoolItem {

@@ -98,6 +98,17 @@ describe('what waits to be sent', () => {
     expect(spoolCounts(place.stateDir)).toEqual([]);
   });
 
+  it('a raw call goes to the session of its folder, not to that of the hook that records it', async () => {
+    const place = hookPlace();
+    const env = { THROUGHLINE_SESSION: '', THROUGHLINE_PROJECT: '', THROUGHLINE_RESULT_ID: '' };
+    place.spool.keep({ ...raw({ ...stop, cwd: place.stateDir }, '2026-11-01T00:00:00.000Z'), env });
+    await place.run('claude', start);
+    const subjects = place.asked.map(({ subject }) => subject).filter((each) => each.startsWith('dispatch.'));
+    expect(subjects).toEqual([
+      expect.stringMatching(/^dispatch\.throughline-hooks-\w+-[0-9a-f]{6}\.observer$/),
+    ]);
+  });
+
   it('of two hooks one takes a raw call', () => {
     const { spool } = hookPlace();
     spool.keep(raw(prompt, '2026-11-01T00:00:00.000Z'));
