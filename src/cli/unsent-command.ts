@@ -17,8 +17,8 @@ export function addUnsent(result: Command): void {
   result
     .command('unsent')
     .description(
-      'Lists what hooks and the MCP server have kept on this machine and not sent, by installation: what waits for it, and what\n' +
-        'it refused or no version can read. What waits for the server in use is sent by the next hook.',
+      'Lists what hooks and the MCP server have kept on this machine and not sent, by installation: items to send, and items that\n' +
+        'it refused or no version can read. The next hook sends the items for the server in use.',
     )
     .option('--send <installation>', 'send all of it to the server in use')
     .option('--rm <installation>', 'delete all of it')

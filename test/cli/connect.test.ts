@@ -544,7 +544,7 @@ describe('connecting in a repository that was cloned', () => {
     );
     const list = JSON.parse((await at.connect('ls', '--json')).stdout);
     expect(list).toContainEqual(
-      expect.objectContaining({ client: 'agents-md', version: '-', project: 'connected', user: 'absent' }),
+      expect.objectContaining({ client: 'agents-md', installed: true, project: 'connected', user: 'absent' }),
     );
     expect(await at.connect('agents-md', '--user', '--yes')).toMatchObject({ code: 2 });
     await at.write('AGENTS.md', text.replace('`report` once', '`report` twice'));
