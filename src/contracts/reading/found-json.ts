@@ -154,9 +154,9 @@ function whyNotJson(cleaned: unknown): string {
  * `jsonrepair` is quadratic for some texts. Within these limits the worst takes about 50 ms: length, characters at
  * which it may insert something, and nesting.
  */
-export const MENDED = { characters: 32 * 1024, signs: 3072, depth: 64 } as const;
+export const MENDED = { characters: 32 * 1024, signs: 1024, depth: 64 } as const;
 
-const SIGNS = /["'`´“”‘’/\n\r[{(+]|\d\s/g;
+const SIGNS = /["'`´“”‘’/\\\n\r[{(+]|\d\s/g;
 /** A backslash that is not a JSON escape, which the library would drop. */
 const ESCAPE = /\\(?:["'`\\/bfnrt]|u[\da-f]{4})|\\/gi;
 
@@ -164,7 +164,7 @@ const ESCAPE = /\\(?:["'`\\/bfnrt]|u[\da-f]{4})|\\/gi;
 export function mendedJson(text: string): { readonly json: string } | { readonly reason: string } {
   if (text.length > MENDED.characters) return { reason: tooMuch(`${MENDED.characters} characters`) };
   if ((text.match(SIGNS) ?? []).length > MENDED.signs)
-    return { reason: tooMuch(`${MENDED.signs} quotes and brackets`) };
+    return { reason: tooMuch(`${MENDED.signs} quotes, brackets and backslashes`) };
   if (depthOf(text) > MENDED.depth) return { reason: tooMuch(`${MENDED.depth} brackets within each other`) };
   try {
     return { json: jsonrepair(text.replace(ESCAPE, (found) => (found.length > 1 ? found : '\\\\'))) };

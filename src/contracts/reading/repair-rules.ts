@@ -95,6 +95,12 @@ export const LIST_RULES: readonly RepairRule<readonly unknown[]>[] = [
   },
   {
     kind: 'list',
+    about:
+      'artifacts as an object of lists, as spec-workflow writes them, become one list; each keeps its kind',
+    apply: (value, field) => (field === 'artifacts' && isObject(value) ? artifactsIn(value) : undefined),
+  },
+  {
+    kind: 'list',
     about: 'a lone text or object becomes a list of one; a text of paths is split at commas and lines',
     apply: (value, field) => {
       if (typeof value === 'string' && PATHS.has(field))
@@ -103,6 +109,31 @@ export const LIST_RULES: readonly RepairRule<readonly unknown[]>[] = [
     },
   },
 ];
+
+/** The groups of artifacts in the singular; an endpoint has a method and a path. */
+const ARTIFACTS: Readonly<Record<string, string>> = {
+  apiendpoints: 'endpoint',
+  endpoints: 'endpoint',
+  functions: 'function',
+  components: 'component',
+  classes: 'class',
+  integrations: 'integration',
+};
+
+function artifactsIn(value: Json): readonly unknown[] | undefined {
+  const groups = Object.entries(value);
+  if (!groups.every(([, items]) => Array.isArray(items))) return undefined;
+  return groups.flatMap(([name, items]) => (items as unknown[]).map((item) => artifactOf(item, name)));
+}
+
+function artifactOf(item: unknown, group: string): unknown {
+  const kind = ARTIFACTS[plainName(group)] ?? group;
+  if (typeof item === 'string') return { kind, name: item };
+  if (!isObject(item)) return item;
+  const { method, path, type: _, ...rest } = item;
+  if (kind !== 'endpoint' || !isText(path)) return { ...item, kind };
+  return { name: isText(method) ? `${method} ${path}` : path, ...rest, kind };
+}
 
 export function isNothing(text: string): boolean {
   return text.length <= 20 && NOTHING.test(text.trim());

@@ -33,6 +33,7 @@ const UNITS = [
     '{"a":1,}',
     '\\',
     '"a\\\n',
+    '"a\\\\\n',
     '```',
     '/*',
     '//',
@@ -48,7 +49,8 @@ const LARGEST = 256 * 1024;
 const BEGINNINGS = ['{', '{"a":', '{"a":[', '{"a":"b",', '{"a":{"b":"', '[{'];
 
 const filled = (begins: string, unit: string, room: number) =>
-  begins + unit.repeat(Math.floor((room - begins.length) / unit.length));
+  // A body that does not end in a bracket is refused before it is mended.
+  `${begins}${unit.repeat(Math.floor((room - begins.length - 1) / unit.length))}}`;
 
 describe('JSON that does not parse', () => {
   it.each([
@@ -65,7 +67,7 @@ describe('JSON that does not parse', () => {
 
   it.each([
     ['long', `{"a":"${'x'.repeat(MENDED.characters)}",}`, 'characters'],
-    ['full of signs', `{${'"a",'.repeat(MENDED.signs)}}`, 'quotes and brackets'],
+    ['full of signs', `{${'"a",'.repeat(MENDED.signs)}}`, 'quotes, brackets'],
     ['deep', `${'{"a":['.repeat(MENDED.depth)}}`, 'brackets within each other'],
   ])('JSON that does not parse is left alone where it is %s', (_what, text, reason) => {
     expect(mendedJson(text)).toEqual({ reason: expect.stringContaining(reason) });
