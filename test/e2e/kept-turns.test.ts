@@ -3,6 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type SpoolCount, spoolCounts } from '../../src/agents/hooks/spool.js';
+import { serverInUse } from '../../src/config/user-server.js';
 import { freePort } from '../../src/nats/server/server-process.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { cli, cliProcess } from '../support/cli.js';
@@ -30,7 +31,7 @@ const STOP = {
 async function user() {
   const root = await mkdtemp(join(tmpdir(), 'throughline-kept-'));
   releases.push(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
-  const folder = join(root, 'shop');
+  const [folder, state] = [join(root, 'shop'), join(root, 'state', 'throughline')];
   await mkdir(folder);
   const env = {
     ...{ HOME: root, XDG_STATE_HOME: join(root, 'state'), THROUGHLINE_SESSION: 'shop' },
@@ -39,7 +40,7 @@ async function user() {
   };
   releases.push(() => cli(['down'], { env, cwd: tmpdir() }));
   return {
-    ...{ folder, env },
+    ...{ folder, env, state },
     run: (...args: string[]) => cli(args, { env, cwd: folder }),
     status: async () =>
       (await cli(['status'], { env: { ...env, THROUGHLINE_SESSION: '' }, cwd: folder })).stdout,
@@ -52,7 +53,7 @@ async function user() {
       const args = ['up', '--detach', '--no-inspector', '--port', String(await freePort('127.0.0.1'))];
       expect(await cli([...args, ...more], { env, cwd: root })).toMatchObject({ code: 0 });
     },
-    counts: (): SpoolCount[] => spoolCounts(join(root, 'state', 'throughline')),
+    counts: (): SpoolCount[] => spoolCounts(state),
     /** Waits until the decision of the turn counts once. */
     decided: () =>
       soon(async () => {
@@ -132,6 +133,20 @@ describe('an MCP server whose NATS server goes down', () => {
     expect(await recall()).toMatchObject({ isError: false });
     expect(counts()).toEqual([]);
     await soon(async () => expect((await recall()).text).toContain('Sqlite keeps the orders'));
+  });
+
+  it('a call to a server that hangs says so, and is answered once it goes on', async () => {
+    const { up, env, folder, state } = await user();
+    await up();
+    await using agent = await connectMcp(STDIO, { env, cwd: folder });
+    const recall = () => agent.call('recall', { query: 'sqlite' });
+    expect(await recall()).toMatchObject({ isError: false });
+    const server = serverInUse(state);
+    const pid = (server.kind === 'own' && server.running?.pid) || 0;
+    process.kill(pid, 'SIGSTOP');
+    const text = expect.stringContaining(`the server, process ${pid}, does not answer`);
+    expect(await recall().finally(() => process.kill(pid, 'SIGCONT'))).toMatchObject({ isError: true, text });
+    expect(await recall()).toMatchObject({ isError: false });
   });
 
   it('a call that finds the server gone starts it, and is answered', async () => {
