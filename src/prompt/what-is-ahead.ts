@@ -84,15 +84,13 @@ export function planProgress(state: SessionState): string {
   return drift.length === 0 ? line : `${line}. Drift: ${clipText(quoted(drift.join('; ')), MAX_DRIFT)}`;
 }
 
-const MAX_PLAN_LINE = 160;
-
-/** Renders the progress of the plan for an agent of one of its tasks: `Plan: 12 of 40 done, next 3.2 Write the parser`. */
-export function planOfTask(state: SessionState, taskId: string): string {
-  const tasks = state.run?.document.tasks ?? [];
+/**
+ * Renders the progress of the plan for an agent of one of its tasks: `Plan: 12 of 40 done`. The next task is not named, since
+ * an agent could take it for its own.
+ */
+export function planOfTask({ run }: SessionState, taskId: string): string {
+  const tasks = run?.document.tasks ?? [];
   if (!tasks.some(({ id }) => id === taskId)) return '';
   const { total, completed } = totalsOf(tasks);
-  const nextId = outlook(state).ready.find((id) => id !== taskId);
-  const next = tasks.find(({ id }) => id === nextId);
-  const then = next === undefined ? '' : `, next ${next.id} ${next.text}`;
-  return clipText(quoted(`Plan: ${completed} of ${total} done${then}`), MAX_PLAN_LINE);
+  return `Plan: ${completed} of ${total} done`;
 }

@@ -40,7 +40,7 @@ const NAME = `[A-Za-z0-9_-]{1,64}`;
 const INTENDED = [
   String.raw`_INBOX\.[A-Za-z0-9_.-]+`,
   String.raw`\$SRV\.[A-Z]+(\.[A-Za-z0-9-]+)*`,
-  String.raw`\$JS\.(API|ACK|EVENT|FC)\.[A-Za-z0-9_.$>-]+`,
+  String.raw`\$JS\.(API|ACK|EVENT|FC)\.[A-Za-z0-9_.$>=-]+`,
   String.raw`\$KV\.[a-z_]+\.(project=)?${NAME}(\.${NAME})*`,
   String.raw`rejected\.${NAME}\.(_|implementer|reviewer|observer)`,
   String.raw`session\.${NAME}\.[a-z]+\.[a-z]+`,

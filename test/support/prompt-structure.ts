@@ -50,7 +50,7 @@ const LEARNING = /^ {2}(\[\d\.\d\d\]|-) (pattern|insight|self_knowledge): .*$/;
 
 /** In the order in which they may stand in the dynamic tail of a dispatch prompt; each at most once. */
 export const TAIL_SECTIONS: readonly SectionRule[] = [
-  { name: 'task', opening: /^Task .+(, round \d+)?: .*$/, lines: [/^Plan: \d+ of \d+ done(, next( .*)?)?$/] },
+  { name: 'task', opening: /^Task .+(, round \d+)?: .*$/, lines: [/^Plan: \d+ of \d+ done$/] },
   {
     name: 'unreadable',
     opening:
