@@ -91,7 +91,8 @@ function servedBy(options: ServeOptions): readonly Served[] {
 async function checkSettings({ config, server }: Cli, options: ServeOptions): Promise<void> {
   servedBy(options);
   checkMonitoring(options);
-  accessOptions(addressOf(server), config.access);
+  // Only reads what the settings name: one's own server need not run for that.
+  accessOptions(server.kind === 'own' ? 'nats://localhost' : server.url, config.access);
   await loadEmbedder(config.embedder);
   if (options.otel) await (await import('../engine/monitoring/tracing.js')).loadOtelSdk();
 }

@@ -36,6 +36,8 @@ Failed: … because …
 Open: …
 What the user decides, wants always or forbids counts.`;
 
+/** Characters of a line that are read. */
+const MAX_READ = 1000;
 const MAX_LINES = 20;
 const MAX_TEXT = 300;
 
@@ -50,7 +52,8 @@ const NOTHING = /^(?:none|nothing|n\/a|[-–—.\s]*)\.?$/i;
 export function labelledLines(message: string): LabelledLines | undefined {
   const items: { readonly label: string; readonly indent: number; text: string }[] = [];
   let isOpen = false;
-  for (const line of withoutCode(message).split('\n')) {
+  for (const whole of withoutCode(message).split('\n')) {
+    const line = whole.slice(0, MAX_READ);
     const { label, indent = '', text = '' } = LINE.exec(line)?.groups ?? {};
     const last = items.at(-1);
     if (label !== undefined) items.push({ label: label.toLowerCase(), indent: indent.length, text });
