@@ -101,7 +101,7 @@ describe('the image', () => {
     expect(running.readyLine).toMatch(/^throughline ready /);
     const health = await ran(services.throughline?.healthcheck?.test?.slice(1), { NATS_URL: system.url });
     expect(health).toMatchObject({ code: 0, stderr: '' });
-    expect(health.stdout).toMatch(/^ok {4}service extractor: 1 instance answers; .*\n$/);
+    expect(health.stdout).toMatch(/^(?:ok {4}service [a-z-]+: 1 instance answers\n)+$/);
   });
 
   async function installedPackages(): Promise<string[]> {
@@ -120,11 +120,11 @@ describe('the commands of docker-compose.yml, in the image', () => {
     expect(nobody).toMatchObject({ code: 1, stdout: '' });
     expect(nobody.stderr).toMatch(/^throughline: no NATS server answers at .*\n$/);
     await using system = await startSystem({ only: ['extractor', 'compiler', 'tools', 'keeper'] });
-    expect(await ran(test, { NATS_URL: system.url })).toEqual({
-      code: 1,
-      stdout: `fail  service learnings: no instance answers on ${hostname()}\n`,
-      stderr: '',
-    });
+    const { code, stdout, stderr } = await ran(test, { NATS_URL: system.url });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(stdout.split('\n').filter((line) => line.startsWith('fail'))).toEqual([
+      `fail  service learnings: no instance answers on ${hostname()}`,
+    ]);
   });
 
   it('the compose settings check in the image works without a server, and says in one line what is wrong', async () => {
