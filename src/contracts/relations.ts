@@ -11,11 +11,11 @@ export const RELATIONS = {
   requiredFix: 'must_fix',
   convention: 'convention',
   decided: 'decided',
-  /** What always or never may be done, in a user's or an agent's words. */
+  /** A rule that holds from now on, in a user's or an agent's words. */
   rule: 'rule',
   /** A cause, or a fact about the code or the machine. */
   found: 'found',
-  /** What was tried and does not work. */
+  /** An attempt that does not work, with its reason. */
   failed: 'failed',
   noted: 'noted',
   /** The git branch of a result. */

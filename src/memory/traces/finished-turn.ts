@@ -16,11 +16,11 @@ export interface FinishedTurn {
   /** Runs of builds, tests and linters: the newest of each command. */
   readonly tests: readonly { readonly command: string; readonly passed: boolean }[];
   readonly decisions: readonly string[];
-  /** What always or never may be done. */
+  /** Rules that hold from now on. */
   readonly rules: readonly string[];
   /** Causes, and facts about the code or the machine. */
   readonly found: readonly string[];
-  /** What was tried and does not work. */
+  /** An attempt that does not work, with its reason. */
   readonly failed: readonly string[];
   readonly open: readonly string[];
   readonly questions: readonly string[];
