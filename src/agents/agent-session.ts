@@ -2,17 +2,17 @@ import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { stateDirOf } from '../config/config.js';
-import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
-import { projectOf, type Token } from '../contracts/names.js';
-import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import {
   type ConnectedProject,
   connectedProject,
   connectedProjects,
   type ProjectSettings,
-} from '../engine/files/connected-projects.js';
-import { branchOf, gitAbove, kindAt, repositoryOf } from '../engine/files/git-repository.js';
-import { keptSession, newSession } from '../engine/files/session-names.js';
+} from '../config/connected-projects.js';
+import { branchOf, gitAbove, kindAt, repositoryOf } from '../config/git-repository.js';
+import { keptSession, newSession } from '../config/session-names.js';
+import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
+import { projectOf, type Token } from '../contracts/names.js';
+import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { isObject } from '../shared/text.js';

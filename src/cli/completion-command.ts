@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument } from 'commander';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
-import { builtFolder } from '../engine/files/text-file.js';
+import { builtFolder } from '../engine/files/user-state.js';
 import type { Command } from './cli-command.js';
 import { cliOf, out, withClient } from './command-context.js';
 

@@ -23,18 +23,18 @@ import {
 } from '../agents/connect/connect-plan.js';
 import { readerOf, writeChanges } from '../agents/connect/write-changes.js';
 import { stateDirOf } from '../config/config.js';
-import { serverText } from '../config/user-server.js';
-import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
-import { projectOf, token } from '../contracts/names.js';
 import {
   connectedProject,
   connectedProjects,
   type ProjectSettings,
   recordConnected,
   removeConnected,
-} from '../engine/files/connected-projects.js';
-import { gitAbove, repositoryOf } from '../engine/files/git-repository.js';
-import { ownerOf } from '../engine/files/session-names.js';
+} from '../config/connected-projects.js';
+import { gitAbove, repositoryOf } from '../config/git-repository.js';
+import { ownerOf } from '../config/session-names.js';
+import { serverText } from '../config/user-server.js';
+import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
+import { projectOf, token } from '../contracts/names.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import { counted, oneLine } from '../shared/text.js';
 import type { Command, Flags } from './cli-command.js';

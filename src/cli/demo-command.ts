@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownServer, type ServerInUse } from '../config/user-server.js';
 import type { Role } from '../contracts/kinds.js';
-import { builtFolder } from '../engine/files/text-file.js';
+import { builtFolder } from '../engine/files/user-state.js';
 import { silentLogger } from '../engine/ports/clients.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import { startNatsServer } from '../nats/server/server-process.js';

@@ -2,12 +2,12 @@ import { homedir } from 'node:os';
 import { delimiter } from 'node:path';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { EmbedderOptions } from '../engine/embedding/embedder-options.js';
-import { connectedProjects } from '../engine/files/connected-projects.js';
 import { userStateDir } from '../engine/files/user-state.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';
 import { cacheDirOf } from '../nats/server/server-version.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { WrongVariable } from './config-values.js';
+import { connectedProjects } from './connected-projects.js';
 import { FIXED, type Fixed, SETTINGS, type SettingValues, type VariableName } from './settings.js';
 import { type ServerInUse, serverInUse } from './user-server.js';
 

@@ -4,7 +4,7 @@ import { codeOf, messageOf, ThroughlineError, usageError } from '../contracts/er
 import { projectOf, type Token, token } from '../contracts/names.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
-import { replaceFile } from '../engine/files/text-file.js';
+import { replaceFile } from '../engine/files/user-state.js';
 import { specNameOf } from '../ledger/next-task.js';
 import { tickedPlan } from '../ledger/tasks-md/parse-tasks-md.js';
 import { hashOf } from '../shared/hash.js';

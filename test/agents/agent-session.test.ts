@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentSession } from '../../src/agents/agent-session.js';
-import { recordConnected } from '../../src/engine/files/connected-projects.js';
+import { recordConnected } from '../../src/config/connected-projects.js';
 
 let folder = '';
 let state = '';

@@ -104,7 +104,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['contracts', 'engine/monitoring', 'engine/ports', 'engine/runtime', 'nats/server', 'shared'],
   },
   config: {
-    holds: 'the settings, and the only reader of the environment',
+    holds: 'the settings, the only reader of the environment, and the repositories of the user',
     imports: [
       'contracts',
       'engine/embedding',

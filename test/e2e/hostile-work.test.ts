@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { recordConnected } from '../../src/engine/files/connected-projects.js';
+import { recordConnected } from '../../src/config/connected-projects.js';
 import { identityOf, isRunning } from '../../src/nats/server/process-identity.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { freshState, newSession, soon, systemOfFile } from '../support/system.js';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { stateDirOf } from '../../src/config/config.js';
-import { type ProjectSettings, recordConnected } from '../../src/engine/files/connected-projects.js';
+import { type ProjectSettings, recordConnected } from '../../src/config/connected-projects.js';
 import { cleanEnv } from './cli.js';
 
 /** Writes the `.throughline.json` of a folder, and records it as connected for the commands that tests run. */

@@ -3,7 +3,7 @@ import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { replaceFile } from '../../src/engine/files/text-file.js';
+import { replaceFile } from '../../src/engine/files/user-state.js';
 import { tickPlan } from '../../src/work/follow-plan.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-tick-'));

@@ -1,10 +1,10 @@
 import { rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, sep } from 'node:path';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import { readTextFile, replaceFile, targetOf } from '../../engine/files/text-file.js';
-import { makePrivateFolder, writePrivateFile } from '../../engine/files/user-state.js';
+import { makePrivateFolder, replaceFile, writePrivateFile } from '../../engine/files/user-state.js';
 import type { Where } from './client-table.js';
 import type { FileChange, ReadText } from './connect-plan.js';
+import { readTextFile, targetOf } from './text-file.js';
 
 const WRITABLE = 0o222;
 

@@ -3,6 +3,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   linkSync,
   lstatSync,
@@ -14,7 +15,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { hashOf } from '../../shared/hash.js';
 
@@ -133,5 +135,31 @@ export function writePrivateFile(path: string, text: string): void {
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
+  }
+}
+
+/** Replaces a file atomically and keeps its mode. A link at the path is replaced, not followed. */
+export function replaceFile(target: string, text: string): void {
+  mkdirSync(dirname(target), { recursive: true });
+  const found = lstatSync(target, { throwIfNoEntry: false });
+  const there = found?.isFile() ? found : undefined;
+  // Random: a repository cannot have placed a link under this name.
+  const made = `${target}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    writeFileSync(made, text, { flag: 'wx', ...(there !== undefined && { mode: there.mode }) });
+    // Restores the bits that the umask removed.
+    if (there !== undefined) chmodSync(made, there.mode);
+    renameSync(made, target);
+  } finally {
+    rmSync(made, { force: true });
+  }
+}
+
+/** Finds a folder that the build has made, `dist/NAME` of the package that contains this file, bundled or not. */
+export function builtFolder(name: string, from = fileURLToPath(import.meta.url)): string | undefined {
+  for (let dir = dirname(from); ; dir = dirname(dir)) {
+    const folder = join(dir, 'dist', name);
+    if (existsSync(folder)) return folder;
+    if (dir === dirname(dir)) return undefined;
   }
 }

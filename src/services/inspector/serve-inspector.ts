@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { INSPECTOR_PORT, type InspectorRole } from '../../contracts/inspector-api.js';
-import { builtFolder } from '../../engine/files/text-file.js';
+import { builtFolder } from '../../engine/files/user-state.js';
 import { knownHosts } from '../../engine/monitoring/known-hosts.js';
 import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import { openLiveTransport } from '../../nats/connection/nats-client-transport.js';

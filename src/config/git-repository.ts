@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { hashOf } from '../../shared/hash.js';
-import { readRegularFile } from './user-state.js';
+import { readRegularFile } from '../engine/files/user-state.js';
+import { hashOf } from '../shared/hash.js';
 
 /** Reads the files of git itself, because starting git would take longer than a hook has. */
 

@@ -1,19 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
-import { readRegularFile } from './user-state.js';
+import { readRegularFile } from '../../engine/files/user-state.js';
 
 /** Refuses bytes that are not UTF-8: they would change when written back. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -42,23 +30,6 @@ export function readTextFile(path: string, within?: string): string | undefined 
   }
 }
 
-/** Replaces a file atomically and keeps its mode. A link at the path is replaced, not followed. */
-export function replaceFile(target: string, text: string): void {
-  mkdirSync(dirname(target), { recursive: true });
-  const found = lstatSync(target, { throwIfNoEntry: false });
-  const there = found?.isFile() ? found : undefined;
-  // Random: a repository cannot have placed a link under this name.
-  const made = `${target}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    writeFileSync(made, text, { flag: 'wx', ...(there !== undefined && { mode: there.mode }) });
-    // Restores the bits that the umask removed.
-    if (there !== undefined) chmodSync(made, there.mode);
-    renameSync(made, target);
-  } finally {
-    rmSync(made, { force: true });
-  }
-}
-
 /**
  * Follows the symbolic links of a path to its target, which need not exist.
  *
@@ -83,7 +54,7 @@ export function targetOf(path: string, within?: string): string {
 }
 
 /** Returns true if a folder, which need not exist, lies within another one after following links. */
-export function isWithin(folder: string, within: string): boolean {
+function isWithin(folder: string, within: string): boolean {
   return `${realFolder(folder)}${sep}`.startsWith(`${realpathSync(within)}${sep}`);
 }
 
@@ -108,14 +79,5 @@ function realFolder(folder: string): string {
     return dirname(folder) === folder
       ? folder
       : resolve(realFolder(dirname(folder)), relative(dirname(folder), folder));
-  }
-}
-
-/** Finds a folder that the build has made, `dist/NAME` of the package that contains this file, bundled or not. */
-export function builtFolder(name: string, from = fileURLToPath(import.meta.url)): string | undefined {
-  for (let dir = dirname(from); ; dir = dirname(dir)) {
-    const folder = join(dir, 'dist', name);
-    if (existsSync(folder)) return folder;
-    if (dir === dirname(dir)) return undefined;
   }
 }

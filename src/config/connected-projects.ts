@@ -1,10 +1,15 @@
 import { readdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { systemCode } from '../../contracts/errors.js';
-import { isObject } from '../../shared/text.js';
+import { systemCode } from '../contracts/errors.js';
+import {
+  makePrivateFolder,
+  projectStateDir,
+  readRegularFile,
+  writePrivateFile,
+} from '../engine/files/user-state.js';
+import { isObject } from '../shared/text.js';
 import { commonFolder, gitAbove, repositoryOf } from './git-repository.js';
 import { addName } from './session-names.js';
-import { makePrivateFolder, projectStateDir, readRegularFile, writePrivateFile } from './user-state.js';
 
 /**
  * A folder that this user has connected, recorded in the state directory. A repository's `.throughline.json` may name any

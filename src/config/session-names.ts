@@ -1,10 +1,10 @@
 import { closeSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode, ThroughlineError } from '../../contracts/errors.js';
-import { projectOf, type Token } from '../../contracts/names.js';
-import { hashOf } from '../../shared/hash.js';
+import { systemCode, ThroughlineError } from '../contracts/errors.js';
+import { projectOf, type Token } from '../contracts/names.js';
+import { makePrivateFolder, openToAppend, readRegularFile } from '../engine/files/user-state.js';
+import { hashOf } from '../shared/hash.js';
 import type { Repository } from './git-repository.js';
-import { makePrivateFolder, openToAppend, readRegularFile } from './user-state.js';
 
 /**
  * The sessions that the repositories of this user have used, an append-only list of JSON lines in the state directory. The
