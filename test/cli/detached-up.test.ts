@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isRunning } from '../../src/nats/server/process-identity.js';
-import { freePort } from '../../src/nats/server/server-process.js';
 import { storeUse } from '../../src/nats/server/server-store.js';
 import { cli, startCli } from '../support/cli.js';
+import { freePort } from '../support/free-port.js';
 import { soon } from '../support/soon.js';
 
 const stores: string[] = [];

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { connect } from 'nats';
 import { afterEach, describe, expect, it } from 'vitest';
 import { messageOf } from '../../src/contracts/errors.js';
-import { freePort } from '../../src/nats/server/server-process.js';
 import { cli, type RunningProcess, startCli } from '../support/cli.js';
+import { freePort } from '../support/free-port.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
 
 const releases: (() => Promise<unknown>)[] = [];

@@ -1,13 +1,9 @@
 import type { Token } from '../../src/contracts/names.js';
 import type { KeptPrompt } from '../../src/contracts/replies/prompt-trace.js';
-import { type PromptRing, pageOf, RING_SIZE } from '../../src/engine/ports/telemetry-store.js';
+import { type PromptRing, RING_SIZE } from '../../src/engine/ports/telemetry-store.js';
 
 export class MemoryPromptRing implements PromptRing {
   readonly #kept = new Map<string, KeptPrompt[]>();
-
-  async recent(session: Token, range: { readonly before?: string; readonly limit: number }) {
-    return pageOf(await this.all(session), range);
-  }
 
   async all(session: Token): Promise<readonly KeptPrompt[]> {
     return this.#kept.get(session) ?? [];

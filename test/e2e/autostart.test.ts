@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { spoolCounts } from '../../src/agents/hooks/spool.js';
 import { isRunning } from '../../src/nats/server/process-identity.js';
-import { freePort } from '../../src/nats/server/server-process.js';
 import { storeUse } from '../../src/nats/server/server-store.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { payloadsOf } from '../agents/hooks/hooks.js';
 import { cli } from '../support/cli.js';
+import { freePort } from '../support/free-port.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
 import { soon } from '../support/soon.js';
 

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { freePort, startNatsServer } from '../../src/nats/server/server-process.js';
+import { startNatsServer } from '../../src/nats/server/server-process.js';
 import { type CliOptions, cli, startCli } from '../support/cli.js';
 import { doctor, of } from '../support/doctor.js';
+import { freePort } from '../support/free-port.js';
 import { nativeSource } from '../support/nats-native.js';
 import { implemented, soon } from '../support/system.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type SpoolCount, spoolCounts } from '../../src/agents/hooks/spool.js';
 import { serverInUse } from '../../src/config/user-server.js';
-import { freePort } from '../../src/nats/server/server-process.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { cli, cliProcess } from '../support/cli.js';
+import { freePort } from '../support/free-port.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
 import { soon } from '../support/soon.js';
 

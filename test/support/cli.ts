@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../src/contracts/errors.js';
-import { freePort } from '../../src/nats/server/server-process.js';
 import { canRunHere, runHere } from './cli-in-process.js';
+import { freePort } from './free-port.js';
 
 /** The built command line, as users run it. */
 export const BIN = fileURLToPath(new URL('../../dist/cli/bin.cjs', import.meta.url));

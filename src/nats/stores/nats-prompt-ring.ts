@@ -2,7 +2,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/names.js';
 import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
-import { type PromptRing, pageOf, type RecentPrompt, RING_SIZE } from '../../engine/ports/telemetry-store.js';
+import { type PromptRing, RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { publishCreating } from '../jetstream/acked-publisher.js';
 import { readStream } from '../jetstream/direct-get.js';
@@ -21,13 +21,6 @@ export class NatsPromptRing implements PromptRing {
 
   constructor(ports: PromptRingPorts) {
     this.#ports = ports;
-  }
-
-  async recent(
-    session: Token,
-    range: { readonly before?: string; readonly limit: number },
-  ): Promise<readonly RecentPrompt[]> {
-    return pageOf(await this.all(session), range);
   }
 
   async all(session: Token): Promise<readonly KeptPrompt[]> {

@@ -10,7 +10,7 @@ import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { RejectedStore } from '../../engine/ports/rejected-store.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
-import { type PromptRing, pageOf, type TelemetryStore } from '../../engine/ports/telemetry-store.js';
+import type { PromptRing, TelemetryStore } from '../../engine/ports/telemetry-store.js';
 
 type Answers = {
   readonly [Name in 'prompt-list' | 'prompt-show']: (request: unknown) => Promise<ToolReply<Name>>;
@@ -25,7 +25,9 @@ export function createPromptQueries(ring: Pick<PromptRing, 'all'>): Answers {
       const { session, task, limit, cursor } = asked;
       const [, before] = cursor === undefined ? [] : readCursor(cursor, PLACE);
       const all = await ring.all(token(session, 'session'));
-      const older = pageOf(all, { limit: all.length, ...(before !== undefined && { before }) });
+      const at = all.findIndex(({ id }) => id === before);
+      // What is older than a prompt that left the ring, left it before.
+      const older = before !== undefined && at < 0 ? [] : all.slice(at + 1);
       const fitting = older.filter((each) => task === undefined || each.task === task);
       const prompts = fitting.slice(0, limit).map(traceOf);
       const last = prompts.at(-1);

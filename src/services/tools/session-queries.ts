@@ -3,6 +3,7 @@ import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { FactShown, FactsFound, FilesListed } from '../../contracts/replies/fact-reply.js';
+import { promptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { LedgerShown, LedgersListed } from '../../contracts/replies/run-reply.js';
 import type { SnapshotShown } from '../../contracts/replies/session-reply.js';
@@ -12,7 +13,7 @@ import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
-import type { PromptTraces } from '../../engine/ports/telemetry-store.js';
+import type { PromptRing } from '../../engine/ports/telemetry-store.js';
 import { createFactId, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { touchedFiles } from '../../memory/search/touched-files.js';
@@ -30,11 +31,11 @@ interface SessionQueriesOptions {
   readonly clock: Clock;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly snapshots: Pick<SnapshotStore, 'load'>;
-  readonly prompts: PromptTraces;
+  readonly prompts: Pick<PromptRing, 'all'>;
 }
 
-/** Prompts searched for a fact, and those shown. */
-const PROMPTS = { read: 200, shown: 20 };
+/** Prompts shown that a fact was in. */
+const MAX_PROMPTS = 20;
 /** Ids listed in an error. */
 const MAX_CANDIDATES = 20;
 
@@ -120,11 +121,10 @@ export function createSessionQueries(options: SessionQueriesOptions) {
       const state = await stateOf(session);
       const { sequence } = state;
       const told = factHistory(factsOf(state).all(), theFact(state, id));
-      const recent = await prompts.recent(session, { limit: PROMPTS.read });
-      const shownIn = recent
+      const shownIn = (await prompts.all(session))
         .filter((prompt) => prompt.facts.some((each) => each.id === told.fact.id))
-        .slice(0, PROMPTS.shown)
-        .map(({ durationMs: _, dropped: __, facts: ___, ...brief }) => brief);
+        .slice(0, MAX_PROMPTS)
+        .map((prompt) => promptTraceBrief.parse(prompt));
       return { ...told, shownIn, sequence };
     },
     async fileList(request: unknown): Promise<FilesListed> {

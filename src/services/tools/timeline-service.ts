@@ -12,7 +12,7 @@ import type { SessionEvent, StoredEvent } from '../../contracts/session-events.j
 import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
 import type { ReadRange, SessionLog } from '../../engine/ports/session-log.js';
-import type { PromptTraces } from '../../engine/ports/telemetry-store.js';
+import type { PromptRing } from '../../engine/ports/telemetry-store.js';
 import { withoutRefused } from '../../memory/session/dispatch-window.js';
 import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';
 
@@ -22,15 +22,13 @@ import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.
  */
 interface TimelineServiceOptions {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
-  readonly prompts: PromptTraces;
+  readonly prompts: Pick<PromptRing, 'all'>;
 }
 
 /** Maximum number of events read per request: a page with few matches is short and has a cursor. */
 const MOST_READ = 2000;
 /** Minimum cost of a read, in events. */
 const LEAST_COUNTED = 32;
-/** The size of the ring of prompts. */
-const MOST_PROMPTS = 200;
 
 const SOURCES: Readonly<Record<Exclude<TimelineKind, 'prompt'>, readonly Source[]>> = {
   result: ['fact.recorded'],
@@ -54,7 +52,7 @@ export function createTimelineService({ log, prompts }: TimelineServiceOptions) 
     const given = asked.cursor === undefined ? undefined : placeIn(asked.cursor);
     const [sequence, recent] = await Promise.all([
       log.newest(session),
-      kinds.has('prompt') ? prompts.recent(session, { limit: MOST_PROMPTS }) : [],
+      kinds.has('prompt') ? prompts.all(session) : [],
     ]);
     // The cursor is untrusted: limit it to existing sequences.
     const most = Math.min(asked.upTo ?? sequence, sequence);

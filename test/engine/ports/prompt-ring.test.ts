@@ -39,16 +39,6 @@ function promptRingContract(
       expect(await opened.other.all(newSession())).toEqual([]);
     });
 
-    it('the ring gives the newest prompts before another one', async () => {
-      const session = newSession();
-      for (const number of [1, 2, 3, 4]) await opened.ring.keep(kept(session, number));
-      const ids = async (range: { before?: string; limit: number }) =>
-        (await opened.other.recent(session, range)).map(({ id }) => id);
-      expect(await ids({ limit: 2 })).toEqual(['p4', 'p3']);
-      expect(await ids({ before: 'p3', limit: 5 })).toEqual(['p2', 'p1']);
-      expect(await ids({ before: 'gone', limit: 5 })).toEqual([]);
-    });
-
     it('the ring keeps so many prompts of a session, and forgets the oldest', async () => {
       const session = newSession();
       const many = Array.from({ length: RING_SIZE + 5 }, (_, index) => kept(session, index + 1));

@@ -2,16 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import type { Token } from '../../../src/contracts/names.js';
 import type { TimelineEntry } from '../../../src/contracts/replies/dispatch-result.js';
+import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { ToolInput } from '../../../src/contracts/tool-requests.js';
-import type { PromptTraces, RecentPrompt } from '../../../src/engine/ports/telemetry-store.js';
+import type { PromptRing } from '../../../src/engine/ports/telemetry-store.js';
 import { createTimelineService } from '../../../src/services/tools/timeline-service.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { DEMO } from '../../doubles/spied-ports.js';
 import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
-const NO_PROMPTS: PromptTraces = { recent: async () => [] };
+type Prompts = Pick<PromptRing, 'all'>;
+
+const NO_PROMPTS: Prompts = { all: async () => [] };
 
 type Asked = Omit<ToolInput<'timeline-list'>, 'session'>;
 
@@ -43,14 +46,15 @@ const trace: SessionEvent = {
 };
 
 /** Returns a ring's traces, newest first. */
-function ring(...sequences: readonly number[]): PromptTraces {
+function ring(...sequences: readonly number[]): Prompts {
   const prompts = sequences.map(
-    (sequence, index): RecentPrompt => ({
+    (sequence, index): KeptPrompt => ({
       ...{ id: String(sequences.length - index), at: AT, kind: 'dispatch', task: '1', role: 'reviewer' },
       ...{ sequence, tokens: 100, hash: 'h', durationMs: 2, dropped: 0, facts: [] },
+      ...{ session: DEMO, room: 9, factsShown: 0, factsTotal: 0, left: [], learnings: [], request: {} },
     }),
   );
-  return { recent: async (_, { limit }) => prompts.slice(0, limit) };
+  return { all: async () => prompts };
 }
 
 async function logOf(events: readonly SessionEvent[], step = 1) {
