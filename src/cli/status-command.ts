@@ -116,17 +116,13 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
 }
 
 function installationLines(health: ToolReply<'health-show'>): string[] {
-  const { services, dispatches, rejected = 0 } = health;
+  const { services, results } = health;
   const names = [...new Set(services.map(({ service }) => service))].sort();
-  const waiting = Math.max(
-    0,
-    ...(dispatches?.consumers ?? []).map(({ pending, unacked }) => pending + unacked),
-  );
   return [
     `services: ${names.length === 0 ? 'none answers' : names.join(', ')}`,
-    ...(dispatches === undefined
+    ...(results === undefined
       ? []
-      : [`results: ${dispatches.stored} stored, ${waiting} in flight, ${rejected} rejected`]),
+      : [`results: ${results.stored} stored, ${results.waiting} in flight, ${results.rejected} rejected`]),
   ];
 }
 

@@ -311,7 +311,7 @@ export const TOOLS = {
   ...PROMPT_TOOLS,
   ...CLAIM_TOOLS,
   'health-show': toolOfNone('show how services, streams and server do', '', {
-    brief: flag.describe('Only services, dispatches and rejected, which is cheap.'),
+    brief: flag.describe('Only services and results, without findings, which is cheap.'),
   }),
 } as const satisfies Readonly<{
   [Name in ToolName]: Name extends WideTool ? ToolEntry<'no session'> : ToolEntry<'session' | 'any session'>;

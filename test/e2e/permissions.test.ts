@@ -194,7 +194,7 @@ describe('the whole system under the users of its roles', () => {
       rejections: { marker_missing: 1 },
     });
     const health = await reader.tools.healthShow();
-    expect(health).toMatchObject({ missing: [], rejected: 1, sessions: 1, dispatches: { newest: 3 } });
+    expect(health).toMatchObject({ missing: [], results: { stored: 3, rejected: 1 } });
     expect(new Set(health.services.map(({ service }) => service)).size).toBe(5);
     expect(JSON.stringify(health.findings)).not.toContain('permission_denied');
   });

@@ -132,7 +132,7 @@ describe('the health', () => {
     await goTo(page, origin, '/health');
     await page.getByRole('region', { name: 'Health' }).waitFor();
     const said = await page.locator('main').textContent();
-    const parts = ['Waiting for the extractor', 'JetStream storage', 'nats-server', 'prompt-compiler'];
+    const parts = ['Results in flight', 'JetStream storage', 'nats-server', 'prompt-compiler'];
     for (const part of ['NATS_URL=nats://', ...parts]) expect(said).toContain(part);
   });
 });

@@ -31,37 +31,6 @@ const serviceHealth = z
   })
   .meta({ id: 'ServiceHealth', description: 'Health of one service instance.' });
 
-const dispatchLag = z
-  .object({
-    consumer: z.string().describe('The consumer.'),
-    pending: count('Results not delivered yet.'),
-    unacked: count('Results in flight, not folded yet.'),
-    redelivered: count('Redelivered results among them.'),
-    handled: place('Ack floor: all results up to this sequence are handled.'),
-  })
-  .meta({ id: 'DispatchLag', description: 'Lag of a consumer of results.' });
-
-const used = (about: string) =>
-  z
-    .object({
-      used: z.number().describe('The amount used.'),
-      limit: z.number().exactOptional().describe('The limit, if there is one.'),
-    })
-    .describe(about);
-
-const serverFacts = z
-  .object({
-    version: z.string().describe('Version of nats-server.'),
-    name: z.string().describe('Name of the server.'),
-    cluster: z.string().exactOptional().describe('Its cluster.'),
-    maxPayload: count('Maximum message size in bytes.'),
-    storage: used('Bytes of JetStream on disk.').exactOptional(),
-    memory: used('Bytes of JetStream in memory.').exactOptional(),
-    streams: used('Streams.').exactOptional(),
-    consumers: used('Consumers.').exactOptional(),
-  })
-  .meta({ id: 'ServerFacts', description: "The server, and the account's usage of its limits." });
-
 const finding = z
   .object({
     check: z.string().describe('What was checked.'),
@@ -75,9 +44,7 @@ const finding = z
 
 const missing = z
   .object({
-    part: z
-      .enum(['services', 'dispatches', 'rejected', 'snapshots', 'sessions', 'server', 'findings'])
-      .describe('The part of the answer.'),
+    part: z.enum(['services', 'results', 'findings']).describe('The part of the answer.'),
     code: z.string().describe('Why it is missing: a stable error code.'),
     message: z.string().describe('Why it is missing, for people.'),
   })
@@ -87,25 +54,14 @@ export const HEALTH_REPLIES = {
   'health-show': z.object({
     at: time('When it was asked'),
     services: z.array(serviceHealth).describe('Every instance of every service that answered.'),
-    dispatches: z
+    results: z
       .object({
-        newest: place('Sequence of the newest result; 0 for none.'),
-        newestAt: time('When it arrived').exactOptional(),
         stored: count('Stored results.'),
-        consumers: z.array(dispatchLag).describe('Lag of each consumer.'),
+        waiting: count('Results among them that are not folded yet.'),
+        rejected: count('Messages of rejected results.'),
       })
       .exactOptional()
-      .describe('Results that wait to be folded.'),
-    rejected: count('Messages of rejected results.').exactOptional(),
-    snapshots: z
-      .object({
-        kept: count('Snapshots of sessions that are kept.'),
-        newestAt: time('When the newest one was written').exactOptional(),
-      })
-      .exactOptional()
-      .describe('Snapshots that sessions are loaded from.'),
-    sessions: count('How many sessions there are.').exactOptional(),
-    server: serverFacts.exactOptional(),
+      .describe('Results by what has become of them.'),
     findings: z
       .array(finding)
       .exactOptional()
@@ -134,8 +90,6 @@ export const HEALTH_REPLIES = {
 } as const;
 
 export type ServiceHealth = Told<typeof serviceHealth>;
-export type DispatchLag = Told<typeof dispatchLag>;
-export type ServerFacts = Told<typeof serverFacts>;
 export type HealthFinding = Told<typeof finding>;
 export type MissingPart = Told<typeof missing>;
 export type HealthShown = Told<(typeof HEALTH_REPLIES)['health-show']>;

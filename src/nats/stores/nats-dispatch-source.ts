@@ -60,14 +60,18 @@ export class NatsDispatchSource implements DispatchSource {
     }
   }
 
-  /** Returns the number of undelivered dispatches, and of those in progress in all extractors. */
-  async backlog(): Promise<{ readonly waiting: number; readonly inHand: number }> {
-    try {
-      const info = await this.#ports.jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
-      return { waiting: info.num_pending, inHand: info.num_ack_pending };
-    } catch (error) {
-      throw toThroughlineError(error, 'asking for the extractor consumer');
-    }
+  /** Returns the number of stored dispatches, of undelivered ones, and of those in progress in all extractors. */
+  async backlog(): Promise<{ readonly stored: number; readonly waiting: number; readonly inHand: number }> {
+    const { streams, consumers } = this.#ports.jsm;
+    const [stream, consumer] = await Promise.all([
+      ifExists(streams.info(DISPATCH_STREAM), 'counting dispatches'),
+      ifExists(consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER), 'asking for the extractor consumer'),
+    ]);
+    return {
+      stored: stream?.state.messages ?? 0,
+      waiting: consumer?.num_pending ?? 0,
+      inHand: consumer?.num_ack_pending ?? 0,
+    };
   }
 
   async consume(

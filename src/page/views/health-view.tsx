@@ -40,7 +40,7 @@ export function HealthView(_props: GlobalViewProps) {
             <MissingRows shown={shown} />
             <ServerRow />
             <FindingRows findings={shown.findings ?? []} levels={['fail', 'warn']} />
-            <FigureRows shown={shown} />
+            <ResultRows shown={shown} />
             {shown.services.map((service) => (
               <ServiceRow key={service.id} service={service} />
             ))}
@@ -122,37 +122,14 @@ function FindingRows(props: {
   );
 }
 
-function FigureRows({ shown }: { readonly shown: HealthShown }) {
-  const { dispatches, rejected, snapshots, sessions } = shown;
-  return (
+function ResultRows({ shown: { results } }: { readonly shown: HealthShown }) {
+  return results === undefined ? null : (
     <>
-      <Row name={<a href={viewHref('sessions')}>Sessions</a>} state={known(sessions)} />
-      <Row name="Results stored" state={known(dispatches?.stored)}>
-        {dispatches?.newestAt === undefined ? null : (
-          <>
-            newest <Ago at={dispatches.newestAt} />
-          </>
-        )}
-      </Row>
-      {(dispatches?.consumers ?? []).map(({ consumer, pending, unacked, redelivered }) => (
-        <Row key={consumer} name={`Waiting for the ${consumer}`} state={figure(pending + unacked)}>
-          {redelivered > 0 ? `${figure(redelivered)} redelivered` : null}
-        </Row>
-      ))}
-      <Row name={<a href={viewHref('rejected')}>Rejected</a>} state={known(rejected)} />
-      <Row name="Snapshots" state={known(snapshots?.kept)}>
-        {snapshots?.newestAt === undefined ? null : (
-          <>
-            newest <Ago at={snapshots.newestAt} />
-          </>
-        )}
-      </Row>
+      <Row name="Results stored" state={figure(results.stored)} />
+      <Row name="Results in flight" state={figure(results.waiting)} />
+      <Row name={<a href={viewHref('rejected')}>Rejected</a>} state={figure(results.rejected)} />
     </>
   );
-}
-
-function known(value: number | undefined): string {
-  return value === undefined ? '–' : figure(value);
 }
 
 function ServiceRow({ service }: { readonly service: ServiceHealth }) {

@@ -9,11 +9,7 @@ import { LATE, withinDeadline } from '../../shared/backoff.js';
 /** Answers `health-show`: everything available within a second and a half, and the reasons for missing parts. */
 export interface InstallationParts {
   readonly services: () => Promise<HealthShown['services']>;
-  readonly dispatches: () => Promise<HealthShown['dispatches']>;
-  readonly rejected: () => Promise<number>;
-  readonly snapshots: () => Promise<HealthShown['snapshots']>;
-  readonly sessions: () => Promise<number>;
-  readonly server: () => Promise<NonNullable<HealthShown['server']>>;
+  readonly results: () => Promise<HealthShown['results']>;
 }
 
 interface HealthQueryOptions {
@@ -47,23 +43,15 @@ export function createHealthQuery(options: HealthQueryOptions) {
         return undefined;
       }
     };
-    const [services, dispatches, rejected, snapshots, sessions, server, found] = await Promise.all([
+    const [services, results, found] = await Promise.all([
       part('services', parts.services()),
-      part('dispatches', parts.dispatches()),
-      part('rejected', parts.rejected()),
-      part('snapshots', parts.snapshots()),
-      brief ? undefined : part('sessions', parts.sessions()),
-      brief ? undefined : part('server', parts.server()),
+      part('results', parts.results()),
       brief ? undefined : part('findings', findings()),
     ]);
     return {
       at,
       services: services ?? [],
-      ...(dispatches !== undefined && { dispatches }),
-      ...(rejected !== undefined && { rejected }),
-      ...(snapshots !== undefined && { snapshots }),
-      ...(sessions !== undefined && { sessions }),
-      ...(server !== undefined && { server }),
+      ...(results !== undefined && { results }),
       ...found,
       missing,
     };

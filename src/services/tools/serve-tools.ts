@@ -39,7 +39,6 @@ import { candidates } from '../../memory/session/commands/task-commands.js';
 import { seenState } from '../../memory/session/session-state.js';
 import { examine } from '../../nats/doctor/examine.js';
 import { SERVED } from '../../nats/doctor/service-findings.js';
-import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
 import type { Endpoint } from '../../nats/micro/service-answer.js';
 import { healthOfServices, serviceStats } from '../../nats/micro/service-health.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
@@ -157,8 +156,14 @@ export async function serveTools(
     'run-claim': createRunClaim(nats.leases, clock, sessions.reader),
     'health-show': createHealthQuery({
       parts: {
-        ...(await installationNumbers(nats.connection, HEALTH_PART_MS, nats.layout)),
         services: () => healthOfServices(nats.connection, Object.keys(SERVED), HEALTH_PART_MS - 300),
+        async results() {
+          const [{ stored, waiting, inHand }, { total: rejected }] = await Promise.all([
+            nats.source.backlog(),
+            nats.rejected.page({ limit: 0 }),
+          ]);
+          return { stored, waiting: waiting + inHand, rejected };
+        },
       },
       partMs: HEALTH_PART_MS,
       clock: systemClock,

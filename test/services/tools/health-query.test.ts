@@ -6,11 +6,7 @@ import { createHealthQuery, type InstallationParts } from '../../../src/services
 const NEVER = new Promise<never>(() => {});
 const PARTS: InstallationParts = {
   services: async () => [],
-  dispatches: async () => ({ newest: 7, stored: 7, consumers: [] }),
-  rejected: async () => 2,
-  snapshots: async () => ({ kept: 0 }),
-  sessions: async () => 3,
-  server: async () => ({ version: '2.15.0', name: 'one', maxPayload: 1_048_576 }),
+  results: async () => ({ stored: 7, waiting: 1, rejected: 2 }),
 };
 
 function healthWith(
@@ -33,13 +29,7 @@ describe('health-show', () => {
     expect(await healthWith()({})).toEqual({
       at: expect.any(String),
       services: [],
-      dispatches: { newest: 7, stored: 7, consumers: [] },
-      ...{
-        rejected: 2,
-        snapshots: { kept: 0 },
-        sessions: 3,
-        server: { version: '2.15.0', name: 'one', maxPayload: 1_048_576 },
-      },
+      results: { stored: 7, waiting: 1, rejected: 2 },
       findings: [{ check: 'server', level: 'ok', message: 'is there' }],
       findingsAt: expect.any(String),
       missing: [],
@@ -48,15 +38,15 @@ describe('health-show', () => {
 
   it('health-show answers within two seconds whatever does not, and says what is missing and why', async () => {
     const refused = async () => Promise.reject(new ThroughlineError('permission_denied', 'may not ask'));
-    const asked = healthWith({ services: () => NEVER, server: refused }, () => NEVER)({});
+    const asked = healthWith({ services: () => NEVER, results: refused }, () => NEVER)({});
     await vi.advanceTimersByTimeAsync(1999);
     const health = await Promise.race([asked, Promise.resolve('not there')]);
-    expect(health).toMatchObject({ services: [], rejected: 2, sessions: 3 });
-    expect(health).not.toHaveProperty('server');
+    expect(health).toMatchObject({ services: [] });
+    expect(health).not.toHaveProperty('results');
     const late = expect.stringMatching(/timed out after 1500 ms: ask again/);
     expect(health).toMatchObject({
       missing: expect.arrayContaining([
-        { part: 'server', code: 'permission_denied', message: 'may not ask' },
+        { part: 'results', code: 'permission_denied', message: 'may not ask' },
         { part: 'services', code: 'unavailable', message: late },
         { part: 'findings', code: 'unavailable', message: late },
       ]),
