@@ -22,8 +22,11 @@ export async function started<T>(
   { server, autostart }: Pick<Cli, 'server' | 'autostart'>,
   connect: (address: NatsAddress) => Promise<T>,
 ): Promise<T> {
-  const isOwn = server.kind === 'own';
-  // Without its `up`, a server that still runs has no services.
-  if (isOwn && autostart !== undefined && storeUse(server.store)?.by !== 'server') await autostart();
+  if (autostart !== undefined && !hasServices(server)) await autostart();
   return connect(addressOf(server));
+}
+
+/** Returns false for the user's own server if its `up` does not run: one that was left running alone has no services. */
+export function hasServices(server: ServerInUse): boolean {
+  return server.kind !== 'own' || storeUse(server.store)?.by === 'server';
 }

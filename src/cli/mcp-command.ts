@@ -5,11 +5,12 @@ import { spoolOf } from '../agents/hooks/spool.js';
 import type { Memory } from '../agents/mcp/mcp-tools.js';
 import { stateDirOf } from '../config/config.js';
 import { installationKey, serverText } from '../config/user-server.js';
-import { usageError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import { redacted } from '../memory/redaction/redacted.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { LATE, withinDeadline } from '../shared/backoff.js';
 import type { Command, Numbers, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out } from './command-context.js';
 import type { WatchedClient } from './open-client.js';
@@ -51,6 +52,10 @@ export function mcpCommand(program: Command): void {
     });
 }
 
+/** A call waits that long for a server that is being started: its agent must go on. */
+const START_MS = 700;
+const STARTING = 'your server did not run and is being started, which takes a few seconds';
+
 /** The memory of a session, connected when it is first needed. */
 function memoryOf(cli: Cli, given: string | undefined) {
   const named = given === undefined ? undefined : token(given, '--session');
@@ -59,25 +64,50 @@ function memoryOf(cli: Cli, given: string | undefined) {
   if (found.changed !== undefined) note(`-- ${found.changed}`);
   const session = named ?? found.session;
   let opened: Promise<WatchedClient> | undefined;
+  let isStarting = false;
+  /** True if something may be kept that this connection has not sent. */
+  let mayHaveKept = true;
   const client = async () => {
     const known = opened;
-    if (known !== undefined && !(await (await known).isAlive())) {
+    if (known !== undefined && !(await (await within(known)).isAlive())) {
       if (opened === known) opened = undefined;
       void (await known).client.close();
     }
-    opened ??= open();
-    // The next call tries again.
-    opened.catch(() => {
+    opened ??= open().catch((error) => {
+      // The next call tries again.
       opened = undefined;
+      throw error;
     });
-    return (await opened).client;
+    const watched = await within(opened);
+    if (mayHaveKept) {
+      mayHaveKept = false;
+      await sendKept(watched.client).catch(() => {
+        mayHaveKept = true;
+      });
+    }
+    return watched.client;
   };
+  /** Waits for the connection, but not for a server that takes its time to start. */
+  const within = async (connecting: Promise<WatchedClient>) => {
+    const watched = await withinDeadline(START_MS, connecting);
+    if (watched !== LATE) return watched;
+    if (isStarting) throw new ThroughlineError('unavailable', STARTING);
+    return connecting;
+  };
+  const autostart =
+    cli.autostart &&
+    (async () => {
+      isStarting = true;
+      await cli.autostart?.().finally(() => {
+        isStarting = false;
+      });
+    });
   const open = async () => {
     const { openWatchedClient } = await import('./open-client.js');
-    const watched = await openWatchedClient(cli);
+    const watched = await openWatchedClient({ ...cli, autostart });
+    mayHaveKept = true;
     // Hooks open a new session too. If the services do not answer, the tool reports it.
     await openIfNew(watched.client).catch(() => {});
-    await sendKept(watched.client).catch(() => {});
     return watched;
   };
   const openIfNew = async (client: ThroughlineClient) => {
@@ -95,6 +125,9 @@ function memoryOf(cli: Cli, given: string | undefined) {
   const keep: Memory['keep'] = async (result) => {
     const kept = { kind: 'result', session, ...result } as const;
     spool().keep(cli.config.redact ? await redacted(kept) : kept);
+    mayHaveKept = true;
+    // Sent as soon as the server has started.
+    void opened?.then(client).catch(() => {});
   };
   const { CLAUDE_CODE_SESSION_ID, COPILOT_AGENT_SESSION_ID } = cli.config.env;
   const conversation = CLAUDE_CODE_SESSION_ID || COPILOT_AGENT_SESSION_ID;

@@ -3,11 +3,13 @@ import { inheritedTrace } from '../engine/monitoring/tracing.js';
 import { silentLogger } from '../engine/ports/clients.js';
 import { connectNats, type NatsConnection } from '../nats/connection/connect-nats.js';
 import { onConnectionState } from '../nats/connection/connection-states.js';
+import { hangs } from '../nats/connection/ending-transport.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
+import { serverOnStore } from '../nats/server/server-store.js';
 import { keepTrying, type Persistence } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
 import { withinDeadline } from '../shared/backoff.js';
-import { type Cli, started } from './cli-context.js';
+import { type Cli, hasServices, started } from './cli-context.js';
 
 export { closeConnection } from '../nats/connection/connect-nats.js';
 
@@ -51,11 +53,15 @@ function clientOn(connection: NatsConnection, config: Config, checkReplies: bool
   });
 }
 
-const ALIVE_MS = 1000;
+const ALIVE_MS = 700;
 
 export interface WatchedClient {
   readonly client: ThroughlineClient;
-  /** False once the server has gone, or does not answer a ping within a second. */
+  /**
+   * False if the server or its services have gone, or a named one does not answer a ping.
+   *
+   * @throws ThroughlineError `unavailable` if the user's own server runs and does not answer
+   */
   readonly isAlive: () => Promise<boolean>;
 }
 
@@ -65,13 +71,17 @@ export async function openWatchedClient(cli: Cli): Promise<WatchedClient> {
   onConnectionState(connection, (isConnected) => {
     if (!isConnected) void connection.close();
   });
+  const { server } = cli;
   const isAlive = async () => {
-    if (connection.isClosed()) return false;
+    if (connection.isClosed() || (cli.autostart !== undefined && !hasServices(server))) return false;
     const ping = connection.flush().then(
       () => true,
       () => false,
     );
-    return (await withinDeadline(ALIVE_MS, ping)) === true;
+    if ((await withinDeadline(ALIVE_MS, ping)) === true) return true;
+    const own = server.kind === 'own' ? serverOnStore(server.store) : undefined;
+    if (own !== undefined && !connection.isClosed()) throw hangs(own.pid);
+    return false;
   };
   return { client: clientOn(connection, cli.config, true), isAlive };
 }

@@ -13,7 +13,7 @@ export interface Repository {
   /** Real path of the `.git` that all work trees share, or of the folder. */
   readonly place: string;
   /** Tells a repository from an earlier one at the same path. */
-  readonly born: number | string;
+  readonly born: number;
   /** Host and path of the remote in lower case, or the path of the folder. */
   readonly address: string;
   /** Readable name: the path of the remote, or the folder with a short hash of its path. */
@@ -32,8 +32,10 @@ export function repositoryOf(directory: string, git: string | undefined): Reposi
   const place = top === undefined ? folder : join(folder, basename(top));
   const remote = common === undefined ? undefined : remoteIn(gitText(join(common, 'config')));
   const address = remote ?? folder;
+  // Some file systems have no time of birth.
+  const { birthtimeMs, ino } = statSync(place);
   return {
-    ...{ place, address, born: statSync(place).birthtimeMs || address },
+    ...{ place, address, born: birthtimeMs || ino },
     name:
       remote === undefined
         ? `${basename(folder)}-${hashOf(folder).slice(0, 6)}`

@@ -19,7 +19,7 @@ interface UsedName {
   readonly address: string;
   /** Left out where the user has named the session: it says nothing of what the repository would be given. */
   readonly place?: string;
-  readonly born?: number | string;
+  readonly born?: number;
 }
 
 /** Returns the session that a repository has used before. */

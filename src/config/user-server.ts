@@ -50,11 +50,14 @@ export function addressOf(server: ServerInUse): NatsAddress {
 }
 
 /**
- * Returns the key of an installation for what is kept for it on this machine. It is the same on every port, with every
- * token and after every restart, and holds no credentials.
+ * Returns the key of an installation for what is kept for it on this machine: the id of the store of the user's own server,
+ * else the hosts of the one that is named, by whatever way. It is the same with every token and after every restart.
  */
 export function installationKey(server: ServerInUse): string {
-  return server.kind === 'own' ? `own:${storeId(server.store)}` : `${server.kind}:${hostsOf(server.url)}`;
+  if (server.kind === 'own') return `own:${storeId(server.store)}`;
+  const hosts = hostsOf(server.url).split(',');
+  const isWhole = (host: string) => /:\d+$/.test(host);
+  return `named:${hosts.map((host) => (isWhole(host) ? host : `${host}:4222`)).join(',')}`;
 }
 
 /** Describes the server and its owner in one line without credentials, as they are now. */
@@ -78,12 +81,13 @@ export function ownerText(port: number): string {
   return owner === undefined ? '' : `, of ${userName(owner)}`;
 }
 
-/** Returns the hosts and ports of one or several URLs. */
+/** Returns the hosts and ports of one or several URLs, in lower case. */
 function hostsOf(url: string): string {
   return url
     .split(/,(?=[a-z][a-z\d+.-]*:\/\/)/i)
-    .map((each) => each.replace(/^(?:[a-z][a-z\d+.-]*:\/\/)?(?:.*@)?/is, ''))
-    .join(',');
+    .map((each) => each.replace(/^(?:[a-z][a-z\d+.-]*:\/\/)?(?:.*@)?/is, '').replace(/\/$/, ''))
+    .join(',')
+    .toLowerCase();
 }
 
 const TEAM_FILE = 'team';

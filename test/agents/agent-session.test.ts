@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentSession } from '../../src/agents/agent-session.js';
 import { recordConnected } from '../../src/config/connected-projects.js';
+import { repositoryOf } from '../../src/config/git-repository.js';
 
 let folder = '';
 let state = '';
@@ -160,6 +162,14 @@ describe('the session of an agent', () => {
     await clone('web', 'git@host:acme/other.git');
     expect(used('web')).toBe('acme-other');
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'on a file system without times of birth a repository is known by the number of its folder',
+    () => {
+      const { born, ino } = { ...repositoryOf('/proc/sys', undefined), ...statSync('/proc/sys') };
+      expect(born).toBe(ino);
+    },
+  );
 
   it('a session that is only shown belongs to no repository', async () => {
     await clone('web', 'git@host:acme/web.git');

@@ -65,6 +65,12 @@ it('an installation has one key, on every port, with every token, and while noth
   const named = serverInUse(stateDir, { natsUrl: 'nats://me:se,cret@a:1,tls://b:2' });
   expect(installationKey(named)).toBe('named:a:1,b:2');
   expect(serverText(named)).toBe('a:1,b:2, named by NATS_URL');
+  // By whatever way it is named, and however that is written.
+  const keys = ['nats://Host', 'tls://host:4222/', 'token@host'].map((url) =>
+    installationKey(serverInUse(stateDir, { nats: url })),
+  );
+  joinTeam(stateDir, 'nats://host:4222');
+  expect(new Set([...keys, installationKey(serverInUse(stateDir))])).toEqual(new Set(['named:host:4222']));
 });
 
 it('only accounts of people with a login shell count as others', () => {

@@ -72,7 +72,8 @@ describe('a server that does not run', () => {
       expect(status.stderr).toContain('starting one in the background; "throughline down" stops it');
     } else {
       await using agent = await connectMcp(STDIO, { env, cwd: folder });
-      expect(await agent.call('recall', { query: 'anything' })).toMatchObject({ isError: false });
+      const recall = () => agent.call('recall', { query: 'anything' });
+      await soon(async () => expect(await recall()).toMatchObject({ isError: false }));
     }
     expect(running(store)).toMatchObject({ port });
   });

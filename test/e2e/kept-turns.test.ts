@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type SpoolCount, spoolCounts } from '../../src/agents/hooks/spool.js';
-import { serverInUse } from '../../src/config/user-server.js';
+import { serverInUse, userStore } from '../../src/config/user-server.js';
+import { storeUse } from '../../src/nats/server/server-store.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { cli, cliProcess } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
@@ -54,6 +55,16 @@ async function user() {
       expect(await cli([...args, ...more], { env, cwd: root })).toMatchObject({ code: 0 });
     },
     counts: (): SpoolCount[] => spoolCounts(state),
+    /** Has the next start in the background take some seconds. */
+    async startsSlowly() {
+      const { stdout } = await cli(['admin', 'nats-server'], { env, cwd: folder });
+      const slow = join(root, 'slow-server');
+      await writeFile(slow, `#!/bin/sh\nsleep 1\nexec ${stdout.trim()} "$@"\n`, { mode: 0o755 });
+      const file = join(userStore(state), 'throughline-up.json');
+      const settings = JSON.parse(await readFile(file, 'utf8'));
+      const given = { ...settings, env: { ...settings.env, NATS_SERVER_BIN: slow } };
+      await writeFile(file, JSON.stringify(given));
+    },
     /** Waits until the decision of the turn counts once. */
     decided: () =>
       soon(async () => {
@@ -136,7 +147,7 @@ describe('an MCP server whose NATS server goes down', () => {
   });
 
   it('a call to a server that hangs says so, and is answered once it goes on', async () => {
-    const { up, env, folder, state } = await user();
+    const { up, env, folder, state, counts } = await user();
     await up();
     await using agent = await connectMcp(STDIO, { env, cwd: folder });
     const recall = () => agent.call('recall', { query: 'sqlite' });
@@ -145,20 +156,46 @@ describe('an MCP server whose NATS server goes down', () => {
     const pid = (server.kind === 'own' && server.running?.pid) || 0;
     process.kill(pid, 'SIGSTOP');
     const text = expect.stringContaining(`the server, process ${pid}, does not answer`);
-    expect(await recall().finally(() => process.kill(pid, 'SIGCONT'))).toMatchObject({ isError: true, text });
+    const before = performance.now();
+    const [recalled, reported] = await Promise.all([recall(), agent.call('report', report)]);
+    expect(performance.now() - before).toBeLessThan(1000);
+    process.kill(pid, 'SIGCONT');
+    expect(recalled).toMatchObject({ isError: true, text });
+    expect(reported).toMatchObject({ isError: false, data: { status: 'kept' } });
     expect(await recall()).toMatchObject({ isError: false });
+    expect(counts()).toEqual([]);
   });
 
-  it('a call that finds the server gone starts it, and is answered', async () => {
-    const { up, run, env, folder } = await user();
+  it('a call that finds the server gone is answered at once and starts it, and what was reported meanwhile is sent', async () => {
+    const { up, run, env, folder, counts, startsSlowly } = await user();
     await up();
-    await using agent = await connectMcp(STDIO, {
-      env: { ...env, THROUGHLINE_AUTOSTART: '1' },
-      cwd: folder,
-    });
-    expect(await agent.call('recall', { query: 'sqlite' })).toMatchObject({ isError: false });
+    const own = { ...env, THROUGHLINE_AUTOSTART: '1' };
+    await using agent = await connectMcp(STDIO, { env: own, cwd: folder });
+    const recall = () => agent.call('recall', { query: 'sqlite' });
+    expect(await recall()).toMatchObject({ isError: false });
     await run('down');
-    const answer = await agent.call('report', report);
-    expect(answer).toMatchObject({ isError: false, data: { status: 'recorded' } });
+    await startsSlowly();
+    const before = performance.now();
+    const [recalled, reported] = await Promise.all([recall(), agent.call('report', report)]);
+    expect(performance.now() - before).toBeLessThan(1000);
+    expect(recalled).toMatchObject({ isError: true, text: expect.stringContaining('is being started') });
+    expect(reported).toMatchObject({ isError: false, data: { status: 'kept' } });
+    // Without another call.
+    await soon(() => expect(counts()).toEqual([]));
+    await soon(async () => expect((await recall()).text).toContain('Sqlite keeps the orders'));
+  });
+
+  it('a server whose up was killed is started again, though the connection to it still stands', async () => {
+    const { up, env, folder, state } = await user();
+    await up();
+    const own = { ...env, THROUGHLINE_AUTOSTART: '1' };
+    await using agent = await connectMcp(STDIO, { env: own, cwd: folder });
+    const recall = () => agent.call('recall', { query: 'sqlite' });
+    expect(await recall()).toMatchObject({ isError: false });
+    const { starter } = storeUse(userStore(state)) ?? {};
+    process.kill(starter?.pid ?? 0, 'SIGKILL');
+    await soon(() => expect(storeUse(userStore(state))?.by).toBe('orphan'));
+    await soon(async () => expect(await recall()).toMatchObject({ isError: false }));
+    expect(storeUse(userStore(state))).toMatchObject({ by: 'server' });
   });
 });

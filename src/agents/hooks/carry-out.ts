@@ -58,7 +58,6 @@ export async function recordEvent(call: HookCall, tools: HookTools): Promise<Ans
     case 'after-tool': {
       const entry = await tools.redact(await toolEntry(call, named(call, tools), tools));
       const commit = await tools.redact(commitIn(entry.payload?.command, call.response));
-      const waiting = spool.keep({ kind: 'trace', session: tools.at.session, entry });
       const key = agentKey(call, tools);
       noteWork(call, tools);
       if (REPORT_TOOL.test(call.tool) && entry.result?.status === 'SUCCESS') {
@@ -67,6 +66,7 @@ export async function recordEvent(call: HookCall, tools: HookTools): Promise<Ans
         if (call.agent !== '') state.markSentBack(key);
       }
       if (tools.at.turns !== false) state.note(key, { entry, ...(commit && { commit }) });
+      const waiting = spool.keep({ kind: 'trace', session: tools.at.session, entry });
       const agent = returnedBy(call, tools.client);
       if (agent !== undefined) {
         const ending = await stopped({ ...call, ...agent }, tools);

@@ -46,7 +46,7 @@ export interface SpoolItem {
 
 export type Spool = ReturnType<typeof spoolOf>;
 
-/** Items that wait at most: no server has been there for long. */
+/** Trace entries that wait at most, and half of all that may: no server has been there for long. */
 export const MAX_WAITING = 2000;
 const PRIVATE = 0o700;
 const UNREADABLE = 'unreadable';
@@ -55,6 +55,7 @@ const TAKEN = '.taken';
 /** A hook that has taken an item is done with it, or was killed. */
 const TAKEN_MS = 60_000;
 const MAX_NAME = 200;
+const KEPT_OF_NAME = 60;
 
 /**
  * Keeps items until they are sent. All functions throw file system errors.
@@ -77,7 +78,8 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
     keep(waiting: Waiting): number {
       mkdirSync(folder, { recursive: true, mode: PRIVATE });
       const names = namesIn(folder);
-      if (names.length >= MAX_WAITING)
+      // A result must not be lost for the steps that came before it.
+      if (names.length >= (waiting.kind === 'trace' ? MAX_WAITING : 2 * MAX_WAITING))
         throw new Error(`${folder} holds ${names.length} things: nothing more is kept`);
       // In the order of their time; whole or not at all.
       const name = `${Date.now().toString(36).padStart(9, '0')}-${randomBytes(6).toString('hex')}`;
@@ -141,9 +143,11 @@ function spoolsIn(stateDir: string): string {
   return join(stateDir, 'hooks', 'spool');
 }
 
+/** Returns the folder of a key. That of a long one is its own key. */
 function folderOf(installation: string): string {
   const name = encodeURIComponent(installation);
-  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME).replace(/%.?$/, '')}-${hashOf(name)}`;
+  if (name.length <= MAX_NAME) return name;
+  return `${installation.slice(0, KEPT_OF_NAME).replace(/[^\w.-]/g, '-')}-${hashOf(name)}`;
 }
 
 /** Returns the files of a spool. A taken one counts once its hook must have ended. */

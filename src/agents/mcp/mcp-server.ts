@@ -104,7 +104,8 @@ function addTool<Name extends McpToolName>(server: McpServer, memory: Memory, na
   server.registerTool(name, about, async (given, { mcpReq: { _meta } }) => {
     try {
       const agent = agentCalling(memory, server.server.getClientVersion()?.name ?? '', _meta);
-      await renewClaims(memory);
+      // A result must be kept also when claims cannot be renewed.
+      await renewClaims(memory).catch(() => {});
       // The reader for results repairs malformed fields, so they are not checked here.
       const taken = name === 'report' ? given : checkedRequest(input, given);
       const answer = await work({ ...memory, agent }, taken as McpInput<Name>);

@@ -49,9 +49,15 @@ class EndingTransport extends NodeTransport {
     if (this.#isTlsFirst) return socket;
     const greeting = await greetingOf(socket, `${hostname}:${port}`, own?.pid);
     greeted?.(greeting);
-    if (own === undefined || greeting.includes(own.greeting)) return socket;
-    socket.destroy();
-    throw new ThroughlineError('unavailable', `${hostname}:${port} is not your server: ${AGAIN}`);
+    if (own === undefined) return socket;
+    try {
+      // Another process may have taken the port since the server was located.
+      if (greeting.includes(own.greeting) && locate?.().pid === own.pid) return socket;
+      throw new ThroughlineError('unavailable', `${hostname}:${port} is not your server: ${AGAIN}`);
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
   }
 
   override async tlsFirst(address: Address): Promise<TLSSocket> {
@@ -95,16 +101,19 @@ async function greetingOf(socket: Socket, address: string, own?: number): Promis
     return text;
   }
   socket.destroy();
-  if (isSilent && own !== undefined)
-    throw new ThroughlineError('unavailable', `the server, process ${own}, does not answer: ${AGAIN}`, {
-      details: { fix: AGAIN },
-    });
+  if (isSilent && own !== undefined) throw hangs(own);
   if (greeting === undefined && !isSilent) throw new Error('the connection was closed before a greeting');
   const why = greeting === undefined ? 'it sends no greeting' : 'it speaks another protocol';
   const fix = 'set NATS_URL or --nats to the address of one';
   throw new ThroughlineError('unavailable', `${address} is not a NATS server, ${why}: ${fix}`, {
     details: { fix },
   });
+}
+
+/** Says that the user's own server runs and does not answer. */
+export function hangs(pid: number): ThroughlineError {
+  const message = `the server, process ${pid}, does not answer: ${AGAIN}`;
+  return new ThroughlineError('unavailable', message, { details: { fix: AGAIN } });
 }
 
 /**

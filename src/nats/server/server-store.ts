@@ -93,17 +93,25 @@ export function urlWithToken(storeDir: string): string {
 /** Returns the user whose process listens on a TCP port of 127.0.0.1; `undefined` if there is none, or the system does not say. */
 export function listenerOf(port: number): number | undefined {
   if (process.platform !== 'linux') return undefined;
+  // Local address, remote address, state (0A listens), queues, timer, retransmissions, user.
+  const rows = [...rowsOf('/proc/net/tcp'), ...rowsOf('/proc/net/tcp6')].map((row) =>
+    row.trim().split(/\s+/),
+  );
+  const at = port.toString(16).toUpperCase().padStart(4, '0');
+  // In the byte order of the machine; behind the exact address those that receive what is sent to it, too.
+  const places = ['0100007F', '7F000001', `${'0'.repeat(16)}FFFF00000100007F`, '0'.repeat(8), '0'.repeat(32)];
+  const found = places.flatMap(
+    (place) => rows.find(([, local, , state]) => state === '0A' && local === `${place}:${at}`) ?? [],
+  );
+  return found[7] === undefined ? undefined : Number(found[7]);
+}
+
+/** Returns no rows if the system does not have them, as without IPv6. */
+function rowsOf(table: string): string[] {
   try {
-    // Local address, remote address, state (0A listens), queues, timer, retransmissions, user.
-    const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n');
-    const listeners = rows.map((row) => row.trim().split(/\s+/)).filter(([, , , state]) => state === '0A');
-    const at = port.toString(16).toUpperCase().padStart(4, '0');
-    // In the byte order of the machine, and behind the exact address any address.
-    const places = ['0100007F', '7F000001', '00000000'].map((address) => `${address}:${at}`);
-    const found = places.flatMap((place) => listeners.find(([, local]) => local === place) ?? []);
-    return found[7] === undefined ? undefined : Number(found[7]);
+    return readFileSync(table, 'utf8').split('\n');
   } catch {
-    return undefined;
+    return [];
   }
 }
 

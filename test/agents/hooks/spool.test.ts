@@ -85,6 +85,22 @@ describe('what waits to be sent', () => {
     expect(place.lines.join('\n')).toContain('deleted: 0-first.json');
   });
 
+  it('a result is kept also where steps of a turn have taken their room', async () => {
+    const place = hookPlace();
+    place.setDown(true);
+    mkdirSync(place.spoolDir, { recursive: true });
+    for (let count = 0; count < MAX_WAITING; count += 1)
+      writeFileSync(join(place.spoolDir, `${count}.json`), '');
+    const tool = { tool_name: 'Edit', tool_input: { file_path: '/p/a.ts' }, tool_response: {} };
+    await place.run('claude', { ...TURN, hook_event_name: 'PostToolUse', ...tool });
+    expect(place.lines.join('\n')).toContain('nothing more is kept');
+    await place.run('claude', stop);
+    const [kept = ''] = readdirSync(place.spoolDir).filter((name) => name.includes('-'));
+    expect(readFileSync(join(place.spoolDir, kept), 'utf8')).toMatch(
+      /keeps the orders.*a\.ts|a\.ts.*keeps the orders/,
+    );
+  });
+
   it('a call that was kept raw is recorded once, at its time, by the hooks that come next', async () => {
     const place = hookPlace();
     place.spool.keep(raw(prompt, '2026-11-01T00:00:00.000Z'));
@@ -142,7 +158,10 @@ describe('what waits to be sent', () => {
     const keys = [`team:${'host:4222,'.repeat(60)}`, `team:${'host:4222,'.repeat(61)}`, 'named:../../x:1'];
     for (const key of keys) spoolOf(stateDir, key).keep(result('demo', '1'));
     expect(readdirSync(join(stateDir, 'hooks', 'spool'))).toHaveLength(3);
-    expect(spoolCounts(stateDir).map(({ waiting }) => waiting)).toEqual([1, 1, 1]);
+    const counts = spoolCounts(stateDir);
+    expect(counts.map(({ waiting }) => waiting)).toEqual([1, 1, 1]);
+    for (const { installation } of counts) removeSpool(stateDir, installation);
+    expect(spoolCounts(stateDir)).toEqual([]);
   });
 });
 

@@ -1,14 +1,21 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
+import type { NatsAddress } from '../../../src/nats/connection/nats-access.js';
 import { openNats } from '../../../src/nats/open-nats.js';
+import { identityOf } from '../../../src/nats/server/process-identity.js';
+import { serverNameOf } from '../../../src/nats/server/server-store.js';
 import { startListener } from '../../support/listener.js';
 import { startPrivateNats, startTestNats } from '../../support/nats-server.js';
 import { NOBODY } from '../../support/nobody.js';
 import { soon } from '../../support/soon.js';
 
-const connect = (url: string, logger = silentLogger) =>
+const connect = (url: NatsAddress, logger = silentLogger) =>
   connectNats({ url, name: 'throughline test', logger, timeoutMs: 2000 });
 
 describe('connectNats', () => {
@@ -55,6 +62,29 @@ describe('connectNats', () => {
       code: 'server_unsupported',
       message: expect.stringContaining('JetStream'),
     });
+  });
+
+  it('nothing is sent to a server that has ended before its port greets', async () => {
+    const store = await mkdtemp(join(tmpdir(), 'throughline-connect-'));
+    const pidFile = join(store, 'throughline-server.pid');
+    let received = '';
+    await using other = await startListener((socket) => {
+      socket.on('data', (bytes) => {
+        received += bytes;
+      });
+      rmSync(pidFile);
+      socket.write(
+        `INFO ${JSON.stringify({ server_name: serverNameOf(store), version: '2.15.0', jetstream: true })}\r\n`,
+      );
+    });
+    const ours = identityOf(process.pid);
+    writeFileSync(pidFile, JSON.stringify({ starter: ours, server: ours, url: other.url }));
+    await expect(connect({ store })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('does not run'),
+    });
+    expect(received).toBe('');
+    await rm(store, { recursive: true });
   });
 
   it('connecting says that a server wants a certificate, also when it is slow to greet', async () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'nats';
@@ -237,6 +238,22 @@ describe('the server on a store', () => {
     await connection.close();
     if (process.platform === 'linux') expect(listenerOf(port)).toBe(process.getuid?.());
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'the listener of a port is found by any address that it has',
+    async () => {
+      for (const host of ['127.0.0.1', '0.0.0.0', '::', '::ffff:127.0.0.1']) {
+        const listening = createServer().listen(0, host);
+        await once(listening, 'listening');
+        const address = listening.address();
+        const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+        expect(listenerOf(port), host).toBe(process.getuid?.());
+        listening.close();
+        await once(listening, 'close');
+        expect(listenerOf(port), host).toBeUndefined();
+      }
+    },
+  );
 
   it('a process that a pid file names counts only with its start time, and a port only if its listener is ours', async () => {
     const storeDir = await newStore();
