@@ -20,7 +20,7 @@ const QUOTED = /^\s*(?:>|["“„«「『])/;
 const ASKS = /[?？]\s*$/;
 /** Where a sentence holds more than one clause, such as "fix the bug, and never use moment again". */
 const CLAUSE =
-  /\s*[,;，；]\s+(?:and |und |y |et |e )?|\s+[–—]\s+|\s+(?:and|but)\s+(?=(?:never|always|from now on|remember)\b)/i;
+  /[,;，；]\s+(?:and |und |y |et |e )?|\s[–—]\s+|\s(?:and|but)\s+(?=(?:never|always|from now on|remember)\b)/i;
 
 /** A header or marker of our own prompts. */
 const COMPILED =

@@ -1,4 +1,3 @@
-import { headers } from 'nats';
 import { expect, it } from 'vitest';
 import { newSession, startNatsPorts, startPrivatePorts } from '../../engine/ports/opened.js';
 import { allRejected } from '../../support/all-rejected.js';
@@ -31,29 +30,6 @@ it.each([4096, 8192, 8193, 16_384])(
     }
   },
 );
-
-it('the rejected store gives an old rejection without a retry id one that is always the same', async () => {
-  const nats = await startNatsPorts();
-  try {
-    const head = headers();
-    for (const [name, value] of Object.entries({
-      'Throughline-Error-Code': 'schema_invalid',
-      'Throughline-Error-Reason': 'x',
-      'Throughline-Dispatch-Sequence': '1',
-      'Throughline-Dispatch-Subject': 'dispatch.demo.reviewer',
-      'Throughline-Dispatch-Time': timeOf(1),
-    }))
-      head.set(name, value);
-    for (const _ of [1, 2])
-      await nats.connection.jetstream().publish('rejected.demo.reviewer', '{}', { headers: head });
-    const found = await Promise.all([1, 1, 2].map(async (id) => (await nats.rejected.get(id))?.retryId));
-    expect(found[0]).toMatch(/^[0-9a-f]{64}$/);
-    expect(found[1]).toBe(found[0]);
-    expect(found[2]).toMatch(/^[0-9a-f]{64}$/);
-  } finally {
-    await nats.close();
-  }
-});
 
 it('the rejected store shows every rejection among however many messages that are none, each with what it is', async () => {
   const nats = await startNatsPorts();
