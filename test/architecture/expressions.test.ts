@@ -55,6 +55,7 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
     '-----BEGIN',
     'a body ends at five dashes, and so before the next one begins',
   ],
+  ['memory/traces/labelled-lines.ts', '^(?<indent>', 'it sees the first 1,000 characters of a line'],
   ['memory/traces/wordings.ts', '', 'it sees the first 400 characters of a sentence'],
   ['memory/redaction/secret-hints.ts', 'A(?:', 'one of many hints, each of which is checked by itself'],
 ];
