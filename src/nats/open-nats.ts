@@ -27,7 +27,7 @@ import { NatsSessionEraser } from './stores/nats-session-eraser.js';
 import { NatsSessionIndex } from './stores/nats-session-index.js';
 import { NatsSessionLifecycle } from './stores/nats-session-lifecycle.js';
 import { NatsLearningLog, NatsSessionLog } from './stores/nats-session-log.js';
-import { type NatsSnapshotStore, openSnapshotStore } from './stores/nats-snapshot-store.js';
+import { NatsSnapshotStore } from './stores/nats-snapshot-store.js';
 import { NatsVectorStore } from './stores/nats-vector-store.js';
 
 export interface NatsPorts {
@@ -77,8 +77,6 @@ export interface NatsOptions {
   readonly lifecycle?: ForgottenSessions;
 }
 
-const SNAPSHOTS = 'Folded state of each session and project';
-
 /** Failure is not fatal: prompts are compiled without their traces as well. */
 async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger: Logger): Promise<void> {
   try {
@@ -113,20 +111,9 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);
     if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
     if (makes('prompts')) await tryPromptsStream(jsm, replicas, logger);
-    const snapshots = await openSnapshotStore(
-      connection,
-      SNAPSHOT_BUCKET,
-      SNAPSHOTS,
-      { ...bucketOptions, ...kept },
-      makes('snapshots'),
-    );
-    const learningSnapshots = await openSnapshotStore(
-      connection,
-      SNAPSHOT_BUCKET,
-      SNAPSHOTS,
-      { ...bucketOptions, prefix: PROJECT_KEY },
-      makes('snapshots'),
-    );
+    const snapshots = new NatsSnapshotStore(connection, { ...bucketOptions, ...kept });
+    const learningSnapshots = new NatsSnapshotStore(connection, { ...bucketOptions, prefix: PROJECT_KEY });
+    if (makes('snapshots')) await snapshots.ensure();
     const bucket = new KvBucket(connection, bucketOptions);
     return {
       connection,

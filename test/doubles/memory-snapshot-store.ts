@@ -1,9 +1,5 @@
 import type { Token } from '../../src/contracts/names.js';
-import type {
-  ReplacingSnapshotStore,
-  SaveOutcome,
-  StoredSnapshot,
-} from '../../src/engine/ports/session-log.js';
+import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../../src/engine/ports/session-log.js';
 
 const HISTORY = 5;
 
@@ -13,7 +9,7 @@ export interface MemorySnapshotStoreOptions {
 }
 
 /** Snapshots in memory: the newest five of each session, like the bucket. */
-export class MemorySnapshotStore implements ReplacingSnapshotStore {
+export class MemorySnapshotStore implements SnapshotStore {
   readonly #kept = new Map<Token, StoredSnapshot[]>();
   readonly #maxBytes: number;
 
@@ -34,12 +30,6 @@ export class MemorySnapshotStore implements ReplacingSnapshotStore {
     const newest = this.#newest(session);
     if (newest !== undefined && newest.sequence >= sequence) return 'older';
     this.#keep(session, { sequence, text });
-    return 'saved';
-  }
-
-  async replace(session: Token, snapshot: StoredSnapshot): Promise<'saved' | 'too_large'> {
-    if (new TextEncoder().encode(snapshot.text).length > this.#maxBytes) return 'too_large';
-    this.#kept.set(session, [snapshot]);
     return 'saved';
   }
 

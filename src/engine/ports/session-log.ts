@@ -122,11 +122,6 @@ export interface SnapshotStore {
   save(key: Token, snapshot: StoredSnapshot): Promise<SaveOutcome>;
 }
 
-export interface ReplacingSnapshotStore extends SnapshotStore {
-  /** Replaces all snapshots whatever their sequences, because another log replaces the key's own. */
-  replace(key: Token, snapshot: StoredSnapshot): Promise<Exclude<SaveOutcome, 'older'>>;
-}
-
 export interface StoredSnapshot {
   readonly sequence: number;
   readonly text: string;

@@ -12,7 +12,6 @@ import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../c
 import { readLast, readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { newestStored } from '../jetstream/newest-page.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
-import { isDeletion } from './nats-snapshot-store.js';
 
 export const LIFECYCLE_STREAM = `KV_${LIFECYCLE_BUCKET}`;
 export const LIFECYCLE_PREFIX = `$KV.${LIFECYCLE_BUCKET}.`;
@@ -32,14 +31,19 @@ export const KEPT = Symbol('kept');
 /** Returned instead of a value: purge the key. A deletion marker would keep its name. */
 export const GONE = Symbol('gone');
 
-/** Computes the next value from the stored one: a value, or `undefined` for a deletion marker. */
-export type Next = (last: StreamMessage | undefined) => object | undefined | typeof KEPT | typeof GONE;
+/** A value as it is stored: a text, or an object as JSON on one line; `undefined` for a deletion marker. */
+type Value = object | string | undefined;
+
+/** Computes the next value from the stored one. */
+export type Next = (
+  last: StreamMessage | undefined,
+) => Value | typeof KEPT | typeof GONE | Promise<Value | typeof KEPT>;
 
 interface WrittenRecord {
   /** For a purged key: its last revision. */
   readonly revision: number;
   /** `undefined` for a deleted key. */
-  readonly value: object | undefined | typeof GONE;
+  readonly value: Value | typeof GONE;
 }
 
 export interface BucketKind {
@@ -74,6 +78,11 @@ export class KvBucket {
     this.#stream = `KV_${kind.name}`;
   }
 
+  /** Creates the bucket, unless it exists. Throws `unavailable`, `permission_denied`. */
+  async ensure(): Promise<void> {
+    if ((await this.#messages(this.#options.timeoutMs)) === undefined) await this.#make();
+  }
+
   /**
    * Returns the messages after a revision, or all.
    *
@@ -91,7 +100,7 @@ export class KvBucket {
       throw new ThroughlineError('unavailable', `${this.#stream} was not read whole`);
     } catch (error) {
       this.#isThere = false;
-      throw toThroughlineError(error, 'reading lifecycle records');
+      throw toThroughlineError(error, `reading ${this.#stream}`);
     }
   }
 
@@ -103,7 +112,7 @@ export class KvBucket {
       return await this.#newest(this.#subjectOf(key));
     } catch (error) {
       this.#isThere = false;
-      throw toThroughlineError(error, `reading ${key}`);
+      throw toThroughlineError(error, `reading ${key} of ${this.#stream}`);
     }
   }
 
@@ -116,17 +125,15 @@ export class KvBucket {
   async write(key: string, next: Next, ttlMs?: number): Promise<WrittenRecord | undefined> {
     const { timeoutMs } = this.#options;
     try {
-      if (!this.#isThere && (await this.#messages(timeoutMs)) === undefined) {
-        if (typeof next(undefined) !== 'object') return undefined;
-        await this.#make();
-      }
+      if (!this.#isThere) await this.#messages(timeoutMs);
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
         const subject = this.#subjectOf(key);
-        const last = await this.#newest(subject);
-        const value = next(last);
+        const last = this.#isThere ? await this.#newest(subject) : undefined;
+        const value = await next(last);
         // Another process has purged it, which is not announced.
         if (value === GONE && last === undefined) return { revision: Number.MAX_SAFE_INTEGER - 1, value };
         if (value === KEPT || (ttlMs === undefined && isStored(value, last))) return undefined;
+        if (!this.#isThere) await this.#make();
         const revision =
           value === GONE
             ? await this.#purge(subject, last?.sequence ?? 0)
@@ -136,7 +143,7 @@ export class KvBucket {
     } catch (error) {
       // The bucket may have been deleted: the next write creates it.
       this.#isThere = false;
-      throw toThroughlineError(error, `recording ${key}`);
+      throw toThroughlineError(error, `writing ${key} of ${this.#stream}`);
     }
     throw new ThroughlineError('conflict', `others keep writing ${key} of ${this.#kind.name}`);
   }
@@ -147,9 +154,10 @@ export class KvBucket {
     if (this.#kind.reads === undefined)
       return newestStored(await this.#manager(timeoutMs), this.#stream, subject);
     return readLast(this.#connection, this.#stream, subject, timeoutMs).catch((error: unknown) => {
+      if (!isNoResponders(error)) throw error;
       // The bucket was deleted.
-      if (isNoResponders(error)) return undefined;
-      throw error;
+      this.#isThere = false;
+      return undefined;
     });
   }
 
@@ -163,7 +171,7 @@ export class KvBucket {
   /** Returns the new revision; `undefined` after a lost race. */
   async #replace(
     subject: string,
-    value: object | undefined,
+    value: Value,
     last: number,
     ttlMs: number | undefined,
   ): Promise<number | undefined> {
@@ -172,7 +180,7 @@ export class KvBucket {
     if (ttlMs !== undefined) headers.set('Nats-TTL', `${Math.ceil(ttlMs / 1000)}s`);
     try {
       const js = this.#connection.jetstream({ checkAPI: false, timeout: this.#options.timeoutMs });
-      const { seq } = await js.publish(subject, value === undefined ? '' : JSON.stringify(value), {
+      const { seq } = await js.publish(subject, textOf(value), {
         ...((value === undefined || ttlMs !== undefined) && { headers }),
         expect: { lastSubjectSequence: last },
       });
@@ -228,8 +236,18 @@ export function keyOf({ subject }: StreamMessage): string {
   return subject.slice(LIFECYCLE_PREFIX.length);
 }
 
-function isStored(value: object | undefined | typeof GONE, last: StreamMessage | undefined): boolean {
+/** Returns true for a marker that deletes everything before it under its key. */
+export function isDeletion({ headers, foreign }: Pick<StreamMessage, 'headers' | 'foreign'>): boolean {
+  return foreign === undefined && headers?.has('KV-Operation') === true;
+}
+
+function textOf(value: Value): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isStored(value: Value | typeof GONE, last: StreamMessage | undefined): boolean {
   if (value === GONE) return false;
   if (value === undefined) return last === undefined || isDeletion(last);
-  return last !== undefined && Buffer.from(last.data).toString() === JSON.stringify(value);
+  return last !== undefined && Buffer.from(last.data).toString() === textOf(value);
 }

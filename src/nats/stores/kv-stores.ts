@@ -21,8 +21,7 @@ import type { Lease, LeaseClaim, LeaseReader, LeaseStore } from '../../engine/po
 import type { RetentionStore } from '../../engine/ports/session-lifecycle.js';
 import type { TelemetryStore } from '../../engine/ports/telemetry-store.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
-import { type BucketKind, type BucketOptions, GONE, KEPT, KvBucket } from './kv-bucket.js';
-import { isDeletion } from './nats-snapshot-store.js';
+import { type BucketKind, type BucketOptions, GONE, isDeletion, KEPT, KvBucket } from './kv-bucket.js';
 
 const LEASES: BucketKind = {
   name: LEASE_BUCKET,

@@ -1,30 +1,34 @@
-import { type JetStreamManager, type KV, type Msg, type NatsConnection, StorageType } from 'nats';
-import { ThroughlineError } from '../../contracts/errors.js';
+import type { JetStreamManager, NatsConnection } from 'nats';
 import { jsonOf } from '../../contracts/event.js';
 import { INDEX_BUCKET, indexSubject, isToken, type Token } from '../../contracts/names.js';
 import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-file.js';
 import type { IndexListener, IndexPart, SessionIndex } from '../../engine/ports/session-index.js';
 import { subscribeResiliently } from '../connection/connect-nats.js';
-import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { batchesOf, readLast, type StreamMessage } from '../jetstream/direct-get.js';
+import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
+import { batchesOf, type StreamMessage } from '../jetstream/direct-get.js';
 import { foreignBy } from '../jetstream/stored-replies.js';
-import type { BucketOptions } from './kv-bucket.js';
+import { type BucketKind, type BucketOptions, GONE, isDeletion, KEPT, KvBucket } from './kv-bucket.js';
 
 const STREAM = `KV_${INDEX_BUCKET}`;
-/** Rounds of writers that may come first. */
-const MAX_ATTEMPTS = 100;
+
+const BUCKET: BucketKind = {
+  name: INDEX_BUCKET,
+  reads: 'any',
+  config: () => ({ deny_delete: true, description: 'What lists show of each session' }),
+};
 
 /** The index in the bucket `session_index`: a key per session, JSON on one line. Created with the first write. */
 export class NatsSessionIndex implements SessionIndex {
   readonly #connection: NatsConnection;
   readonly #jsm: JetStreamManager;
   readonly #options: BucketOptions;
-  #bucket: Promise<KV> | undefined;
+  readonly #bucket: KvBucket;
 
   constructor(connection: NatsConnection, jsm: JetStreamManager, options: BucketOptions) {
     this.#connection = connection;
     this.#jsm = jsm;
     this.#options = options;
+    this.#bucket = new KvBucket(connection, options, BUCKET);
   }
 
   async epoch(): Promise<string | undefined> {
@@ -51,7 +55,7 @@ export class NatsSessionIndex implements SessionIndex {
       if (foreignBy(message.headers, 'as_stored') !== undefined) return;
       const session = message.subject.split('.')[2];
       if (!isToken(session)) return;
-      if (isDeletion(message)) return removed(session);
+      if (isDeletion({ headers: message.headers })) return removed(session);
       const entry = entryOf(session, message.data);
       if (entry !== undefined) written(entry);
     });
@@ -61,60 +65,17 @@ export class NatsSessionIndex implements SessionIndex {
   }
 
   async put(entry: SessionIndexEntry): Promise<'saved' | 'older'> {
-    const { session } = entry.figures;
-    const text = JSON.stringify(entry);
-    try {
-      this.#bucket ??= this.#open();
-      const bucket = await this.#bucket;
-      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-        const { timeoutMs } = this.#options;
-        const last = await readLast(this.#connection, STREAM, indexSubject(session as Token), timeoutMs);
-        const kept = last && entryIn(last);
-        if (kept !== undefined && kept.sequence >= entry.sequence) return 'older';
-        if (await replaced(bucket, session, text, last?.sequence ?? 0)) return 'saved';
-      }
-    } catch (error) {
-      // Perhaps it was deleted: the next write opens it again.
-      this.#bucket = undefined;
-      throw toThroughlineError(error, `writing the index entry of ${session}`);
-    }
-    throw new ThroughlineError('conflict', `others keep writing the index entry of ${session}`);
+    const written = await this.#bucket.write(entry.figures.session, (last) => {
+      const kept = last && entryIn(last);
+      return kept !== undefined && kept.sequence >= entry.sequence ? KEPT : entry;
+    });
+    return written === undefined ? 'older' : 'saved';
   }
 
   async remove(session: Token): Promise<void> {
-    try {
-      if ((await this.epoch()) === undefined) return;
-      this.#bucket ??= this.#open();
-      const bucket = await this.#bucket;
-      // The marker tells those who watch; its subject has the name as well, so nothing of it is kept.
-      await bucket.delete(session);
-      await this.#jsm.streams.purge(STREAM, { filter: indexSubject(session) });
-    } catch (error) {
-      this.#bucket = undefined;
-      throw toThroughlineError(error, `removing the index entry of ${session}`);
-    }
-  }
-
-  #open(): Promise<KV> {
-    const { timeoutMs: timeout, replicas } = this.#options;
-    // Asking for the account's limits first, as the client does on its own, would need one more permission.
-    return this.#connection.jetstream({ checkAPI: false, timeout }).views.kv(INDEX_BUCKET, {
-      history: 1,
-      storage: StorageType.File,
-      replicas,
-      description: 'What lists show of each session',
-    });
-  }
-}
-
-/** Compare and set: `false` when another writer came first. */
-async function replaced(bucket: KV, session: string, text: string, last: number): Promise<boolean> {
-  try {
-    await bucket.put(session, text, { previousSeq: last });
-    return true;
-  } catch (error) {
-    if (apiCode(error) === API.wrongLastSequence) return false;
-    throw error;
+    // The marker tells those who watch; its subject has the name as well, so nothing of it is kept.
+    await this.#bucket.write(session, () => undefined);
+    await this.#bucket.write(session, (last) => (last === undefined ? KEPT : GONE));
   }
 }
 
@@ -127,8 +88,4 @@ function entryIn({ subject, data, foreign }: StreamMessage): SessionIndexEntry |
 function entryOf(session: Token, data: Uint8Array): SessionIndexEntry | undefined {
   const read = sessionIndexEntry.safeParse(jsonOf(data));
   return read.success && read.data.figures.session === session ? read.data : undefined;
-}
-
-function isDeletion({ headers }: Msg): boolean {
-  return headers?.has('KV-Operation') === true;
 }

@@ -20,6 +20,7 @@ import { toThroughlineError } from '../connection/nats-errors.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import {
   GONE,
+  isDeletion,
   KEPT,
   KvBucket,
   keyOf,
@@ -28,7 +29,6 @@ import {
   type Next,
 } from './kv-bucket.js';
 import { LifecycleView } from './lifecycle-view.js';
-import { isDeletion } from './nats-snapshot-store.js';
 
 /** Poll interval without announcements. */
 const LOOK_EVERY_MS = 800;

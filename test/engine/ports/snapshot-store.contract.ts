@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Token } from '../../../src/contracts/names.js';
-import type { ReplacingSnapshotStore, StoredSnapshot } from '../../../src/engine/ports/session-log.js';
+import type { SnapshotStore, StoredSnapshot } from '../../../src/engine/ports/session-log.js';
 import * as fc from '../../support/properties.js';
 import { newSession } from './opened.js';
 
 /** A snapshot store and operations that only its opener can do. */
 export interface OpenedSnapshotStore {
-  readonly store: ReplacingSnapshotStore;
+  readonly store: SnapshotStore;
   /** The same store in another process. */
-  readonly other: ReplacingSnapshotStore;
+  readonly other: SnapshotStore;
   /** Maximum text size in bytes. */
   readonly maxBytes: number;
   /** Replaces a session's newest snapshot with any text. */
@@ -136,18 +136,6 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
         expect(await opened.other.load(session)).toEqual(snapshot(30));
       },
     );
-
-    it('the snapshot store has one snapshot in place of all, from which on it refuses older ones', async () => {
-      const session = newSession();
-      await save(session, 10);
-      await save(session, 20);
-      expect(await opened.other.replace(session, snapshot(15))).toBe('saved');
-      expect(await opened.store.load(session)).toEqual(snapshot(15));
-      expect(await opened.store.loadAtOrBefore(session, 14)).toBeUndefined();
-      expect(await save(session, 12)).toBe('older');
-      expect(await save(session, 16)).toBe('saved');
-      expect(await opened.other.loadAtOrBefore(session, 15)).toEqual(snapshot(15));
-    });
 
     it('the snapshot store goes on where nothing but damaged values is left', async () => {
       const session = newSession();
