@@ -1,5 +1,4 @@
 import { HOOK_CLIENTS, type HookClient, MAX_ANSWER, MOMENTS } from '../../src/agents/hooks/hook-table.js';
-import { RESOURCES } from '../../src/agents/mcp/mcp-server.js';
 import { type ListedSchema, listedSchema, MCP_TOOLS } from '../../src/agents/mcp/mcp-tools.js';
 import { endingWith, type Written } from './pages.js';
 
@@ -80,9 +79,6 @@ ${description}${reads}
 ${rowsOf(listedSchema(input, 'input')).join('\n')}
 ${output === undefined ? '' : `\n| answer | |\n|---|---|\n${rowsOf(listedSchema(output, 'output')).join('\n')}\n`}`;
   });
-  const resources = Object.entries(RESOURCES).map(
-    ([name, { description }]) => `| \`throughline://${name}\` | ${description} |`,
-  );
   const page = `## Hook events
 
 Generated from [src/agents/hooks/hook-table.ts](../../src/agents/hooks/hook-table.ts).
@@ -101,14 +97,6 @@ session. A field with \`?\` is optional. \`report\` also answers with \`structur
 instead of the text. An error is a text with a stable code and the next step. Claude Code loads \`context\` and \`report\` from
 the start and finds the others by a search.
 
-${tools.join('\n')}
-## MCP resources and prompts
-
-| resource | content |
-|---|---|
-${resources.join('\n')}
-
-The prompts \`implementer\` and \`reviewer\` return the prompt of that role for a \`task\`. Pass \`prompt\` if the board does not describe the task.
-`;
+${tools.join('\n')}`;
   return { 'docs/reference/clients.md': endingWith('docs/reference/clients.md', page) };
 }

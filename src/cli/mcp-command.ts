@@ -1,54 +1,33 @@
-import { randomBytes } from 'node:crypto';
 import { agentSession, openOwnSession } from '../agents/agent-session.js';
 import { hookState, logHook } from '../agents/hooks/hook-state.js';
 import { spoolOf } from '../agents/hooks/spool.js';
 import type { Memory } from '../agents/mcp/mcp-tools.js';
 import { stateDirOf } from '../config/config.js';
 import { installationKey, serverText } from '../config/user-server.js';
-import { ThroughlineError, usageError } from '../contracts/errors.js';
+import { ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
-import { Shutdown } from '../engine/runtime/shutdown.js';
 import { redacted } from '../memory/redaction/redacted.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { LATE, withinDeadline } from '../shared/backoff.js';
-import type { Command, Numbers, Texts } from './cli-command.js';
-import { type Cli, cliOf, note, out } from './command-context.js';
+import type { Command, Texts } from './cli-command.js';
+import { type Cli, cliOf, note } from './command-context.js';
 import type { WatchedClient } from './open-client.js';
-import { readNamed, wholeNumber } from './option-parsers.js';
-import { runUntilSignal } from './signals.js';
-
-type McpOptions = Texts<'session' | 'tokenFile'> & Numbers<'http'>;
 
 export function mcpCommand(program: Command): void {
   program
     .command('mcp')
     .description(
-      'Serves the memory of a session to coding agents, by the Model Context Protocol: on standard input and output, or by\n' +
-        'HTTP on this machine. It starts without a NATS server; a tool says so when it cannot reach one.',
+      'Serves the memory of a session to coding agents, by the Model Context Protocol, on standard input and output.\n' +
+        'It starts without a NATS server; a tool says so when it cannot reach one.',
     )
     .option(
       '-s, --session <name>',
       'session (default: THROUGHLINE_SESSION, otherwise the session of the project, as hooks use it)',
     )
-    .option(
-      '--http <port>',
-      'serve HTTP on this port of 127.0.0.1; 0 uses a free one',
-      wholeNumber(0, 65_535),
-    )
-    .option(
-      '--token-file <file>',
-      'with --http: file with the bearer token that requests must have (default: a new one, which is printed)',
-    )
-    .examples('throughline mcp', 'throughline mcp --session demo --http 8765')
-    .action(async (options: McpOptions, command: Command) => {
-      const cli = cliOf(command);
-      const { http, tokenFile } = options;
-      if (http === undefined && tokenFile !== undefined)
-        throw usageError('--token-file is for --http: add it, or leave out the file');
-      const own = tokenFile === undefined ? undefined : await readToken(tokenFile);
-      const { memory, close } = memoryOf(cli, options.session);
-      if (http === undefined) await serveInput(memory, close);
-      else await serveHttp(cli, memory, close, http, own);
+    .examples('throughline mcp', 'throughline mcp --session demo')
+    .action(async ({ session }: Texts<'session'>, command: Command) => {
+      const { memory, close } = memoryOf(cliOf(command), session);
+      await serveInput(memory, close);
     });
 }
 
@@ -159,30 +138,4 @@ async function serveInput(memory: Memory, close: () => Promise<void>): Promise<v
   clearInterval(renewing);
   await server.close();
   await close();
-}
-
-async function serveHttp(
-  cli: Cli,
-  memory: Memory,
-  close: () => Promise<void>,
-  port: number,
-  own: string | undefined,
-): Promise<void> {
-  const shutdown = new Shutdown();
-  await runUntilSignal(cli, shutdown, async () => {
-    shutdown.add('the client', close);
-    const { serveMcpHttp } = await import('../agents/mcp/mcp-http.js');
-    const wanted = own ?? randomBytes(24).toString('base64url');
-    const server = await serveMcpHttp(memory, port, wanted);
-    shutdown.add('the HTTP server', () => server.close());
-    if (own === undefined)
-      note(`-- send the header "Authorization: Bearer ${wanted}"; --token-file takes a token of your own`);
-    out(`throughline mcp ready ${server.url} session ${memory.session}`);
-  });
-}
-
-async function readToken(file: string): Promise<string> {
-  const text = (await readNamed(file, `--token-file ${file}`)).toString('utf8').trim();
-  if (/^[!-~]+$/.test(text)) return text;
-  throw usageError(`--token-file ${file} holds no token: write one line of printable ASCII without spaces`);
 }

@@ -110,8 +110,8 @@ const given = (): Readonly<Record<string, string>> => ({
 const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => ({
   // Those that run until they are told to stop are run into a wrong option.
   up: [['--port', HOSTILE]],
-  mcp: [['--http', HOSTILE]],
   'admin serve': [['--only', HOSTILE]],
+  mcp: [['--session', HOSTILE]],
   work: [['--session', HOSTILE, '--implementer', HOSTILE, '--check', 'true']],
   publish: [
     ['reviewer', '-s', SESSION, '--file', join(folder, 'result.json')],

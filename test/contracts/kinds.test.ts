@@ -29,8 +29,7 @@ const MAY_NAME_A_ROLE = new Set([
   // Who works is an implementer, unless something says otherwise.
   'agents/hooks/carry-out.ts',
   'agents/mcp/report-tool.ts',
-  // A prompt and a field for each of the two kinds that agents return.
-  'agents/mcp/mcp-server.ts',
+  // A field for each of the two kinds that agents return.
   'agents/mcp/mcp-tools.ts',
   // A plan is run by one that works and one that reviews.
   'work/run-tally.ts',

@@ -2,18 +2,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cli } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
-import { connectMcp, MCP_WAYS, mcpUrl, startMcpHttp } from '../support/mcp-clients.js';
+import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
 
 /** `throughline mcp` as agents use it: by the official client SDKs, on a real NATS server. */
 
 const NO_SERVER = { NATS_URL: 'nats://127.0.0.1:9' };
 const [STDIO] = MCP_WAYS;
-const named = MCP_WAYS.map(
-  (way) => [`SDK ${way.sdk}, protocol ${way.protocol}, ${way.transport}`, way] as const,
-);
+const named = MCP_WAYS.map((way) => [`SDK ${way.sdk}, protocol ${way.protocol}`, way] as const);
 const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: tmpdir() } });
 const env = { NATS_URL: system.url };
 /** Outside of any project and git repository. */
@@ -73,20 +70,6 @@ describe('throughline mcp', () => {
     });
     expect((await agent.call('explain', { fact: 'biome' })).text).toContain('- NOT-1 decision: We use biome');
     expect((await agent.call('explain', { fact: 'not-1' })).text).toContain('- NOT-1 decision: We use biome');
-    const { resources } = await agent.client.listResources();
-    expect(resources.map(({ uri }) => uri)).toEqual([
-      'throughline://session',
-      'throughline://plan',
-      'throughline://learnings',
-    ]);
-    const plan = await agent.client.readResource({ uri: 'throughline://plan' });
-    expect(plan.contents).toMatchObject([{ text: expect.stringContaining('TAS-1: reviewer_approved') }]);
-    const { prompts } = await agent.client.listPrompts();
-    expect(prompts.map(({ name }) => name)).toEqual(['implementer', 'reviewer']);
-    const prompt = await agent.client.getPrompt({ name: 'reviewer', arguments: { task: 'TAS-1' } });
-    expect(prompt.messages).toMatchObject([
-      { content: { text: expect.stringContaining('You are the reviewer') } },
-    ]);
   });
 
   it('what is wrong with a call comes back as text that says what to do next', async () => {
@@ -222,14 +205,12 @@ describe('what agents leave for each other by MCP', () => {
     );
   });
 
-  it('a decision reaches the next agent: at the start of the session, in its resource, and by recall', async () => {
+  it('a decision reaches the next agent: at the start of the session, and by recall', async () => {
     await using agent = await connectMcp(STDIO, { session: newSession('noted'), env, cwd });
     await agent.call('note', { action: 'decision', content: 'Errors carry line and column, from 1' });
     await agent.call('note', { action: 'note', content: 'The CI machine has no docker' });
     const line = 'Decided: Errors carry line and column, from 1';
     expect((await agent.call('context', {})).text).toContain(line);
-    const { contents } = await agent.client.readResource({ uri: 'throughline://session' });
-    expect(contents).toMatchObject([{ text: expect.stringContaining(line) }]);
     for (const scope of ['all', 'session'])
       expect(await agent.call('recall', { query: 'errors line column', scope })).toMatchObject({
         text: expect.stringContaining('Notes:\n- NOT-1 decision: Errors carry line and column, from 1'),
@@ -267,8 +248,6 @@ describe('what agents leave for each other by MCP', () => {
       'Next task of the plan: 41: Write the lexer',
       'Call context with task 41 before you begin.',
     ]);
-    const { contents } = await agent.client.readResource({ uri: 'throughline://plan' });
-    expect(contents).toMatchObject([{ text }]);
     expect((await agent.call('task', { action: 'next' })).text.split('\n')).toEqual([
       'Next task of the board: TAS-2 [P2] remaining: Ticket 2',
       'Plan shop: 40 of 42 completed.',
@@ -298,56 +277,5 @@ describe('what agents leave for each other by MCP', () => {
     expect(known.text).not.toContain('Neither');
     expect(known.text).toContain('Task prompt:\nReport errors with their line');
     expect((await agent.call('report', { ...result, task_id: '2.1' })).text).not.toContain('Neither');
-  });
-});
-
-describe('throughline mcp --http', () => {
-  const initialize = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-  };
-  const post = (url: URL, headers: Record<string, string>) =>
-    fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...headers,
-      },
-      body: JSON.stringify(initialize),
-    });
-
-  it('only requests with its token are answered, and none of a page from elsewhere', async () => {
-    await using server = await startMcpHttp({ session: 'demo', env: NO_SERVER, cwd });
-    const url = mcpUrl(server);
-    expect(url.hostname).toBe('127.0.0.1');
-    const authorization = 'Bearer a-token-for-tests';
-    expect((await post(url, { authorization })).status).toBe(200);
-    expect((await post(url, {})).status).toBe(401);
-    expect((await post(url, { authorization: 'Bearer wrong' })).status).toBe(401);
-    expect((await post(url, { authorization, origin: 'https://example.com' })).status).toBe(403);
-    expect((await post(url, { authorization, origin: 'http://localhost:3000' })).status).toBe(200);
-    expect((await post(new URL('/other', url), { authorization })).status).toBe(404);
-    expect((await server.stop()).code).toBe(0);
-  });
-
-  it.each([
-    [
-      'a file that is not there',
-      ['--http', '0', '--token-file', 'nowhere'],
-      '--token-file nowhere cannot be read',
-    ],
-    [
-      'a file without a token',
-      ['--http', '0', '--token-file', '/dev/null'],
-      '--token-file /dev/null holds no token',
-    ],
-    ['a token without --http', ['--token-file', '/dev/null'], '--token-file is for --http'],
-  ])('%s is refused', async (_, args, why) => {
-    const { code, stderr } = await cli(['mcp', ...args], { env: NO_SERVER, cwd });
-    expect(code).toBe(2);
-    expect(stderr).toContain(why);
   });
 });

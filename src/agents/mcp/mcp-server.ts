@@ -5,8 +5,6 @@ import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
-import type { Role } from '../../contracts/kinds.js';
-import { oneLine } from '../../shared/text.js';
 import { VERSION } from '../../version.js';
 import { HOOK_CLIENTS } from '../hooks/hook-table.js';
 import { agentOf } from '../hooks/hook-turn.js';
@@ -20,9 +18,9 @@ import {
   type Memory,
   renewClaims,
 } from './mcp-tools.js';
-import { compiled, contextTool, noteTool, recallTool } from './recall-tool.js';
+import { contextTool, noteTool, recallTool } from './recall-tool.js';
 import { reportTool } from './report-tool.js';
-import { boardAndPlan, taskTool } from './task-tool.js';
+import { taskTool } from './task-tool.js';
 
 const MCP_NAME = 'throughline';
 
@@ -35,12 +33,6 @@ const AT_WORK: { readonly [Name in McpToolName]: McpTool<Name> } = {
   explain: explainTool,
 };
 
-const PROMPT_ROLES = ['implementer', 'reviewer'] as const satisfies readonly Role[];
-const promptArguments = z.object({
-  task: z.string().describe('id of the task: TAS-4, or an id of the plan'),
-  prompt: z.string().optional().describe('what is to be done'),
-});
-
 /** Lists are cached for a day: they change only with the version. */
 const LISTS = { ttlMs: 86_400_000, cacheScope: 'public' } as const;
 
@@ -49,37 +41,11 @@ export function createMcpServer(memory: Memory): McpServer {
     { name: MCP_NAME, title: 'Throughline', version: VERSION },
     {
       instructions: INSTRUCTIONS,
-      capabilities: {
-        tools: { listChanged: false },
-        resources: { listChanged: false },
-        prompts: { listChanged: false },
-      },
-      cacheHints: { 'tools/list': LISTS, 'prompts/list': LISTS, 'resources/list': LISTS },
+      capabilities: { tools: { listChanged: false } },
+      cacheHints: { 'tools/list': LISTS },
     },
   );
   for (const name of Object.keys(MCP_TOOLS) as McpToolName[]) addTool(server, memory, name);
-  for (const [name, { title, description, read }] of Object.entries(RESOURCES)) {
-    const mimeType = 'text/plain';
-    server.registerResource(
-      name,
-      `throughline://${name}`,
-      { title, description, mimeType },
-      async ({ href: uri }) => ({
-        contents: [{ uri, mimeType, text: await orFailure(read(memory)) }],
-      }),
-    );
-  }
-  for (const role of PROMPT_ROLES) {
-    const about = {
-      title: `Work as ${role}`,
-      description: `The prompt of the ${role} of a task`,
-      argsSchema: promptArguments,
-    };
-    server.registerPrompt(role, about, async ({ task, prompt }) => {
-      const reply = await orFailure(compiled(memory, { task, prompt, role }));
-      return { messages: [{ role: 'user', content: { type: 'text', text: reply.prompt } }] };
-    });
-  }
   return server;
 }
 
@@ -146,51 +112,6 @@ function listed(schema: z.ZodType): StandardSchemaWithJSON {
       },
     },
   };
-}
-
-/** Turns an error of a resource or prompt, which have no error result, into a protocol error with the same text. */
-async function orFailure<Value>(work: Promise<Value>): Promise<Value> {
-  try {
-    return await work;
-  } catch (error) {
-    throw new Error(failureText(error, []), { cause: error });
-  }
-}
-
-const MOST_LEARNINGS = 100;
-
-interface Resource {
-  readonly title: string;
-  readonly description: string;
-  readonly read: (memory: Memory) => Promise<string>;
-}
-
-/** Texts that a user can attach to a chat. */
-export const RESOURCES: Readonly<Record<string, Resource>> = {
-  session: {
-    title: 'Session',
-    description: 'The text for an agent at the start of this session',
-    read: async (memory) => (await compiled(memory, {})).prompt,
-  },
-  plan: {
-    title: 'Board and plan',
-    description: 'The tasks of this session, and the progress of its plan',
-    read: boardAndPlan,
-  },
-  learnings: {
-    title: 'Learnings',
-    description: 'The learnings of the project, the newest first',
-    read: learningsOf,
-  },
-};
-
-async function learningsOf({ session, project, client: connect }: Memory): Promise<string> {
-  const client = await connect();
-  const own = project ?? (await client.tools.sessionShow({ session })).session.project;
-  const { learnings, total } = await client.learnings.list({ project: own, limit: MOST_LEARNINGS });
-  if (total === 0) return 'The project has no learnings yet.';
-  const lines = learnings.map(({ type, content }) => `- ${type}: ${oneLine(content)}`);
-  return [...lines, ...(total > lines.length ? [`and ${total - lines.length} older ones`] : [])].join('\n');
 }
 
 /** Next step of a model after an error, by code. */

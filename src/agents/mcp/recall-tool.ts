@@ -109,7 +109,7 @@ interface Messages {
 }
 
 /** Compiles the prompt of a task, or without a task the session start. */
-export async function compiled(
+async function compiled(
   { session, project, client: connect }: Memory,
   { task, prompt, role, after, tokens }: McpInput<'context'>,
   known?: KnownTask,

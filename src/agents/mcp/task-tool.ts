@@ -228,7 +228,7 @@ function nextOf(
   ];
 }
 
-export async function boardAndPlan(memory: Memory): Promise<string> {
+async function boardAndPlan(memory: Memory): Promise<string> {
   const client = await memory.client();
   const [{ tasks }, plan] = await Promise.all([
     client.tools.taskList({ session: memory.session }),
