@@ -6,13 +6,14 @@ import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-reply.js';
 import { boardLine } from '../memory/session/task-dependencies.js';
+import { projectOption } from '../prompt/prompt-items.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, oneLine } from '../shared/text.js';
 import { answerCommand } from '../work/task-step.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
 import { table } from './output.js';
-import { onSession, requireEvents, usualSession } from './session-argument.js';
+import { onSession, projectIn, requireEvents, usualSession } from './session-argument.js';
 import { degradedLine, NO_PLAN, planNumberLines, problemsCounted } from './show-plan.js';
 import {
   type Colors,
@@ -83,9 +84,9 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
     health: await tools.healthShow({ brief: true }),
     list: await tools.sessionList({ limit: NAMED }),
     // Without a learnings service, or the permission to ask it, nothing is known of proposals.
-    proposed: await proposals.list({ status: 'pending', limit: 1 }).then(
-      ({ total }) => total,
-      () => 0,
+    proposed: await proposals.list({ ...projectIn(cli, {}), status: 'pending', limit: 1 }).then(
+      ({ total, project }) => ({ total, project }),
+      () => undefined,
     ),
   }));
   const { sessions, total } = list;
@@ -101,8 +102,11 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
     `server: ${server}`,
     ...installationLines(health),
     ...(unsent === undefined ? [] : [unsent]),
-    ...(proposed > 0
-      ? [`${pc.yellow('needs you:')} ${counted(proposed, 'proposal')} to review: "throughline learning ls"`]
+    ...(proposed !== undefined && proposed.total > 0
+      ? [
+          `${pc.yellow('needs you:')} ${counted(proposed.total, 'proposal')} to review: ` +
+            `"throughline learning ls${projectOption(proposed.project)}"`,
+        ]
       : []),
     ...section(pc, 'Working now', working),
     ...(sessions.length === 0 ? [] : ['', ...sessionLines(pc, sessions, now, 'no figures yet')]),

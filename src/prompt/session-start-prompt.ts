@@ -4,6 +4,7 @@ import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
 import { isAnswered, plainBlockers, signalsOf } from '../ledger/task-ledger.js';
 import { groupOf, type SessionFact } from '../memory/facts/fact-types.js';
+import { compactProposals, formatCompactProposals } from '../memory/learnings/learnings-state.js';
 import { resolvedSettings } from '../memory/session/charter.js';
 import { unread } from '../memory/session/notebook.js';
 import { factsOf, ledgersOf, type SessionState } from '../memory/session/session-state.js';
@@ -18,6 +19,7 @@ import {
   type Shown,
   type ShownItem,
   type Stretch,
+  wholeItems,
 } from './prompt-items.js';
 import type { CompiledAs, PromptDescriptor } from './prompt-kind.js';
 import { describeLearnings, learningsPart } from './prompt-report.js';
@@ -39,6 +41,7 @@ const SECTIONS = [
   'next',
   'unread',
   'learnings',
+  'proposals',
   ...NOTE_SECTIONS,
 ] as const;
 type Section = (typeof SECTIONS)[number];
@@ -64,6 +67,8 @@ const ORDER: readonly Stretch<Section>[] = [
   { section: 'last' },
   { section: 'learnings' },
 ];
+/** For people, so nothing makes room for it. */
+const LAST: readonly Stretch<Section>[] = [{ section: 'proposals' }];
 /** For a request that says what is about to be done: what is known about that. */
 const MEMORY: readonly Stretch<Section>[] = [
   { section: 'findings' },
@@ -95,7 +100,7 @@ const MAX_SHORT = 120;
 export const SESSION_START: PromptDescriptor<
   SessionStartRequest,
   Section,
-  Pick<CompiledAs<'session-start'>, 'kind'> & LearningsReport
+  Pick<CompiledAs<'session-start'>, 'kind' | 'needsSetup'> & LearningsReport
 > = {
   asks: ({ budget }) => ({
     name: 'the session-start prompt',
@@ -128,6 +133,7 @@ export const SESSION_START: PromptDescriptor<
         MAX_LINE,
       ),
       learnings: memory.learnings,
+      proposals: wholeItems(compactProposals(learnings.pending)),
     };
     const leftOut = (shown: Shown<Section>) => {
       const listed = (name: string, some: readonly Section[], all: string) => ({
@@ -144,6 +150,7 @@ export const SESSION_START: PromptDescriptor<
         listed('the notes', ['noted'], command('note-list')),
         listed('the messages', ['unread'], command('inbox-list')),
         listed('the learnings', ['learnings'], learningsCommand(binary, project)),
+        listed('the proposals', ['proposals'], learningsCommand(binary, project)),
         notesLeftOut(memory.sections, shown),
       ]);
     };
@@ -160,10 +167,19 @@ export const SESSION_START: PromptDescriptor<
     ];
     return {
       sections,
-      order: taskPrompt === undefined ? ORDER : [...ORDER, ...MEMORY],
+      order: [...ORDER, ...(taskPrompt === undefined ? [] : MEMORY), ...LAST],
       parts: (shown) => {
         const said = lines(shown).filter((line) => line !== '');
-        const inner = [learningsPart(learnings, shown.learnings), notesPart(shown)];
+        const proposals = formatCompactProposals(
+          shown.proposals.map(({ text }) => text),
+          learnings.pending.length,
+          learningsCommand(binary, project),
+        );
+        const inner = [
+          learningsPart(learnings, shown.learnings),
+          notesPart(shown),
+          { section: 'proposals', text: proposals },
+        ];
         const left = leftOut(shown);
         const isEmpty = said.length === 0 && left === '' && inner.every(({ text }) => text === '');
         const head = isEmpty ? [] : [headOf(project ?? session, state.lastEventAt, branch)];
@@ -175,6 +191,7 @@ export const SESSION_START: PromptDescriptor<
       },
       own: (shown) => ({
         kind: 'session-start',
+        needsSetup: isUnnamed(state),
         ...describeLearnings(learnings, shown.learnings, includes(request, 'learnings')),
       }),
     };
@@ -324,6 +341,12 @@ function openOf(state: SessionState, results: readonly PastResult[]): string[] {
     .filter((fact) => fact.history !== true && fact.relation !== BLOCKED_BY)
     .map(({ object }) => object);
   return [...distinctTexts([...waiting, ...failing, ...points])];
+}
+
+/** True if nobody has said yet what the session is for. */
+function isUnnamed({ charter, run }: SessionState): boolean {
+  const { goal, project, spec, spec_path: path } = charter;
+  return [goal, project, spec, path, run].every((each) => each === undefined);
 }
 
 /** Returns whether the session is over, the plan's progress, and the next task on the board. */

@@ -107,6 +107,10 @@ async function filledIn(line: string): Promise<string> {
     filled = filled.replace('3f2a', facts[0]?.id ?? '');
     filled = filled.replace('--dispatch 7', `--dispatch ${facts[0]?.dispatch}`);
   }
+  if (line.includes('accept abc12')) {
+    const proposed = await client.proposals.list({ status: 'pending' });
+    filled = filled.replace('abc12', proposed.proposals[0]?.id.slice(0, 5) ?? '');
+  }
   if (line.includes('4f1c09ab23de')) {
     await client.compile({ session: 'demo', taskId: '2.1', taskPrompt: 'Write it' });
     await soon(async () => expect((await keptPrompts()).length).toBeGreaterThan(0));

@@ -218,9 +218,14 @@ describe('compile with learnings', () => {
       new RegExp(
         [
           `^\\[Memory of ${project}, .*\\]\nGoal: A test for empty input\n\n`,
-          'Relevant learnings \\(1/1\\):\n {2}- pattern: Parsers need a test for empty input\n$',
+          'Relevant learnings \\(1/1\\):\n {2}- pattern: Parsers need a test for empty input\n\n',
+          `Pending proposals \\(1\\):\n {2}[0-9a-f]{5} insight {2}"A{37}\\.{3}" \\(0\\.50\\)\n\n`,
+          `Review: \`throughline learning ls --project ${project}\`\n$`,
         ].join(''),
       ),
+    );
+    expect((await run('status')).stdout).toContain(
+      `1 proposal to review: "throughline learning ls --project ${project}"`,
     );
     expect(start.stderr).toMatch(
       /^-- 0 of 0 facts, 1 of 1 learning \(lexical\), 1 proposal pending, about \d+ tokens, session sequence 1 /,

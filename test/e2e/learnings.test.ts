@@ -129,7 +129,8 @@ describe('learnings in prompts', () => {
       expect(prompt).toMatch(/ (learnings) \(2\/2\):\n/);
       expect(prompt).not.toMatch(/Turned down|Superseded of old|Retracted again|index of proposals/);
     }
-    for (const { prompt } of await prompts(session, about))
-      expect(prompt).not.toContain('Waits for a decision');
+    const [first, ...others] = await prompts(session, about);
+    expect(first?.prompt).toContain('Pending proposals (1):\n');
+    for (const { prompt } of others) expect(prompt).not.toContain('Waits for a decision');
   });
 });

@@ -31,17 +31,26 @@ describe('a session start', () => {
     });
     expect(compiled.tokenEstimate).toBe(Math.ceil(compiled.prompt.length / 4));
     expect(compiled.prompt).toBe(
-      '[Memory of demo]\n\nRelevant learnings (1/15):\n  - pattern: Uses Zod for all schema validation',
+      [
+        '[Memory of demo]\n\nRelevant learnings (1/15):\n  - pattern: Uses Zod for all schema validation',
+        'Pending proposals (1):\n  abc12 pattern  "TypeScript strict mode catches errors" (0.71)',
+        'Review: `throughline learning ls --project default`',
+      ].join('\n\n'),
     );
   });
 
   it('T-22.8: a session start of a session that nothing is known of is empty', () => {
     const compiled = compilePrompt(emptyState('demo'), start(), undefined, inPrompt({ method: 'recency' }));
     expect(compiled.prompt).toBe('');
-    expect(compiled).toMatchObject({ learningsShown: 0, learningsTotal: 0, proposalCount: 0, learnings: [] });
+    expect(compiled).toMatchObject({
+      learningsShown: 0,
+      learningsTotal: 0,
+      proposalCount: 0,
+      needsSetup: true,
+    });
   });
 
-  it('a session start names project and goal, what is next, and what nobody has read; nothing is for people', () => {
+  it('a session start names project and goal, what is next, and what nobody has read', () => {
     const played = new Played();
     played.after('session-open', { goal: 'A parser', project: 'my app' });
     played.after('task-add', { content: 'Write the lexer' });
@@ -54,7 +63,21 @@ describe('a session start', () => {
       'Goal: A parser',
       'Next: TAS-1 Write the lexer. Unread: "Mind the budget"',
     ]);
-    expect(prompt).not.toMatch(/roposal|review|iteration|Session state|[{}]/);
+    expect(prompt).not.toMatch(/iteration|Session state|[{}]/);
+  });
+
+  it('proposals end a session start, name the project, and never displace what the agent needs', () => {
+    const played = new Played().after('session-open', { goal: 'A parser', project: 'my app' });
+    const compiled = (inputTokens?: number) =>
+      compilePrompt(played.state, start({ budget: { inputTokens } }), undefined, LEARNINGS);
+    expect(compiled()).toHaveProperty('needsSetup', false);
+    expect(compiled().prompt).toMatch(
+      /\n\nPending proposals \(1\):\n.*\n\nReview: `throughline learning ls --project my-app`$/,
+    );
+    const { prompt } = compiled(compiled().budget.wanted - 1);
+    expect(prompt).not.toContain('Pending proposals');
+    expect(prompt).toContain('Uses Zod');
+    expect(prompt).toMatch(/1 of the proposals \(`throughline learning ls --project my-app`\)$/);
   });
 
   it('a session start tells the newest results, those of its branch first, with files, agent and age', () => {

@@ -257,6 +257,9 @@ const iterationReply = z
 const sessionStartReply = z
   .object({
     kind: z.literal('session-start').describe('The prompt that an agent reads first in a session.'),
+    needsSetup: z
+      .boolean()
+      .describe('True while the session has no project, goal, spec or plan: `session open` sets them.'),
     ...baseFields,
     ...learningsFields,
   })

@@ -314,3 +314,24 @@ export function formatRelevantLearnings({ method, ranked, total }: LearningsInPr
 export function formatLearning({ learning }: RankedLearning): string {
   return `  - ${learning.type}: ${learningText(learning.content)}`;
 }
+
+const INDEXED_PROPOSALS = 5;
+const INDEX_ID = 5;
+const INDEX_TEXT = 40;
+const TYPE_COLUMN = 8;
+
+/** Returns an index line for each of the newest proposals: `  abc12 pattern  "Prefers explicit errors" (0.82)`. */
+export function compactProposals(pending: readonly Proposal[]): string[] {
+  return pending.slice(0, INDEXED_PROPOSALS).map(({ id, type, content, confidence }) => {
+    const text = clipText(quoted(content), INDEX_TEXT);
+    const sure = confidence === undefined ? 'N/A' : confidence.toFixed(2);
+    return `  ${id.slice(0, INDEX_ID)} ${type.padEnd(TYPE_COLUMN)} "${text}" (${sure})`;
+  });
+}
+
+/** Renders the index of proposals for people to decide on; empty without lines. */
+export function formatCompactProposals(lines: readonly string[], total: number, review: string): string {
+  if (lines.length === 0) return '';
+  const more = total > lines.length ? ['  ...'] : [];
+  return [`Pending proposals (${total}):`, ...lines, ...more, '', `Review: \`${review}\``].join('\n');
+}

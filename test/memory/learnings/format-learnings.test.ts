@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { formatRelevantLearnings } from '../../../src/memory/learnings/learnings-state.js';
-import { inPrompt, ranked } from '../../support/learnings.js';
+import {
+  compactProposals,
+  formatCompactProposals,
+  formatRelevantLearnings,
+  type Proposal,
+} from '../../../src/memory/learnings/learnings-state.js';
+import { inPrompt, proposal, ranked } from '../../support/learnings.js';
 import * as fc from '../../support/properties.js';
 
 const THREE = [
@@ -58,5 +63,46 @@ describe('formatRelevantLearnings', () => {
         },
       ),
     );
+  });
+});
+
+describe('formatCompactProposals', () => {
+  const index = (pending: readonly Proposal[]) =>
+    formatCompactProposals(compactProposals(pending), pending.length, 'throughline learning ls');
+
+  it('T-22.4: the index of proposals shows five characters of the id, type, text and confidence, and how to review', () => {
+    const pending = [
+      proposal({ id: 'abc12def4567', content: 'Prefers explicit errors', confidence: 0.8249 }),
+      proposal({ id: 'def45abc1234', type: 'insight', content: 'TypeScript strict mode', confidence: 0.7 }),
+      proposal({ id: '012345678901', type: 'self_knowledge', content: 'Forgets tests' }),
+    ];
+    expect(index(pending)).toBe(
+      [
+        'Pending proposals (3):',
+        '  abc12 pattern  "Prefers explicit errors" (0.82)',
+        '  def45 insight  "TypeScript strict mode" (0.70)',
+        '  01234 self_knowledge "Forgets tests" (N/A)',
+        '',
+        'Review: `throughline learning ls`',
+      ].join('\n'),
+    );
+  });
+
+  it('T-22.5: the index of no proposals is empty', () => {
+    expect(index([])).toBe('');
+  });
+
+  it('T-22.6: the index cuts a long proposal to 40 characters, the ellipsis among them', () => {
+    const [line] = compactProposals([proposal({ content: 'Prefers explicit error handling, '.repeat(5) })]);
+    expect(/"(.*)"/.exec(line ?? '')?.[1]).toBe('Prefers explicit error handling, Pref...');
+  });
+
+  it('the index shows five of many proposals, and how many there are', () => {
+    const lines = index(Array.from({ length: 12 }, (_, at) => proposal({ content: `number ${at}` }))).split(
+      '\n',
+    );
+    expect(lines[0]).toBe('Pending proposals (12):');
+    expect(lines.filter((line) => line.includes('"number'))).toHaveLength(5);
+    expect(lines[6]).toBe('  ...');
   });
 });
