@@ -339,14 +339,24 @@ export function intentLine({ id, entries, request }: TracesListed['intents'][num
 export const FACT_HEADINGS = ['ID', 'TASK', 'RESULT', 'FACT'];
 
 export function factCells(pc: Colors, fact: FoundFact): Cell[] {
-  const { id, subject, relation, object, severity, fix, task: of, dispatch } = fact;
+  const {
+    id,
+    ref = id.slice(0, SHORT_ID),
+    origin,
+    subject,
+    relation,
+    object,
+    severity,
+    fix,
+    dispatch,
+  } = fact;
   const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
   const said = `${subject} ${relation} ${object}${finding && ` (${finding})`}`;
   return [
-    { text: id.slice(0, SHORT_ID), colour: pc.bold },
-    oneLine(of),
+    { text: ref, colour: pc.bold },
+    oneLine(fact.task),
     String(dispatch),
-    `${oneLine(said)}${pc.dim(closing(fact))}`,
+    `${oneLine(said)}${pc.dim(`${origin === undefined ? '' : ` (said by the ${origin})`}${closing(fact)}`)}`,
   ];
 }
 

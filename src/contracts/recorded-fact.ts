@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { FACT_TAGS, SEVERITIES } from './kinds.js';
 
+/** Who states something: a person by a command, the user in a conversation, or an agent. In rank. */
+export const ORIGINS = ['person', 'user', 'agent'] as const;
+export type Origin = (typeof ORIGINS)[number];
+
 export const recordedFact = z
   .object({
     subject: z.string().describe('Subject of the fact.'),
@@ -10,6 +14,8 @@ export const recordedFact = z
     severity: z.enum(SEVERITIES).optional().describe('Severity of a finding.'),
     fix: z.string().optional().describe('Suggested fix of a finding.'),
     confidence: z.number().min(0).max(1).optional().describe('Confidence, 0 to 1; left out for 1.'),
+    origin: z.enum(ORIGINS).optional().describe('Who states it; left out for an agent.'),
+    ref: z.string().optional().describe('Id of the statement, such as M7.'),
   })
   .meta({ id: 'RecordedFact', description: 'A fact as its event stores it.' });
 

@@ -75,6 +75,10 @@ export const explicitFact = z
       .describe('Relation of subject and object, such as uses or depends_on.'),
     object: text.min(1, 'must not be empty').describe('Object of the fact.'),
     tags: z.array(z.enum(FACT_TAGS)).optional().describe('Tags of the fact.'),
+    origin: z
+      .literal('user')
+      .optional()
+      .describe('In the result of an observer: the user said it in a conversation.'),
   })
   .refine(({ subject, relation }) => maySay(subject, relation), {
     path: ['relation'],

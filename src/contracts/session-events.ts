@@ -77,6 +77,10 @@ const factRecorded = eventOf('fact.recorded', {
     .literal(true)
     .optional()
     .describe('The outcome was truncated for this event, so `facts` also has those that derive from it.'),
+  refs: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('The ids of its statements, such as M7, by the id of their fact.'),
   facts_omitted: z.int().positive().optional().describe('Facts beyond the limit.'),
   repairs: z
     .array(recordedRepair)

@@ -58,7 +58,9 @@ const number = z
   .describe('Number of the iteration. Default: the running or next one.');
 const flag = z.boolean().default(false);
 const id = text(64).describe('Its id: TAS-12, tas-12, 12, or a unique prefix.');
-const factKey = text(64).describe('Its id, or a unique prefix of four or more characters.');
+const factKey = text(64).describe(
+  'Its id, such as M7; or four or more characters of its hash, if that is unique.',
+);
 const person = text(128).default('a person');
 const ids = z.union([
   id.transform((one) => [one]),

@@ -34,7 +34,7 @@ export function noteItem(ranked: RankedFact, more: readonly string[], isOpen: bo
   const saying = sayingOf(ranked);
   const first = clipText(saying, MAX_SAYING);
   const longer = more.map((_, at) => quoted([first, ...more.slice(0, at + 1)].join(' ')));
-  const from = isOpen || !SELF_CONTAINED.has(ranked.group) ? origin(fact.sourceTaskId) : '';
+  const from = origin(fact, isOpen || !SELF_CONTAINED.has(ranked.group));
   const line = (text: string) => `- ${text}${from}`;
   return {
     whole: line(longer.at(-1) ?? first),
@@ -163,7 +163,12 @@ export function perhapsLine(files: readonly LikelyFile[]): string {
   return `Perhaps: ${files.map(({ path }) => quoted(path)).join(', ')}`;
 }
 
-function origin(task: string): string {
-  // A bracket in a task id would end the origin early.
-  return ` [task:${quoted(task).replace(/[[\]]/g, '')}]`;
+function origin({ ref, origin: who, sourceTaskId }: SessionFact, needsTask: boolean): string {
+  const from = [
+    ...(ref === undefined ? [] : [ref]),
+    ...(who === undefined ? [] : [who]),
+    // A bracket in a task id would end the origin early.
+    ...(needsTask ? [`task:${quoted(sourceTaskId).replace(/[[\]]/g, '')}`] : []),
+  ];
+  return from.length === 0 ? '' : ` [${from.join(', ')}]`;
 }

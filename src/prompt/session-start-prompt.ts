@@ -10,7 +10,7 @@ import { unread } from '../memory/session/notebook.js';
 import { factsOf, ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { nextTasks } from '../memory/session/task-dependencies.js';
 import { addTo } from '../shared/collections.js';
-import { age, clipText, distinctTexts, named, oneSpelling, quoted, withoutEnd } from '../shared/text.js';
+import { age, clipText, named, oneSpelling, quoted, withoutEnd } from '../shared/text.js';
 import { learningsCommand } from './iteration-sections.js';
 import {
   beginnings,
@@ -121,11 +121,11 @@ export const SESSION_START: PromptDescriptor<
         results.slice(0, MAX_LAST).map((result) => lastLine(result, now, branch)),
         2 * MAX_LINE,
       ),
-      decided: items(decisionsOf(state, results.slice(0, MAX_LAST)).slice(0, MAX_DECIDED)),
-      rules: items(saidOf(state, RELATIONS.rule).slice(0, MAX_RULES)),
-      failed: items(saidOf(state, RELATIONS.failed).slice(0, MAX_FOUND)),
-      found: items(saidOf(state, RELATIONS.found).slice(0, MAX_FOUND)),
-      open: items(openOf(state, results).slice(0, MAX_OPEN)),
+      decided: stated(decisionsOf(state, results.slice(0, MAX_LAST)).slice(0, MAX_DECIDED)),
+      rules: stated(saidOf(state, RELATIONS.rule).slice(0, MAX_RULES)),
+      failed: stated(saidOf(state, RELATIONS.failed).slice(0, MAX_FOUND)),
+      found: stated(saidOf(state, RELATIONS.found).slice(0, MAX_FOUND)),
+      open: stated(openOf(state, results).slice(0, MAX_OPEN)),
       noted: items(notesOf(state, false).slice(0, MAX_NOTED)),
       next: items(nextOf(state), MAX_LINE),
       unread: items(
@@ -202,6 +202,34 @@ function items(texts: readonly string[], most = MAX_SHORT): Item[] {
   return texts.map((text) => ({ forms: beginnings(clipText(quoted(text), most)) }));
 }
 
+/** What a line says, and who said it when, with its id. */
+interface Stated {
+  readonly text: string;
+  readonly from?: string;
+}
+
+function stated(all: readonly Stated[]): Item[] {
+  return all.map(({ text, from = '' }) => ({
+    forms: beginnings(clipText(quoted(text), MAX_SHORT)).map((form) => `${form}${from}`),
+  }));
+}
+
+function statedBy(fact: SessionFact, text: string): Stated {
+  const { ref, origin, validFrom } = fact;
+  if (ref === undefined) return { text };
+  return { text, from: ` [${[ref, ...(origin === undefined ? [] : [origin]), day(validFrom)].join(', ')}]` };
+}
+
+/** The first of those that say the same. */
+function distinct(all: readonly Stated[]): Stated[] {
+  const said = new Map<string, Stated>();
+  for (const each of all) {
+    const key = oneSpelling(each.text);
+    if (!said.has(key)) said.set(key, each);
+  }
+  return [...said.values()];
+}
+
 function told(title: string, shown: readonly ShownItem[]): string[] {
   return shown.length === 0 ? [] : [`${title}: ${shown.map(({ text }) => text).join(' · ')}`];
 }
@@ -272,25 +300,27 @@ function lastLine(
 }
 
 /** Returns decisions and conventions, newest first: from notes, from answers, and from facts that the shown results do not say. */
-function decisionsOf(state: SessionState, shown: readonly PastResult[]): string[] {
+function decisionsOf(state: SessionState, shown: readonly PastResult[]): Stated[] {
   const facts = factsOf(state)
     .getValid()
     .filter((fact) => fact.history !== true && ['decisions', 'conventions'].includes(groupOf(fact)))
     .filter(({ relation }) => relation !== RELATIONS.rule)
     .filter(({ object }) => !shown.some(({ summary }) => summary.object.includes(object.slice(1))))
     .reverse()
-    .map(({ subject, relation, object, sourceTaskId }) =>
-      subject === `task:${sourceTaskId}` ? object : `${subject} ${relation} ${object}`,
-    );
-  return [...distinctTexts([...notesOf(state, true), ...answersOf(state), ...facts])];
+    .map((fact) => {
+      const { subject, relation, object, sourceTaskId } = fact;
+      return statedBy(fact, subject === `task:${sourceTaskId}` ? object : `${subject} ${relation} ${object}`);
+    });
+  const said = [...notesOf(state, true), ...answersOf(state)].map((text) => ({ text }));
+  return distinct([...said, ...facts]);
 }
 
 /** Returns the rules, causes or failed attempts that hold, newest first. */
-function saidOf(state: SessionState, said: string): string[] {
-  const facts = factsOf(state).getValid();
-  return [
-    ...distinctTexts(facts.filter(({ relation }) => relation === said).map(({ object }) => object)),
-  ].reverse();
+function saidOf(state: SessionState, said: string): Stated[] {
+  const facts = factsOf(state)
+    .getValid()
+    .filter(({ relation }) => relation === said);
+  return distinct(facts.map((fact) => statedBy(fact, fact.object))).reverse();
 }
 
 /** Returns the answers of people, newest first: they hold after their task has gone on. */
@@ -312,7 +342,7 @@ function notesOf({ notebook }: SessionState, areDecisions: boolean): string[] {
 }
 
 /** Returns open points: waiting for an answer or a fix, failing tests, and what the newest results left to do. */
-function openOf(state: SessionState, results: readonly PastResult[]): string[] {
+function openOf(state: SessionState, results: readonly PastResult[]): Stated[] {
   const ledgers = ledgersOf(state);
   const { stallThresholds } = resolvedSettings(state.charter.settings);
   const waiting = [...ledgers.values()]
@@ -339,8 +369,8 @@ function openOf(state: SessionState, results: readonly PastResult[]): string[] {
   const points = left
     .sort((a, b) => b.sourceSequence - a.sourceSequence)
     .filter((fact) => fact.history !== true && fact.relation !== BLOCKED_BY)
-    .map(({ object }) => object);
-  return [...distinctTexts([...waiting, ...failing, ...points])];
+    .map((fact) => statedBy(fact, fact.object));
+  return distinct([...[...waiting, ...failing].map((text) => ({ text })), ...points]);
 }
 
 /** True if nobody has said yet what the session is for. */

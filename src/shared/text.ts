@@ -12,7 +12,7 @@ const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
 // Zero-width, bidirectional and ignorable characters, which change what a reader sees without being visible.
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 // Also ends at the next opening bracket, which may begin another.
-const PROVENANCE = /\[(\s*task\s*:[^[\]]*)\]?/giu;
+const PROVENANCE = /\[(\s*(?:task\s*:|[MN]\d[\d.v]*\s*(?=[,\]]))[^[\]]*)\]?/giu;
 const HEADER = /\[(\s*(?:session\s+context|compacted\s+history|recent\s+steps)\s*)\]?/giu;
 // Chat notations: a renderer may read these as the beginning of another role.
 const ROLE_TAG = /<(\/?\s*(?:system|developer|user|human|assistant|tool|start_of_turn|end_of_turn|s)\s*)>/giu;

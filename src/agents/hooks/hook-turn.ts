@@ -34,7 +34,7 @@ export async function turnResult(
   if (notes.some(({ reported }) => reported)) return undefined;
   const asked = isMain ? state.recall(questionKey(key)) : undefined;
   const body = turnBody({
-    ...{ client: name, conversation: call.conversation, notes, branch: at.branch, asked },
+    ...{ client: name, conversation: call.conversation, notes, branch: at.branch, asked, isMain },
     message: (await redact(message)).slice(0, MAX_MESSAGE),
     hidesFailures: client.hidesFailures,
   });
@@ -54,11 +54,14 @@ interface TurnParts {
   readonly message: string;
   readonly branch?: string | undefined;
   readonly asked?: string | undefined;
+  /** True for the agent that the user talks to. */
+  readonly isMain?: boolean;
   readonly hidesFailures?: boolean | undefined;
 }
 
 /** The result that a turn is published as; undefined for one that leaves nothing. */
-export function turnBody({ client, conversation, notes, message, branch, asked, hidesFailures }: TurnParts) {
+export function turnBody(parts: TurnParts) {
+  const { client, conversation, notes, message, branch, asked, isMain = true, hidesFailures } = parts;
   const request = notes.find((note) => note.request !== undefined)?.request ?? '';
   const commits = notes.flatMap(({ commit }) => commit ?? []);
   const entries = notes.flatMap(({ entry }) => (entry === undefined ? [] : recorded(entry)));
@@ -67,8 +70,12 @@ export function turnBody({ client, conversation, notes, message, branch, asked, 
   if (turn === undefined && answer === undefined) return undefined;
   const done = turn ?? { ...NOTHING, summary: answer ?? '' };
   const task = namedTask(request) ?? turnTask(client, conversation);
-  const ofTask = (relation: string, object: string) => ({ subject: `task:${task}`, relation, object });
   const decisions = [...(answer === undefined ? [] : [answer]), ...done.decisions];
+  const said = new Set(isMain ? [...done.said, ...(answer === undefined ? [] : [answer])] : []);
+  const ofTask = (relation: string, object: string) => ({
+    ...{ subject: `task:${task}`, relation, object },
+    ...(said.has(object) && { origin: 'user' as const }),
+  });
   return {
     task_id: task,
     intent_id: intentOf(client, conversation),
@@ -90,7 +97,7 @@ export function turnBody({ client, conversation, notes, message, branch, asked, 
 
 const NOTHING: FinishedTurn = {
   ...{ summary: '', files: [], tests: [], decisions: [], rules: [] },
-  ...{ found: [], failed: [], open: [], questions: [] },
+  ...{ found: [], failed: [], open: [], questions: [], said: [] },
 };
 
 function questionKey(key: string): string {

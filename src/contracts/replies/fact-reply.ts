@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FACT_TAGS, ROLES } from '../kinds.js';
-import { recordedRepair } from '../recorded-fact.js';
+import { ORIGINS, recordedRepair } from '../recorded-fact.js';
 import { saidFields } from './compile-reply.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';
 import { promptTraceBrief } from './prompt-trace.js';
@@ -27,6 +27,8 @@ export const foundFact = z
     eventSequence: place("Sequence of its event in the session's stream."),
     at: time('When that result arrived'),
     confidence: z.number().exactOptional().describe('Confidence, 0 to 1; left out for 1.'),
+    ref: z.string().exactOptional().describe('Id of the statement, such as M7; absent for other facts.'),
+    origin: z.enum(ORIGINS).exactOptional().describe('Who states it; left out for an agent.'),
     history: z.literal(true).exactOptional().describe('Its result is from before the session.'),
     closed_by: place('Sequence of the result that closed it; absent while it is valid.').exactOptional(),
     closed_at: time('When that dispatch arrived, or when the fact was retracted').exactOptional(),

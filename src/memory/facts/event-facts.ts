@@ -1,11 +1,11 @@
 import { KEPT } from '../../contracts/kept.js';
-import { bySeverity } from '../../contracts/kinds.js';
+import { bySeverity, type Role } from '../../contracts/kinds.js';
 import type { AnyResult, ExplicitFact, ReviewIssue, RoleResult, TestRun } from '../../contracts/results.js';
 import type { FactRecorded, Outcome } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { CONVENTION, EXTRACTION_RULES, ownFacts } from './extraction-rules.js';
 import { RuleBasedFactExtractor } from './fact-extractor.js';
-import { type RecordedFact, saysTheSame } from './fact-types.js';
+import { factId, type RecordedFact, saysTheSame } from './fact-types.js';
 
 /**
  * Derives the facts that only repeat a field of the outcome, so that events need not store them: an event holds the
@@ -21,33 +21,57 @@ const MOST = Math.floor(
 );
 
 /** The same rules, except that explicit facts come from the event unchanged. */
-const FOLLOWING = new RuleBasedFactExtractor({
-  rules: EXTRACTION_RULES.map((rule) =>
-    rule.name === 'facts'
-      ? { name: rule.name, extract: ({ facts }) => (facts ?? []) as RecordedFact[] }
-      : rule,
+const FOLLOWING_RULES = EXTRACTION_RULES.map((rule) =>
+  rule.name === 'facts'
+    ? { name: rule.name, extract: ({ facts }: AnyResult) => (facts ?? []) as RecordedFact[] }
+    : rule,
+);
+const FOLLOWING = new RuleBasedFactExtractor({ rules: FOLLOWING_RULES });
+
+/** The rules that give statements. */
+const STATING = new RuleBasedFactExtractor({
+  rules: FOLLOWING_RULES.filter(({ name }) =>
+    ['follow_up_actions', 'conventions', 'facts', 'suggestions', 'decisions'].includes(name),
   ),
 });
 
-/** Returns the stored facts and those derived from the outcome. */
-export function factsOfEvent({ data }: FactRecorded): readonly RecordedFact[] {
+/** Returns the stored facts and those derived from the outcome, each statement with its id. */
+export function factsOfEvent(event: FactRecorded): readonly RecordedFact[] {
+  const facts = factsBy(FOLLOWING, event);
+  const { refs } = event.data;
+  if (refs === undefined) return facts;
+  return facts.map((fact) => {
+    const ref = refs[factId(fact)];
+    return ref === undefined ? fact : { ...fact, ref };
+  });
+}
+
+/** Returns the facts among which are all statements, which costs less than all facts. */
+export function statingFacts(event: FactRecorded): readonly RecordedFact[] {
+  return factsBy(STATING, event);
+}
+
+function factsBy(rules: RuleBasedFactExtractor, { data }: FactRecorded): readonly RecordedFact[] {
   const { dispatch, facts } = data;
   if (data.facts_complete) return facts;
   const { role, task, outcome } = dispatch;
-  // Not a whole result: an outcome has the fields that the rules read, and `FOLLOWING` takes facts as recorded.
+  // Not a whole result: an outcome has the fields that the rules read, and facts are taken as recorded.
   const said = { ...outcome, task_id: task, facts } as unknown as RoleResult['result'];
-  return FOLLOWING.extract({ role, result: said } as RoleResult, task).facts;
+  return rules.extract({ role, result: said } as RoleResult, task).facts;
 }
 
 /**
  * Returns the facts that the event must store if the others are derived from the outcome; `undefined` if derived facts
  * would differ.
  */
-export function factsBeyond(result: AnyResult, outcome: Outcome): readonly RecordedFact[] | undefined {
+export function factsBeyond(
+  { result, role }: { readonly result: AnyResult; readonly role: Role },
+  outcome: Outcome,
+): readonly RecordedFact[] | undefined {
   const { facts = NONE, artifacts } = result;
   if (!isWhole(result, outcome) || factsAtMost(result) > MOST) return undefined;
   if (facts.length + lengthOf(artifacts) === 0) return NO_FACTS;
-  const own = ownFacts(result);
+  const own = ownFacts(result, result.task_id, role);
   return own.filter((fact, at) => own.findIndex((each) => saysTheSame(each, fact)) === at);
 }
 

@@ -123,20 +123,25 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     extract: (result, taskId, role) => {
       if (kindOf(role).part === 'review') return [];
       const said = sentencesOf(clipText(quoted(result.summary ?? ''), KEPT.fact.object)).filter(isOwnChoice);
-      const isSaid = said.length === 0 || ownFacts(result).some(({ tags }) => tags.includes('decision'));
+      const isSaid =
+        said.length === 0 || ownFacts(result, taskId, role).some(({ tags }) => tags.includes('decision'));
       return isSaid ? [] : facts(task(taskId), RELATIONS.decided, said.map(decided), ['decision']);
     },
   },
 ];
 
 /** Returns the facts that an event stores: the explicit ones, and artifacts, which the outcome does not keep. */
-export function ownFacts({
-  facts = [],
-  artifacts = [],
-}: Pick<AnyResult, 'facts' | 'artifacts'>): RecordedFact[] {
-  const explicit = each(facts, ({ subject, relation, object, tags = [] }) =>
-    recordedFact(subject, relationOf(relation), object, tags),
-  );
+export function ownFacts(
+  { facts = [], artifacts = [] }: Pick<AnyResult, 'facts' | 'artifacts'>,
+  _taskId: string,
+  role: Role,
+): RecordedFact[] {
+  const explicit = each(facts, ({ subject, relation, object, tags = [], origin }) => {
+    const fact = recordedFact(subject, relationOf(relation), object, tags);
+    // Only what records a conversation can hold words of its user.
+    const isOfUser = origin !== undefined && kindOf(role).part === 'note';
+    return fact && isOfUser ? { ...fact, origin } : fact;
+  });
   const defined = each(artifacts, ({ kind = 'artifact', name, signature = name, location }) =>
     recordedFact(
       `${kind}:${name}`,

@@ -102,6 +102,8 @@ export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSeq
     sourceSequence: origin.sequence,
     eventSequence,
     confidence: fact.confidence ?? 1,
+    ...(fact.origin !== undefined && { origin: fact.origin }),
+    ...(fact.ref !== undefined && { ref: fact.ref }),
     ...(origin.history && { history: origin.history }),
   };
 }

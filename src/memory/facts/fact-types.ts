@@ -1,5 +1,6 @@
 import { KEPT } from '../../contracts/kept.js';
 import { type FactTag, kindOf, ROLES, type Role, rolesOf, type Severity } from '../../contracts/kinds.js';
+import type { Origin } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import type { ResultOf } from '../../contracts/results.js';
@@ -38,6 +39,10 @@ export interface SessionFact {
   readonly eventSequence: number;
   /** 0 to 1; 1 for rules that read a field. */
   readonly confidence: number;
+  /** Who states it; absent for an agent. */
+  readonly origin?: Origin;
+  /** Id of the statement, such as `M7`. */
+  readonly ref?: string;
   /** True if its dispatch is from before the session. */
   readonly history?: true;
   /** Who withdrew it, and why: it stays closed, and closes every later fact with its text. */
@@ -56,6 +61,8 @@ export interface RecordedFact {
   readonly fix?: string | undefined;
   /** Absent means 1. */
   readonly confidence?: number | undefined;
+  readonly origin?: Origin | undefined;
+  readonly ref?: string | undefined;
 }
 
 /** The source of facts: a dispatch, its position in the `DISPATCH` stream, and its arrival. */

@@ -89,6 +89,7 @@ function filterOf(args: ToolArguments<'fact-find'>, asOf: number): (fact: Sessio
 
 function holds(fact: SessionFact, asked: string): boolean {
   if (asked.length >= SHORTEST_ID && fact.id.startsWith(asked)) return true;
+  if (fact.ref?.toLowerCase() === asked) return true;
   const { subject, relation, object, fix = '' } = fact;
   const said = `${subject} ${relation} ${object} ${fix}`.toLowerCase();
   return asked.split(/\s+/).every((word) => said.includes(word));
@@ -97,8 +98,10 @@ function holds(fact: SessionFact, asked: string): boolean {
 /** The fact, or the candidate ids; empty for none. */
 type FactOfId = { readonly fact: SessionFact } | { readonly candidates: readonly string[] };
 
-/** Finds the newest fact by its id, or a unique prefix of four or more characters. */
+/** Finds a fact by the id of its statement, else the newest one by its own id or a unique prefix of at least four characters. */
 export function factOfId(facts: readonly SessionFact[], given: string): FactOfId {
+  const named = facts.find(({ ref }) => ref === given.toUpperCase());
+  if (named !== undefined) return { fact: named };
   const wanted = given.toLowerCase();
   const found = new Map<string, SessionFact>();
   for (const fact of facts) {
@@ -133,7 +136,7 @@ function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['
 
 export function foundFact(fact: SessionFact): FoundFact {
   const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
-  const { retracted, corrects } = fact;
+  const { retracted, corrects, ref, origin } = fact;
   return {
     id: fact.id,
     subject,
@@ -148,6 +151,8 @@ export function foundFact(fact: SessionFact): FoundFact {
     eventSequence: fact.eventSequence,
     at: fact.validFrom,
     ...(confidence !== 1 && { confidence }),
+    ...(ref !== undefined && { ref }),
+    ...(origin !== undefined && { origin }),
     ...(history && { history }),
     ...(closedBy !== undefined && retracted === undefined && { closed_by: closedBy }),
     ...(validTo !== undefined && { closed_at: validTo }),

@@ -34,6 +34,8 @@ export class ImportedState {
     const { tasks, ...past } = new PastResults(json.past).lowered(newest).toJSON();
     const { sequence, lastEvent, lastCommand, checkpoint } = this.#state;
     const at = { sequence, lastEvent, lastCommand, checkpoint };
-    return stateFromJson(session, at, { ...json, past: { ...past, tasks: [...tasks] } });
+    const refFloor = this.#state.refFloor + Math.max(0, newest);
+    const moved = { ...json, ...(refFloor > 0 && { ref_floor: refFloor }) };
+    return stateFromJson(session, at, { ...moved, past: { ...past, tasks: [...tasks] } });
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FACT_TAGS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
-import { vectorJson } from '../../contracts/recorded-fact.js';
+import { ORIGINS, vectorJson } from '../../contracts/recorded-fact.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
 import { answerView, handover, inboxMessage, note } from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
@@ -28,6 +28,7 @@ const words = {
   severity: z.enum(SEVERITIES).exactOptional(),
   fix: z.string().exactOptional(),
 };
+const stated = { origin: z.enum(ORIGINS).exactOptional(), ref: z.string().exactOptional() };
 const entry = { sequence: z.number(), at: z.string(), event: z.number() };
 
 const resultKeys = z
@@ -41,7 +42,7 @@ const recent = z.array(
       ...entry,
       role: z.enum(ROLES),
       task: z.string(),
-      facts: z.array(z.object({ ...words, confidence: z.number().optional() })),
+      facts: z.array(z.object({ ...words, confidence: z.number().optional(), ...stated })),
       digest: outcomeDigest,
       result: resultKeys.exactOptional(),
       trace: recordedEntry.exactOptional(),
@@ -93,6 +94,7 @@ export const stateJson = z.object({
   }),
   last_event_at: z.string(),
   started_at: z.string(),
+  ref_floor: z.number().exactOptional(),
   settled: z.object({ counts: dispatchCounts, ledgers: z.array(taskLedger) }),
   facts: z.array(
     z.object({
@@ -103,6 +105,7 @@ export const stateJson = z.object({
       sourceSequence: z.number(),
       eventSequence: z.number(),
       confidence: z.number(),
+      ...stated,
       validTo: z.string().exactOptional(),
       closedBy: z.number().exactOptional(),
       history: z.literal(true).exactOptional(),
@@ -146,6 +149,7 @@ export function stateToJson(state: SessionState) {
     limits: state.limits,
     last_event_at: state.lastEventAt,
     started_at: state.startedAt,
+    ...(state.refFloor > 0 && { ref_floor: state.refFloor }),
     settled: { counts: settled.counts, ledgers: [...settled.ledgers.values()] },
     facts: settled.facts.all().map(({ id: _, ...fact }) => fact),
     rejections: settled.rejections,
@@ -210,6 +214,7 @@ export function stateFromJson(
     ...at,
     lastEventAt: json.last_event_at,
     startedAt: json.started_at,
+    refFloor: json.ref_floor ?? 0,
   };
 }
 

@@ -125,6 +125,8 @@ export interface SessionState {
   startedAt: string;
   /** Sequence of the newest checkpoint, at which everything before it counts; 0 for none. */
   checkpoint: number;
+  /** Number above which the ids of statements begin: those below belong to statements from another installation. */
+  refFloor: number;
 }
 
 export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMITS): SessionState {
@@ -147,6 +149,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     lastEventAt: '',
     startedAt: '',
     checkpoint: 0,
+    refFloor: 0,
   };
 }
 

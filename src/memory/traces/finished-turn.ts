@@ -24,6 +24,8 @@ export interface FinishedTurn {
   readonly failed: readonly string[];
   readonly open: readonly string[];
   readonly questions: readonly string[];
+  /** Those that are the user's sentences, or labelled lines: the agent wrote them for its user to see. */
+  readonly said: readonly string[];
 }
 
 interface TurnParts {
@@ -72,7 +74,7 @@ export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
   };
 }
 
-type Statements = Pick<FinishedTurn, 'decisions' | 'rules' | 'found' | 'failed' | 'open' | 'questions'>;
+type Statements = Omit<FinishedTurn, 'summary' | 'files' | 'tests'>;
 
 function statementsOf(request: string, message: string, said: Said, isWork: boolean): Statements {
   const user = statedByUser(request);
@@ -86,6 +88,7 @@ function statementsOf(request: string, message: string, said: Said, isWork: bool
       ...lines,
       decisions: lines.decisions.length > 0 ? lines.decisions : choices,
       rules: lines.rules.length > 0 ? lines.rules : rules,
+      said: [...Object.values(lines).flat(), ...choices, ...rules],
     };
   }
   return {
@@ -93,6 +96,7 @@ function statementsOf(request: string, message: string, said: Said, isWork: bool
     ...{ rules, found: [], failed: [] },
     open: isWork ? said.open : [],
     questions: said.questions,
+    said: [...choices, ...rules],
   };
 }
 

@@ -45,6 +45,8 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
       </p>
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
       <dl class="pairs">
+        {fact.ref === undefined ? null : <Pair name="Id">{fact.ref}</Pair>}
+        <Pair name="Said by">{fact.origin === undefined ? 'an agent' : `the ${fact.origin}`}</Pair>
         <Pair name="About">{fact.subject}</Pair>
         <Pair name="Relation">{fact.relation}</Pair>
         <Pair name="Task">{`${fact.task}, by the ${fact.role}`}</Pair>

@@ -35,6 +35,7 @@ import { LateGuard } from './late-guard.js';
 import { type Held, isRefusal, retryDelay, type SetAside, setAsideOf } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
 import { processRoundRobin, type WorkOutcome } from './session-turns.js';
+import { StatementWriter } from './statement-writer.js';
 
 /**
  * The extractor: fetch a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event, then
@@ -113,6 +114,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     ...{ recordedBy: {}, rejectedFor: {}, redacted: {}, repaired: {} },
   };
   const guard = new LateGuard(ports);
+  const statements = new StatementWriter(ports.log);
   // Not async in the usual case: while its PubAck is pending, nothing of a parsed dispatch should be kept.
   function process(held: Held): Promise<WorkOutcome> {
     const { delivery } = held;
@@ -154,8 +156,10 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       if (review === undefined) return done();
       return learn(delivery, session, review).then((outcome) => (outcome.kind === 'done' ? done() : outcome));
     };
-    return guard
-      .record(session, eventOf(delivery, session, parsed), again, held.isNew)
+    return statements
+      .record(session, eventOf(delivery, session, parsed), (event, amend) =>
+        guard.record(session, event, () => amend(again()), held.isNew),
+      )
       .then(stored, (error: unknown) => {
         const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
         if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
@@ -318,7 +322,7 @@ export function recordedEvent(
   const plain = withPlainPaths(returned);
   const dispatch = outcomeOf(plain, { sequence, task, at });
   if (key !== undefined) dispatch.result_key = key;
-  const beyond = factsBeyond(plain.result, dispatch.outcome);
+  const beyond = factsBeyond(plain, dispatch.outcome);
   const { facts, omitted } =
     beyond === undefined ? rules.extract(plain, task) : { facts: beyond, omitted: 0 };
   const data: FactRecorded['data'] = { dispatch, facts };

@@ -52,7 +52,7 @@ export function createSessionQueries(options: SessionQueriesOptions) {
     const state = await stateOf(session);
     const before = theFact(state, id);
     if (before.retracted !== undefined) return { before, state };
-    const { subject, relation, object, tags, severity, fix, confidence } = before;
+    const { subject, relation, object, tags, severity, fix, confidence, origin, ref } = before;
     const { sourceSequence, sourceTaskId, sourceRole, eventSequence, validFrom, history } = before;
     await appendTo(options, session, {
       v: EVENT_VERSION,
@@ -67,6 +67,8 @@ export function createSessionQueries(options: SessionQueriesOptions) {
           ...(severity && { severity }),
           ...(fix && { fix }),
           confidence,
+          ...(origin && { origin }),
+          ...(ref && { ref }),
         },
         source: {
           ...{ sequence: sourceSequence, task: sourceTaskId, at: validFrom, role: sourceRole },

@@ -27,7 +27,7 @@ describe('what a finished turn leaves', () => {
         { command: 'npm test', passed: true },
         { command: 'npm run lint', passed: false },
       ],
-      ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [] },
+      ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], said: [] },
     });
   });
 

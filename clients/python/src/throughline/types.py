@@ -54,6 +54,8 @@ class ExplicitFact(TypedDict):
     """Object of the fact."""
     tags: NotRequired[list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
     """Tags of the fact."""
+    origin: NotRequired[Literal["user"]]
+    """In the result of an observer: the user said it in a conversation."""
 
 
 class ImplementerResult(TypedDict):
@@ -708,6 +710,10 @@ class FoundFact(TypedDict):
     """When that result arrived, ISO 8601 in UTC."""
     confidence: NotRequired[float]
     """Confidence, 0 to 1; left out for 1."""
+    ref: NotRequired[str]
+    """Id of the statement, such as M7; absent for other facts."""
+    origin: NotRequired[Literal["person", "user", "agent"]]
+    """Who states it; left out for an agent."""
     history: NotRequired[Literal[True]]
     """Its result is from before the session."""
     closed_by: NotRequired[int]
@@ -806,6 +812,10 @@ class RecordedFact(TypedDict):
     """Suggested fix of a finding."""
     confidence: NotRequired[float]
     """Confidence, 0 to 1; left out for 1."""
+    origin: NotRequired[Literal["person", "user", "agent"]]
+    """Who states it; left out for an agent."""
+    ref: NotRequired[str]
+    """Id of the statement, such as M7."""
 
 
 class DispatchRecorded(TypedDict):
