@@ -13,10 +13,6 @@ export class MemorySessionLog extends MemoryEventLog<SessionEvent> implements Se
     super(SESSION_EVENTS, options);
   }
 
-  async sessions(): Promise<Token[]> {
-    return this.keys();
-  }
-
   readonly leaderless = new Set<Token>();
 
   async activity(): Promise<(ActiveSession | LeaderlessSession)[]> {

@@ -19,7 +19,6 @@ export function spiedPorts() {
     append: vi.fn<SessionLog['append']>((...args) => kept.log.append(...args)),
     read: vi.fn<SessionLog['read']>((...args) => kept.log.read(...args)),
     watch: vi.fn<SessionLog['watch']>((...args) => kept.log.watch(...args)),
-    sessions: () => kept.log.sessions(),
   };
   const snapshots = {
     load: vi.fn<SnapshotStore['load']>((...args) => kept.snapshots.load(...args)),

@@ -18,6 +18,7 @@ import {
 } from '../support/bad-input.js';
 import { type RunningProcess, startCli } from '../support/cli.js';
 import * as fc from '../support/properties.js';
+import { sessionsOf } from '../support/session-names.js';
 import {
   allDealtWith,
   eventsOf,
@@ -250,7 +251,7 @@ describe('after all of it', () => {
 
   it('bad input touches no other session', async () => {
     expect(await bystander()).toEqual(before);
-    const others = (await system.ports.log.sessions()).filter((name) => !named.has(name));
+    const others = (await sessionsOf(system.ports.log)).filter((name) => !named.has(name));
     expect(others).toEqual([]);
   });
 

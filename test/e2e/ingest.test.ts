@@ -8,6 +8,7 @@ import {
 } from '../../src/contracts/names.js';
 import { factsOfEvent } from '../../src/memory/facts/event-facts.js';
 import { allRejected } from '../support/all-rejected.js';
+import { sessionsOf } from '../support/session-names.js';
 import {
   allDealtWith,
   eventsOf,
@@ -125,7 +126,7 @@ describe('malformed input is kept whole, with its reason, and noted on its sessi
       await allDealtWith(system.ports);
 
       const session = subject.split('.')[1];
-      const sessions = await system.ports.log.sessions();
+      const sessions = await sessionsOf(system.ports.log);
       if (!isToken(session)) {
         expect(entry.session).toBeUndefined();
         expect(sessions).not.toContain(session);

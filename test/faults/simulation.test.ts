@@ -4,6 +4,7 @@ import { countedEvents } from '../support/faults/clean-run.js';
 import { expectCleanEnd } from '../support/faults/end-check.js';
 import { seeds, withSeed } from '../support/faults/settings.js';
 import { type Simulated, simulate } from '../support/faults/simulation.js';
+import { sessionsOf } from '../support/session-names.js';
 import { runs } from '../support/tier.js';
 
 const RUNS = seeds(runs(150), 5000);
@@ -34,7 +35,7 @@ it('the simulation gives the same run for the same seed', async () => {
 /** Acknowledged commands are in the log once, unanswered ones at most once; no id and no claim is assigned twice. */
 async function expectCommandsOnce(end: Simulated): Promise<void> {
   const events = [];
-  for (const session of await end.log.sessions()) {
+  for (const session of await sessionsOf(end.log)) {
     for (const event of await countedEvents(end.log, session)) events.push({ session, event });
   }
   for (const { session, content, outcome, task, agent } of end.commands) {
@@ -74,7 +75,7 @@ function dispatchOf(event: SessionEvent): number | undefined {
 
 async function eventsOf({ log }: Simulated) {
   const all = [];
-  for (const session of await log.sessions()) {
+  for (const session of await sessionsOf(log)) {
     for (const { event } of (await log.read(session, { after: 0 })).events) all.push({ session, event });
   }
   return all;

@@ -27,7 +27,6 @@ export function workersOn(
   const log: SessionLog = {
     read: (session, range) => real.read(session, range),
     watch: (session, onEvent) => real.watch(session, onEvent),
-    sessions: () => real.sessions(),
     ...between,
   };
   const reader = createSessionReader({

@@ -3,10 +3,7 @@ import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { Token } from '../../contracts/names.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 
-export interface SessionLog extends EventLog<SessionEvent> {
-  /** Returns all sessions that have a log, sorted by name. */
-  sessions(): Promise<Token[]>;
-}
+export type SessionLog = EventLog<SessionEvent>;
 
 /**
  * Append-only logs by key: a session or a project.

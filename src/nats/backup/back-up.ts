@@ -9,7 +9,7 @@ import {
   REJECTED_STREAM,
 } from '../../contracts/names.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { newestLayout } from '../jetstream/layout-record.js';
+import { readLayout } from '../jetstream/layout-record.js';
 import {
   type BackupManifest,
   DERIVED,
@@ -56,7 +56,7 @@ export async function backUp(
 ): Promise<BackupManifest & { readonly bytes: number }> {
   try {
     const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
-    const { layout = PER_SESSION } = (await newestLayout(jsm)) ?? {};
+    const layout = (await readLayout({ connection, timeoutMs })) ?? PER_SESSION;
     const there = await ownStreams(jsm);
     if (!there.includes(DISPATCH_STREAM))
       throw new ThroughlineError('not_found', `there is nothing to back up: no stream ${DISPATCH_STREAM}`);

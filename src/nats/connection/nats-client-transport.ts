@@ -16,9 +16,6 @@ import { onConnectionState } from './connection-states.js';
 import { shownAddress } from './nats-access.js';
 import { isNoResponders, toThroughlineError } from './nats-errors.js';
 
-/** Deadline of finding out why no service answers, in milliseconds. */
-const LOOK_MS = 1000;
-
 /** A client transport on an open connection; `close` drains it unless it belongs to the caller. */
 export function natsTransport(
   connection: NatsConnection,
@@ -39,7 +36,7 @@ export function natsTransport(
       }
       throw new ThroughlineError(
         'unavailable',
-        `no stream takes ${subject}: start Throughline on this server with "throughline up", or where a backup is being restored there, wait for its end, or run "throughline admin restore DIR" again`,
+        `no stream takes ${subject}: start Throughline on this server with "throughline up"; where a backup is being restored, wait for its end`,
       );
     },
     request(subject, body, timeoutMs) {
@@ -76,14 +73,11 @@ export async function requestJson(
 ): Promise<unknown> {
   const message = await connection
     .request(subject, JSON.stringify(body), { timeout: timeoutMs, ...withTrace(trace) })
-    .catch(async (error: unknown) => {
+    .catch((error: unknown) => {
       if (!isNoResponders(error)) throw toThroughlineError(error, subject);
-      // Loaded lazily, because it needs schemas, which clients otherwise do without.
-      const { restoreUnderWay } = await import('../jetstream/layout-record.js');
-      const restoring = await restoreUnderWay({ connection, timeoutMs: Math.min(timeoutMs, LOOK_MS) });
       throw new ThroughlineError(
         'unavailable',
-        `no service answers ${subject}: ${restoring ?? 'start the services with "throughline up" or "throughline admin serve"'}`,
+        `no service answers ${subject}: start the services with "throughline up" or "throughline admin serve"; where a backup is being restored, wait for its end`,
       );
     });
   const failure = ServiceError.toServiceError(message);

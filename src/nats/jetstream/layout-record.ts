@@ -19,7 +19,6 @@ import { pause } from '../../engine/runtime/batched.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { readLast, type StreamMessage } from './direct-get.js';
-import { newestStored } from './newest-page.js';
 import { SHARDS } from './topology.js';
 
 /**
@@ -37,7 +36,7 @@ export interface LayoutPorts {
   readonly timeoutMs: number;
 }
 
-type RecordReader = Pick<LayoutPorts, 'connection' | 'timeoutMs'>;
+type LayoutReader = Pick<LayoutPorts, 'connection' | 'timeoutMs'>;
 
 export const LAYOUT_STREAM = `KV_${INSTALLATION_BUCKET}`;
 
@@ -54,11 +53,6 @@ export const RESTORING_MARK = 'throughline.restoring';
 const restoring = z.object({ layout: z.literal(RESTORING.layout) });
 const BEING_RESTORED =
   'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline admin restore DIR" again';
-
-interface RecordedLayout {
-  readonly layout: SessionLayout;
-  readonly sequence: number;
-}
 
 /** Creates the bucket. Throws ThroughlineError `config_invalid` if a restore has made it, maybe without a record yet. */
 export async function makeLayoutBucket(jsm: JetStreamManager, replicas: number): Promise<void> {
@@ -117,52 +111,31 @@ export async function endRestoring(jsm: JetStreamManager): Promise<void> {
 }
 
 /** Returns the record; `undefined` if there is none, or the user may not read it. */
-export async function readLayout(ports: LayoutPorts): Promise<RecordedLayout | undefined> {
-  const message = await readRecord(ports);
-  return message && layoutIn(message);
-}
-
-/** Reads the record from the stream's leader: a replica may lag. */
-export async function newestLayout(jsm: JetStreamManager): Promise<RecordedLayout | undefined> {
+export async function readLayout({
+  connection,
+  timeoutMs,
+}: LayoutReader): Promise<SessionLayout | undefined> {
   try {
-    const message = await newestStored(jsm, LAYOUT_STREAM, LAYOUT_SUBJECT);
+    // Only this record of the stream: a user may be allowed no other.
+    const message = await readLast(connection, LAYOUT_STREAM, LAYOUT_SUBJECT, timeoutMs);
     return message && layoutIn(message);
-  } catch (error) {
-    throw toThroughlineError(error, 'reading the layout of the installation');
-  }
-}
-
-function layoutIn(message: Pick<StreamMessage, 'sequence' | 'data' | 'foreign'>): RecordedLayout {
-  const said = message.foreign === undefined ? jsonOf(message.data) : undefined;
-  const { data } = layoutRecord.safeParse(said);
-  if (data !== undefined) return { layout: data, sequence: message.sequence };
-  if (isMark(message)) throw new ThroughlineError('config_invalid', BEING_RESTORED);
-  throw new ThroughlineError(
-    'config_invalid',
-    `the key layout of bucket ${INSTALLATION_BUCKET} does not hold a layout that this version knows: update throughline to the version of the services, or have an administrator remove it`,
-  );
-}
-
-/** Returns advice if a restore is in progress or was interrupted; used after a failed request, so it never throws. */
-export async function restoreUnderWay(ports: RecordReader): Promise<string | undefined> {
-  const message = await readRecord(ports).catch(() => undefined);
-  return message !== undefined && isMark(message) ? BEING_RESTORED : undefined;
-}
-
-function isMark({ foreign, data }: Pick<StreamMessage, 'foreign' | 'data'>): boolean {
-  return foreign === undefined && restoring.safeParse(jsonOf(data)).success;
-}
-
-/** Reads only this record of the stream: a user may be allowed no other. */
-async function readRecord({ connection, timeoutMs }: RecordReader): Promise<StreamMessage | undefined> {
-  try {
-    return await readLast(connection, LAYOUT_STREAM, LAYOUT_SUBJECT, timeoutMs);
   } catch (error) {
     if (isNoResponders(error)) return undefined;
     const fault = toThroughlineError(error, 'reading the layout of the installation');
     if (codeOf(fault) !== 'permission_denied') throw fault;
     return undefined;
   }
+}
+
+function layoutIn({ data, foreign }: StreamMessage): SessionLayout {
+  const json = foreign === undefined ? jsonOf(data) : undefined;
+  const record = layoutRecord.safeParse(json).data;
+  if (record !== undefined) return record;
+  if (restoring.safeParse(json).success) throw new ThroughlineError('config_invalid', BEING_RESTORED);
+  throw new ThroughlineError(
+    'config_invalid',
+    `the key layout of bucket ${INSTALLATION_BUCKET} does not hold a layout that this version knows: update throughline to the version of the services, or have an administrator remove it`,
+  );
 }
 
 /** The configured layout. Default: the installation's, or `per-session` for a new one. */
@@ -179,7 +152,7 @@ const LAG_PAUSE_MS = 20;
 
 /** Returns the layout without recording one. Throws ThroughlineError `config_invalid` if the settings contradict it. */
 export async function seenLayout(ports: LayoutPorts, wanted: WantedLayout): Promise<SessionLayout> {
-  return requireWanted((await readLayout(ports))?.layout ?? chosen(wanted), wanted);
+  return requireWanted((await readLayout(ports)) ?? chosen(wanted), wanted);
 }
 
 export async function recordedLayout(
@@ -189,7 +162,7 @@ export async function recordedLayout(
 ): Promise<SessionLayout> {
   try {
     await makeLayoutBucket(ports.jsm, replicas);
-    return requireWanted((await readLayout(ports))?.layout ?? (await recordFirst(ports, wanted)), wanted);
+    return requireWanted((await readLayout(ports)) ?? (await recordFirst(ports, wanted)), wanted);
   } catch (error) {
     throw toThroughlineError(error, 'recording the layout of the installation');
   }
@@ -217,7 +190,7 @@ async function recordFirst(ports: LayoutPorts, wanted: WantedLayout): Promise<Se
   if (outcome === 'stored') return first;
   // Another service came first. A replica may lag.
   for (const until = performance.now() + ports.timeoutMs; performance.now() < until; ) {
-    const found = (await readLayout(ports))?.layout;
+    const found = await readLayout(ports);
     if (found !== undefined) return found;
     await pause(LAG_PAUSE_MS);
   }

@@ -42,13 +42,6 @@ async function* shardCounts(jsm: JetStreamManager, shards: number): AsyncGenerat
   }
 }
 
-/** Returns all sessions with events in shards. Throws as `shardCounts`. */
-export async function sessionsInShards(jsm: JetStreamManager, shards: number): Promise<Token[]> {
-  const found: Token[] = [];
-  for await (const { sessions } of shardCounts(jsm, shards)) found.push(...sessions.keys());
-  return found;
-}
-
 interface Counted {
   readonly active: ActiveSession;
   readonly events: number;

@@ -27,7 +27,7 @@ import { followSessions } from '../connection/connect-nats.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
 import { listedStreams } from '../jetstream/list-streams.js';
-import { ShardActivity, sessionsInShards } from '../jetstream/shard-sessions.js';
+import { ShardActivity } from '../jetstream/shard-sessions.js';
 import {
   createLearningsStream,
   createLogStream,
@@ -86,37 +86,18 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
     this.#shards = new ShardActivity(ports);
   }
 
-  async sessions(): Promise<Token[]> {
-    const { jsm } = this.#ports;
-    return this.#listed(async () => {
-      if (this.#layout.layout === 'sharded') return (await sessionsInShards(jsm, this.#layout.shards)).sort();
-      const sessions: Token[] = [];
-      for await (const name of jsm.streams.names(ALL_SESSIONS)) {
-        const session = sessionOfStream(name);
-        if (session !== undefined) sessions.push(session);
-      }
-      return sessions.sort();
-    });
-  }
-
-  activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
-    return this.#listed(async () =>
-      this.#layout.layout === 'sharded'
-        ? this.#shards.activity(this.#layout.shards)
-        : activeOf(await listedStreams(this.#ports.jsm, ALL_SESSIONS)),
-    );
+  async activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
+    const layout = this.#layout;
+    try {
+      if (layout.layout === 'sharded') return await this.#shards.activity(layout.shards);
+      return activeOf(await listedStreams(this.#ports.jsm, ALL_SESSIONS));
+    } catch (error) {
+      throw toThroughlineError(error, 'listing sessions');
+    }
   }
 
   follow(onMoved: (session: Token) => void, onDenied?: () => void): Unwatch {
     return followSessions(this.#ports.connection, this.#layout.layout, onMoved, onDenied);
-  }
-
-  async #listed<T>(list: () => Promise<T>): Promise<T> {
-    try {
-      return await list();
-    } catch (error) {
-      throw toThroughlineError(error, 'listing sessions');
-    }
   }
 }
 

@@ -41,7 +41,6 @@ class CrowdedLog {
   port(): SessionLog {
     const { memory } = this;
     return {
-      sessions: () => memory.sessions(),
       watch: (session, onEvent) => memory.watch(session, onEvent),
       read: async (session, range) => {
         await this.#turn('read');

@@ -15,6 +15,7 @@ import type { Appended, ReadRange, SessionLog } from '../../../src/engine/ports/
 import type { MemoryEventLogOptions } from '../../doubles/memory-event-log.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
+import { sessionsOf } from '../../support/session-names.js';
 import { soon } from '../../support/soon.js';
 import { eventLogContract, type LoggedEvents, type OpenedEventLog } from './event-log.contract.js';
 import { bytes, newSession, openPorts, startNatsPorts, twoOnNats } from './opened.js';
@@ -33,7 +34,7 @@ async function inMemory(options?: MemoryEventLogOptions): Promise<OpenedEventLog
   return {
     log,
     other: log,
-    keys: () => log.sessions(),
+    keys: () => sessionsOf(log),
     injected: async (session, data) => log.inject(session, data),
     close: async () => {},
   };
@@ -141,7 +142,7 @@ describe('on NATS', () => {
   eventLogContract('of sessions, on NATS', EVENTS, async () => ({
     log: opened.nats.log,
     other: opened.other.log,
-    keys: () => opened.other.log.sessions(),
+    keys: () => sessionsOf(opened.other.log),
     injected: publish,
     close: async () => {},
   }));
@@ -273,7 +274,7 @@ describe('in shards', () => {
     const [one, two] = neighbours();
     await append(one, 1);
     await append(two, 1);
-    expect(await opened.other.log.sessions()).toEqual(expect.arrayContaining([one, two]));
+    expect(await sessionsOf(opened.other.log)).toEqual(expect.arrayContaining([one, two]));
   });
 
   it('the session log in shards removes what is before a sequence of one session, and keeps its neighbours', async () => {
@@ -422,7 +423,7 @@ describe('on a closed connection', () => {
     const unavailable = expect.objectContaining({ code: 'unavailable' });
     await expect(ports.log.read(session, { after: 0 })).rejects.toEqual(unavailable);
     await expect(ports.log.append(session, recorded(1, implementer()))).rejects.toEqual(unavailable);
-    await expect(ports.log.sessions()).rejects.toEqual(unavailable);
+    await expect(ports.log.activity()).rejects.toEqual(unavailable);
     // Longer than the deadline of the read: a leaked timer would end this process with an error.
     await new Promise((resolve) => setTimeout(resolve, 1600));
     await nats.close();

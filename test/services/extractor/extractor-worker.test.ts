@@ -32,7 +32,6 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
       log: {
         read: (...args) => log.read(...args),
         watch: (...args) => log.watch(...args),
-        sessions: () => log.sessions(),
         append(...args) {
           const failing = fault();
           return failing === undefined ? log.append(...args) : Promise.reject(failing);
@@ -114,7 +113,6 @@ describe('an extractor that stops', () => {
     const hanging: SessionLog = {
       read: (...args) => log.read(...args),
       watch: (...args) => log.watch(...args),
-      sessions: () => log.sessions(),
       append: (...args) =>
         new Promise((resolve) => {
           finish = () => resolve(log.append(...args));

@@ -58,7 +58,6 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
     };
   };
   const mortal = {
-    sessions: () => log.sessions(),
     read: log.read.bind(log),
     watch: log.watch.bind(log),
     append: steps((...args: Parameters<typeof log.append>) => log.append(...args)),

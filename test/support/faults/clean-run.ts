@@ -26,7 +26,7 @@ const MAX_BODY_BYTES = 262_144;
 export const MAX_DELIVERIES = 20;
 
 export interface CleanRun {
-  readonly log: SessionLog;
+  readonly log: MemorySessionLog;
   readonly rejected: RejectedStore;
 }
 
@@ -44,7 +44,6 @@ export async function cleanRun(
   const failing: SessionLog = {
     read: (session, range) => log.read(session, range),
     watch: (session, onEvent) => log.watch(session, onEvent),
-    sessions: () => log.sessions(),
     append(session, event, options) {
       const givenUp = event.type === 'fact.recorded' && exhausted.has(event.data.dispatch.sequence);
       return givenUp ? Promise.reject(new Error('given up')) : log.append(session, event, options);

@@ -1,8 +1,10 @@
 import { expect } from 'vitest';
 import type { RejectedStore } from '../../../src/engine/ports/rejected-store.js';
+import type { SessionActivity } from '../../../src/engine/ports/session-lifecycle.js';
 import type { SessionLog, SnapshotStore } from '../../../src/engine/ports/session-log.js';
 import { DEFAULT_LIMITS, type SessionLimits } from '../../../src/memory/session/session-state.js';
 import { allRejected } from '../all-rejected.js';
+import { sessionsOf } from '../session-names.js';
 import {
   cleanRun,
   comparable,
@@ -16,7 +18,7 @@ import type { Publication } from './workload.js';
 
 /** What a run has left behind, in memory or on NATS. */
 export interface Aftermath {
-  readonly log: SessionLog;
+  readonly log: SessionLog & Pick<SessionActivity, 'activity'>;
   readonly snapshots: SnapshotStore;
   readonly rejected: RejectedStore;
   /** All that the dispatch source holds, oldest first. */
@@ -62,7 +64,7 @@ function expectNothingLost({ dispatches, acknowledged, retried = new Set(), forg
 async function expectRejectedOnce(aftermath: Aftermath): Promise<ReadonlySet<number>> {
   const { log, rejected, dispatches, maxDeliveries, retried } = aftermath;
   const recorded = new Set<number>();
-  for (const session of await log.sessions()) {
+  for (const session of await sessionsOf(log)) {
     for (const { event } of (await log.read(session, { after: 0 })).events) {
       if (event.type === 'fact.recorded') recorded.add(event.data.dispatch.sequence);
     }
@@ -89,7 +91,7 @@ async function expectStates(aftermath: Aftermath, givenUp: ReadonlySet<number>):
   const clean = await cleanRun(remembered, givenUp, maxDeliveries);
   const unusable = new Set((await allRejected(clean.rejected)).map(({ sequence }) => sequence));
   const results = resultsOf(aftermath);
-  const sessions = await log.sessions();
+  const sessions = await sessionsOf(log);
   const dispatched = new Set(dispatches.map(sessionOf).filter((session) => session !== undefined));
   expect(sessions).toEqual(expect.arrayContaining([...dispatched]));
   for (const session of sessions) {

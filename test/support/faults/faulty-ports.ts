@@ -44,7 +44,6 @@ export class FaultyNetwork {
     return {
       append: (session, event, options) => this.#write(life, () => log.append(session, event, options)),
       read: (session, range) => this.#read(life, () => log.read(session, range)),
-      sessions: () => this.#read(life, () => log.sessions()),
       watch: (session, onEvent) => log.watch(session, onEvent),
     };
   }

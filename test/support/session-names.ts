@@ -1,0 +1,7 @@
+import type { Token } from '../../src/contracts/names.js';
+import type { SessionActivity } from '../../src/engine/ports/session-lifecycle.js';
+
+/** Returns all sessions that have a log, sorted by name. */
+export async function sessionsOf(log: Pick<SessionActivity, 'activity'>): Promise<Token[]> {
+  return (await log.activity()).map(({ session }) => session).sort();
+}
