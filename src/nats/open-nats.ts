@@ -17,9 +17,9 @@ import {
   ensureRejectedStream,
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
+import { type ForgottenSessions, minRetainedSequence, NONE_FORGOTTEN } from './stores/forgotten-sessions.js';
 import { KvBucket } from './stores/kv-bucket.js';
 import { KvLease, NatsRetentionStore, NatsTelemetryStore } from './stores/kv-stores.js';
-import { type ForgottenSessions, minRetainedSequence, NONE_FORGOTTEN } from './stores/lifecycle-view.js';
 import { NatsDispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsPromptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';

@@ -1,3 +1,4 @@
+import { beingForgotten } from '../../contracts/errors.js';
 import type { Archived, Forgotten, RetentionRules } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { Unwatch } from './session-log.js';
@@ -64,6 +65,17 @@ export interface SessionLifecycle {
    * keep them in memory. Throws as `change`.
    */
   expire(olderThan: string): Promise<number>;
+}
+
+/**
+ * Returns the generation of a session: it changes when the session is forgotten, so that what was read before is not used.
+ *
+ * @throws ThroughlineError `session_forgotten` while it is being forgotten
+ */
+export function generationOf(lifecycle: Pick<SessionLifecycle, 'forgotten'>, session: Token): string {
+  const record = lifecycle.forgotten(session);
+  if (record?.status === 'forgetting') throw beingForgotten(session);
+  return record?.at ?? '';
 }
 
 /** A session's name is reported only while it is being forgotten. */

@@ -10,6 +10,7 @@ import {
   writeEvent,
 } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
+import { generationOf } from '../../engine/ports/session-lifecycle.js';
 import type {
   Appended,
   AppendOptions,
@@ -26,7 +27,7 @@ import { readStream, readTail, type StreamMessage } from '../jetstream/direct-ge
 import { eraseMessages } from '../jetstream/erase-messages.js';
 import type { KeyStreams, LogStream } from '../jetstream/key-streams.js';
 import { newestMessage } from '../jetstream/newest-page.js';
-import { currentGeneration, type ForgottenSessions } from './lifecycle-view.js';
+import type { ForgottenSessions } from './forgotten-sessions.js';
 
 /** Poll interval for a lagging replica. */
 const LAG_PAUSE_MS = 2;
@@ -136,8 +137,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
 
   #append(key: Token, subject: string, body: Uint8Array, given: GuardedOptions): Promise<Appended> {
     const { lifecycle } = this.#layout;
-    const options =
-      lifecycle === undefined ? given : { ...given, generation: currentGeneration(lifecycle, key) };
+    const options = lifecycle === undefined ? given : { ...given, generation: generationOf(lifecycle, key) };
     if (this.#streams.present(key)) return this.#appendToStream(key, subject, body, options);
     return this.#streams.ensure(key).then(() => this.#appendToStream(key, subject, body, options));
   }
@@ -278,7 +278,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   #publishNow(key: Token, subject: string, body: Uint8Array, options: GuardedOptions): Promise<PubOutcome> {
     const { messageId, expectedSequence } = options;
     const { subjects, stream, lifecycle } = this.#layout;
-    if (lifecycle !== undefined && currentGeneration(lifecycle, key) !== options.generation) {
+    if (lifecycle !== undefined && generationOf(lifecycle, key) !== options.generation) {
       return Promise.reject(beingForgotten(key));
     }
     return this.#ports.publisher.publish(subject, body, {

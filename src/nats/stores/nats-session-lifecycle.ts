@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { NatsConnection, Subscription } from 'nats';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
@@ -7,7 +8,7 @@ import {
   type LifecycleRecord,
   lifecycleRecord,
 } from '../../contracts/lifecycle-record.js';
-import { archivedKey, forgottenKey, type Token } from '../../contracts/names.js';
+import { archivedKey, forgottenKey, sessionOfArchivedKey, type Token } from '../../contracts/names.js';
 import type {
   DecideArchived,
   ForgottenAt,
@@ -15,6 +16,7 @@ import type {
   NextRecord,
   SessionLifecycle,
 } from '../../engine/ports/session-lifecycle.js';
+import { batched } from '../../engine/runtime/batched.js';
 import { onConnectionState } from '../connection/connection-states.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
@@ -28,8 +30,9 @@ import {
   type LifecycleOptions,
   type Next,
 } from './kv-bucket.js';
-import { LifecycleView } from './lifecycle-view.js';
 
+/** Cached hashes of names. */
+const MAX_HASHED = 10_000;
 /** Poll interval without announcements. */
 const LOOK_EVERY_MS = 800;
 /** A look whose answer was lost with a connection must not delay the next one for long. */
@@ -41,6 +44,12 @@ const KNOWN_MS = 1500;
 const UNREADABLE =
   'archived and forgotten sessions are not known here: give the user the permissions that "throughline admin permissions" prints';
 
+interface Kept {
+  readonly revision: number;
+  /** `undefined` after a deletion. */
+  readonly record: LifecycleRecord | undefined;
+}
+
 /**
  * The records in the bucket `session_lifecycle`, JSON on one line. The bucket is created with the first record.
  *
@@ -50,7 +59,13 @@ const UNREADABLE =
 export class NatsSessionLifecycle implements SessionLifecycle {
   readonly #options: LifecycleOptions;
   readonly #bucket: KvBucket;
-  readonly #view = new LifecycleView();
+  /** Each record at its highest revision. */
+  readonly #kept = new Map<string, Kept>();
+  /** Number of records of forgotten sessions. */
+  #forgotten = 0;
+  /** Hashes of names: the extractor looks one up for each result. */
+  readonly #keys = new LRUCache<Token, string>({ max: MAX_HASHED });
+  readonly #listeners = new Set<(change: LifecycleChange) => void>();
   #isConnected = true;
   #isDenied = false;
   #isClosed = false;
@@ -59,8 +74,8 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   #through = 0;
   /** Monotonic start time of the last complete look. */
   #knownAt = Number.NEGATIVE_INFINITY;
-  #looking: Promise<void> | undefined;
-  #again = false;
+  /** Reads new records. */
+  readonly #look = batched<void, void>(() => this.#readNew());
   #timer: NodeJS.Timeout | undefined;
   #subscription: Subscription | undefined;
   #unwatch: () => void = () => {};
@@ -88,11 +103,17 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   }
 
   archived(session: Token): Archived | undefined {
-    return this.#view.archived(session);
+    // Fast path for the common case.
+    if (this.#kept.size === 0) return undefined;
+    return this.#archivedIn(session, this.#kept.get(archivedKey(session))?.record);
   }
 
   forgotten(session: Token): Forgotten | undefined {
-    return this.#view.forgotten(session);
+    // Fast path: no name is hashed if none is forgotten.
+    if (this.#forgotten === 0) return undefined;
+    const key = this.#keys.get(session) ?? forgottenKey(session);
+    this.#keys.set(session, key);
+    return forgottenIn(this.#kept.get(key)?.record);
   }
 
   refreshed(): Promise<void> | undefined {
@@ -100,23 +121,27 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   }
 
   unfinished(): readonly Token[] {
-    return this.#view
-      .allForgotten()
-      .flatMap(({ record: { status, session } }) => (status === 'forgetting' ? (session ?? []) : []));
+    return [...this.#kept.values()].flatMap(({ record }) => {
+      const { status, session } = forgottenIn(record) ?? {};
+      return status === 'forgetting' ? (session ?? []) : [];
+    });
   }
 
   archiving(): readonly Token[] {
-    return this.#view.archiving();
+    return [...this.#kept.values()].flatMap(({ record }) =>
+      record?.kind === 'archived' && this.archived(record.session)?.pending ? [record.session] : [],
+    );
   }
 
   onChange(listener: (change: LifecycleChange) => void): () => void {
-    return this.#view.onChange(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async change(session: Token, decide: DecideArchived): Promise<boolean> {
     let isKept = false;
     await this.#write(archivedKey(session), (stored) => {
-      const next = decide(this.#view.archivedIn(session, stored));
+      const next = decide(this.#archivedIn(session, stored));
       isKept = next === 'keep';
       if (next === 'keep') return KEPT;
       return next === 'remove' ? undefined : { v: 1, status: 'archived', ...next };
@@ -160,9 +185,9 @@ export class NatsSessionLifecycle implements SessionLifecycle {
 
   async expire(olderThan: string): Promise<number> {
     const isOld = (record: Forgotten | undefined) => record?.status === 'forgotten' && record.at < olderThan;
-    const old = this.#view.allForgotten().filter(({ record }) => isOld(record));
     let removed = 0;
-    for (const { key } of old) {
+    for (const [key, { record }] of [...this.#kept]) {
+      if (!isOld(forgottenIn(record))) continue;
       const isRemoved = await this.#write(key, (stored) => (isOld(forgottenIn(stored)) ? GONE : KEPT));
       if (isRemoved) removed += 1;
     }
@@ -222,21 +247,6 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     }
   }
 
-  /** Reads new records; a request during a look triggers another look. */
-  async #look(): Promise<void> {
-    if (this.#looking !== undefined) {
-      this.#again = true;
-      return this.#looking;
-    }
-    this.#looking = this.#readNew().finally(() => {
-      this.#looking = undefined;
-    });
-    await this.#looking;
-    if (!this.#again) return;
-    this.#again = false;
-    await this.#look();
-  }
-
   async #readNew(): Promise<void> {
     if (this.#isDenied || this.#isClosed || !this.#isConnected) return;
     const isWhole = this.#isWholeDue;
@@ -247,7 +257,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
       const messages = await this.#bucket.read(isWhole ? undefined : this.#through, timeoutMs);
       for (const message of messages) this.#take(message);
       const last = messages.at(-1)?.sequence ?? 0;
-      if (isWhole) this.#view.retain(new Set(messages.map(keyOf)), last);
+      if (isWhole) this.#retain(new Set(messages.map(keyOf)), last);
       this.#through = Math.max(this.#through, last);
       this.#knownAt = begun;
     } catch (error) {
@@ -259,14 +269,43 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     }
   }
 
+  /** Takes a value; invalid records are ignored. */
   #take(message: StreamMessage): void {
-    const { sequence, data, foreign } = message;
-    if (foreign !== undefined) return;
-    if (isDeletion(message)) this.#view.deleted(keyOf(message), sequence);
-    else this.#view.stored(keyOf(message), sequence, jsonOf(data));
+    if (message.foreign !== undefined) return;
+    const record = recordIn(message);
+    if (record !== undefined || isDeletion(message)) this.#set(keyOf(message), message.sequence, record);
   }
 
-  /** Writes and updates the view immediately. Returns true if something was written. */
+  #set(key: string, revision: number, record: LifecycleRecord | undefined): void {
+    const before = this.#kept.get(key);
+    if (before !== undefined && before.revision >= revision) return;
+    this.#kept.set(key, { revision, record });
+    if (before?.record?.kind === 'forgotten') this.#forgotten -= 1;
+    if (record?.kind === 'forgotten') this.#forgotten += 1;
+    const change = changeBetween(key, before?.record, record);
+    if (change !== undefined) for (const listener of [...this.#listeners]) listener(change);
+  }
+
+  /** Removes keys that a complete read did not find, unless they are newer. */
+  #retain(found: ReadonlySet<string>, through: number): void {
+    for (const key of [...this.#kept.keys()]) if (!found.has(key)) this.#drop(key, through);
+  }
+
+  /** Removes a purged key, unless something newer is known. */
+  #drop(key: string, revision: number): void {
+    if ((this.#kept.get(key)?.revision ?? 0) > revision) return;
+    this.#set(key, revision + 1, undefined);
+    this.#kept.delete(key);
+  }
+
+  /** Returns the archived record unless the session was forgotten later. */
+  #archivedIn(session: Token, record: LifecycleRecord | undefined): Archived | undefined {
+    if (record?.kind !== 'archived') return undefined;
+    const since = this.forgotten(session)?.at ?? '';
+    return record.record.at > since ? record.record : undefined;
+  }
+
+  /** Writes, and knows the record at once. Returns true if something was written. */
   async #write(
     key: string,
     next: (stored: LifecycleRecord | undefined) => ReturnType<Next>,
@@ -277,9 +316,8 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     });
     if (written === undefined) return false;
     const { revision, value } = written;
-    if (value === GONE) this.#view.drop(key, revision);
-    else if (value === undefined) this.#view.deleted(key, revision);
-    else this.#view.stored(key, revision, value);
+    if (value === GONE) this.#drop(key, revision);
+    else this.#set(key, revision, value === undefined ? undefined : lifecycleRecord(key, value));
     return true;
   }
 }
@@ -291,4 +329,19 @@ function recordIn(message: StreamMessage): LifecycleRecord | undefined {
 
 function forgottenIn(record: LifecycleRecord | undefined): Forgotten | undefined {
   return record?.kind === 'forgotten' ? record.record : undefined;
+}
+
+function changeBetween(
+  key: string,
+  before: LifecycleRecord | undefined,
+  next: LifecycleRecord | undefined,
+): LifecycleChange | undefined {
+  if (next?.kind === 'archived') return { kind: 'archived', session: next.session };
+  const session = sessionOfArchivedKey(key);
+  if (session !== undefined) return before && { kind: 'reopened', session };
+  if (next === undefined) return undefined;
+  const { status, session: named } = next.record;
+  return status === 'forgetting' && named !== undefined
+    ? { kind: 'forgetting', session: named }
+    : { kind: 'forgotten' };
 }

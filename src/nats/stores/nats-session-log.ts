@@ -35,7 +35,7 @@ import {
   newestSnapshot,
   type TopologyOptions,
 } from '../jetstream/topology.js';
-import { type ForgottenSessions, firstSequenceAbove, NONE_FORGOTTEN } from './lifecycle-view.js';
+import { type ForgottenSessions, firstSequenceAbove, NONE_FORGOTTEN } from './forgotten-sessions.js';
 import { type EventLogPorts, NatsEventLog } from './nats-event-log.js';
 
 interface SessionLogOptions extends TopologyOptions {

@@ -6,7 +6,7 @@ import { localTasksFile } from '../../engine/files/local-tasks-file.js';
 import { createCommander } from '../../engine/folding/commander.js';
 import { createSessionReader, createSnapshotWriter } from '../../engine/folding/session-folding.js';
 import { type Logger, systemClock } from '../../engine/ports/clients.js';
-import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { onReconnect } from '../../nats/connection/connection-states.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
@@ -138,17 +138,6 @@ export function admission(
   if (record === undefined) return 'counts';
   if (dispatch <= record.dispatches) return 'forgotten';
   return record.status === 'forgetting' ? 'later' : 'counts';
-}
-
-/**
- * Returns the generation of a session: it changes when the session is forgotten, so that a state folded before is not used.
- *
- * @throws ThroughlineError `session_forgotten` while it is being forgotten
- */
-export function generationOf(lifecycle: Forgetting, session: Token): string {
-  const record = lifecycle.forgotten(session);
-  if (record?.status === 'forgetting') throw beingForgotten(session);
-  return record?.at ?? '';
 }
 
 /**

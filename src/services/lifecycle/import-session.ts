@@ -6,11 +6,15 @@ import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { EventOf, SessionEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
-import type { SessionActivity, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import {
+  generationOf,
+  type SessionActivity,
+  type SessionLifecycle,
+} from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { emptyState } from '../../memory/session/session-state.js';
-import { generationOf } from '../common/open-sessions.js';
+
 import type { Archiver } from './archive-session.js';
 
 interface ImportOptions {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
-import { admission, generationOf } from '../../../src/services/common/open-sessions.js';
+import { generationOf } from '../../../src/engine/ports/session-lifecycle.js';
+import { admission } from '../../../src/services/common/open-sessions.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 
 const DEMO = token('demo', 'session');
