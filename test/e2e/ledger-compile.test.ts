@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
+import type { Token } from '../../src/contracts/names.js';
 import { partsOf } from '../prompt/parts.js';
 import { planSystemOfFile, TASKS_MD, TASKS_MD_LATER } from '../support/runs.js';
-import { eventsOf, implemented, newestOf, newSession, publishWire, startSystem } from '../support/system.js';
+import { eventsOf, newestOf, newSession, startSystem } from '../support/system.js';
 
 const { folder, system } = await planSystemOfFile();
 
@@ -43,20 +43,6 @@ describe('a prompt of a run', () => {
   });
 });
 
-describe('a session without a run', () => {
-  it('a session without a run has no ledger before its first dispatch, and one after it', async () => {
-    const session = newSession('plain');
-    expect(await compile(session)).toMatchObject({ ledger: { mode: 'none' }, sequence: 0 });
-    const { sequence } = await publishWire(system.client, 'implementer', session, implemented('2.2'));
-    const reply = await compile(session, { after: sequence });
-    expect(reply.ledger).toEqual({ mode: 'ledger' });
-    expect(partsOf(reply).packet).toEqual({
-      summary: 'did 2.2',
-    });
-    expect((await compile(session, { taskId: '1' })).ledger).toEqual({ mode: 'none' });
-  });
-});
-
 describe('a file that changes between two prompts', () => {
   it('a changed file becomes one event even when twenty prompts and another process find it at once', async () => {
     const { session, file } = await following('crowd');
@@ -87,60 +73,7 @@ describe('a file that changes between two prompts', () => {
   });
 });
 
-describe('a file that cannot be read any more', () => {
-  it('a file that became unreadable leaves the progress that was read before, and the reply says so', async () => {
-    const { session, file } = await following('unreadable');
-    const before = await compile(session);
-    await folder.write(file, '# Nothing to do here\n');
-    const prose = await compile(session);
-    expect(prose.ledger).toEqual({
-      mode: 'ledger_plus_fallback',
-      reason: 'rebuild_failed',
-      message: expect.stringMatching(new RegExp(`${file} holds no task that can be read \\(line \\d+: `)),
-    });
-    expect(prose.prompt).toBe(before.prompt);
-    await folder.drop(file);
-    const gone = await compile(session);
-    expect(gone.ledger).toMatchObject({
-      reason: 'rebuild_failed',
-      message: expect.stringMatching(/does not exist/),
-    });
-    expect(gone.prompt).toBe(before.prompt);
-    await folder.write(file, TASKS_MD_LATER);
-    const back = await compile(session);
-    expect(back.ledger).toEqual({ mode: 'ledger' });
-    expect(stateIn(back)).toEqual(AFTER);
-    expect(await typesOf(session)).toEqual(['run.initialized', 'progress.rebuilt']);
-  });
-});
-
-interface Overflow {
-  readonly error: { readonly details: Readonly<Record<'tokens' | 'room' | 'over', number>> };
-}
-
 describe('a prompt that does not fit', () => {
-  it('a prompt that does not fit fails with prompt_overflow, with how much it needs and how much there is', async () => {
-    const request = { session: newSession('overflow'), ...TASK, taskPrompt: 'x'.repeat(40_000) };
-    const body = JSON.stringify(request);
-    const reply = await system.ports.connection.request(COMPILE_SUBJECT, body, { timeout: 5000 });
-    expect(reply.headers?.get('Nats-Service-Error-Code')).toBe('413');
-    expect(reply.json()).toEqual({
-      error: {
-        code: 'prompt_overflow',
-        message: expect.stringMatching(
-          /^the implementer prompt needs \d+ tokens for what must not be left out, \d+ more than the 3600 that it has\. Raise budget\.inputTokens \(--room\) to at least \d+, /,
-        ),
-        details: { tokens: expect.any(Number), room: 3600, over: expect.any(Number) },
-      },
-    });
-    const { tokens, room, over } = reply.json<Overflow>().error.details;
-    expect(tokens - room).toBe(over);
-    const raised = await system.client.compile({ ...request, budget: { inputTokens: tokens } });
-    expect(raised.budget).toMatchObject({ room: tokens, used: tokens });
-    const short = system.client.compile({ ...request, budget: { inputTokens: tokens - 1 } });
-    await expect(short).rejects.toMatchObject({ code: 'prompt_overflow', details: { over: 1 } });
-  });
-
   it('a prompt is measured by the tokenizer and the limits that the session has recorded', async () => {
     const settings = { tokenizer: 'o200k_base', reviewerTokens: 700, maxOutputTokens: 100 } as const;
     await system.client.tools.sessionOpen({ session: 'exact', settings });

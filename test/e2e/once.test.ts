@@ -6,7 +6,6 @@ import {
   implemented,
   newSession,
   remembered,
-  reviewed,
   soon,
   systemOfFile,
 } from '../support/system.js';
@@ -65,28 +64,4 @@ it('a message id counts once where the body names no result, also when the serve
   });
   expect(await afterDispatch(session, again.sequence, [first.sequence])).toEqual(once);
   expect(once.counts.implementer).toBe(1);
-});
-
-it('results of another role or task count each, although they repeat a result_id', async () => {
-  const session = newSession('echoed');
-  const implementer = await publish(session, { ...RESULT, result_id: '1' });
-  const body = Buffer.from(JSON.stringify({ ...reviewed('1', 'approved'), result_id: '1' }));
-  const reviewer = await system.ports.source.publish(dispatchSubject(session, 'reviewer'), body);
-  const second = await publish(session, { ...RESULT, task_id: '2', result_id: '1' });
-  const published = [implementer, reviewer, second].map(({ sequence }) => sequence);
-  const { counts } = await afterDispatch(session, second.sequence, published);
-  expect(counts).toMatchObject({ implementer: 2, reviewer: 1 });
-  for (const dispatch of published)
-    expect(await system.client.tools.dispatchShow({ session, dispatch })).toMatchObject({
-      status: 'recorded',
-    });
-});
-
-it('a result_id whose result was rejected counts once it is published in a form that can be read', async () => {
-  const session = newSession('mended');
-  const broken = await publish(session, { task_id: '1', status: 'perhaps', result_id: 'r1' }, 'a');
-  await soon(async () => expect((await eventsOf(system, session)).length).toBe(1));
-  const mended = await publish(session, { ...RESULT, result_id: 'r1' }, 'a2');
-  const { counts } = await afterDispatch(session, mended.sequence, [broken.sequence]);
-  expect(counts).toMatchObject({ implementer: 1, rejected: 1 });
 });

@@ -48,21 +48,6 @@ async function results(
   await allDealtWith(system.ports);
 }
 
-describe('run.init', () => {
-  it('run.init says which lines of a plan it could not place, and which it placed by a guess', async () => {
-    const tasksText = '- [ ] 1. Write the lexer\n- [?] 2. Ask\n```\n- [ ] 3. Write the parser\n```\n';
-    const { problems } = await system.client.initRun({
-      session: newSession('plan'),
-      spec: 'parser',
-      tasksText,
-    });
-    expect(problems.map(({ code, line, placed }) => [code, line, placed])).toEqual([
-      ['unknown_marker', 2, true],
-      ['not_a_task', 4, undefined],
-    ]);
-  });
-});
-
 describe('plan-show', () => {
   it('plan-show tells of each task what the plan says, what it waits for and what came of it', async () => {
     const session = await following();
@@ -95,24 +80,6 @@ describe('plan-show', () => {
     expect(tasks).toMatchObject([{ id: '2.2', blocked: true }]);
     await folder.drop('follow.md');
     expect((await system.client.tools.planShow({ session })).degraded).toMatch(/follow\.md: does not exist/);
-  });
-
-  it('plan-show answers for a plan of 2,500 tasks with prompts, which has as many lines as a plan may have', async () => {
-    const session = newSession('plan');
-    const lines = Array.from(
-      { length: 2500 },
-      (_, index) => `- [ ] ${index + 1}. Write chapter ${index + 1}\n  - _Prompt: ${'long '.repeat(12)}_`,
-    );
-    const tasksPath = await folder.write('many.md', lines.join('\n'));
-    const { run } = await system.client.initRun({ session, spec: 'book', tasksPath });
-    expect(run).toMatchObject({ totals: { total: 2500 }, next_task_id: '1' });
-    const { tasks, shortened } = await system.client.tools.planShow({ session });
-    expect(tasks).toHaveLength(2500);
-    const { document } = (await freshState(system, session)).run ?? {};
-    const whole = document?.tasks.filter(({ prompt = '...' }) => prompt !== '...').length ?? 0;
-    expect(shortened?.prompts ?? 0).toBe(2500 - whole);
-    const { ledger } = await system.client.compile({ session, taskId: '2500', taskPrompt: 'write' });
-    expect(ledger).toEqual({ mode: 'ledger' });
   });
 });
 

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { showReply } from '../../src/cli/show-reply.js';
 import { token } from '../../src/contracts/names.js';
-import type { ToolReply } from '../../src/contracts/replies/replies.js';
 import { isWideTool, READING_TOOLS } from '../../src/contracts/request-names.js';
 import { implemented, newSession, publishWire, reviewed, systemOfFile } from '../support/system.js';
 
@@ -52,26 +51,6 @@ beforeAll(async () => {
 });
 
 describe('reading tools', () => {
-  it('fact-find filters and pages, and fact-show tells the history of a fact', async () => {
-    const found: ToolReply<'fact-find'>['facts'][number][] = [];
-    for (let cursor: string | undefined; ; ) {
-      const page = await tools.factFind({ session, is: 'all', limit: 3, ...(cursor && { cursor }) });
-      found.push(...page.facts);
-      expect(page.total).toBeGreaterThan(3);
-      if (page.next === undefined) break;
-      cursor = page.next;
-    }
-    const whole = await tools.factFind({ session, is: 'all', limit: 200 });
-    expect(found).toEqual(whole.facts);
-    const closed = await tools.factFind({ session, is: 'closed', relation: 'must_fix' });
-    const [fact] = closed.facts;
-    expect(fact).toMatchObject({ object: 'Return an empty list', closed_by: expect.any(Number) });
-    const shown = await tools.factShow({ session, id: fact?.id ?? '' });
-    expect(shown.fact.id).toBe(fact?.id);
-    expect(shown.history.length).toBeGreaterThan(0);
-    await expect(tools.factShow({ session, id: '0000' })).rejects.toMatchObject({ code: 'not_found' });
-  });
-
   it('a retracted fact is in no later prompt, a corrected one is there in its new words', async () => {
     const session = newSession('corrections');
     const { client } = system;
@@ -127,35 +106,6 @@ describe('reading tools', () => {
     await expect(tools.factRetract({ session, id: '0000' })).rejects.toMatchObject({ code: 'not_found' });
     const { entries } = await tools.timelineList({ session, kinds: ['command'] });
     expect(entries.map(({ summary }) => summary)).toContain('retracted by a person (Never agreed): postgres');
-  });
-
-  it('file-list shows which files change together', async () => {
-    expect(await tools.fileList({ session })).toMatchObject({
-      files: [
-        { path: 'src/lexer.ts', uses: 2, tasks: ['2'], last: expect.any(String) },
-        { path: 'src/parser.ts', uses: 2, tasks: ['2'] },
-      ],
-      links: [{ from: 0, to: 1, together: 2 }],
-      total: 2,
-    });
-  });
-
-  it('ledger-list and ledger-show tell what came of a task', async () => {
-    expect((await tools.ledgerList({ session })).tasks).toMatchObject([
-      {
-        task: '2',
-        plan: 'pending',
-        rounds: 2,
-        findings: 1,
-        stalled: true,
-        last_outcome: 'reviewer_needs_changes',
-      },
-    ]);
-    const { entries } = await tools.ledgerShow({ session, task: '2' });
-    expect(entries).toMatchObject({ 'ledger.task.required_fixes': ['Return an empty list'] });
-    expect((await tools.ledgerShow({ session, task: '3' })).remark).toContain(
-      'nothing is known about task 3',
-    );
   });
 
   it('no reading tool appends anything, and the reply of each can be shown as text', async () => {

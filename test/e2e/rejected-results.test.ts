@@ -111,19 +111,6 @@ describe('dispatch-show', () => {
     });
   });
 
-  it('dispatch-show says how many facts were beyond the limit', async () => {
-    const session = newSession('show');
-    const follow_up_actions = Array.from({ length: 260 }, (_, index) => `action ${index}`);
-    const { result } = await publishWire(
-      system.client,
-      'implementer',
-      session,
-      implemented('1', { follow_up_actions }),
-      { wait: true },
-    );
-    expect(result).toMatchObject({ status: 'recorded', factsOmitted: 62 });
-  });
-
   it('dispatch-show knows what became of a dispatch as long as anything of it is remembered, and says when nothing is', async () => {
     const { client } = system;
     const session = newSession('show');

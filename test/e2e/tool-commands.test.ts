@@ -171,16 +171,6 @@ describe('the reading commands', () => {
     }
   });
 
-  it('session open, complete and restart do what the tools of these names do', async () => {
-    const name = newSession('lifecycle');
-    await run('session', 'open', name, '--goal', 'A parser');
-    expect(await run('session', 'show', name)).toMatch(/\ngoal +A parser\n/);
-    await run('session', 'complete', name);
-    expect(await run('session', 'show', name)).toMatch(/\nstatus +completed\n/);
-    await run('session', 'restart', name, '--reason', 'One more fix');
-    expect(await run('session', 'show', '--session', name)).toMatch(/\nstatus +open\n/);
-  });
-
   it.each(['complete', 'restart'])(
     'session %s creates no session for a name that is misspelt',
     async (word) => {
@@ -288,80 +278,6 @@ describe('templates', () => {
 });
 
 describe('an agent’s iterations, on the command line only', () => {
-  it('an agent’s iterations run on the command line alone, from the spec to the end of the session', async () => {
-    session = newSession('iteration');
-    expect(await tool('session-open', '--goal', 'A parser', '--spec', '# Spec: parse it')).toMatch(
-      /^name +iteration-/,
-    );
-    expect(await tool('iteration-start')).toMatch(/^#1 \S+ running \(no summary\)\n$/);
-    expect(await tool('inbox-add', '--content', 'Begin with the lexer')).toBe(
-      'MSG-1 unread Begin with the lexer\n',
-    );
-
-    // 1. Review inbox above, 2. Review tasks above: the prompt holds both.
-    const prompt = await compiled();
-    expect(prompt).toContain(
-      `Session: ${session} | Iteration: #1\nBoard: 0 ready | 0 waiting | 0 completed\n`,
-    );
-    expect(prompt).toContain('## Spec\n> # Spec: parse it\n');
-    expect(prompt).toMatch(/## Inbox\n- \[MSG-1\] \(just now\) Begin with the lexer\n/);
-    expect(await tool('inbox-mark-read', '--id', 'MSG-1')).toBe('MSG-1 read Begin with the lexer\n');
-    expect(await tool('task-add', '--content', 'Write the parser')).toBe(
-      'TAS-1 P2 pending Write the parser\n',
-    );
-    expect(await tool('task-add', '--content', 'Write the lexer', '--priority', '0')).toBe(
-      'TAS-2 P0 pending Write the lexer\n',
-    );
-    expect(await tool('task-depends', '--id', '1', '--depends-on', '2')).toBe(
-      'TAS-1 P2 pending Write the parser (waits for TAS-2, pending)\n',
-    );
-
-    // Steps 2 and 4: pick one ready task, mark it completed.
-    expect(await tool('task-next', '--claim', 'agent-1')).toBe(
-      'TAS-2 P0 in progress Write the lexer (claimed by agent-1)\n',
-    );
-    expect(await tool('task-next', '--claim', 'agent-2')).toBe('no task is ready\n');
-    expect(await tool('task-status', '--id', 'TAS-2', '--status', 'in_progress')).toMatch(
-      /^TAS-2 P0 in progress/,
-    );
-    expect(await tool('note-add', '--content', 'Tokens hold offsets', '--type', 'decision')).toBe(
-      'NOT-1 decision Tokens hold offsets\n',
-    );
-    expect(await tool('task-status', '--id', 'TAS-2', '--status', 'completed')).toMatch(
-      /^TAS-2 P0 completed/,
-    );
-
-    // 7. Write summary, 8. End the iteration.
-    expect(await tool('iteration-summary', '--summary', 'Lexer done')).toMatch(
-      /^#1 \S+ running Lexer done \[TAS-2\]\n$/,
-    );
-    expect(await tool('iteration-complete')).toMatch(/^#1 \S+ complete Lexer done \[TAS-2\]\n$/);
-
-    // 9. End the session: refused while a task is open.
-    const early = await up.cli(['tool', 'session-complete', '--session', session]);
-    expect(early).toMatchObject({ code: 1, stdout: '' });
-    expect(early.stderr).toMatch(/1 task is open: TAS-1 \(pending\).*\(open_tasks\)\n$/);
-
-    await tool('iteration-start');
-    const second = await compiled();
-    expect(second).toContain(`Iteration: #2\nBoard: 1 ready | 0 waiting | 1 completed\n`);
-    expect(second).toMatch(/## Recent Progress\n- #1 \(just now\): Lexer done\n/);
-    expect(second).toContain('## Notes\nDECISION:\n  - [NOT-1] Tokens hold offsets\n');
-    expect(second).toContain('REMAINING:\n  - [P2] [TAS-1] Write the parser\n');
-    expect(second).toContain('COMPLETED:\n  - [P0] [TAS-2] Write the lexer [iteration #1]\n');
-    expect(second).not.toContain('MSG-1');
-    await tool('task-next', '--claim', 'agent-1');
-    await tool('task-status', '--id', 'TAS-1', '--status', 'completed');
-    await tool('iteration-summary', '--summary', 'Parser done');
-    await tool('iteration-complete');
-    expect(await tool('session-complete')).toMatch(/\nstatus +completed\n/);
-
-    const late = await up.cli(['tool', 'task-add', '--session', session, '--content', 'more']);
-    expect(late).toMatchObject({ code: 1, stdout: '' });
-    expect(late.stderr).toMatch(/session-restart first \(session_completed\)\n$/);
-    expect(await tool('session-restart', '--reason', 'One more')).toMatch(/\nstatus +open\n/);
-  });
-
   it('the commands of the workflow in a prompt work in their order, until the session is complete', async () => {
     session = newSession('workflow');
     await tool('session-open', '--goal', 'A parser');
@@ -456,39 +372,5 @@ describe('the exit code', () => {
         /no session is named: give --(name|session) NAME, or set THROUGHLINE_SESSION/,
       );
     }
-  });
-});
-
-describe('options that may be given several times or not at all', () => {
-  it('tool commands take options that repeat or are absent: priority 0, several dependencies, flags and --json', async () => {
-    session = newSession('options');
-    for (const content of ['a', 'b']) await tool('task-add', '--content', content);
-    const added = await tool(
-      'task-add',
-      '--content',
-      'c',
-      '--priority',
-      '0',
-      '--depends-on',
-      '1',
-      'tas-2',
-      '--json',
-    );
-    expect(JSON.parse(added)).toEqual({
-      task: expect.objectContaining({ id: 'TAS-3', priority: 0, depends_on: ['TAS-1', 'TAS-2'] }),
-      sequence: 3,
-    });
-    await tool('iteration-start');
-    await tool('iteration-summary', '--summary', 'x');
-    expect(
-      await tool('iteration-summary', '--summary', 'y', '--replace', '--tasks-worked', '1', '2'),
-    ).toMatch(/ y \[TAS-1, TAS-2\]\n$/);
-    expect(await tool('task-delete', '--id', '2')).toBe('TAS-2 deleted\n');
-    expect(await tool('task-list', '--status', 'remaining')).toMatch(
-      /TAS-3 .* \(waits for TAS-1, pending; TAS-2, missing\)/,
-    );
-    expect(await tool('session-complete', '--force', '--reason', 'enough')).toMatch(
-      /completed_reason +enough\n/,
-    );
   });
 });

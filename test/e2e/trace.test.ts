@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import { TRACE_APPEND_SUBJECT } from '../../src/contracts/request-names.js';
 import { tracesOf } from '../../src/memory/session/session-state.js';
-import { SUMMARY_HEADER } from '../../src/memory/traces/trace-summary.js';
 import { type PreparedPrompt, withPreLlmCompaction } from '../../src/traces.js';
 import { step, steps } from '../memory/traces/compaction-entries.js';
 import { cli } from '../support/cli.js';
@@ -60,57 +59,6 @@ describe('trace.append', () => {
   });
 });
 
-describe('trace.get', () => {
-  const output = (length: number) => Array.from({ length }, (_, index) => String(index % 10)).join('');
-  const noisy = (id: number, length: number) =>
-    step(id, { result: { status: 'SUCCESS', output_summary: output(length) } });
-
-  it('trace.get finds an entry of any event, however many outputs one request brought', async () => {
-    const session = newSession('get');
-    const all = Array.from({ length: 240 }, (_, index) => noisy(index, 3900));
-    const reply = await system.client.appendTrace(session, all);
-    expect(reply.appended).toBe(240);
-    const sequences = await sequencesOf(system, session);
-    expect(sequences.length).toBeGreaterThan(1);
-    expect((await system.client.getTraceEntry(session, 'step-0')).sequence).toBe(sequences[0]);
-    expect((await system.client.getTraceEntry(session, 'step-239')).sequence).toBe(reply.sequence);
-    expect((await system.client.compactTrace(session, 'INT-1')).total).toBe(240);
-  });
-
-  it('trace.get refuses an id that is not there, and names the session', async () => {
-    const session = await sessionWith(1);
-    for (const refused of [
-      system.client.getTraceEntry(session, 'step-9'),
-      system.client.getTraceEntry(session, 'step-1', 'INT-9'),
-    ])
-      await expect(refused).rejects.toMatchObject({
-        code: 'not_found',
-        message: expect.stringContaining(`in session ${session}`),
-      });
-  });
-});
-
-describe('trace.pin', () => {
-  it('trace.pin keeps what an entry says in the summary at once, and once', async () => {
-    const session = await sessionWith(20);
-    await system.client.pinTraceEntry(session, 'step-7');
-    const reply = await system.client.pinTraceEntry(session, 'step-7', 'INT-1');
-    expect(reply.pinned).toEqual({ intent: 'INT-1', id: 'step-7', text: 'wrote part 7' });
-    const { summary, total } = await system.client.compactTrace(session, 'INT-1');
-    expect(summary).toContain('Constraints (1 of 1):\n- wrote part 7\n');
-    expect(total).toBe(20);
-  });
-
-  it('trace.pin refuses an entry that names no intent', async () => {
-    const session = newSession('pin');
-    await system.client.appendTrace(session, [step(1, { intent_id: null })]);
-    await expect(system.client.pinTraceEntry(session, 'step-1')).rejects.toMatchObject({
-      code: 'schema_invalid',
-      message: expect.stringContaining('names no intent'),
-    });
-  });
-});
-
 describe('trace.record', () => {
   it('trace.record stores entries without an answer', async () => {
     const session = newSession('record');
@@ -122,15 +70,6 @@ describe('trace.record', () => {
         '- SUCCESS edit: src/f2.ts | wrote part 2',
       ]);
     });
-  });
-});
-
-describe('trace.compact', () => {
-  it('trace.compact gives the summary from the threshold on, and the entries since', async () => {
-    const reply = await system.client.compactTrace(await sessionWith(41), 'INT-1');
-    expect(reply).toMatchObject({ compacted: { entries: 40, blocks: 2 }, total: 41 });
-    expect(reply.summary?.startsWith(SUMMARY_HEADER)).toBe(true);
-    expect(reply.recent).toEqual(['- SUCCESS edit: src/f41.ts | wrote part 41']);
   });
 });
 
@@ -150,41 +89,6 @@ describe('prompt.compile of a dispatch', () => {
     );
     expect(reply.prompt).not.toContain('src/f1.ts | wrote part 1\n');
   });
-});
-
-describe('prompt.compile of an iteration', () => {
-  it('an iteration prompt starts with the summary', async () => {
-    const session = await sessionWith(20);
-    const iteration = { kind: 'iteration' as const, session };
-    const { summary, compacted } = await system.client.compactTrace(session, 'INT-1');
-    const plain = await system.client.compile(iteration);
-    const reply = await system.client.compile({ ...iteration, ...INTENT });
-    expect(plain.compacted).toBeNull();
-    expect(reply.prompt).toBe(`${summary}\n\n${plain.prompt}`);
-    expect(reply.compacted).toEqual(compacted);
-  });
-});
-
-describe('asOf', () => {
-  it.each(['dispatch', 'iteration'] as const)(
-    'prompts with asOf have the bytes of the past: %s',
-    async (kind) => {
-      const session = newSession('asof');
-      const ask = (asOf?: number) =>
-        system.client.compile({ ...TASK, ...INTENT, session, kind, ...(asOf !== undefined && { asOf }) });
-      const then = [];
-      for (const first of [1, 11, 21, 31, 41]) {
-        await system.client.appendTrace(session, steps(10, first));
-        then.push(await ask());
-      }
-      expect(then.map((reply) => reply.compacted?.entries ?? 0)).toEqual([0, 20, 20, 40, 40]);
-      for (const reply of then) {
-        const now = await ask(reply.sequence);
-        expect(now.prompt).toBe(reply.prompt);
-        expect(now.compacted).toEqual(reply.compacted);
-      }
-    },
-  );
 });
 
 describe('T019: the SDK, end to end', () => {
