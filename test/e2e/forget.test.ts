@@ -3,7 +3,6 @@ import { token } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
-import { SETTLED_MS } from '../../src/services/lifecycle/forget-session.js';
 import { cli } from '../support/cli.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
@@ -32,10 +31,6 @@ describe('a session that is forgotten', () => {
     await system.stop();
     await nats.stop();
   });
-
-  /** Files of messages that hold a text; an index names subjects for two minutes more. */
-  const messageFiles = async (text: string) =>
-    (await filesHolding(nats.storeDir, text)).filter((path) => path.endsWith('.blk'));
 
   test('is in no stream, no bucket and no file, its neighbours are as they were, and one of its name begins at nothing', async () => {
     await furnished(system, 'victim', 'CANARY');
@@ -158,56 +153,6 @@ describe('a session that is forgotten', () => {
 
     expect(await storedText(system)).not.toContain('CANARY');
     expect(await filesHolding(nats.storeDir, 'CANARY')).toEqual([]);
-  });
-
-  test('is erased to the end by any keeper, however late it begins, and results that came since count', async () => {
-    const session = token('halfway', 'session');
-    await furnished(system, session, 'ORPHAN');
-    const lifecycle = await system.ports.openLifecycle();
-    const now = new Date().toISOString();
-    // No keeper erases for as long as this lease lasts.
-    await system.ports.leases.claim('forget', { holder: 'a keeper that was killed', ttlMs: 5000, at: now });
-    const at = new Date(Date.parse(now) - SETTLED_MS).toISOString();
-    await lifecycle.forgetting(session, { at, dispatches: 0, sequence: 0 });
-    await soon(() =>
-      expect(system.client.tools.sessionShow({ session })).rejects.toMatchObject({
-        code: 'session_forgotten',
-      }),
-    );
-    const { sequence } = await publishWire(system.client, 'implementer', session, implemented('1'));
-
-    await soon(async () => {
-      expect(lifecycle.forgotten(session)?.status).toBe('forgotten');
-    });
-
-    lifecycle.close();
-    expect(await storedText(system)).not.toContain('ORPHAN');
-    expect(await filesHolding(nats.storeDir, 'ORPHAN')).toEqual([]);
-    await allDealtWith(system.ports);
-    const { events } = await system.ports.log.read(session, { after: 0, type: 'fact.recorded' });
-    const kept = events.flatMap(({ event }) =>
-      event.type === 'fact.recorded' ? [event.data.dispatch.sequence] : [],
-    );
-    expect(new Set(kept)).toEqual(new Set([sequence]));
-  });
-
-  test('goes with its project, and the learnings of that project as well', async () => {
-    await furnished(system, 'one-of-two', 'MAGPIE', 'parser');
-    await furnished(system, 'two-of-two', 'JACKDAW', 'parser');
-    const ask = (dryRun: boolean) =>
-      system.client.tools.projectForget({ project: 'parser', confirm: 'parser', dryRun });
-    let reply = await ask(false);
-    expect(reply.sessions).toEqual(['one-of-two', 'two-of-two']);
-
-    await soon(async () => {
-      if (reply.state === 'running') reply = await ask(true);
-      expect(reply.state).not.toBe('running');
-    });
-
-    expect(await storedText(system)).not.toMatch(/MAGPIE|JACKDAW|two-of-two/);
-    for (const word of ['MAGPIE', 'JACKDAW']) expect(await filesHolding(nats.storeDir, word)).toEqual([]);
-    expect(await messageFiles('two-of-two')).toEqual([]);
-    expect((await system.client.proposals.list({ project: 'parser' })).proposals).toEqual([]);
   });
 
   test('may be asked for again, and is not asked for by a wrong name', async () => {

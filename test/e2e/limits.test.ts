@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { messageOf, ThroughlineError } from '../../src/contracts/errors.js';
+import { messageOf } from '../../src/contracts/errors.js';
 import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
 import {
   allDealtWith,
@@ -30,17 +30,6 @@ afterAll(async () => {
   await system.stop();
   await nats.stop();
 });
-
-/** The error of a request. */
-async function refusal(work: Promise<unknown>): Promise<ThroughlineError> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof ThroughlineError) return error;
-    throw error;
-  }
-  throw new Error('the request was answered');
-}
 
 describe('the requests of a session', () => {
   it('a session with too many requests in progress is refused with a time to try again, and then let through', async () => {
@@ -81,44 +70,5 @@ describe('the requests of a session', () => {
     await allDealtWith(system.ports);
     expect((await freshState(system, session)).dispatches.current().counts.implementer).toBe(2000);
     expect(await eventsOf(system, other)).toMatchObject([{ event: { data: { dispatch: { sequence } } } }]);
-  });
-});
-
-describe('a size', () => {
-  it('limits the size of a request to what the server takes', async () => {
-    const request = { session: newSession('size'), content: 'x'.repeat(5000) };
-    expect(await refusal(system.client.tools.noteAdd(request))).toMatchObject({
-      code: 'too_large',
-    });
-  });
-
-  it('limits the size of a reply with an error that says what to ask less of', async () => {
-    const session = newSession('size');
-    const { tools } = system.client;
-    for (let each = 0; each < 6; each += 1) await tools.noteAdd({ session, content: 'x'.repeat(800) });
-    await tools.noteAdd({ session, content: 'short', type: 'tip' });
-    const listed = await refusal(tools.noteList({ session }));
-    expect(listed).toMatchObject({ code: 'too_large', details: { limit: MAX_PAYLOAD } });
-    expect(listed.message).toContain('ask for less by its filters');
-    expect((await tools.noteList({ session, type: 'tip' })).notes).toHaveLength(1);
-    const compiled = await refusal(
-      system.client.compile({ session, taskId: '1', taskPrompt: 'x'.repeat(3500) }),
-    );
-    expect(compiled.message).toMatch(
-      /^the reply has \d+ bytes, the limit is 4096: ask for less by maxFacts, maxTokens or a shorter taskPrompt/,
-    );
-  });
-
-  it('limits the size of a dispatch, and keeps it with the limit in its reason', async () => {
-    const session = newSession('size');
-    await publishWire(system.client, 'implementer', session, implemented('1', { summary: 'x'.repeat(2000) }));
-    await allDealtWith(system.ports);
-    expect(await eventsOf(system, session)).toMatchObject([
-      {
-        event: {
-          data: { error: { code: 'too_large', reason: expect.stringMatching(/the limit is 1024$/) } },
-        },
-      },
-    ]);
   });
 });

@@ -7,7 +7,6 @@ import type { NatsPorts } from '../../src/nats/open-nats.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { allRejected } from '../support/all-rejected.js';
 import { type CliResult, startUp, type Up } from '../support/cli.js';
-import { doctor } from '../support/doctor.js';
 import { implemented, newSession, openPorts, reviewed, soon } from '../support/system.js';
 
 /** Rejected results at the command line: seen when they are published, listed, corrected, removed. */
@@ -158,17 +157,6 @@ describe('what the tools show of a task whose last result could not be read', ()
 });
 
 describe('rejected', () => {
-  it('result ls shows those of a session and of a role', async () => {
-    const [one, other] = [newSession('ls'), newSession('ls')];
-    const id = await rejectOne(one);
-    await rejectOne(other);
-    const ls = async (...args: string[]) =>
-      JSON.parse((await rejected('ls', '--json', '-s', one, ...args)).stdout);
-    expect(await ls()).toMatchObject([{ id: Number(id), session: one, code: 'schema_invalid' }]);
-    expect(await ls('--role', 'reviewer')).toEqual([]);
-    expect((await rejected('ls', '--role', 'implementer')).stdout.split('\n').length).toBeGreaterThan(2);
-  });
-
   it.each([
     ['bytes that are not text', Uint8Array.of(0xff, 0xfe, 0, 10, 0xc3, 0x28)],
     ['a text longer than a reply', Buffer.from(`no result ${'ä\u0001'.repeat(150_000)}`)],
@@ -245,14 +233,5 @@ describe('rejected', () => {
       code: 2,
       stderr: expect.stringContaining('--file goes with one result'),
     });
-  });
-
-  it('the doctor warns while there are rejected results', async () => {
-    const check = async () => (await doctor(up.url)).found.find((finding) => finding.check === 'rejected');
-    await rejectOne(newSession('doctor'));
-    expect(await check()).toMatchObject({ level: 'warn', fix: expect.stringContaining('result retry') });
-    const all = await allRejected(ports.rejected);
-    await rejected('rm', ...all.map(({ id }) => String(id)));
-    expect(await check()).toMatchObject({ level: 'ok', message: 'none' });
   });
 });

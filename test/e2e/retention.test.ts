@@ -131,49 +131,6 @@ describe('rules of retention', () => {
     expect(early.ports.lifecycle.archived(token('idle', 'session'))).toBeUndefined();
   });
 
-  it('a session that gets a result between the look and the act is left alone', async () => {
-    await using system = await start();
-    const { client, ports } = system;
-    await published(system, { seen: 'default', raced: 'default', idle: 'default' });
-    await client.tools.retentionSet({ action: 'archive', after: '1d' });
-    const again = async (session: string) => {
-      await publishWire(client, 'implementer', session, implemented('2'));
-      await allDealtWith(ports);
-    };
-    const archiving = await keeper(system, {
-      // So all that comes after the look is younger than the rule.
-      ahead: DAY,
-      changed: ({ reader, archiver }) => ({
-        reader: {
-          load: async (session) => {
-            if (session === 'seen') await again(session);
-            return reader.load(session);
-          },
-        },
-        archiver: {
-          ...archiver,
-          requireCheckpointFits: async (session) => {
-            if (session === 'raced') await again(session);
-          },
-        },
-      }),
-    });
-    await archiving.keeper.tick();
-    expect(archiving.said()).toEqual(['archived idle']);
-    await soon(async () =>
-      expect(await statesOf(system)).toEqual({ seen: 'open', raced: 'open', idle: 'archived' }),
-    );
-  });
-
-  it('rules that say nothing or cannot be are refused', async () => {
-    await using system = await start({ only: ['tools'] });
-    const { tools } = system.client;
-    await expect(tools.retentionSet({ action: 'remove' })).rejects.toMatchObject({ code: 'not_found' });
-    await expect(tools.retentionSet({ action: 'forget' })).rejects.toThrow(/after: give an age/);
-    await expect(tools.retentionSet({ action: 'keep', after: '9d' })).rejects.toThrow(/takes no age/);
-    await expect(tools.retentionSet({ action: 'archive', after: '3 months' })).rejects.toThrow(/such as 90d/);
-  });
-
   it('an operator sets rules, and services that may do no more than their role follow them', async () => {
     await using guarded = await startGuardedNats([
       { name: 'services', role: 'services' },

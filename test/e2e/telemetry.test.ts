@@ -64,15 +64,4 @@ describe('telemetry of compilers that come and go', () => {
     expect([3, 4, 5]).toContain(compiles);
     expect(compiles).toBe(await stored(session));
   });
-
-  it('telemetry of two compilers adds up, while they run and after', async () => {
-    const session = await recorded();
-    await using one = await compiler();
-    await using other = await compiler();
-    await compile(session, 20);
-    expect(await telemetry(session)).toMatchObject({ compilers: 2, compiles: 20 });
-    await Promise.all([one.stop(), other.stop()]);
-    expect(await telemetry(session)).toMatchObject({ compilers: 0, compiles: 20 });
-    expect(Object.keys((await system.ports.telemetry.load(session))?.writers ?? {})).toHaveLength(2);
-  });
 });
