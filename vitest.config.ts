@@ -25,11 +25,11 @@ const PROCESSES = {
 };
 const BUILT = { plugins: [{ name: 'built', enforce: 'pre' as const, resolveId: builtModule }] };
 
-/** The built module for one of `src`, as a test or its support imports it. */
+/** The built module for one of `src`, as a test or its support imports it; the page is bundled and has none. */
 function builtModule(path: string, importer: string | undefined) {
   if (importer === undefined || !path.startsWith('.') || !path.endsWith('.js')) return null;
   const inSource = relative(SOURCE, resolve(dirname(importer), path));
-  return inSource.startsWith('..') ? null : { id: join(BUILD, inSource), external: true };
+  return /^(\.\.|page)\//.test(inSource) ? null : { id: join(BUILD, inSource), external: true };
 }
 
 const inTier = (path: string) => TIER === 'all' || tierOf(path) === TIER;

@@ -1,6 +1,7 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AskError, unauthorized } from './ask.js';
+import { COMMANDS } from './commands.js';
 import { Find } from './components/find.js';
 import { KeyHelp, PageHead, PageHeader } from './components/page-header.js';
 import { Banner, Empty, ErrorBox } from './components/states.js';
@@ -45,7 +46,7 @@ export function App() {
       <Banner />
       <main id="main" ref={main} tabIndex={-1} class={`main main-${at.view}`}>
         {unauthorized.value ? (
-          <Empty title="This browser has no valid token" command="throughline up">
+          <Empty title="This browser has no valid token" command={COMMANDS.up()}>
             <p>Open the URL that the command printed when it started.</p>
           </Empty>
         ) : (

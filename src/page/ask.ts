@@ -4,6 +4,7 @@ import type { LearningInput } from '../contracts/learning-requests.js';
 import type { ReplySubject, ReplyTo } from '../contracts/replies/replies.js';
 import type { LearningRequest, ToolName } from '../contracts/request-names.js';
 import type { ToolInput } from '../contracts/tool-requests.js';
+import { COMMANDS } from './commands.js';
 
 /** Body of a request to a service; the inspector's server forwards it. */
 export type AskBody<Subject extends ReplySubject> = Subject extends `tool.${infer Name extends ToolName}`
@@ -67,7 +68,7 @@ export async function loadMe(): Promise<void> {
 async function request<Reply>(path: string, init: RequestInit): Promise<Reply> {
   const response = await fetch(path, { ...init, credentials: 'same-origin' }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new AskError('offline', 'The inspector cannot be reached. Is `throughline up` still running?');
+    throw new AskError('offline', `The inspector cannot be reached. Is "${COMMANDS.up()}" still running?`);
   });
   const reply: unknown = await response.json().catch(() => undefined);
   unauthorized.value = response.status === 401;

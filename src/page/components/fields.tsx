@@ -265,10 +265,6 @@ export function Command({ text }: { readonly text: string }) {
   );
 }
 
-export function publishCommand(session: string): string {
-  return `throughline publish implementer --session ${session} --file result.json`;
-}
-
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [copied, setCopied] = useState<'no' | 'yes' | 'failed'>('no');
   const copy = async () => {

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type AskError, unauthorized } from '../ask.js';
+import { COMMANDS } from '../commands.js';
 import { connection, reconnect } from '../live.js';
 import type { AskedReply, Pages } from '../use-ask.js';
 import { figure } from '../words.js';
@@ -44,10 +45,10 @@ export function Banner() {
 
 function bannerText(): string | undefined {
   if (unauthorized.value) {
-    return 'This browser has no valid token. Run `throughline open`, or open the URL that `throughline up` printed last.';
+    return `This browser has no valid token. Run "${COMMANDS.openPage()}", or open the URL that "${COMMANDS.up()}" printed last.`;
   }
   if (connection.value === 'no-server') {
-    return 'The inspector cannot be reached: is `throughline up` still running? The page may be out of date; it reconnects by itself.';
+    return `The inspector cannot be reached: is "${COMMANDS.up()}" still running? The page may be out of date; it reconnects by itself.`;
   }
   if (connection.value === 'no-nats') {
     return 'The inspector has lost its NATS server. The page may be out of date; it continues when the server is back.';

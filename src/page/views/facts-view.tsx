@@ -1,7 +1,8 @@
 import '../styles/lists.css';
 import type { FactTag } from '../../contracts/kinds.js';
 import type { FoundFact } from '../../contracts/replies/fact-reply.js';
-import { Button, Clock, FilterField, publishCommand, SelectField, Tag } from '../components/fields.js';
+import { COMMANDS } from '../commands.js';
+import { Button, Clock, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { FactPanel } from '../facts/fact-panel.js';
@@ -164,7 +165,7 @@ function FactRow(props: {
 function NoFacts({ session, filtered }: { readonly session: string; readonly filtered: boolean }) {
   if (!filtered) {
     return (
-      <Empty title="This session has no facts yet" command={publishCommand(session)}>
+      <Empty title="This session has no facts yet" command={COMMANDS.publish(session)}>
         Each result becomes facts: files, tests, findings, decisions. Publish the first one.
       </Empty>
     );

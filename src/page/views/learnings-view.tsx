@@ -1,6 +1,7 @@
 import '../styles/lists.css';
 import type { LearningReply } from '../../contracts/replies/learning-reply.js';
 import { ask } from '../ask.js';
+import { COMMANDS } from '../commands.js';
 import { mayAct, useWork } from '../components/act.js';
 import { Ago, Button, FilterField, SelectField, Tag, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
@@ -65,8 +66,6 @@ export function LearningsView({ params }: GlobalViewProps) {
   );
 }
 
-const PROPOSE = 'throughline learning propose "Run the linter before you hand in"';
-
 /** The pending proposals, each with the buttons that decide on it. */
 function Proposals({ project }: { readonly project: string | undefined }) {
   const listed = usePages('proposal.list', { project, status: 'pending', limit: 100 }, 'event:learning');
@@ -75,7 +74,7 @@ function Proposals({ project }: { readonly project: string | undefined }) {
     <AskedView asked={listed} what="proposals">
       {({ total, rulesPaused }) =>
         proposals.length === 0 ? (
-          <Empty title="Nothing to review" command={PROPOSE}>
+          <Empty title="Nothing to review" command={COMMANDS.propose(project)}>
             <p>Proposals come from notes, from fixes that reviews require repeatedly, and from people.</p>
           </Empty>
         ) : (
@@ -184,7 +183,7 @@ function Learnings(props: { readonly project: string | undefined; readonly id: s
     <AskedView asked={listed} what="learnings">
       {({ total }) =>
         learnings.length === 0 ? (
-          <Empty title="No learnings yet" command={PROPOSE}>
+          <Empty title="No learnings yet" command={COMMANDS.propose(props.project)}>
             <p>An accepted proposal reaches the prompts of all later sessions of the project.</p>
           </Empty>
         ) : (

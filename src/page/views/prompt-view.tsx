@@ -1,7 +1,8 @@
 import '../styles/prompt.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
-import { CopyButton, publishCommand, Tag } from '../components/fields.js';
+import { COMMANDS } from '../commands.js';
+import { CopyButton, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, CardHead, Empty, ErrorBox } from '../components/states.js';
 import { StackedBar } from '../components/table.js';
@@ -49,7 +50,7 @@ export function PromptView({ session, params }: SessionViewProps) {
       </PageHead>
       {known.error === undefined ? null : <ErrorBox error={known.error} />}
       {known.newest === 0 ? (
-        <Empty title="This session has no events yet" command={publishCommand(session)}>
+        <Empty title="This session has no events yet" command={COMMANDS.publish(session)}>
           A prompt is compiled from results and commands. Publish the first result.
         </Empty>
       ) : (

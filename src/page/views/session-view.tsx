@@ -2,8 +2,9 @@ import '../styles/session.css';
 import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
 import { ask } from '../ask.js';
+import { COMMANDS } from '../commands.js';
 import { Actions, mayAct, SendForm } from '../components/act.js';
-import { Ago, Button, publishCommand, SelectField, Tag } from '../components/fields.js';
+import { Ago, Button, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, CardHead, Empty } from '../components/states.js';
 import { navigate, type SessionViewProps, sessionHref, viewHref } from '../route.js';
@@ -25,10 +26,7 @@ export function SessionView({ session }: SessionViewProps) {
         return view.sequence === 0 || lists === undefined ? (
           <>
             <PageHead title={session} />
-            <Empty
-              title="No session has this name"
-              command={`throughline task add --session ${session} "The first task"`}
-            >
+            <Empty title="No session has this name" command={COMMANDS.addTask(session)}>
               See <a href={viewHref('sessions')}>the sessions that exist</a>. A first task, result or goal
               begins this one:
             </Empty>
@@ -108,7 +106,7 @@ function Columns(props: { readonly session: string; readonly status: Status; rea
           remark={`${view.board.remaining + view.board.in_progress + view.board.blocked} open of ${view.board.total}`}
           empty={{
             title: 'No tasks on the board',
-            command: `throughline task add --session ${session} "…"`,
+            command: COMMANDS.addTask(session),
           }}
           more={leftOut.board}
           items={ordered(board).map((task) => <BoardRow key={task.id} session={session} task={task} />)}
@@ -125,7 +123,7 @@ function Columns(props: { readonly session: string; readonly status: Status; rea
           remark={run && `${run.totals.completed} completed of ${run.totals.total}`}
           empty={{
             title: 'No plan tasks',
-            command: `throughline init --session ${session} --tasks tasks.md`,
+            command: COMMANDS.followPlan(session),
           }}
           note={<PlanNote plan={run} />}
           more={leftOut.plan}
@@ -136,7 +134,7 @@ function Columns(props: { readonly session: string; readonly status: Status; rea
         <Column
           title="Results"
           remark={counted(tasks.length, 'task')}
-          empty={{ title: 'No results yet', command: publishCommand(session) }}
+          empty={{ title: 'No results yet', command: COMMANDS.publish(session) }}
           items={tasks
             .toReversed()
             .map((each) => <ResultRow key={each.task} session={session} listed={each} />)}
@@ -148,7 +146,7 @@ function Columns(props: { readonly session: string; readonly status: Status; rea
           remark={lists.iterations.length}
           empty={{
             title: 'No iterations yet',
-            command: `throughline tool iteration-start --session ${session}`,
+            command: COMMANDS.startIteration(session),
             text: 'A run that starts agents in a loop begins an iteration each time:',
           }}
           more={leftOut.iterations}
@@ -159,7 +157,7 @@ function Columns(props: { readonly session: string; readonly status: Status; rea
           remark={lists.notes.length}
           empty={{
             title: 'No notes yet',
-            command: `throughline note add --session ${session} "The CI machine has no docker"`,
+            command: COMMANDS.addNote(session),
             text: 'Information for later agents:',
           }}
           more={leftOut.notes}
@@ -173,7 +171,7 @@ function Columns(props: { readonly session: string; readonly status: Status; rea
           remark={counted(view.unread, 'unread', 'unread')}
           empty={{
             title: 'No messages',
-            command: `throughline inbox add --session ${session} "Please look at the build first"`,
+            command: COMMANDS.sendMessage(session),
             text: 'A message to the next agent:',
           }}
           more={leftOut.messages}

@@ -2,6 +2,7 @@ import '../styles/session.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
 import { type AskBody, ask } from '../ask.js';
+import { COMMANDS } from '../commands.js';
 import { Ago, Button, FilterField, SelectField, Tag, TypedField } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
@@ -197,7 +198,7 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
 function NoSessions({ filtered }: { readonly filtered: boolean }) {
   if (!filtered) {
     return (
-      <Empty title="No sessions yet" command="throughline session open demo --goal &quot;A first try&quot;">
+      <Empty title="No sessions yet" command={COMMANDS.openSession()}>
         A session begins with its first result, task or goal. This command creates an empty session:
       </Empty>
     );

@@ -1,7 +1,8 @@
 import '../styles/timeline.css';
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Button, FilterField, publishCommand, Toggle } from '../components/fields.js';
+import { COMMANDS } from '../commands.js';
+import { Button, FilterField, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, ErrorBox, Loading } from '../components/states.js';
 import { WindowedList } from '../components/table.js';
@@ -186,7 +187,7 @@ function NoEntries(props: { readonly session: string; readonly filter: TimelineF
   const { session, filter } = props;
   if (filter.kinds.length === 0 && filter.task === '' && !filter.failed && filter.at === undefined) {
     return (
-      <Empty title="Nothing has happened in this session" command={publishCommand(session)}>
+      <Empty title="Nothing has happened in this session" command={COMMANDS.publish(session)}>
         Each result, command, trace and prompt appears here immediately. Publish a first result:
       </Empty>
     );

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../../scripts/docs/pages.js';
+import { connectThroughline } from '../../src/index.js';
+import { COMMANDS } from '../../src/page/commands.js';
+import { startUp, type Up } from '../support/cli.js';
+import { argumentsOf } from '../support/documented-commands.js';
+import { TASKS_MD } from '../support/runs.js';
+import { implemented, soon } from '../support/system.js';
+
+/** The commands that the inspector's page shows, run as it shows them. */
+
+const PAGE = join(ROOT, 'src/page');
+
+let folder: string;
+let up: Up;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'throughline-page-'));
+  await writeFile(join(folder, 'tasks.md'), TASKS_MD);
+  await writeFile(join(folder, 'result.json'), JSON.stringify(implemented('1')));
+  up = await startUp({}, folder);
+});
+afterAll(async () => {
+  await up.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const { up: start, openPage, showRejected, ...others } = COMMANDS;
+const run = (line: string) => up.cli(argumentsOf(line)[0] ?? [], { cwd: folder });
+
+describe('the commands of the page', () => {
+  it.each(Object.entries(others))('the page shows a command that runs: %s', async (_, command) => {
+    const { code, stdout, stderr } = await run(command('demo'));
+    expect({ code, stdout, stderr }).toMatchObject({ code: 0, stdout: expect.stringMatching(/./) });
+  });
+
+  it('the command of a rejected result shows it', async () => {
+    await using client = await connectThroughline({ url: up.url });
+    await client.publishText('demo', 'implementer', '{"status":"completed"}');
+    const newest = async () => (await client.tools.rejectedList({})).rejected[0]?.id;
+    await soon(async () => expect(await newest()).toBeDefined());
+    const { stdout } = await run(showRejected((await newest()) ?? 0));
+    expect(stdout).toContain('{"status":"completed"}');
+  });
+
+  // They start a server, or a browser: test/e2e/cli.test.ts.
+  it.each([start(), openPage()])('the page names a command that exists: %s', async (line) => {
+    expect((await run(`${line} --help`)).stdout).toContain(`Usage: ${line} `);
+  });
+
+  it('the page has its commands from one list', () => {
+    const files = readdirSync(PAGE, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /\.tsx?$/.test(file),
+    );
+    expect(files.length).toBeGreaterThan(30);
+    const others = files.filter((file) => file !== 'commands.ts');
+    expect(
+      others.filter((file) => /\bthroughline [a-z]/.test(readFileSync(join(PAGE, file), 'utf8'))),
+    ).toEqual([]);
+  });
+});
