@@ -27,7 +27,7 @@ A package manager installs them in \`node_modules/throughline/schemas/\`; \`impo
 - Unknown fields are allowed in every schema. A service rejects them in requests and ignores them in results. Ignore unknown fields
   and words of replies and events: a later version may add some.
 - A result that does not fit its schema is [repaired](results.md#repairs) where possible.
-- The TypeScript client validates replies and throws \`reply_invalid\`. With \`checkReplies: false\` it loads no schema.
+- Each reply carries its version in the header \`Throughline-Reply-Version\`. The TypeScript client throws \`reply_invalid\` for another version than its own.
 
 | name | what it describes |
 |---|---|

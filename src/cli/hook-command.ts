@@ -124,7 +124,7 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     const { openClient } = await import('./open-client.js');
     const autostart = async () => (await import('./detached-up.js')).startUserServer(known);
     const mayStart = server.kind === 'own' && known.autostart === '1';
-    return openClient({ config: known, server, ...(mayStart && { autostart }) }, { checkReplies: false });
+    return openClient({ config: known, server, ...(mayStart && { autostart }) });
   };
   const text = await input.whole;
   if (text === '') return give(`the input is empty, or larger than ${MAX_INPUT} bytes: it is left out`);

@@ -18,14 +18,12 @@ const NAME = 'throughline cli';
 export interface Opening {
   /** Connection attempts; one by default. */
   readonly tries?: Persistence;
-  /** Default true. A command that must start fast loads no schemas: it shows what it is told. */
-  readonly checkReplies?: boolean;
 }
 
 /** Connects as a client of the services. What the connection reports is said once, by the request that fails. */
 export async function openClient(
   cli: Pick<Cli, 'server' | 'config' | 'autostart'>,
-  { tries, checkReplies = true }: Opening = {},
+  { tries }: Opening = {},
 ): Promise<ThroughlineClient> {
   const { access } = cli.config;
   const connection = await started(cli, (url) => {
@@ -39,17 +37,16 @@ export async function openClient(
       });
     return tries === undefined ? connecting() : keepTrying(connecting, tries);
   });
-  return clientOn(connection, cli.config, checkReplies);
+  return clientOn(connection, cli.config);
 }
 
-function clientOn(connection: NatsConnection, config: Config, checkReplies: boolean): ThroughlineClient {
+function clientOn(connection: NatsConnection, config: Config): ThroughlineClient {
   const { requestTimeoutMs, afterTimeoutMs, env } = config;
   // A request with `after` is answered only when the wait is over.
   const timeoutMs = requestTimeoutMs + afterTimeoutMs;
   const trace = inheritedTrace(env);
   return new ThroughlineClient(natsTransport(connection, requestTimeoutMs, { trace: () => trace }), {
     timeoutMs,
-    checkReplies,
   });
 }
 
@@ -83,7 +80,7 @@ export async function openWatchedClient(cli: Cli): Promise<WatchedClient> {
     if (own !== undefined && !connection.isClosed()) throw hangs(own.pid);
     return false;
   };
-  return { client: clientOn(connection, cli.config, true), isAlive };
+  return { client: clientOn(connection, cli.config), isAlive };
 }
 
 /** Connects. What the connection reports is said once, by what fails. */

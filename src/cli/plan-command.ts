@@ -15,14 +15,13 @@ import { atTerminal, canAsk } from './output.js';
 import { addFields, shapeOf } from './request-command.js';
 import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { planLines, problemLine } from './show-plan.js';
-import { WATCH, watchText } from './signals.js';
 import { shownStatus } from './status-command.js';
 
-interface FollowOptions extends Flags<'push' | 'json' | 'watch'>, Texts<'session' | 'spec' | 'goal'> {
+interface FollowOptions extends Flags<'push' | 'json'>, Texts<'session' | 'spec' | 'goal'> {
   readonly settings?: Record<string, unknown>;
 }
 
-type ShowOptions = Flags<'json' | 'watch'> & Texts<'task'>;
+type ShowOptions = Flags<'json'> & Texts<'task'>;
 
 export function planCommand(program: Command): void {
   const plan = program
@@ -55,7 +54,6 @@ function addFollow(plan: Command): void {
       'send the text of the file, and of the requirements.md or spec.md beside it: for a service that cannot read them',
     )
     .option('--json', 'print the reply as JSON')
-    .option('-w, --watch', 'read the file again when it changes, and show it each time, until Ctrl-C')
     .examples(
       'throughline plan follow -s demo',
       'throughline plan follow specs/parser/tasks.md -s demo --spec parser --goal "A parser"',
@@ -68,31 +66,17 @@ function addFollow(plan: Command): void {
       const spec = options.spec === undefined ? '' : ` --spec ${shellWord(options.spec)}`;
       const again = `throughline plan follow -s ${session}${spec}${options.push ? ' --push' : ''}`;
       const tasks = file ?? (await usualPlan(again));
-      const init = async () => {
-        const named = options.spec ?? (options.push ? specNameOf(resolve(tasks)) : undefined);
-        const source = options.push ? pushed(tasks) : { tasksPath: resolve(tasks) };
-        const request = { session, spec: named, goal, settings, ...source };
-        return withClient(cli, (client) => client.initRun(request)).catch(async (error: unknown) => {
+      const named = options.spec ?? (options.push ? specNameOf(resolve(tasks)) : undefined);
+      const source = options.push ? pushed(tasks) : { tasksPath: resolve(tasks) };
+      const request = { session, spec: named, goal, settings, ...source };
+      const reply = await withClient(cli, (client) => client.initRun(request)).catch(
+        async (error: unknown) => {
           throw options.push
             ? asTyped(error, tasks)
             : await withFix(asTyped(error, tasks), tasks, `${again} ${shellWord(tasks)} --push`);
-        });
-      };
-      let version = await versionOf(tasks);
-      const reply = await init();
-      if (!json) {
-        for (const each of reply.problems) note(`-- ${problemLine(each)}`);
-      }
-      if (options.watch) {
-        const show = async () => {
-          const now = await versionOf(tasks);
-          // A file that the service reads itself is read again with each status.
-          if (now !== version && options.push) await init();
-          version = now;
-          return shownStatus(cli, await withClient(cli, (client) => client.runStatus(session)), json);
-        };
-        return watchText(cli, show, !json);
-      }
+        },
+      );
+      if (!json) for (const each of reply.problems) note(`-- ${problemLine(each)}`);
       out(shownStatus(cli, reply, json), coloured(cli));
     });
 }
@@ -141,22 +125,17 @@ function addShow(plan: Command): void {
   );
   show
     .option('--json', 'print the reply as JSON')
-    .option(...WATCH)
     .examples(
       'throughline plan show demo',
       'throughline plan show demo --status blocked',
       'throughline plan show demo --task 2.1 --json',
     )
-    .action(async (_: string | undefined, { task: id, json = false, watch }: ShowOptions) => {
+    .action(async (_: string | undefined, { task: id, json = false }: ShowOptions) => {
       const { cli, session } = await sessionFor(show);
       const request = { session, ...(id !== undefined && { id }), ...fieldsIn() };
-      const shown = async () => {
-        const reply = await withClient(cli, (client) => client.requestTool('plan-show', request));
-        requireEvents(session, reply.sequence);
-        return json ? JSON.stringify(reply) : planLines(reply).join('\n');
-      };
-      if (watch) return watchText(cli, shown, !json);
-      out(await shown());
+      const reply = await withClient(cli, (client) => client.requestTool('plan-show', request));
+      requireEvents(session, reply.sequence);
+      out(json ? JSON.stringify(reply) : planLines(reply).join('\n'));
     });
 }
 
@@ -211,10 +190,4 @@ async function asked(found: readonly string[]): Promise<string | undefined> {
       if (chosen !== undefined) return chosen;
     }
   });
-}
-
-/** Another one after each change of a file. */
-async function versionOf(path: string): Promise<string> {
-  const { mtimeMs, size, ino } = await stat(path).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }));
-  return `${mtimeMs} ${size} ${ino}`;
 }

@@ -109,22 +109,17 @@ export function promptCommand(program: Command): void {
       const { cli, session } = await sessionFor(command, false);
       if (options.diff !== undefined) return printDiff(cli, session, options.diff, options.json);
       const request = await requestOf(session, options);
-      const reply = await withClient(
-        cli,
-        async (client) => {
-          const compiled = await client.compile(request).catch(async (error: unknown) => {
-            // A name that is wrong explains more than a text that is missing.
-            if (options.new !== true && codeOf(error) === 'schema_invalid')
-              requireEvents(session, (await client.tools.timelineList({ session, limit: 1 })).sequence);
-            throw error;
-          });
-          const isBegun = compiled.sequence > 0 || options.kind === 'session-start';
-          if (!isBegun && options.new !== true)
-            throw noSuchSession(session, '--new compiles its first prompt');
-          return compiled;
-        },
-        { checkReplies: false },
-      );
+      const reply = await withClient(cli, async (client) => {
+        const compiled = await client.compile(request).catch(async (error: unknown) => {
+          // A name that is wrong explains more than a text that is missing.
+          if (options.new !== true && codeOf(error) === 'schema_invalid')
+            requireEvents(session, (await client.tools.timelineList({ session, limit: 1 })).sequence);
+          throw error;
+        });
+        const isBegun = compiled.sequence > 0 || options.kind === 'session-start';
+        if (!isBegun && options.new !== true) throw noSuchSession(session, '--new compiles its first prompt');
+        return compiled;
+      });
       if (options.json) return out(JSON.stringify(reply));
       outForAgent(reply.prompt);
       note(summary(reply));

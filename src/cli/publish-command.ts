@@ -133,7 +133,7 @@ async function publishing(
   const onWaiting = waitingNote(leftMs);
   const connected = (client: ThroughlineClient) => publish(client, { timeoutMs: leftMs(), onWaiting });
   try {
-    return await withClient(cli, connected, { tries: { timeoutMs, onWaiting }, checkReplies: false });
+    return await withClient(cli, connected, { tries: { timeoutMs, onWaiting } });
   } catch (fault) {
     throw withWayOut(fault);
   }

@@ -24,11 +24,10 @@ import {
   TIMELINE_HEADINGS,
   timelineCells,
 } from './show-reply.js';
-import { WATCH, watchText } from './signals.js';
 import { noteOtherServer } from './team-command.js';
 import { unsentText } from './unsent-command.js';
 
-type StatusOptions = Flags<'json' | 'watch'> & Texts<'session' | 'task'>;
+type StatusOptions = Flags<'json'> & Texts<'session' | 'task'>;
 
 interface Shown {
   readonly text: string;
@@ -46,33 +45,18 @@ export function statusCommand(program: Command): void {
     )
     .option('-t, --task <id>', 'show the ledger of this task, of the board or the plan')
     .addOption(new Option('--json', 'print the reply as JSON; with --task its entries'))
-    .option(...WATCH)
-    .examples(
-      'throughline status',
-      'throughline status demo',
-      'throughline status demo --task 2.1',
-      'throughline status demo --watch',
-    )
+    .examples('throughline status', 'throughline status demo', 'throughline status demo --task 2.1')
     .action(async (argument: string | undefined, options: StatusOptions, command: Command) => {
       const cli = cliOf(command);
-      const { task, json = false, watch } = options;
+      const { task, json = false } = options;
       const named = argument ?? options.session ?? cli.config.session;
       const isWhole = named === undefined && task === undefined && !hasProjectFile(process.cwd());
       const session = isWhole ? undefined : await usualSession(cli, command);
-      const show = (): Promise<Shown> =>
-        session === undefined
-          ? installation(cli, json)
-          : withClient(cli, (client) =>
-              task === undefined ? runOf(cli, client, session, json) : ledgerOf(client, session, task, json),
-            );
-      if (watch) {
-        const joined = async () => {
-          const { text, remark } = await show();
-          return [text, remark ?? ''].filter((each) => each !== '').join('\n');
-        };
-        return watchText(cli, joined, !json);
-      }
-      const { text, remark } = await show();
+      const { text, remark } = await (session === undefined
+        ? installation(cli, json)
+        : withClient(cli, (client) =>
+            task === undefined ? runOf(cli, client, session, json) : ledgerOf(client, session, task, json),
+          ));
       if (text !== '') out(text, coloured(cli));
       if (remark !== undefined) note(remark);
       if (!json && session === undefined) await noteOtherServer(cli);

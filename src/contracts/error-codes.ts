@@ -247,7 +247,7 @@ export const ERROR_TEXTS = {
     fix: 'add --help to the command for its options and an example',
   },
   reply_invalid: {
-    about: 'a service answered what this version of the client cannot read',
+    about: 'a service answered in a version that this client cannot read',
     cause: 'client and services have different versions',
     fix: 'use the same version on both sides',
   },

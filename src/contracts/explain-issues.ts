@@ -112,7 +112,7 @@ function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   return insideOf(schema).flatMap((inner) => namesAt(inner, path));
 }
 
-export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;

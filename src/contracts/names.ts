@@ -100,6 +100,10 @@ export function isOwnSubject(subject: string): boolean {
   return first.startsWith('$') || OWN_NAMESPACES.has(first);
 }
 
+/** The version of the replies of services, which a client of another version refuses, and its header. */
+export const REPLY_VERSION = '1';
+export const REPLY_VERSION_HEADER = 'Throughline-Reply-Version';
+
 export const HEADERS = {
   errorCode: 'Throughline-Error-Code',
   errorReason: 'Throughline-Error-Reason',

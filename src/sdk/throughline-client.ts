@@ -6,7 +6,7 @@ import type { LearningInput } from '../contracts/learning-requests.js';
 import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, scopedRequest, token } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { LearningReply } from '../contracts/replies/learning-reply.js';
-import type { ReplySubject, ReplyTo, ToolReply } from '../contracts/replies/replies.js';
+import type { ToolReply } from '../contracts/replies/replies.js';
 import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-reply.js';
 import type {
   TraceAppended,
@@ -44,15 +44,10 @@ import {
 } from './persistent-publish.js';
 import { type WatchedEvent, type WatchInput, watchSession } from './watch-session.js';
 
-/** Timeouts and checks of a client. */
+/** Timeouts of a client. */
 export interface ClientOptions {
   /** Timeout of requests, in milliseconds. Also limits the wait for a prompt with `after`. Default 10 000. */
   readonly timeoutMs?: number;
-  /**
-   * Validates replies by their schemas; an unreadable one is the error `reply_invalid`. Default: true. Without it no
-   * schema is loaded, which helps short-lived processes.
-   */
-  readonly checkReplies?: boolean;
 }
 
 /** Share of the timeout that a service may wait for the result named in `after`. */
@@ -66,7 +61,6 @@ const AFTER_SHARE = 0.8;
 export class ThroughlineClient {
   readonly #transport: ClientTransport;
   readonly #timeoutMs: number;
-  readonly #checkReplies: boolean;
   readonly #closing = new AbortController();
   /** Tasks, notes, inbox, iterations and the session itself: one method per tool. */
   readonly tools: Tools;
@@ -79,7 +73,6 @@ export class ThroughlineClient {
     // One listener per waiting result.
     setMaxListeners(0, this.#closing.signal);
     this.#timeoutMs = options.timeoutMs ?? 10_000;
-    this.#checkReplies = options.checkReplies ?? true;
     this.tools = createTools((name, input) => this.requestTool(name, input));
     const { learnings, proposals } = createLearnings((subject, input) =>
       this.requestLearning(subject, input),
@@ -137,29 +130,14 @@ export class ThroughlineClient {
   /** Requests the next prompt. The reply has the kind of the request. */
   async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
     const waiting = request.after === undefined ? {} : { afterTimeoutMs: this.#afterTimeoutMs };
-    return this.#compiled(COMPILE_SUBJECT, { ...waiting, ...request });
+    return this.#reply<CompileReplyTo<Request>>(COMPILE_SUBJECT, { ...waiting, ...request });
   }
 
   /** Compiles a prompt as of the event at `asOf`. It is neither counted nor kept, so read-only users may request it. */
   async compilePast<Request extends CompileRequestInput & { readonly asOf: number }>(
     request: Request,
   ): Promise<CompileReplyTo<Request>> {
-    return this.#compiled(PAST_PROMPT_SUBJECT, request);
-  }
-
-  async #compiled<Request extends CompileRequestInput>(
-    subject: typeof COMPILE_SUBJECT | typeof PAST_PROMPT_SUBJECT,
-    request: Request,
-  ): Promise<CompileReplyTo<Request>> {
-    const reply = await this.#reply(subject, request);
-    const kind = request.kind ?? 'dispatch';
-    if (reply.kind !== kind)
-      throw new ThroughlineError(
-        'reply_invalid',
-        `a request for kind ${kind} was answered with kind ${reply.kind}`,
-      );
-    // The kind is unknown here.
-    return reply as CompileReplyTo<Request>;
+    return this.#reply<CompileReplyTo<Request>>(PAST_PROMPT_SUBJECT, request);
   }
 
   /** Calls a tool by its name, with unchecked input; `tools` has a typed method for each. */
@@ -234,12 +212,9 @@ export class ThroughlineClient {
     return this.#transport.request(subject, body, this.#timeoutMs);
   }
 
-  async #reply<Subject extends ReplySubject>(subject: Subject, body: object): Promise<ReplyTo<Subject>> {
-    const answered = this.request(scopedRequest(subject, body), body);
-    if (!this.#checkReplies) return (await answered) as ReplyTo<Subject>;
-    // Schemas load while the service works.
-    const [reply, { checkedReply }] = await Promise.all([answered, loadChecks()]);
-    return checkedReply(subject, reply);
+  /** The reply has the type that its schema gives: services of the same version answer so, and others are refused. */
+  async #reply<Reply>(subject: string, body: object): Promise<Reply> {
+    return (await this.request(scopedRequest(subject, body), body)) as Reply;
   }
 
   /** Stops publishing results that wait for a PubAck. */
@@ -251,11 +226,6 @@ export class ThroughlineClient {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
-}
-
-/** Loaded with the first reply. */
-function loadChecks() {
-  return import('../contracts/replies/replies.js');
 }
 
 /**

@@ -342,9 +342,9 @@ function runsOf(leaf: Leaf): string[][] {
 /** Those that a test cannot run to their end in this process. All others must come to their work. */
 const NOT_RUN: ReadonlySet<string> = new Set(['up', 'admin serve', 'work', 'mcp', 'open']);
 
-/** `--raw` is asked for by those who want the bytes, and `--watch` shows the same until it is told to stop. */
+/** `--raw` is asked for by those who want the bytes. */
 function isFlag({ required, optional, long = '' }: Option): boolean {
-  return !required && !optional && !['--raw', '--watch', '--follow', '--all'].includes(long);
+  return !required && !optional && !['--raw', '--follow', '--all'].includes(long);
 }
 
 describe('hostile text', () => {

@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectThroughline } from '../../src/index.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
-import { BIN, cleanEnv, startUp, type Up } from '../support/cli.js';
+import { startUp, type Up } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
-import { runReplyOf, TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
+import { runReplyOf, TASKS_MD, type TasksFolder, tasksFolder } from '../support/runs.js';
 import { implemented, newSession, publishWire, reviewed, soon } from '../support/system.js';
 
 let folder: TasksFolder;
@@ -34,32 +33,6 @@ async function projectOf(name: string, ...plans: readonly string[]): Promise<str
   }
   return root;
 }
-
-/** A command that runs until Ctrl-C, and what it has printed. */
-function watching(args: readonly string[], cwd = folder.path) {
-  const child = spawn(process.execPath, [BIN, ...args], {
-    env: cleanEnv({ NATS_URL: up.url }),
-    stdio: ['ignore', 'pipe', 'pipe'],
-    cwd,
-  });
-  let stdout = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    stdout += chunk;
-  });
-  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
-  return {
-    shows: (text: string | RegExp) => soon(() => expect(stdout).toMatch(text)),
-    async interrupt() {
-      child.kill('SIGINT');
-      return exited;
-    },
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
-}
-
 const PLAN = TASKS_MD.replace('[ ] 2.2', '[!] 2.2').concat('- [ ] 4. Write a printer\n- [ ] 4. Again\n');
 
 describe('plan', () => {
@@ -133,43 +106,6 @@ describe('plan', () => {
     await up.cli(['plan', 'follow', '-s', session, path]);
     expect((await client.tools.taskNext({ session, claim: 'other' })).plan?.id).toBe('2.2');
     expect(await up.cli(['plan', 'unfollow', newSession('nothing')])).toMatchObject({ code: 3 });
-  });
-});
-
-describe('--watch', () => {
-  it('plan show --watch and status --watch follow as well', async () => {
-    const session = newSession('watch');
-    await client.initRun({ session, spec: 'parser', tasksText: TASKS_MD });
-    await using plan = watching(['plan', 'show', session, '--watch', '--json']);
-    await using ledger = watching(['status', session, '--watch']);
-    await Promise.all([plan.shows(/"next_task_id":"2\.2"/), ledger.shows(/active task: 2\.2/)]);
-    await publishWire(client, 'implementer', session, implemented('2.2'));
-    await Promise.all([
-      plan.shows(/"last_outcome":"implementer_completed"/),
-      ledger.shows(/implementer completed, next: a review/),
-    ]);
-    expect(await Promise.all([plan.interrupt(), ledger.interrupt()])).toEqual([0, 0]);
-  });
-
-  it.each([
-    ['read by the service', []],
-    ['pushed', ['--push']],
-  ])('init --watch reads a file again that is %s', async (_what, more) => {
-    const session = newSession('watch');
-    const path = await folder.write(`${session}.md`, TASKS_MD);
-    await using watched = watching(['plan', 'follow', '-s', session, path, '--watch', ...more]);
-    await watched.shows(/2 of 5 tasks completed/);
-    await folder.write(`${session}.md`, TASKS_MD_LATER);
-    await watched.shows(/3 of 5 tasks completed/);
-    expect(await watched.interrupt()).toBe(0);
-  });
-
-  it('a command with --watch that fails at first ends with its error', async () => {
-    const session = newSession('watch');
-    expect(await up.cli(['status', session, '--watch'])).toMatchObject({
-      code: 3,
-      stderr: expect.stringMatching(/\(not_found\)\n$/),
-    });
   });
 });
 

@@ -32,6 +32,7 @@ import { createPromptCompiler, type PromptCompiler } from '../../src/services/co
 import { Telemetry } from '../../src/services/compiler/telemetry.js';
 import { type ServiceName, serve } from '../../src/services/serve.js';
 import { approximateTokenizer } from '../../src/shared/text.js';
+import { checkingReplies } from './checked-replies.js';
 import { layoutEnv } from './layouts.js';
 import { loggedWarnings } from './logged.js';
 import { type PrivateNats, startPrivateNats, startTestNats, type TestNats } from './nats-server.js';
@@ -85,7 +86,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     });
   try {
     const ports = await serve(nats.url, { config, logger, shutdown }, options.only);
-    const client = await connectThroughline({ url: nats.url });
+    const client = checkingReplies(await connectThroughline({ url: nats.url }));
     shutdown.add('the client', () => client.close());
     return { nats, url: nats.url, config, ports, client, stop, [Symbol.asyncDispose]: stop };
   } catch (fault) {

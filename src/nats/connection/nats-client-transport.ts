@@ -1,7 +1,7 @@
 import { headers, type MsgHdrs, type NatsConnection, ServiceError, type ServiceMsg } from 'nats';
 import { isErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { DISPATCH_STREAM } from '../../contracts/names.js';
+import { DISPATCH_STREAM, REPLY_VERSION, REPLY_VERSION_HEADER } from '../../contracts/names.js';
 import { activeTrace, type TraceHeaders } from '../../engine/monitoring/tracing.js';
 import type { ClientTransport, LiveTransport } from '../../engine/ports/clients.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
@@ -82,6 +82,12 @@ export async function requestJson(
     });
   const failure = ServiceError.toServiceError(message);
   if (failure !== null) throw replyError(message, failure);
+  const version = message.headers?.get(REPLY_VERSION_HEADER) || REPLY_VERSION;
+  if (version !== REPLY_VERSION)
+    throw new ThroughlineError(
+      'reply_invalid',
+      `the service answered ${subject} in version ${version}, and this client reads version ${REPLY_VERSION}: use the same version on both sides`,
+    );
   const reply = jsonOf(message);
   if (reply === undefined)
     throw new ThroughlineError(

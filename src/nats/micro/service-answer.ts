@@ -1,9 +1,9 @@
-import type { NatsConnection, ServiceMsg } from 'nats';
+import { headers, type NatsConnection, type ServiceMsg } from 'nats';
 import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { statusOf, ThroughlineError } from '../../contracts/errors.js';
-import { healthSubject, isToken } from '../../contracts/names.js';
+import { healthSubject, isToken, REPLY_VERSION, REPLY_VERSION_HEADER } from '../../contracts/names.js';
 import { inSpan } from '../../engine/monitoring/tracing.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import { clipText, oneLine } from '../../shared/text.js';
@@ -14,6 +14,9 @@ const MAX_ERROR_TEXT = 500;
 
 /** Errors caused by us or the server, not by the request. */
 const OUR_FAULTS: ReadonlySet<ErrorCode> = new Set(['internal', 'store_full']);
+
+const VERSIONED = headers();
+VERSIONED.set(REPLY_VERSION_HEADER, REPLY_VERSION);
 
 export interface AnswerOptions {
   readonly connection: NatsConnection;
@@ -37,7 +40,7 @@ export async function answer(
     const traced = { subject: message.subject, received: message.headers, traceSessions };
     const reply = JSON.stringify(await inSpan('answer', traced, () => endpoint.handle(request)));
     checkSize(Buffer.byteLength(reply), connection.info?.max_payload, endpoint.lower);
-    message.respond(reply);
+    message.respond(reply, { headers: VERSIONED });
   } catch (thrown) {
     const error = toThroughlineError(thrown, endpoint.name);
     const fields = { endpoint: endpoint.name, ...sessionNamed(request), code: error.code, err: error };

@@ -89,7 +89,7 @@ export function hookPlace(
     async close() {},
   };
   // As the command does.
-  const client = new ThroughlineClient(transport, { checkReplies: false });
+  const client = new ThroughlineClient(transport);
   const config = loadConfig({ THROUGHLINE_SESSION: 'demo', XDG_STATE_HOME: stateDir, ...options.env });
   const spool = spoolOf(stateDir, 'own:1', (line) => lines.push(line));
   const place = {

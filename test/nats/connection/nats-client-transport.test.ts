@@ -1,3 +1,4 @@
+import { headers } from 'nats';
 import { expect, it } from 'vitest';
 import { connectThroughline } from '../../../src/index.js';
 import { plainConnection, startPrivateNats, startTestNats } from '../../support/nats-server.js';
@@ -26,6 +27,22 @@ it('the client transport says in plain words that another service answers', asyn
   });
   await client.close();
   await stranger.close();
+});
+
+it('a reply of another version is refused with both versions', async () => {
+  await using server = await startTestNats();
+  const later = await plainConnection(server.url);
+  const version = headers();
+  version.set('Throughline-Reply-Version', '2');
+  later.subscribe('run.status.>', { callback: (_, message) => message.respond('{}', { headers: version }) });
+  await later.flush();
+  const client = await connectThroughline({ url: server.url });
+  await expect(client.runStatus('demo')).rejects.toMatchObject({
+    code: 'reply_invalid',
+    message: expect.stringMatching(/^the service answered run\.status\.demo in version 2, .* version 1: /),
+  });
+  await client.close();
+  await later.close();
 });
 
 it('the client transport says what to do where no service answers', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ErrorCode, isErrorCode } from '../../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
+import { REPLY_VERSION, REPLY_VERSION_HEADER } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { type RunningService, startService } from '../../../src/nats/micro/micro-service.js';
 import { instancesOf } from '../../../src/nats/micro/service-health.js';
@@ -76,6 +77,11 @@ describe('startService', () => {
   it('a service answers JSON with JSON', async () => {
     const body = { a: [1, 'é😀', null] };
     expect(await ask('echo', JSON.stringify(body))).toEqual({ body });
+  });
+
+  it('a reply carries the version of the replies', async () => {
+    const { headers } = await nats.connection.request('test.echo', '{}', { timeout: 3000 });
+    expect(headers?.get(REPLY_VERSION_HEADER)).toBe(REPLY_VERSION);
   });
 
   it('a service is found by name, with what its endpoints do', async () => {

@@ -1,0 +1,33 @@
+import { describe, expectTypeOf, it } from 'vitest';
+import type { LearningReply } from '../../../src/contracts/replies/learning-reply.js';
+import type { ToolReply } from '../../../src/contracts/replies/replies.js';
+import type { RunStatusReply } from '../../../src/contracts/replies/run-reply.js';
+import type { TraceFound } from '../../../src/contracts/replies/trace-reply.js';
+import type { StoredEntry } from '../../../src/contracts/trace-entry.js';
+import type { ListedLearning } from '../../../src/memory/learnings/learnings-state.js';
+import type { SessionOverview } from '../../../src/memory/session/commands/lifecycle-commands.js';
+import type { TaskView } from '../../../src/memory/session/commands/task-commands.js';
+import type { Iteration } from '../../../src/memory/session/iterations.js';
+import type { InboxMessage, Note } from '../../../src/memory/session/notebook.js';
+import type { PlanView } from '../../../src/memory/session/plan-view.js';
+import type { RunStatus } from '../../../src/memory/session/run-status.js';
+
+describe('the replies of services', () => {
+  it('what services answer has the type that the schema of the reply gives', () => {
+    expectTypeOf<TaskView>().toExtend<ToolReply<'task-add'>['task']>();
+    expectTypeOf<ToolReply<'task-add'>['task']>().toExtend<TaskView>();
+    expectTypeOf<Note>().toExtend<ToolReply<'note-add'>['note']>();
+    expectTypeOf<ToolReply<'note-add'>['note']>().toExtend<Note>();
+    expectTypeOf<InboxMessage>().toExtend<ToolReply<'inbox-add'>['message']>();
+    expectTypeOf<ToolReply<'inbox-add'>['message']>().toExtend<InboxMessage>();
+    expectTypeOf<Iteration>().toExtend<ToolReply<'iteration-start'>['iteration']>();
+    expectTypeOf<ToolReply<'iteration-start'>['iteration']>().toExtend<Iteration>();
+    expectTypeOf<SessionOverview>().toExtend<ToolReply<'session-show'>['session']>();
+    expectTypeOf<ToolReply<'session-show'>['session']>().toExtend<SessionOverview>();
+    expectTypeOf<PlanView>().toExtend<Omit<ToolReply<'plan-show'>, 'sequence'>>();
+    expectTypeOf<ToolReply<'plan-show'>>().toExtend<PlanView>();
+    expectTypeOf<StoredEntry>().toExtend<TraceFound['entry']>();
+    expectTypeOf<RunStatus>().toExtend<Omit<RunStatusReply, 'sequence'>>();
+    expectTypeOf<ListedLearning>().toExtend<LearningReply<'learning.list'>['learnings'][number]>();
+  });
+});
