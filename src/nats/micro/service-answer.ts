@@ -17,6 +17,8 @@ const OUR_FAULTS: ReadonlySet<ErrorCode> = new Set(['internal', 'store_full']);
 
 const VERSIONED = headers();
 VERSIONED.set(REPLY_VERSION_HEADER, REPLY_VERSION);
+/** Bytes of the headers of a reply, which count as part of the message. */
+export const REPLY_HEAD = Buffer.byteLength(`NATS/1.0\r\n${REPLY_VERSION_HEADER}: ${REPLY_VERSION}\r\n\r\n`);
 
 export interface AnswerOptions {
   readonly connection: NatsConnection;
@@ -39,7 +41,7 @@ export async function answer(
     if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
     const traced = { subject: message.subject, received: message.headers, traceSessions };
     const reply = JSON.stringify(await inSpan('answer', traced, () => endpoint.handle(request)));
-    checkSize(Buffer.byteLength(reply), connection.info?.max_payload, endpoint.lower);
+    checkSize(REPLY_HEAD + Buffer.byteLength(reply), connection.info?.max_payload, endpoint.lower);
     message.respond(reply, { headers: VERSIONED });
   } catch (thrown) {
     const error = toThroughlineError(thrown, endpoint.name);

@@ -4,6 +4,7 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { REPLY_VERSION, REPLY_VERSION_HEADER } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { type RunningService, startService } from '../../../src/nats/micro/micro-service.js';
+import { REPLY_HEAD } from '../../../src/nats/micro/service-answer.js';
 import { instancesOf } from '../../../src/nats/micro/service-health.js';
 import { type OpenedNats, startPrivatePorts } from '../../engine/ports/opened.js';
 import { soon } from '../../support/soon.js';
@@ -39,8 +40,8 @@ const HANDLERS: Record<string, (request: unknown) => Promise<unknown>> = {
   'throws-details-without-json': () =>
     Promise.reject(new ThroughlineError('conflict', 'no', { details: { count: 1n } })),
   'gives-nothing': async () => undefined,
-  'gives-just-enough': async () => 'x'.repeat(MAX_PAYLOAD - 2),
-  'gives-too-much': async () => 'x'.repeat(MAX_PAYLOAD - 1),
+  'gives-just-enough': async () => 'x'.repeat(MAX_PAYLOAD - REPLY_HEAD - 2),
+  'gives-too-much': async () => 'x'.repeat(MAX_PAYLOAD - REPLY_HEAD - 1),
   'gives-too-much-in-bytes': async () => '€'.repeat(MAX_PAYLOAD / 2),
 };
 
@@ -173,7 +174,7 @@ describe('startService', () => {
   });
 
   it('a service sends a reply of exactly the largest size', async () => {
-    expect((await ask('gives-just-enough')).body).toHaveLength(MAX_PAYLOAD - 2);
+    expect((await ask('gives-just-enough')).body).toHaveLength(MAX_PAYLOAD - REPLY_HEAD - 2);
   });
 
   it.each([
