@@ -11,7 +11,6 @@ import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { foundInWork, sessionFigures } from '../../memory/session/run-status.js';
 import { withinDeadline } from '../../shared/backoff.js';
-import { dropOldest } from '../../shared/collections.js';
 import { spanMs } from '../../shared/text.js';
 import type { Row, SessionTable } from '../common/session-table.js';
 
@@ -40,10 +39,6 @@ const AT_ONCE = 4;
 const LONGEST_MS = 1500;
 /** Folding may move a session to another page. */
 const MOST_ROUNDS = 3;
-/** Pages that one pass over all sessions selects: who pages through very many then waits for few passes. */
-const PAGES_AHEAD = 50;
-/** Lists whose next pages are kept, the newest last. */
-const MOST_KEPT = 8;
 /** A session is active until it has been idle for this long. */
 const ACTIVE_MS = 86_400_000;
 
@@ -53,8 +48,6 @@ export class SessionList {
   readonly #options: SessionListOptions;
   readonly #folding = new Map<Token, Promise<void>>();
   readonly #turns = new Semaphore(AT_ONCE);
-  /** The pages after a cursor, by the request for the first of them. */
-  readonly #kept = new Map<string, Ahead>();
 
   constructor(options: SessionListOptions) {
     this.#options = options;
@@ -88,42 +81,12 @@ export class SessionList {
     const { table, lifecycle, now } = this.#options;
     const fits = filterOf(asked, now());
     const leaving = new Set(lifecycle.unfinished());
-    const isListed = (row: Row) => {
-      const archived = lifecycle.archived(row.session);
-      if (leaving.has(row.session)) return false;
-      return fits(row, archived !== undefined);
-    };
-    const key = JSON.stringify(asked);
-    let ahead = this.#kept.get(key);
-    if (ahead === undefined) {
-      const selection = new SessionSelection(asked.limit * PAGES_AHEAD, begin, now());
-      for (const row of table.rows())
-        if (isListed(row)) selection.offer(row, asked.brief ? 2 : (row.known?.rank ?? 2));
-      ahead = selection.selected();
+    const selection = new SessionSelection(asked.limit, begin, now());
+    for (const row of table.rows()) {
+      if (leaving.has(row.session) || !fits(row, lifecycle.archived(row.session) !== undefined)) continue;
+      selection.offer(row, asked.brief ? 2 : (row.known?.rank ?? 2));
     }
-    return this.#firstOf(ahead, asked, isListed);
-  }
-
-  /** A session that has left or moved since the selection is left out: one that moved comes at the end of the list. */
-  #firstOf(ahead: Ahead, asked: Asked, isListed: (row: Row) => boolean): Page {
-    const { table } = this.#options;
-    const { best, total, asOf } = ahead;
-    const rows: Row[] = [];
-    let { from } = ahead;
-    for (; from < best.length && rows.length < asked.limit; from += 1) {
-      const { row, place } = best[from] as Selected;
-      const comesLater = row.at !== place.at && place.rank !== MOVED_SINCE;
-      if (!comesLater && table.get(row.session) === row && isListed(row)) rows.push(row);
-    }
-    const last = best[from - 1]?.place;
-    const next = last !== undefined && (from < best.length || ahead.isMore) ? { ...last, asOf } : undefined;
-    // The last page comes from a pass of its own, which finds what has moved since.
-    if (next !== undefined && best.length - from > asked.limit) {
-      const { cursor: _, ...same } = asked;
-      this.#kept.set(JSON.stringify({ ...same, cursor: cursorAt(next) }), { ...ahead, from, isMore: true });
-      dropOldest(this.#kept, MOST_KEPT);
-    }
-    return { rows, total, next };
+    return selection.page();
   }
 
   async #fold(rows: readonly Row[], end: number): Promise<void> {
@@ -248,16 +211,6 @@ interface Selected {
   readonly place: Omit<PagePlace, 'asOf'>;
 }
 
-/** Sessions that come next in a list. */
-interface Ahead {
-  readonly best: readonly Selected[];
-  /** Index of the first that no page has had. */
-  readonly from: number;
-  readonly asOf: number;
-  readonly total: number;
-  readonly isMore: boolean;
-}
-
 /**
  * Selects the next sessions in one pass: stalled sessions first, then those that wait, then the others, newest first.
  *
@@ -303,10 +256,15 @@ class SessionSelection {
     this.#last = this.#best.at(-1)?.place;
   }
 
-  selected(): Ahead {
+  page(): Page {
     this.#cut();
+    const last = this.#best.at(-1)?.place;
     const isMore = this.#after > this.#best.length;
-    return { best: this.#best, from: 0, asOf: this.#asOf, total: this.#total, isMore };
+    return {
+      rows: this.#best.map(({ row }) => row),
+      total: this.#total,
+      next: last !== undefined && isMore ? { ...last, asOf: this.#asOf } : undefined,
+    };
   }
 }
 
