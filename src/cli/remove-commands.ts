@@ -41,8 +41,8 @@ export function addRemove(session: Command): void {
         command: `throughline session rm ${name}`,
         ask: (client, more) => client.tools.sessionForget({ session: name, withLearnings, ...more }),
         name,
-        warns: ({ evidence }) =>
-          evidence > 0 && !withLearnings
+        warns: ({ learnings }) =>
+          learnings > 0 && !withLearnings
             ? ['learnings that were accepted stay, without what names this session']
             : [],
       });
@@ -170,9 +170,7 @@ const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: st
   prompts: ['prompt', 'prompts'],
   telemetry: ['record of telemetry', 'records of telemetry'],
   index: ['index entry', 'index entries'],
-  evidence: ['mention in learnings', 'mentions in learnings'],
-  proposals: ['proposal', 'proposals'],
-  learnings: ['learning', 'learnings'],
+  learnings: ['entry of learnings', 'entries of learnings'],
 };
 
 const KINDS = Object.keys(WORDS) as (keyof StoredCounts)[];

@@ -7,7 +7,7 @@ import { plainConnection, startTestNats, type TestNats } from '../support/nats-s
 
 const NONE = {
   ...{ events: 0, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, telemetry: 0, index: 0 },
-  ...{ evidence: 0, proposals: 0, learnings: 0 },
+  learnings: 0,
 };
 const FOUND = { ...NONE, events: 20, dispatches: 20 };
 const RUNNING = { session: 'k22', state: 'running', found: FOUND };

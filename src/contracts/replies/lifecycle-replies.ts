@@ -46,9 +46,7 @@ const stored = z
     prompts: count('Compiled prompts.'),
     telemetry: count('Records of telemetry.'),
     index: count('Entries of the index of sessions.'),
-    evidence: count('Mentions of sessions as sources of learnings.'),
-    proposals: count('Proposals that only one session supports.'),
-    learnings: count('Learnings to be erased.'),
+    learnings: count('Proposals, learnings and demands of reviews that are erased, or lose a source.'),
   })
   .meta({ id: 'StoredCounts', description: 'How much is stored, by kind.' });
 

@@ -7,16 +7,6 @@ import {
   type Proposal,
 } from './learnings-state.js';
 
-/** Counts of what learnings and proposals lose when a session is forgotten. */
-export interface ForgottenLearnings {
-  /** Results of the session used as evidence, and mentions of it as a source. */
-  evidence: number;
-  /** Proposals that only this session supports, and demands of its reviews. */
-  proposals: number;
-  /** Learnings that only this session supports, if they were to be removed. */
-  learnings: number;
-}
-
 interface Chosen {
   /** Also remove accepted learnings that only the session supports. Otherwise they stay, without naming it. */
   readonly withLearnings: boolean;
@@ -25,33 +15,29 @@ interface Chosen {
 /**
  * Removes a session from a project's state: its evidence, and the proposals that only it supports. An accepted learning
  * belongs to the project: it stays, unless requested, without its source.
+ *
+ * @returns `changed`: how many proposals, learnings and demands of reviews have lost something
  */
 export function withoutSession(
   state: LearningState,
   session: string,
   { withLearnings }: Chosen,
-): { readonly state: LearningState; readonly forgotten: ForgottenLearnings } {
-  const forgotten: ForgottenLearnings = { evidence: 0, proposals: 0, learnings: 0 };
+): { readonly state: LearningState; readonly changed: number } {
   const rest: LearningState = { ...emptyLearnings(state.project), lastEventAt: state.lastEventAt };
+  let changed = 0;
+  const others = (evidence: Proposal['evidence']) => evidence.filter((each) => each.session !== session);
   const clean = <Said extends Proposal | Learning>(said: Said): Said => {
-    const evidence = said.evidence.filter((each) => each.session !== session);
+    const evidence = others(said.evidence);
     const isFirst = said.source.session === session;
-    forgotten.evidence += said.evidence.length - evidence.length + (isFirst ? 1 : 0);
     if (evidence.length === said.evidence.length && !isFirst) return said;
     return { ...said, evidence, ...(isFirst && { source: {} }) };
   };
   for (const [id, entry] of state.entries) {
-    const isLearning = entry.learning !== undefined;
-    if (restsOn(entry, session) && (!isLearning || withLearnings)) {
-      forgotten[isLearning ? 'learnings' : 'proposals'] += 1;
-      continue;
-    }
-    const before = forgotten.evidence;
+    const isRemoved = restsOn(entry, session) && (entry.learning === undefined || withLearnings);
     const proposal = clean(entry.proposal);
-    // An accepted learning repeats the evidence of its proposal.
-    const counted = forgotten.evidence;
     const learning = entry.learning && clean(entry.learning);
-    if (forgotten.evidence > counted && counted > before) forgotten.evidence = counted;
+    if (isRemoved || proposal !== entry.proposal || learning !== entry.learning) changed += 1;
+    if (isRemoved) continue;
     rest.entries.set(id, {
       ...entry,
       proposal: surely(entry.proposal, proposal),
@@ -63,14 +49,11 @@ export function withoutSession(
     if (learning !== undefined) rest.active.set(id, learning);
   }
   for (const [id, observation] of state.observations) {
-    const evidence = observation.evidence.filter((each) => each.session !== session);
-    if (evidence.length === observation.evidence.length) rest.observations.set(id, observation);
-    else {
-      forgotten.evidence += observation.evidence.length - evidence.length;
-      if (evidence.length > 0) rest.observations.set(id, { ...observation, evidence });
-    }
+    const evidence = others(observation.evidence);
+    if (evidence.length > 0) rest.observations.set(id, { ...observation, evidence });
+    if (evidence.length < observation.evidence.length) changed += 1;
   }
-  return { state: rest, forgotten };
+  return { state: rest, changed };
 }
 
 /** True if all evidence comes from one session. */

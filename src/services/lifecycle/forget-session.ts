@@ -7,17 +7,16 @@ import type { ProjectCommander, ProjectReader } from '../../engine/folding/sessi
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type { SessionIndex } from '../../engine/ports/session-index.js';
-import type { LearningEraser } from '../../engine/ports/session-lifecycle.js';
-import {
-  type ForgottenAt,
-  NOTHING_ERASED,
-  type SessionEraser,
-  type SessionLifecycle,
+import type {
+  ForgottenAt,
+  LearningEraser,
+  SessionEraser,
+  SessionLifecycle,
 } from '../../engine/ports/session-lifecycle.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';
 import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
-import { type ForgottenLearnings, withoutSession } from '../../memory/learnings/forget-in-learnings.js';
+import { withoutSession } from '../../memory/learnings/forget-in-learnings.js';
 import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.js';
 import { emptyLearnings, type LearningState } from '../../memory/learnings/learnings-state.js';
 
@@ -48,9 +47,6 @@ export const SETTLED_MS = 2000;
 /** Usually the second pass finds nothing. */
 const MAX_PASSES = 20;
 const AT_ONCE = 8;
-
-export const NO_LEARNINGS: ForgottenLearnings = { evidence: 0, proposals: 0, learnings: 0 };
-export const NOTHING: StoredCounts = { ...NOTHING_ERASED, ...NO_LEARNINGS };
 
 /** Records that a session is to be forgotten. A repetition extends the request and never moves the boundary. */
 export async function beginForgetting(
@@ -144,7 +140,7 @@ async function erase(
     const stored = await eraser.erase(session, recorded);
     const learnings = await forgetInLearnings({ ...ports, eraser }, session, withLearnings);
     // Writes in progress during the first pass may have landed behind it.
-    if (pass > 1 && isNothing({ ...stored, ...learnings })) return;
+    if (pass > 1 && isNothing({ ...stored, learnings })) return;
     if (pass === 1) await pause(SETTLED_MS / 4);
   }
   throw new ThroughlineError('conflict', `session ${session} still receives data: it is erased again soon`);
@@ -154,16 +150,8 @@ function fieldsOf({ v: _, status: __, session: ___, ...fields }: Forgotten): For
   return fields;
 }
 
-export function isNothing(counts: Partial<StoredCounts>): boolean {
+export function isNothing(counts: StoredCounts): boolean {
   return Object.values(counts).every((count) => count === 0);
-}
-
-export function sum(one: StoredCounts, more: Partial<StoredCounts>): StoredCounts {
-  const all = Object.keys(NOTHING) as (keyof StoredCounts)[];
-  return Object.fromEntries(all.map((kind) => [kind, one[kind] + (more[kind] ?? 0)])) as Record<
-    keyof StoredCounts,
-    number
-  >;
 }
 
 /**
@@ -177,40 +165,40 @@ interface LearningsPorts {
   readonly eraser: LearningEraser;
 }
 
-/** Counts what forgetting a session would remove from all projects. */
-export async function learningsOf(
+/** Counts what forgetting a session would change in the learnings of all projects. */
+export async function changedLearnings(
   ports: Pick<LearningsPorts, 'learnings' | 'projects'>,
   session: Token,
   withLearnings: boolean,
-): Promise<ForgottenLearnings> {
-  let sum = { ...NO_LEARNINGS };
+): Promise<number> {
+  let sum = 0;
   for (const project of await ports.learnings.projects()) {
     const { state } = (await ports.projects.load(project)).folded;
-    sum = added(sum, withoutSession(state, session, { withLearnings }).forgotten);
+    sum += withoutSession(state, session, { withLearnings }).changed;
   }
   return sum;
 }
 
-/** Removes a session from all projects. Idempotent; a repetition removes what was written late. */
+/** Removes a session from all projects, and returns what that has changed. A repetition removes what was written late. */
 async function forgetInLearnings(
   ports: LearningsPorts,
   session: Token,
   withLearnings: boolean,
-): Promise<ForgottenLearnings> {
-  let sum = { ...NO_LEARNINGS };
+): Promise<number> {
+  let sum = 0;
   for (const project of await ports.learnings.projects()) {
     if (!(await isNamed(ports, project, session, withLearnings))) {
       // A snapshot of an earlier state may have been written since.
       await ports.eraser.eraseLearnings(project, { before: 0, vectors: [] });
       continue;
     }
-    let forgotten = NO_LEARNINGS;
+    let changed = 0;
     await rewritten(ports, project, 'session_forgotten', (state) => {
       const without = withoutSession(state, session, { withLearnings });
-      forgotten = without.forgotten;
+      changed = without.changed;
       return without.state;
     });
-    sum = added(sum, forgotten);
+    sum += changed;
   }
   return sum;
 }
@@ -218,11 +206,6 @@ async function forgetInLearnings(
 /** Replaces the learnings of a project by an empty event, which stays as its tombstone. */
 export function forgetProjectLearnings(ports: LearningsPorts, project: Token): Promise<void> {
   return rewritten(ports, project, 'project_forgotten', () => emptyLearnings(project));
-}
-
-export function countsOf({ entries, active }: LearningState): ForgottenLearnings {
-  const proposals = [...entries.values()].filter(({ learning }) => learning === undefined).length;
-  return { evidence: 0, proposals, learnings: active.size };
 }
 
 /** Returns true if the state or an event of a project mentions a session; the state alone may have compacted it away. */
@@ -233,8 +216,7 @@ async function isNamed(
   withLearnings: boolean,
 ): Promise<boolean> {
   const { state } = (await projects.load(project)).folded;
-  const { forgotten } = withoutSession(state, session, { withLearnings });
-  if (Object.values(forgotten).some((count) => count > 0)) return true;
+  if (withoutSession(state, session, { withLearnings }).changed > 0) return true;
   const { events } = await learnings.read(project, { after: 0 });
   return events.some(({ event }) => names(event, session));
 }
@@ -263,12 +245,4 @@ async function rewritten(
   });
   const { checkpoint } = reply as { readonly checkpoint: number };
   await eraser.eraseLearnings(project, { before: checkpoint, vectors: gone });
-}
-
-function added(one: ForgottenLearnings, other: ForgottenLearnings): ForgottenLearnings {
-  return {
-    evidence: one.evidence + other.evidence,
-    proposals: one.proposals + other.proposals,
-    learnings: one.learnings + other.learnings,
-  };
 }

@@ -5,17 +5,16 @@ import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js'
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
+import { ERASED_KINDS, type ErasedCounts, NOTHING_ERASED } from '../../engine/ports/session-lifecycle.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
+import { recordOf } from '../../shared/text.js';
 import type { SessionTable } from '../common/session-table.js';
 import {
   beginForgetting,
-  countsOf,
+  changedLearnings,
   type ForgetPorts,
   forgetProjectLearnings,
   isNothing,
-  learningsOf,
-  NOTHING,
-  sum,
 } from './forget-session.js';
 
 /**
@@ -67,8 +66,9 @@ export function createForgetTools(ports: ForgetToolsPorts): Answers {
       if (!dryRun) confirmed('project', project, confirm);
       const sessions = await sessionsOf(ports, project);
       const { state: learnings } = (await ports.projects.load(project)).folded;
-      let found = sum(NOTHING, countsOf(learnings));
-      for (const session of sessions) found = sum(found, await eraser.count(session));
+      let erased: ErasedCounts = NOTHING_ERASED;
+      for (const session of sessions) erased = sum(erased, await eraser.count(session));
+      const found = { ...erased, learnings: learnings.entries.size };
       const isGone = sessions.length === 0 && isNothing(found);
       const isRunning = lifecycle
         .unfinished()
@@ -98,8 +98,12 @@ async function storedOf(
   session: Token,
   withLearnings: boolean,
 ): Promise<StoredCounts> {
-  const stored = sum(NOTHING, await ports.eraser.count(session));
-  return sum(stored, await learningsOf(ports, session, withLearnings));
+  const learnings = await changedLearnings(ports, session, withLearnings);
+  return { ...(await ports.eraser.count(session)), learnings };
+}
+
+function sum(one: ErasedCounts, other: ErasedCounts): ErasedCounts {
+  return recordOf(ERASED_KINDS, (kind) => one[kind] + other[kind]);
 }
 
 function confirmed(what: 'session' | 'project', name: Token, confirm: string | undefined): void {
