@@ -153,6 +153,10 @@ An event of a session is stored under \`session.<session>.<type>\`, one of learn
 nats stream get SESSION_demo --last-for session.demo.fact.recorded
 \`\`\`
 
+What a result says is stored once, in \`dispatch.outcome\`. \`facts\` holds only what does not follow from it, such as explicit facts; the
+rules derive the others at each reading, and a log is half as large. To get all facts of an event, call \`factsOfEvent\` of
+\`throughline/facts\`, or ask \`tool.fact-find\`.
+
 A \`?\` marks an optional field. Ignore unknown fields and types: a later version may add some, as [Versions](../explanation/versions.md#events)
 explains.
 

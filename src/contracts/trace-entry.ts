@@ -127,6 +127,7 @@ export const traceEvents = [
   eventOf('trace.appended', {
     entries: z.array(storedEntry).describe('The entries.'),
     malformed: z.int().nonnegative().describe('Entries of the same request that could not be read.'),
+    malformed_because: z.string().exactOptional().describe('Why the first of them could not be read.'),
     pins: z.array(pinnedText).exactOptional().describe('Constraints that the same request pins.'),
   }),
 ] as const;

@@ -42,7 +42,10 @@ describe('trace.append', () => {
       ],
     });
     const [stored] = await eventsOf(system, session);
-    expect(stored?.event).toMatchObject({ type: 'trace.appended', data: { malformed: 2 } });
+    expect(stored?.event).toMatchObject({
+      type: 'trace.appended',
+      data: { malformed: 2, malformed_because: expect.stringContaining('action_type') },
+    });
     expect(tracesOf(await freshState(system, session)).malformed).toBe(2);
   });
 

@@ -184,7 +184,8 @@ function each<Item>(
   toFact: (item: Item) => RecordedFact | undefined,
 ): RecordedFact[] {
   const found: RecordedFact[] = [];
-  for (const item of items ?? []) {
+  // A result that was not read by the contract may hold a lone text, which is a list of one and not of its letters.
+  for (const item of typeof items === 'string' ? [items as Item] : (items ?? [])) {
     const fact = toFact(item);
     if (fact !== undefined) found.push(fact);
   }

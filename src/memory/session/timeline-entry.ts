@@ -77,15 +77,21 @@ function told(event: SessionEvent): Told {
       };
     }
     case 'trace.appended': {
-      const { entries, malformed, pins = [] } = event.data;
+      const { entries, malformed, malformed_because: why, pins = [] } = event.data;
       const [first] = entries;
-      const more =
-        entries.length > 1 ? ` (and ${counted(entries.length - 1, 'more entry', 'more entries')})` : '';
-      const unread = malformed === 0 ? '' : ` (${counted(malformed, 'entry', 'entries')} not read)`;
-      const failed = entries.some(({ status }) => status === 'FAILURE' || status === 'DENIED');
-      const said =
-        first === undefined ? `pinned: ${pins.map(({ text }) => text).join('; ')}` : entryText(first);
-      return { ...(failed && { failed }), summary: `${said}${more}${unread}` };
+      const others = entries.length - 1;
+      const failed =
+        malformed > 0 || entries.some(({ status }) => status === 'FAILURE' || status === 'DENIED');
+      const told = [
+        ...(first === undefined ? [] : [entryText(first)]),
+        ...(others > 0 ? [`and ${counted(others, 'more entry', 'more entries')}`] : []),
+        ...(first === undefined && pins.length > 0
+          ? [`pinned: ${pins.map(({ text }) => text).join('; ')}`]
+          : []),
+        ...(malformed === 0 ? [] : [`${counted(malformed, 'entry', 'entries')} not read`]),
+        ...(why === undefined ? [] : [why]),
+      ];
+      return { ...(failed && { failed }), summary: told.join(', ') };
     }
     case 'task.added': {
       const { task, priority, content } = event.data;

@@ -35,7 +35,7 @@ export type Recorded =
  * @param newId names an entry that came without an id
  */
 export function recordEntry(input: unknown, newId: () => string): Recorded {
-  const read = readRequest(traceEntry, input);
+  const read = readRequest(traceEntry, withoutNulls(input));
   if (!read.ok) return { malformed: read.message };
   const { id = newId(), timestamp: at, intent_id, state, action_type, payload } = read.value;
   const { result = { status: impliedStatus(action_type), output_summary: '' } } = read.value;
@@ -74,6 +74,16 @@ export function recordEntry(input: unknown, newId: () => string): Recorded {
   };
   const text = read.value.pin === true ? textOfEntry(entry) : '';
   return intent_id === null || text === '' ? { entry } : { entry, pin: { intent: intent_id, id, text } };
+}
+
+/** Returns an entry without the fields that are null, which means absent; an entry of no intent says so by null. */
+function withoutNulls(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+  return Object.fromEntries(
+    Object.entries(input)
+      .filter(([name, value]) => value !== null || /^intent_?id$/i.test(name))
+      .map(([name, value]) => [name, withoutNulls(value)]),
+  );
 }
 
 /** Returns the text of an entry in one line, for pinning. */

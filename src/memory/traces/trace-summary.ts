@@ -142,8 +142,14 @@ function listsOf(trace: IntentTrace): Readonly<Record<SectionName, Lines>> {
   };
 }
 
+/** Equal lines are one that counts them: the same command beside different files, for example. */
 function linesOf<T>(list: KeptList<T>, said: (item: T) => string = String): Lines {
-  return { lines: list.items.map(said).reverse(), total: sizeSaid(list) };
+  const counts = new Map<string, number>();
+  for (const text of list.items.map(said).reverse()) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return {
+    lines: [...counts].map(([text, count]) => (count === 1 ? text : `${count} × ${text}`)),
+    total: sizeSaid({ ...list, items: [...counts.keys()] }),
+  };
 }
 
 /** The parts that fit, those that are worth most first. */

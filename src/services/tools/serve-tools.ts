@@ -178,6 +178,12 @@ export async function serveTools(
     newId: randomUUID,
     tokenizers: loadTokenizer,
   });
+  // Nobody gets its refusal, so it is logged.
+  const recordTrace = (request: unknown) =>
+    trace.append(request).catch((error: unknown) => {
+      logger.warn({ err: error, code: codeOf(error) }, 'trace.record refused');
+      throw error;
+    });
   const requests: readonly (readonly [
     subject: string,
     description: string,
@@ -186,7 +192,7 @@ export async function serveTools(
     [RUN_INIT_SUBJECT, 'track the progress of a session in a tasks.md', run.init],
     [RUN_STATUS_SUBJECT, 'show the progress of a run and what each task needs next', run.status],
     [TRACE_APPEND_SUBJECT, 'add entries to the trace of an intent', trace.append],
-    [TRACE_RECORD_SUBJECT, 'the same without an answer, for volume', trace.append],
+    [TRACE_RECORD_SUBJECT, 'the same without an answer, for volume', recordTrace],
     [TRACE_COMPACT_SUBJECT, 'the compacted history of an intent', trace.compact],
     [TRACE_GET_SUBJECT, 'an entry as its event keeps it, with its output', trace.get],
     [TRACE_PIN_SUBJECT, 'keep what an entry says as a constraint of its intent', trace.pin],

@@ -56,6 +56,9 @@ export async function appendTo(
   return appended.outcome === 'appended' ? appended.sequence : 0;
 }
 
+/** Maximum characters of the reason why an entry could not be read. */
+const MAX_REASON = 300;
+
 /** Maximum size of an event's entries in characters, so that it fits one message. */
 const EVENT_SIZE = 400_000;
 /** Events per read in the search for an entry. */
@@ -108,7 +111,11 @@ export function createTraceService(options: TraceServiceOptions) {
       }
       // Even without readable entries: the session counts malformed ones.
       const [first = [], ...others] = inEvents(entries);
-      const more = pins.length > 0 ? { pins } : {};
+      const [unread] = malformed;
+      const more = {
+        ...(unread !== undefined && { malformed_because: clipText(quoted(unread.message), MAX_REASON) }),
+        ...(pins.length > 0 && { pins }),
+      };
       let sequence = await append(session, { entries: first, malformed: malformed.length, ...more });
       for (const each of others) sequence = await append(session, { entries: each, malformed: 0 });
       if (entries.length === 0) {

@@ -63,6 +63,13 @@ describe('a rule that fails', () => {
     ]);
     expect(reported).toEqual(['files_modified']);
   });
+
+  it('a lone text in place of a list is one fact, and not one of each letter', () => {
+    const lone = { files_modified: 'src/a.ts', follow_up_actions: 'go on' } as unknown as object;
+    const result = Object.assign(implementer().result, lone);
+    const [, , ...found] = sayings(new RuleBasedFactExtractor().extractFromImplementer(result, originOf(1)));
+    expect(found).toEqual(['src/a.ts modified_by task:1', 'task:1 requires go on']);
+  });
 });
 
 describe('a fact', () => {

@@ -227,6 +227,27 @@ describe('the sections of a summary', () => {
     expect(section(text, 'Runs that succeeded, to run again after a change')).toEqual(['- bash npm test']);
   });
 
+  it('a trace summary counts equal lines: the same run beside different files', () => {
+    const ran = Array.from({ length: 20 }, (_, at) =>
+      step(at, {
+        payload: {
+          ...(at < 5
+            ? { tool_name: 'bash', command: 'npm test', target_files: [`src/f${at}.ts`] }
+            : { tool_name: 'bash', command: 'npm run lint' }),
+        },
+        result: { status: 'SUCCESS', output_summary: 'ok' },
+      }),
+    );
+    const { text } = summaryOf(traceOf(ran));
+    expect(text).toContain(
+      [
+        'Runs that succeeded, to run again after a change (2 of 2, newest first):',
+        '- bash npm run lint: ok',
+        '- 5 × bash npm test: ok',
+      ].join('\n'),
+    );
+  });
+
   it('a trace summary says why a file was edited, and names the file once', () => {
     const edit = step(1, {
       payload: { tool_name: 'edit', target_files: ['src/a.ts'], reasoning: 'Replace charges by intents.' },

@@ -3,7 +3,7 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import type { Token } from '../../../src/contracts/names.js';
 import type { TimelineEntry } from '../../../src/contracts/replies/dispatch-result.js';
 import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
-import type { SessionEvent } from '../../../src/contracts/session-events.js';
+import type { EventOf, SessionEvent } from '../../../src/contracts/session-events.js';
 import type { ToolInput } from '../../../src/contracts/tool-requests.js';
 import type { PromptRing } from '../../../src/engine/ports/telemetry-store.js';
 import { createTimelineService } from '../../../src/services/tools/timeline-service.js';
@@ -25,7 +25,7 @@ const note = (number: number): SessionEvent => ({
   at: AT,
   data: { note: `NOT-${number}`, content: 'n', type: 'tip', iteration: 0 },
 });
-const trace: SessionEvent = {
+const trace: EventOf<'trace.appended'> = {
   v: EVENT_VERSION,
   type: 'trace.appended',
   at: AT,
@@ -93,6 +93,23 @@ describe('the timeline of a session', () => {
       { key: 'e2', kind: 'rejected', task: '1', failed: true, dispatch: 2 },
       { key: 'p1', kind: 'prompt', sequence: 1 },
       { key: 'e1', kind: 'result', task: '1', verdict: 'completed', summary: 'added the store', dispatch: 1 },
+    ]);
+  });
+
+  it('the timeline says how many entries of a trace could not be read, and why', async () => {
+    const unread = (entries: number) => ({
+      ...trace,
+      data: {
+        ...trace.data,
+        entries: trace.data.entries.slice(0, entries),
+        malformed: 2,
+        malformed_because: 'no',
+      },
+    });
+    const { entries } = await asking(await logOf([unread(1), unread(0)]), ring(2))({ kinds: ['trace'] });
+    expect(entries).toMatchObject([
+      { failed: true, summary: '2 entries not read, no' },
+      { failed: true, summary: 'FAILURE edit: no, 2 entries not read, no' },
     ]);
   });
 
