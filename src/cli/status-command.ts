@@ -52,14 +52,17 @@ export function statusCommand(program: Command): void {
       const named = argument ?? options.session ?? cli.config.session;
       const isWhole = named === undefined && task === undefined && !hasProjectFile(process.cwd());
       const session = isWhole ? undefined : await usualSession(cli, command);
-      const { text, remark } = await (session === undefined
-        ? installation(cli, json)
-        : withClient(cli, (client) =>
-            task === undefined ? runOf(cli, client, session, json) : ledgerOf(client, session, task, json),
-          ));
-      if (text !== '') out(text, coloured(cli));
-      if (remark !== undefined) note(remark);
-      if (!json && session === undefined) await noteOtherServer(cli);
+      try {
+        const { text, remark } = await (session === undefined
+          ? installation(cli, json)
+          : withClient(cli, (client) =>
+              task === undefined ? runOf(cli, client, session, json) : ledgerOf(client, session, task, json),
+            ));
+        if (text !== '') out(text, coloured(cli));
+        if (remark !== undefined) note(remark);
+      } finally {
+        if (!json) await noteOtherServer(cli);
+      }
     });
 }
 

@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { stateDirOf } from '../config/config.js';
 import { joinTeam, leaveTeam, ownerText, ownServer } from '../config/user-server.js';
-import { readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
+import { makePrivateFolder, readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
 import { shownAddress } from '../nats/connection/nats-access.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, note, out, withConnection } from './command-context.js';
@@ -57,6 +57,7 @@ export async function noteOtherServer({ config, server }: Pick<Cli, 'config' | '
   const said = join(stateDirOf(config.env), SAID_FILE);
   const before = readRegularFile(said, MAX_NAME);
   if (name === undefined || (before instanceof Buffer && before.toString('utf8') === name)) return;
+  makePrivateFolder(stateDirOf(config.env));
   writePrivateFile(said, name);
   const url = `nats://127.0.0.1:${USUAL_PORT}`;
   note(

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { Option } from 'commander';
 import type { AgentSession } from '../agents/agent-session.js';
 import { stateDirOf, USUAL_VARIABLES } from '../config/config.js';
-import type { ServerInUse } from '../config/user-server.js';
+import { type ServerInUse, withoutCredentials } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import { shellWord } from '../shared/text.js';
@@ -158,8 +158,8 @@ function interruption() {
 }
 
 /**
- * Returns the environment for agents and checks: the usual variables, the named ones, and the address of a named server unless
- * it contains a password.
+ * Returns the environment for agents and checks: the usual variables, the named ones, and the address of a named server without
+ * a password: without the address they would use the user's own server.
  *
  * @throws ThroughlineError `usage` for a name that is not set
  */
@@ -175,7 +175,7 @@ function workEnvironment(
     if (value !== undefined) given[name] = value;
   }
   // They find the user's own server, with its token, and that of a team by themselves.
-  if (server.kind === 'named' && !server.url.includes('@')) given.NATS_URL = server.url;
+  if (server.kind === 'named') given.NATS_URL = withoutCredentials(server.url);
   for (const name of names) {
     const value = env[name];
     if (value === undefined)

@@ -83,11 +83,19 @@ export function ownerText(port: number): string {
 
 /** Returns the hosts and ports of one or several URLs, in lower case. */
 function hostsOf(url: string): string {
-  return url
-    .split(/,(?=[a-z][a-z\d+.-]*:\/\/)/i)
-    .map((each) => each.replace(/^(?:[a-z][a-z\d+.-]*:\/\/)?(?:.*@)?/is, '').replace(/\/$/, ''))
+  return withoutCredentials(url)
+    .split(',')
+    .map((each) => each.replace(/^[a-z][a-z\d+.-]*:\/\//i, '').replace(/\/$/, ''))
     .join(',')
     .toLowerCase();
+}
+
+/** Returns one or several URLs without user, password or token. */
+export function withoutCredentials(url: string): string {
+  return url
+    .split(/,(?=[a-z][a-z\d+.-]*:\/\/)/i)
+    .map((each) => each.replace(/^([a-z][a-z\d+.-]*:\/\/)?(?:.*@)?/is, '$1'))
+    .join(',');
 }
 
 const TEAM_FILE = 'team';

@@ -594,11 +594,12 @@ describe('connect ls', () => {
   it('Codex is told of the variables that are set, and is connected whatever is set later', async () => {
     await using at = await place('throughline', 'codex');
     await at.connect('codex', '--yes');
-    expect(await at.read('.codex/config.toml')).toContain('env_vars = ["NATS_URL"]\n');
+    const own = '"XDG_STATE_HOME","THROUGHLINE_AUTOSTART"';
+    expect(await at.read('.codex/config.toml')).toContain(`env_vars = ["NATS_URL",${own}]\n`);
     const later = { cwd: at.project, env: { ...at.env, NATS_URL: '', THROUGHLINE_SESSION: 'demo' } };
     expect((await cli(['connect', 'ls'], later)).stdout).toContain('this folder: connected');
     await cli(['connect', 'codex', '--yes'], later);
-    expect(await at.read('.codex/config.toml')).toContain('env_vars = ["THROUGHLINE_SESSION"]\n');
+    expect(await at.read('.codex/config.toml')).toContain(`env_vars = ["THROUGHLINE_SESSION",${own}]\n`);
   });
 
   it('an unknown client is refused with the names of those that are known', async () => {

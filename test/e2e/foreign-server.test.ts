@@ -12,6 +12,8 @@ import { serverOnStore, storeUse } from '../../src/nats/server/server-store.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { CLIENT_NAMES, payloadsOf } from '../agents/hooks/hooks.js';
 import { cli } from '../support/cli.js';
+import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
+import { runNode } from '../support/run-node.js';
 import { soon } from '../support/soon.js';
 
 /** Another account of this machine listens where the user's own server might be. */
@@ -122,10 +124,21 @@ const CALLS: Readonly<Record<string, readonly string[] | null>> = {
   tool: ['session-list'],
 };
 
+/** A call of each tool of the MCP server. */
+const TOOLS = {
+  context: { task: '1', prompt: SECRET },
+  report: { task_id: '1', status: 'completed', summary: SECRET },
+  task: { action: 'add', content: SECRET },
+  note: { action: 'note', content: SECRET },
+  recall: { query: SECRET },
+  explain: { fact: SECRET },
+};
+const INDEX = new URL('../../dist/index.js', import.meta.url).href;
+
 describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usual port', () => {
   it('no command and no hook sends it anything while the own server does not run', async () => {
     const other = await strangerOnUsualPort();
-    const { run, folder } = await user();
+    const { run, folder, env } = await user();
     const off = { THROUGHLINE_AUTOSTART: '0' };
     const missed: string[] = [];
     for (const { name } of COMMANDS) {
@@ -137,6 +150,17 @@ describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usua
       if (!/does not run|nothing runs/.test(said) && !['connect', 'mcp'].includes(name)) missed.push(said);
     }
     expect(missed).toEqual([]);
+    await using agent = await connectMcp(MCP_WAYS[0], { env: { ...env, ...off }, cwd: folder });
+    for (const [tool, args] of Object.entries(TOOLS))
+      expect(await agent.call(tool, args), tool).toMatchObject({
+        text: expect.stringContaining('does not run'),
+      });
+    const sdk = await runNode(
+      `import { connectThroughline } from ${JSON.stringify(INDEX)};
+       console.log((await connectThroughline().catch((error) => error)).message);`,
+      env,
+    );
+    expect(sdk.stdout).toContain('does not run');
     for (const client of CLIENT_NAMES) {
       const events = payloadsOf(client).map((payload) => ({ ...payload, cwd: folder, prompt: SECRET }));
       await Promise.all(events.map((event) => run(['hook', client], off, JSON.stringify(event))));
@@ -158,6 +182,9 @@ describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usua
     expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining('victim') });
     const installation = await run(['status', '--json'], { THROUGHLINE_SESSION: '' });
     expect(JSON.parse(installation.stdout).server).toContain(` at ${serverOnStore(store)?.url}, process `);
+    // Also to a user whose own server does not run.
+    const stopped = await (await user()).run(['status'], { THROUGHLINE_AUTOSTART: '0' });
+    expect(stopped).toMatchObject({ code: 1, stderr: expect.stringContaining('another Throughline server') });
     expect(other.received()).toBe('');
     // Said once.
     expect((await run(['down'])).code).toBe(0);

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { projectStateDir } from '../../src/engine/files/user-state.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { startGuardedSystem } from '../support/guarded-system.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
 
 /** `throughline work` with agents that are commands, as users run it. */
@@ -144,6 +145,16 @@ describe('throughline work', () => {
       code: 0,
     });
     expect(await calls()).toEqual(['T001 implementer', 'T001 implementer', 'T002 implementer']);
+  });
+
+  it('tells agents and checks the address of the server without its password', async () => {
+    await using guarded = await startGuardedSystem([]);
+    const { user, password } = guarded.access('admin');
+    const { args, folder, env } = await project();
+    const given = { ...env, NATS_URL: guarded.url.replace('//', `//${user}:${password}@`) };
+    const run = [...args.slice(0, 7), '--check', 'echo $NATS_URL > url'];
+    expect(await cli(run, { env: given, cwd: folder })).toMatchObject({ code: 0 });
+    expect(await readFile(join(folder, 'url'), 'utf8')).toBe(`${guarded.url}\n`);
   });
 
   it('says what happens as JSON, an object a line', async () => {

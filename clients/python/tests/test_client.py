@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import struct
+import subprocess
 import tempfile
 import time
 import unittest
@@ -28,8 +29,27 @@ def done(task: str, **more) -> dict:
     return {"task_id": task, "status": "completed", "summary": f"did {task}", **more}
 
 
-async def connected(url: str, **access) -> throughline.Client:
+async def connected(url: str | None, **access) -> throughline.Client:
     return await throughline.connect(url, **access)
+
+
+def write_pid_file(state: str, url: str, **server: object) -> Path:
+    """Writes that this process is the user's own server, unless `server` says otherwise; returns the store."""
+    store = Path(state, "throughline", "server")
+    store.mkdir(parents=True, exist_ok=True)
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    started = f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {fields[19]}"
+    server = server or {"pid": os.getpid(), "started": started}
+    (store / "throughline-server.pid").write_text(json.dumps({"starter": server, "server": server, "url": url}))
+    return store
+
+
+LISTENER = """
+import socket, sys
+listening = socket.create_server((sys.argv[1], 0), family=socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, dualstack_ipv6=":" in sys.argv[1])
+print(listening.getsockname()[1], flush=True)
+sys.stdin.read()
+"""
 
 
 class ClientTest(unittest.IsolatedAsyncioTestCase):
@@ -162,6 +182,23 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
             await self.refused("auth_failed", connected(f"nats://127.0.0.1:{port}", user="a", password="b"))
         server.close()
 
+    async def test_nothing_is_sent_to_a_server_with_the_id_of_another_store(self) -> None:
+        received: asyncio.Queue[bytes] = asyncio.Queue()
+
+        async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b'INFO {"server_name": "throughline-0123456789abcdef", "version": "2.12.0"}\r\n')
+            await received.put(await reader.read(100))
+            writer.close()
+
+        server = await asyncio.start_server(greet, "127.0.0.1", 0)
+        url = f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state, NATS_URL=""):
+            (write_pid_file(state, url) / "throughline-store-id").write_text("fedcba9876543210\n")
+            await self.refused("unavailable", connected(None))
+        # The end of the connection, and nothing before it.
+        self.assertEqual(await asyncio.wait_for(received.get(), 5), b"")
+        server.close()
+
     async def test_a_user_reaches_the_sessions_it_may_use(self) -> None:
         url, password = os.environ["GUARDED_URL"], os.environ["GUARDED_PASSWORD"]
         guest = {"user": "guest", "password": password, "inbox_prefix": "_INBOX_guest"}
@@ -181,25 +218,27 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
 class DiscoveryTest(unittest.TestCase):
     def test_the_server_of_up_is_found_with_its_token_while_it_runs(self) -> None:
         with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state):
-            store = Path(state, "throughline", "server")
-            store.mkdir(parents=True)
-            fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
-            started = f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {fields[19]}"
             url = "nats://127.0.0.1:4333"
-
-            def noted(**server: object) -> None:
-                note = {"starter": server, "server": server, "url": url}
-                (store / "throughline-server.pid").write_text(json.dumps(note))
-
-            noted(pid=os.getpid(), started=started)
+            store = write_pid_file(state, url)
             self.assertEqual(own_server(), (url, None))
             (store / "throughline-token").write_text("secret\n")
             self.assertEqual(own_server(), (url, "secret"))
             # Another process may have the number of one that ended, or belong to another user.
             for server in ({"pid": os.getpid(), "started": "another time"}, {"pid": os.getpid()}, {"pid": 2**22 + 1}):
-                noted(**server)
+                write_pid_file(state, url, **server)
                 with self.assertRaisesRegex(ThroughlineError, 'does not run: start it with "throughline up", or set NATS_URL'):
                     own_server()
+
+    @unittest.skipUnless(hasattr(os, "geteuid") and os.geteuid() == 0, "a second user needs root")
+    def test_a_listener_of_another_user_is_not_the_server_of_up(self) -> None:
+        for host in ("127.0.0.1", "0.0.0.0", "::"):
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+            with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state):
+                with subprocess.Popen(["/usr/bin/env", "python3", "-c", LISTENER, host], user=65534, **pipes) as other:
+                    write_pid_file(state, f"nats://127.0.0.1:{other.stdout.readline().strip()}")
+                    with self.assertRaisesRegex(ThroughlineError, "does not run"):
+                        own_server()
+                    other.stdin.close()
 
     def test_a_named_server_comes_first(self) -> None:
         with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state, NATS_URL=""):

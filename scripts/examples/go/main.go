@@ -2,7 +2,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"log"
@@ -22,7 +21,11 @@ type prompt struct {
 }
 
 func main() {
-	nc := must(nats.Connect(cmp.Or(os.Getenv("NATS_URL"), nats.DefaultURL)))
+	url := os.Getenv("NATS_URL")
+	if url == "" {
+		log.Fatal(`set NATS_URL to the address that "throughline up" prints`)
+	}
+	nc := must(nats.Connect(url))
 	defer nc.Close()
 	task := ask[struct{ Task *struct{ ID, Content string } }](nc, "tool.task-next", object{"claim": "go"}).Task
 	if task == nil {

@@ -236,6 +236,8 @@ function isOurGroup(client: HookClientName) {
 const SERVER_VARIABLES = [
   ...['NATS_URL', 'NATS_USER', 'NATS_PASSWORD', 'NATS_TOKEN', 'NATS_NKEY', 'NATS_CREDS'],
   ...['NATS_CA', 'NATS_CERT', 'NATS_KEY', 'THROUGHLINE_SESSION', 'THROUGHLINE_PROJECT'],
+  // Hooks and the MCP server must find the same server, and both start it or not.
+  ...['XDG_STATE_HOME', 'XDG_CACHE_HOME', 'THROUGHLINE_AUTOSTART'],
 ];
 
 /** Without `required`: Codex would not start where the server cannot, as in a folder that is not connected. */

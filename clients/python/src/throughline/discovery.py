@@ -2,15 +2,18 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlparse
 
 from nats.aio.client import Client as Nats
 
 from .errors import ThroughlineError
 
+_HOSTS = ("0100007F", "7F000001", "0" * 16 + "FFFF00000100007F", "0" * 8, "0" * 32)
+"""127.0.0.1 in the byte order of the machine, as IPv6, and behind it any address, which receives what is sent to it."""
 _START = 'start it with "throughline up", or set NATS_URL'
 
 
@@ -36,8 +39,12 @@ def own_server() -> tuple[str, str | None]:
         url, pid = str(note["url"]), int(note["server"]["pid"])
         os.kill(pid, 0)
         if sys.platform == "linux":
-            _require_ours(pid, note["server"]["started"], urlsplit(url).port or 0)
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as fault:
+            _require_ours(pid, note["server"]["started"], urlparse(url).port or 0)
+        elif "started" in note["server"]:
+            ps = ["ps", "-o", "lstart=", "-p", str(pid)]
+            if subprocess.check_output(ps, env={"LC_ALL": "C"}, text=True).strip() != note["server"]["started"]:
+                raise ValueError("another process has its number")
+    except (OSError, ValueError, KeyError, TypeError, IndexError, subprocess.SubprocessError) as fault:
         raise ThroughlineError("unavailable", f"your server on {store} does not run: {_START}", {"fix": _START}) from fault
     return url, _text(store / "throughline-token") or None
 
@@ -48,11 +55,16 @@ def _require_ours(pid: int, started: str, port: int) -> None:
     user = os.geteuid()
     if f"{boot} {fields[19]}" != started or os.stat(f"/proc/{pid}").st_uid != user:
         raise ValueError("another process has its number")
-    for row in Path("/proc/net/tcp").read_text().splitlines():
-        # Local address, remote address, state (0A listens), queues, timer, retransmissions, user.
-        _, local, _, state, *_, uid = row.split()[:8]
-        if state == "0A" and local in (f"0100007F:{port:04X}", f"7F000001:{port:04X}") and int(uid) != user:
-            raise ValueError("another user listens on its port")
+    owners: dict[str, int] = {}
+    for table in ("tcp", "tcp6"):
+        for row in _text(Path("/proc/net", table)).splitlines():
+            # Local address, remote address, state (0A listens), queues, timer, retransmissions, user.
+            _, local, _, state, *_, uid = row.split()[:8]
+            if state == "0A":
+                owners.setdefault(local, int(uid))
+    listeners = [owners[place] for place in (f"{host}:{port:04X}" for host in _HOSTS) if place in owners]
+    if listeners and listeners[0] != user:
+        raise ValueError("another user listens on its port")
 
 
 def _text(file: Path) -> str:
@@ -70,10 +82,17 @@ class OwnServer(Nats):
             url, token = own_server()
         except ThroughlineError as fault:
             raise ConnectionRefusedError(fault.message) from fault
-        place = urlsplit(url)
+        place = urlparse(url)
         assert self._current_server
         if self._current_server.uri.netloc != place.netloc:
             self._current_server.uri = place
             raise ConnectionRefusedError(f"the server has moved to {url}")
         self.options["token"] = token
         await super()._process_connect_init()
+
+    async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
+        """Its greeting: nothing has been sent yet."""
+        id = _text(_state_dir() / "server" / "throughline-store-id")
+        if initial_connection and (not id or info.get("server_name") != f"throughline-{id}"):
+            raise ConnectionRefusedError("the server that listens there is not yours")
+        await super()._process_info(info, initial_connection)
