@@ -3,7 +3,7 @@ import type { Token } from '../contracts/names.js';
 import type { RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
-import type { LedgerShown } from '../contracts/replies/run-reply.js';
+import type { LedgerShown, RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { SessionListed, SnapshotShown } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ToolName } from '../contracts/tool-requests.js';
@@ -113,19 +113,9 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
       entries.map((entry) => timelineCells(pc, entry)),
       'no such entries: with the session alone all are listed',
     ),
-  'ledger-list': ({ tasks }, pc) =>
-    listed(
-      tasks.flatMap((each) => progressLines(pc, each)),
-      'no task has had a result yet: "throughline publish" sends one',
-    ),
   'ledger-show': (reply) => (reply.remark === undefined ? ledgerLines(reply) : [oneLine(reply.remark)]),
   'trace-list': ({ intents }) =>
     listed(intents.map(intentLine), 'no intent has a trace yet: "throughline publish trace" begins one'),
-  'trace-show': ({ entries }) =>
-    listed(
-      entries.map(({ at, entry, line }) => `${at}  ${oneLine(entry.id)}  ${oneLine(line)}`),
-      'no such entries: "throughline log --trace" lists the intents that have some',
-    ),
   'snapshot-show': (shown) => [...(shown.text === undefined ? [] : [shown.text]), ...snapshotLines(shown)],
   'telemetry-show': telemetryLines,
   ...{ 'retention-show': retention, 'retention-set': retention },
@@ -405,7 +395,7 @@ export function fileLines({ files, links }: Pick<FilesListed, 'files' | 'links'>
   });
 }
 
-type Progress = ToolReply<'ledger-list'>['tasks'][number];
+type Progress = RunStatusReply['tasks'][number];
 
 export function progressLines(pc: Colors, progress: Progress, width = 0): string[] {
   const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;

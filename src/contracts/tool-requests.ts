@@ -292,16 +292,10 @@ export const TOOLS = {
       .optional()
       .describe('Only entries up to this session sequence.'),
   }),
-  'ledger-list': tool('list what came of each task', '', {}),
   'ledger-show': tool('show what the ledgers know about a task', '--task 2.1', {
     task: text(128).describe('Id of the task, of the board or the plan.'),
   }),
   'trace-list': tool('list the intents that have a trace', '', { limit: limit(200, 50), cursor }),
-  'trace-show': tool('list the entries of an intent, the newest first', '--intent INT-1', {
-    intent: text(128).describe('Id of the intent.'),
-    limit: limit(200, 50),
-    cursor,
-  }),
   'snapshot-show': tool('show the stored snapshot in numbers', '', {
     whole: flag.describe('Include the text of the snapshot.'),
   }),

@@ -113,7 +113,6 @@ describe('reading tools', () => {
     const more: Readonly<Record<string, object>> = {
       'fact-show': { id: '0000' },
       'ledger-show': { task: '2' },
-      'trace-show': { intent: 'INT-1' },
       'dispatch-show': { dispatch: 1, timeoutMs: 0 },
     };
     const shown: string[] = [];

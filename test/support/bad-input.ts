@@ -132,10 +132,8 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
     ...{ kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1, upTo: 9 },
     cursor: cursorOf('timeline', 1, ''),
   },
-  'ledger-list': {},
   'ledger-show': { task: '1' },
   'trace-list': { limit: 5, cursor: cursorOf('intents', 'INT-1') },
-  'trace-show': { intent: 'INT-1', limit: 5, cursor: cursorOf('trace', 1, 0) },
   'snapshot-show': { whole: true },
 };
 

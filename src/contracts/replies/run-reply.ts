@@ -198,12 +198,6 @@ export type RunStatusReply = Told<typeof runStatusReply>;
 /** The reply of `run.init`. */
 export type RunInitReply = Told<typeof runInitReply>;
 
-export const ledgersListed = z.object({
-  tasks: status.tasks,
-  unreadable: z.array(unreadable).describe('Tasks whose last result could not be read.'),
-  sequence,
-});
-
 export const ledgerShown = z.object({
   task: z.string().describe('Id of the task.'),
   entries: z
@@ -213,5 +207,4 @@ export const ledgerShown = z.object({
   sequence,
 });
 
-export type LedgersListed = Told<typeof ledgersListed>;
 export type LedgerShown = Told<typeof ledgerShown>;

@@ -6,7 +6,7 @@ import { HEALTH_REPLIES } from './health-reply.js';
 import { CLAIM_REPLIES, EXPORT_REPLIES, FORGET_REPLIES, RETENTION_REPLIES } from './lifecycle-replies.js';
 import { sequence } from './page-fields.js';
 import { PROMPT_REPLIES } from './prompt-trace.js';
-import { ledgerShown, ledgersListed, planShown } from './run-reply.js';
+import { ledgerShown, planShown } from './run-reply.js';
 import {
   answerView,
   inboxMessage,
@@ -18,7 +18,7 @@ import {
   snapshotShown,
   taskView,
 } from './session-reply.js';
-import { traceShown, tracesListed } from './trace-reply.js';
+import { tracesListed } from './trace-reply.js';
 
 const task = z.object({ task: taskView.describe('The task as it is now.'), sequence });
 const oneNote = z.object({ note: note.describe('The note as it is now.'), sequence });
@@ -87,10 +87,8 @@ export const TOOL_REPLIES = {
   'fact-correct': factCorrected,
   'file-list': filesListed,
   'timeline-list': timelineListed,
-  'ledger-list': ledgersListed,
   'ledger-show': ledgerShown,
   'trace-list': tracesListed,
-  'trace-show': traceShown,
   'snapshot-show': snapshotShown,
   ...FORGET_REPLIES,
   ...RETENTION_REPLIES,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pinnedText, recordedEntry, storedEntry } from '../trace-entry.js';
+import { pinnedText, storedEntry } from '../trace-entry.js';
 import { compacted } from './compile-reply.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';
 
@@ -60,28 +60,7 @@ export const tracesListed = z.object({
   sequence,
 });
 
-export const traceShown = z.object({
-  intent: z.string().describe('Id of the intent.'),
-  entries: z
-    .array(
-      z
-        .object({
-          entry: recordedEntry.describe('The entry, its output in one line; trace.get returns all of it.'),
-          line: z.string().describe('The entry in one line.'),
-          at: time('When its event was written'),
-          sequence: place('Sequence of its event.'),
-        })
-        .meta({ id: 'TraceLine', description: 'An entry of a trace with its event.' }),
-    )
-    .describe(
-      'The newest first. A page may have fewer entries than requested, even none: continue while there is a next.',
-    ),
-  next,
-  sequence,
-});
-
 export type TracesListed = Told<typeof tracesListed>;
-export type TraceShown = Told<typeof traceShown>;
 /** The outcome of appending trace entries. */
 export type TraceAppended = Told<typeof traceAppended>;
 /** The compacted history of an intent. */

@@ -1,10 +1,5 @@
 import type { Told } from '../../contracts/replies/page-fields.js';
-import type {
-  LedgerShown,
-  LedgersListed,
-  planShown,
-  RunStatusReply,
-} from '../../contracts/replies/run-reply.js';
+import type { LedgerShown, planShown, RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import type { PlannedTask } from '../../ledger/next-task.js';
@@ -12,7 +7,7 @@ import { nearIdsHint } from '../../shared/nearest-name.js';
 import { oneLine } from '../../shared/text.js';
 import { resolvedSettings } from './charter.js';
 import { shown } from './commands/task-commands.js';
-import { unreadableResult, unreadableTasks, unreadOf } from './known-rejections.js';
+import { unreadableResult, unreadOf } from './known-rejections.js';
 import { planInNumbers, progressOf } from './run-status.js';
 import { ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
 import { claimOf, isOpen } from './task-board.js';
@@ -89,12 +84,6 @@ function taskView(
       dispatches: came.dispatches,
     }),
   };
-}
-
-export function ledgerList(state: SessionState): Omit<LedgersListed, 'sequence'> {
-  const seen = seenState(state);
-  const tasks = [...ledgersOf(state).values()].map((ledger) => progressOf(seen, ledger));
-  return { tasks, unreadable: unreadableTasks(rejectionsOf(state)) };
 }
 
 const MAX_LISTED = 200;

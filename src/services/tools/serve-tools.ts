@@ -62,7 +62,7 @@ import { createRunClaim, createRunService, runLease } from './run-service.js';
 import { SessionList } from './session-list.js';
 import { createSessionQueries } from './session-queries.js';
 import { createTimelineService } from './timeline-service.js';
-import { createTraceEntries, createTraceService } from './trace-service.js';
+import { createTraceService } from './trace-service.js';
 
 const HEALTH_PART_MS = 1500;
 /** Used if the server does not announce its maximum payload. */
@@ -124,10 +124,8 @@ export async function serveTools(
     'fact-correct': show.factCorrect,
     'file-list': show.fileList,
     'timeline-list': createTimelineService({ log: nats.log, prompts }),
-    'ledger-list': show.ledgerList,
     'ledger-show': show.ledgerShow,
     'trace-list': show.traceList,
-    'trace-show': createTraceEntries({ log: nats.log }),
     'snapshot-show': show.snapshotShow,
     ...createForgetTools({
       ...{ ...nats, lifecycle, clock, table: known.table },

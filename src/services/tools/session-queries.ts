@@ -5,7 +5,7 @@ import { type Token, token } from '../../contracts/names.js';
 import type { FactShown, FactsFound, FilesListed } from '../../contracts/replies/fact-reply.js';
 import { promptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
-import type { LedgerShown, LedgersListed } from '../../contracts/replies/run-reply.js';
+import type { LedgerShown } from '../../contracts/replies/run-reply.js';
 import type { SnapshotShown } from '../../contracts/replies/session-reply.js';
 import type { TracesListed } from '../../contracts/replies/trace-reply.js';
 import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
@@ -17,7 +17,7 @@ import type { PromptRing } from '../../engine/ports/telemetry-store.js';
 import { createFactId, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { touchedFiles } from '../../memory/search/touched-files.js';
-import { ledgerList, ledgerOf } from '../../memory/session/plan-view.js';
+import { ledgerOf } from '../../memory/session/plan-view.js';
 import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
 import { factsOf, pastOf, type SessionState, tracesOf } from '../../memory/session/session-state.js';
 import { intentList } from '../../memory/traces/session-traces.js';
@@ -139,11 +139,6 @@ export function createSessionQueries(options: SessionQueriesOptions) {
         return { ...file, ...(at !== undefined && { last: at }) };
       });
       return { files: timed, links, total, sequence: state.sequence };
-    },
-    async ledgerList(request: unknown): Promise<LedgersListed> {
-      const { session } = checkedRequest(TOOLS['ledger-list'].request, request);
-      const state = await stateOf(token(session, 'session'));
-      return { ...ledgerList(state), sequence: state.sequence };
     },
     async ledgerShow(request: unknown): Promise<LedgerShown> {
       const { session, task } = checkedRequest(TOOLS['ledger-show'].request, request);

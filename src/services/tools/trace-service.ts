@@ -1,16 +1,11 @@
-import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { type Token, token } from '../../contracts/names.js';
-import type { TraceShown } from '../../contracts/replies/trace-reply.js';
-import type { EventOf, SessionEvent, StoredEvent } from '../../contracts/session-events.js';
+import type { EventOf, SessionEvent } from '../../contracts/session-events.js';
 import type { TokenizerName } from '../../contracts/session-meta-events.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
 import {
   type PinnedText,
-  type RecordedEntry,
   type StoredEntry,
   traceAppendRequest,
   traceCompactRequest,
@@ -19,15 +14,13 @@ import {
 } from '../../contracts/trace-entry.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock } from '../../engine/ports/clients.js';
-import type { SessionActivity, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { archivedFault, resolvedSettings } from '../../memory/session/charter.js';
 import { tracesOf } from '../../memory/session/session-state.js';
 import { recordEntry, textOfEntry } from '../../memory/traces/record-entry.js';
-import { entryOfDispatch } from '../../memory/traces/session-traces.js';
-import { compactedReport, entryText, recentLines, summarise } from '../../memory/traces/trace-summary.js';
+import { compactedReport, recentLines, summarise } from '../../memory/traces/trace-summary.js';
 import { clipText, quoted, type Tokenizer } from '../../shared/text.js';
-import { eventsBackwards } from './timeline-service.js';
 
 interface TraceServiceOptions {
   readonly log: SessionLog;
@@ -189,70 +182,4 @@ function inEvents(entries: readonly StoredEntry[]): StoredEntry[][] {
     size += more;
   }
   return events;
-}
-
-/** Maximum number of events read per request. */
-const MOST_READ = 2000;
-/** Minimum cost of a read, in events. */
-const LEAST_COUNTED = 32;
-const MAX_LINE = 300;
-
-export function createTraceEntries({
-  log,
-}: {
-  readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
-}) {
-  return async (request: unknown): Promise<TraceShown> => {
-    const { session: name, intent, limit, cursor } = checkedRequest(TOOLS['trace-show'].request, request);
-    const session = token(name, 'session');
-    const sequence = await log.newest(session);
-    const from =
-      cursor === undefined ? { sequence, index: Number.POSITIVE_INFINITY } : placeIn(cursor, sequence);
-    const found: (TraceShown['entries'][number] & { readonly index: number })[] = [];
-    const reply = (next?: string) => ({
-      intent,
-      entries: found.slice(0, limit).map(({ index: _, ...entry }) => entry),
-      ...(next !== undefined && { next }),
-      sequence,
-    });
-    const range = {
-      ...{ from: from.sequence, above: 0, wanted: limit + 1 },
-      sources: ['trace.appended', 'fact.recorded'] as const,
-    };
-    let read = 0;
-    for await (const { events, downTo } of eventsBackwards(log, session, range)) {
-      for (const stored of events) {
-        const entries = entriesOf(stored, intent).filter(
-          ({ index }) => stored.sequence < from.sequence || index < from.index,
-        );
-        found.push(...entries.reverse().map(({ entry, index }) => shown(stored, entry, index)));
-        const last = found[limit - 1];
-        if (found.length > limit && last !== undefined)
-          return reply(cursorOf('trace', last.sequence, last.index));
-      }
-      read += Math.max(events.length, LEAST_COUNTED);
-      if (read >= MOST_READ && downTo > 1) return reply(cursorOf('trace', downTo, 0));
-    }
-    return reply();
-  };
-}
-
-/** The cursor is untrusted: limit it to existing sequences. */
-function placeIn(cursor: string, newest: number): { sequence: number; index: number } {
-  const [, sequence, index] = readCursor(cursor, [z.literal('trace'), z.int(), z.int()]);
-  return { sequence: Math.min(sequence, newest), index };
-}
-
-function entriesOf({ event }: StoredEvent, intent: string): { entry: RecordedEntry; index: number }[] {
-  const entries =
-    event.type === 'trace.appended'
-      ? event.data.entries.map(({ stored: _, ...entry }) => entry)
-      : event.type === 'fact.recorded'
-        ? [entryOfDispatch(event.data.dispatch)]
-        : [];
-  return entries.flatMap((entry, index) => (entry?.intent === intent ? [{ entry, index }] : []));
-}
-
-function shown({ sequence, event }: StoredEvent, entry: RecordedEntry, index: number) {
-  return { entry, line: clipText(quoted(entryText(entry)), MAX_LINE), at: event.at, sequence, index };
 }
