@@ -5,12 +5,23 @@ import { RETENTION_ACTIONS } from './lifecycle-record.js';
 import { taskId } from './results.js';
 import { sessionFileEvent } from './session-file.js';
 import { checkpointEvent } from './session-meta-events.js';
-import { between, cursor, limit, sessionName, text, tool, toolOfAny, toolOfNone } from './tool-shape.js';
+import {
+  between,
+  cursor,
+  limit,
+  sessionName,
+  text,
+  tool,
+  toolOfNone,
+  view,
+  viewOfAny,
+  viewOfNone,
+} from './tool-shape.js';
 
 const MOST_EVENTS = 1000;
 
 export const EXPORT_TOOLS = {
-  'session-export': tool('list the events of the session whole, the oldest first', '', { cursor }),
+  'session-export': view('list the events of the session whole, the oldest first', '', { cursor }),
   'session-import': tool('make a session from a state, or add the history of an imported one', '--id 4f1c', {
     id: text(64).describe('Unique to this import: a repeated request is stored once.'),
     checkpoint: checkpointEvent.optional().describe('The state that the new session begins with.'),
@@ -68,7 +79,7 @@ export const CLAIM_TOOLS = {
 } as const;
 
 export const RETENTION_TOOLS = {
-  'retention-show': toolOfNone('show the rules of retention, and what they would do now', '', {}),
+  'retention-show': viewOfNone('show the rules of retention, and what they would do now', '', {}),
   'retention-set': toolOfNone(
     'set what happens to sessions without activity, for the installation or a project; the keeper applies it from then on',
     '--action archive --after 90d',
@@ -95,12 +106,12 @@ const rejectedId = z
   .describe('Number of the rejected result, from rejected-list.');
 
 export const REJECTED_TOOLS = {
-  'rejected-list': toolOfAny('results that could not be used, the newest first', '', {
+  'rejected-list': viewOfAny('results that could not be used, the newest first', '', {
     role: z.enum(ROLES).optional().describe('Only results that were published with this role.'),
     limit: limit(200, 50),
     cursor,
   }),
-  'rejected-show': toolOfNone('show a rejected result, its reason and what would fix it', '--id 3', {
+  'rejected-show': viewOfNone('show a rejected result, its reason and what would fix it', '--id 3', {
     id: rejectedId,
     offset: z
       .int()
@@ -122,12 +133,12 @@ export const REJECTED_TOOLS = {
 } as const;
 
 export const PROMPT_TOOLS = {
-  'prompt-list': tool('the prompts that were compiled last, the newest first', '--task 2.1', {
+  'prompt-list': view('the prompts that were compiled last, the newest first', '--task 2.1', {
     task: text(128).optional().describe('Only prompts of this task.'),
     limit: limit(200, 50),
     cursor,
   }),
-  'prompt-show': tool(
+  'prompt-show': view(
     'show what a compiled prompt held, and the request that compiles it again',
     '--id 4f1c',
     {

@@ -86,50 +86,6 @@ export function isToolName(name: string): name is ToolName {
   return TOOL_NAMES.some((each) => each === name);
 }
 
-/** Read-only tools, for the reader role. */
-export const READING_TOOLS = [
-  'task-list',
-  'note-list',
-  'inbox-list',
-  'iteration-list',
-  'session-list',
-  'session-show',
-  'fact-find',
-  'fact-show',
-  'file-list',
-  'timeline-list',
-  'ledger-show',
-  'plan-show',
-  'dispatch-show',
-  'trace-list',
-  'snapshot-show',
-  'telemetry-show',
-  'retention-show',
-  'session-export',
-  'rejected-list',
-  'rejected-show',
-  'prompt-list',
-  'prompt-show',
-  'health-show',
-] as const satisfies readonly ToolName[];
-
-/** Tools for the whole installation: they name no session, and users limited to one session may not call them. */
-export const WIDE_TOOLS = [
-  'session-list',
-  'rejected-show',
-  'rejected-retry',
-  'rejected-remove',
-  'project-forget',
-  'retention-show',
-  'retention-set',
-  'health-show',
-] as const satisfies readonly ToolName[];
-export type WideTool = (typeof WIDE_TOOLS)[number];
-
-export function isWideTool(name: ToolName): name is WideTool {
-  return WIDE_TOOLS.some((each) => each === name);
-}
-
 export function toolSubject(name: ToolName): string {
   return `tool.${name}`;
 }
@@ -152,9 +108,6 @@ export type LearningRequest = (typeof LEARNING_REQUEST_SUBJECTS)[number];
 export function isLearningRequest(subject: string): subject is LearningRequest {
   return LEARNING_REQUEST_SUBJECTS.some((each) => each === subject);
 }
-
-/** Read-only requests about a session, besides the tools. */
-export const READING_REQUESTS = [RUN_STATUS_SUBJECT, TRACE_GET_SUBJECT, TRACE_COMPACT_SUBJECT] as const;
 
 /** Read-only requests about learnings. */
 export const READING_LEARNINGS = [

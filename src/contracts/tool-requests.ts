@@ -10,26 +10,22 @@ import {
   RETENTION_TOOLS,
 } from './lifecycle-requests.js';
 import { TIMELINE_KINDS } from './replies/dispatch-result.js';
-import type { ToolName, WideTool } from './request-names.js';
+import { TOOL_NAMES, type ToolName } from './request-names.js';
 import { taskId } from './results.js';
 import { PLAN_STATUSES } from './run-request.js';
 import { NOTE_TYPES, sessionSettings } from './session-meta-events.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
-import { between, cursor, limit, type ToolScope, text, tool, toolOfNone } from './tool-shape.js';
+import { between, cursor, limit, text, tool, view, viewOfNone } from './tool-shape.js';
 
 export {
   COMMAND_NAMES,
   type CommandName,
   isCommand,
   isToolName,
-  isWideTool,
   type QueryName,
-  READING_TOOLS,
   TOOL_NAMES,
   type ToolName,
   toolSubject,
-  WIDE_TOOLS,
-  type WideTool,
 } from './request-names.js';
 
 /**
@@ -117,7 +113,7 @@ export const TOOLS = {
       note: content.optional().describe('A note for the next agent of this task.'),
     },
   ),
-  'task-list': tool('list the tasks', '--status remaining', { status: status.optional() }),
+  'task-list': view('list the tasks', '--status remaining', { status: status.optional() }),
   'note-add': tool(
     'write a note for later agents',
     '--content "The CI machine has no docker" --type learning',
@@ -129,14 +125,14 @@ export const TOOLS = {
     type: noteType.optional(),
   }),
   'note-delete': tool('delete a note', '--id NOT-1', { id }),
-  'note-list': tool('list the notes', '--type stuck', { type: noteType.optional() }),
+  'note-list': view('list the notes', '--type stuck', { type: noteType.optional() }),
   'inbox-add': tool(
     'leave a message for the next agent; one that begins with @human is for a person',
     '--content "Please look at the failing build first"',
     { content: said },
   ),
   'inbox-mark-read': tool('mark a message as read', '--id MSG-1', { id }),
-  'inbox-list': tool('list the messages that were not read', '--all', {
+  'inbox-list': view('list the messages that were not read', '--all', {
     all: flag.describe('Include read messages.'),
   }),
   'blocker-answer': tool(
@@ -159,7 +155,7 @@ export const TOOLS = {
     tasksWorked: ids.optional().describe('Tasks that were worked on.'),
     replace: flag.describe('Replace an existing summary.'),
   }),
-  'iteration-list': tool('list the iterations', '', {}),
+  'iteration-list': view('list the iterations', '', {}),
   'session-open': tool(
     'set the title and the goal of the session',
     '--title "Query parser" --goal "A parser for the query language" --spec-path specs/parser.md',
@@ -191,8 +187,8 @@ export const TOOLS = {
   'session-reopen': tool('reopen an archived session', '--reason "A bug was found"', {
     reason: content.optional().describe('Why, in words.'),
   }),
-  'session-show': tool('show the figures of the session', '', {}),
-  'fact-find': tool(
+  'session-show': view('show the figures of the session', '', {}),
+  'fact-find': view(
     'find facts, where they come from and what closed them',
     '--text "parser test" --is all',
     {
@@ -209,7 +205,7 @@ export const TOOLS = {
       cursor,
     },
   ),
-  'dispatch-show': tool('show what became of a result, once the session has it', '--dispatch 7', {
+  'dispatch-show': view('show what became of a result, once the session has it', '--dispatch 7', {
     dispatch: z
       .int()
       .positive('must be a DISPATCH sequence, 1 or more')
@@ -218,11 +214,11 @@ export const TOOLS = {
       .optional()
       .describe('Longest wait in milliseconds, as afterTimeoutMs of a prompt.'),
   }),
-  'plan-show': tool('show the plan, what is next, and what came of each task', '--status blocked', {
+  'plan-show': view('show the plan, what is next, and what came of each task', '--status blocked', {
     id: text(200).optional().describe('Only this task of the plan, with its prompt and requirements.'),
     status: z.enum(PLAN_STATUSES).optional().describe('Only tasks with this status.'),
   }),
-  'session-list': toolOfNone(
+  'session-list': viewOfNone(
     'list the sessions: those that wait for a person first, then stalled ones, then the newest',
     '--stalled',
     {
@@ -248,7 +244,7 @@ export const TOOLS = {
       cursor,
     },
   ),
-  'fact-show': tool('show a fact, its history and the prompts that showed it', '--id 3f2a', {
+  'fact-show': view('show a fact, its history and the prompts that showed it', '--id 3f2a', {
     id: factKey,
   }),
   'fact-retract': tool(
@@ -266,11 +262,11 @@ export const TOOLS = {
     reason: content.optional().describe('Why, in words.'),
     by: person.describe('Who corrects it.'),
   }),
-  'file-list': tool('list the files that results touched, and which change together', '--text parser', {
+  'file-list': view('list the files that results touched, and which change together', '--text parser', {
     text: text(200).optional().describe('Only files whose path contains these words.'),
     limit: limit(200, 50),
   }),
-  'timeline-list': tool('list what happened, the newest first', '--kinds result rejected --limit 20', {
+  'timeline-list': view('list what happened, the newest first', '--kinds result rejected --limit 20', {
     kinds: z
       .array(z.enum(TIMELINE_KINDS))
       .min(1, 'must name at least one')
@@ -292,35 +288,36 @@ export const TOOLS = {
       .optional()
       .describe('Only entries up to this session sequence.'),
   }),
-  'ledger-show': tool('show what the ledgers know about a task', '--task 2.1', {
+  'ledger-show': view('show what the ledgers know about a task', '--task 2.1', {
     task: text(128).describe('Id of the task, of the board or the plan.'),
   }),
-  'trace-list': tool('list the intents that have a trace', '', { limit: limit(200, 50), cursor }),
-  'snapshot-show': tool('show the stored snapshot in numbers', '', {
+  'trace-list': view('list the intents that have a trace', '', { limit: limit(200, 50), cursor }),
+  'snapshot-show': view('show the stored snapshot in numbers', '', {
     whole: flag.describe('Include the text of the snapshot.'),
   }),
-  'telemetry-show': tool('show what was counted of the session: results, prompts, progress', '', {}),
+  'telemetry-show': view('show what was counted of the session: results, prompts, progress', '', {}),
   ...FORGET_TOOLS,
   ...RETENTION_TOOLS,
   ...EXPORT_TOOLS,
   ...REJECTED_TOOLS,
   ...PROMPT_TOOLS,
   ...CLAIM_TOOLS,
-  'health-show': toolOfNone('show how services, streams and server do', '', {
+  'health-show': viewOfNone('show how services, streams and server do', '', {
     brief: flag.describe('Only services and results, without findings, which is cheap.'),
   }),
-} as const satisfies Readonly<{
-  [Name in ToolName]: Name extends WideTool ? ToolEntry<'no session'> : ToolEntry<'session' | 'any session'>;
-}>;
+} as const satisfies Readonly<Record<ToolName, object>>;
 
-interface ToolEntry<Scope extends ToolScope> {
-  readonly scope: Scope;
-  readonly summary: string;
-  readonly example: string;
-  readonly shape: z.ZodRawShape;
-  readonly request: z.ZodObject;
-  readonly arguments: z.ZodObject;
+/** Tools for the whole installation: they name no session, and users limited to one session may not call them. */
+export type WideTool = {
+  [Name in ToolName]: (typeof TOOLS)[Name]['scope'] extends 'no session' ? Name : never;
+}[ToolName];
+
+export function isWideTool(name: ToolName): name is WideTool {
+  return TOOLS[name].scope === 'no session';
 }
+
+/** Read-only tools, for the reader role. */
+export const READING_TOOLS: readonly ToolName[] = TOOL_NAMES.filter((name) => TOOLS[name].reads);
 
 type Arguments<Name extends ToolName> = (typeof TOOLS)[Name]['arguments'];
 /** The input of a tool. */

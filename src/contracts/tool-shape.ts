@@ -33,15 +33,18 @@ const SESSION_FIELD = {
 } as const satisfies Readonly<Record<ToolScope, z.ZodRawShape>>;
 
 const entry =
-  <const Scope extends ToolScope>(scope: Scope) =>
+  <const Scope extends ToolScope>(scope: Scope, reads = false) =>
   <const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) => {
     const request = z.object({ ...SESSION_FIELD[scope], ...shape });
-    return { scope, summary, example, shape, request, arguments: z.object(shape) };
+    return { scope, reads, summary, example, shape, request, arguments: z.object(shape) };
   };
 
 export const tool = entry('session');
-export const toolOfAny = entry('any session');
 export const toolOfNone = entry('no session');
+/** Tools that change nothing: readers may use them. */
+export const view = entry('session', true);
+export const viewOfAny = entry('any session', true);
+export const viewOfNone = entry('no session', true);
 
 export const cursor = text(400).optional().describe('Cursor of the page: next of the previous page.');
 export const limit = (most: number, usual: number) =>

@@ -28,21 +28,9 @@ import {
   type Token,
   VECTOR_BUCKET,
 } from '../contracts/names.js';
-import {
-  isWideTool,
-  READING_LEARNINGS,
-  READING_REQUESTS,
-  READING_TOOLS,
-  RUN_INIT_SUBJECT,
-  RUN_STATUS_SUBJECT,
-  TRACE_APPEND_SUBJECT,
-  TRACE_COMPACT_SUBJECT,
-  TRACE_GET_SUBJECT,
-  TRACE_PIN_SUBJECT,
-  TRACE_RECORD_SUBJECT,
-  toolSubject,
-} from '../contracts/request-names.js';
-import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
+import { READING_LEARNINGS, toolSubject } from '../contracts/request-names.js';
+import { READING_REQUESTS, SESSION_REQUESTS } from '../contracts/session-requests.js';
+import { isWideTool, READING_TOOLS, TOOLS_SERVICE } from '../contracts/tool-requests.js';
 
 /**
  * Roles and their least privileges as NATS users. `publisher`: runs agents; `reader`: only reads, by requests and pushed
@@ -167,18 +155,12 @@ const FOR_OPERATORS = [
   ...OF_SESSIONS,
 ];
 
-const REQUESTS = [
-  ...[COMPILE_SUBJECT, PAST_PROMPT_SUBJECT],
-  'tool.*',
-  ...[RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT],
-  ...[TRACE_APPEND_SUBJECT, TRACE_RECORD_SUBJECT, TRACE_COMPACT_SUBJECT],
-  ...[TRACE_GET_SUBJECT, TRACE_PIN_SUBJECT],
-];
+const REQUESTS = [...Object.keys(SESSION_REQUESTS), 'tool.*'];
 
 /** Requests that change nothing. */
 function reading(sessions: readonly Token[] | undefined): string[] {
   const narrow = READING_TOOLS.filter((name) => !isWideTool(name)).map(toolSubject);
-  const ofSession = [...narrow, ...READING_REQUESTS, PAST_PROMPT_SUBJECT];
+  const ofSession = [...narrow, ...READING_REQUESTS];
   if (sessions !== undefined) return requestsOf(sessions, ofSession);
   const wide = READING_TOOLS.filter(isWideTool).map(toolSubject);
   const health = ['$SRV.*', '$SRV.*.*', healthSubject('*')];

@@ -26,11 +26,10 @@ import {
   TRACE_GET_SUBJECT,
   TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
-  type WideTool,
 } from '../contracts/request-names.js';
 import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput, RunStatusInput } from '../contracts/run-request.js';
-import type { ToolInput } from '../contracts/tool-requests.js';
+import type { ToolInput, WideTool } from '../contracts/tool-requests.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
 import { HookEngine, PreCompactHook } from '../memory/traces/hook-engine.js';

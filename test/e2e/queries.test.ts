@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { showReply } from '../../src/cli/show-reply.js';
 import { token } from '../../src/contracts/names.js';
-import { isWideTool, READING_TOOLS } from '../../src/contracts/request-names.js';
+import { isWideTool, READING_TOOLS } from '../../src/contracts/tool-requests.js';
 import { implemented, newSession, publishWire, reviewed, systemOfFile } from '../support/system.js';
 
 const system = await systemOfFile();

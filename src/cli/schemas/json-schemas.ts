@@ -1,33 +1,20 @@
 import { z } from 'zod';
-import { compileRequest, pastPromptRequest } from '../../contracts/compile-request.js';
 import { ERROR_CODES } from '../../contracts/error-codes.js';
 import { learningEvent } from '../../contracts/learning-events.js';
 import { LEARNING_REQUESTS } from '../../contracts/learning-requests.js';
-import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
 import { REPLIES } from '../../contracts/replies/replies.js';
 import {
   LEARNING_REQUEST_SUBJECTS,
-  RUN_INIT_SUBJECT,
-  RUN_STATUS_SUBJECT,
   TOOL_NAMES,
   TRACE_APPEND_SUBJECT,
-  TRACE_COMPACT_SUBJECT,
-  TRACE_GET_SUBJECT,
-  TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
   toolSubject,
 } from '../../contracts/request-names.js';
 import { RESULTS } from '../../contracts/results.js';
-import { runInitRequest, runStatusRequest } from '../../contracts/run-request.js';
 import { sessionEvent } from '../../contracts/session-events.js';
+import { SESSION_REQUESTS } from '../../contracts/session-requests.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import {
-  traceAppendRequest,
-  traceCompactRequest,
-  traceEntry,
-  traceGetRequest,
-  tracePinRequest,
-} from '../../contracts/trace-entry.js';
+import { traceAppendRequest, traceEntry } from '../../contracts/trace-entry.js';
 import { isObject } from '../../shared/text.js';
 
 /** The JSON Schemas of what travels and of what is stored, by name: draft 2020-12, made from the schemas of the code. */
@@ -42,29 +29,17 @@ const traceRequest = traceAppendRequest.extend({
   entries: z.array(traceEntry).min(1).max(500).describe('What an agent did, one entry or several.'),
 });
 
+const requests: Readonly<Record<string, { readonly summary: string; readonly request: z.ZodType }>> = {
+  ...SESSION_REQUESTS,
+  ...{ [TRACE_APPEND_SUBJECT]: { ...SESSION_REQUESTS[TRACE_APPEND_SUBJECT], request: traceRequest } },
+  ...{ [TRACE_RECORD_SUBJECT]: { ...SESSION_REQUESTS[TRACE_RECORD_SUBJECT], request: traceRequest } },
+  ...Object.fromEntries(TOOL_NAMES.map((name) => [toolSubject(name), TOOLS[name]])),
+};
 const REQUESTS = {
-  [COMPILE_SUBJECT]: { about: 'Asks for the next prompt.', schema: compileRequest },
-  [PAST_PROMPT_SUBJECT]: {
-    about: 'Asks for a prompt as it was earlier; it is neither counted nor kept.',
-    schema: pastPromptRequest,
-  },
-  [RUN_INIT_SUBJECT]: { about: 'Follows a tasks.md from now on.', schema: runInitRequest },
-  [RUN_STATUS_SUBJECT]: { about: 'Asks how far a run is.', schema: runStatusRequest },
-  [TRACE_APPEND_SUBJECT]: { about: 'Adds entries to the trace of an intent.', schema: traceRequest },
-  [TRACE_RECORD_SUBJECT]: { about: 'The same without an answer.', schema: traceRequest },
-  [TRACE_COMPACT_SUBJECT]: {
-    about: 'Asks for the compacted history of an intent.',
-    schema: traceCompactRequest,
-  },
-  [TRACE_GET_SUBJECT]: { about: 'Asks for an entry of a trace as it is stored.', schema: traceGetRequest },
-  [TRACE_PIN_SUBJECT]: {
-    about: 'Makes what an entry says a constraint of its intent.',
-    schema: tracePinRequest,
-  },
   ...Object.fromEntries(
-    TOOL_NAMES.map((name) => [
-      toolSubject(name),
-      { about: `${TOOLS[name].summary}.`, schema: TOOLS[name].request },
+    Object.entries(requests).map(([subject, { summary, request: schema }]) => [
+      subject,
+      { about: `${summary}.`, schema },
     ]),
   ),
   ...Object.fromEntries(

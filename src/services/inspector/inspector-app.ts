@@ -6,15 +6,11 @@ import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { statusOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import type { FactsReply, InspectorMe, InspectorRole } from '../../contracts/inspector-api.js';
-import { PAST_PROMPT_SUBJECT, scopedRequest, token } from '../../contracts/names.js';
+import { scopedRequest, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
-import {
-  READING_LEARNINGS,
-  READING_REQUESTS,
-  READING_TOOLS,
-  type ToolName,
-  toolSubject,
-} from '../../contracts/request-names.js';
+import { READING_LEARNINGS, type ToolName, toolSubject } from '../../contracts/request-names.js';
+import { READING_REQUESTS } from '../../contracts/session-requests.js';
+import { READING_TOOLS } from '../../contracts/tool-requests.js';
 import { isLoopbackAddress, type KnownHosts } from '../../engine/monitoring/known-hosts.js';
 import type { Monitoring } from '../../engine/monitoring/monitoring.js';
 import { MONITORING_PATHS, monitoringPage } from '../../engine/monitoring/monitoring-server.js';
@@ -163,11 +159,9 @@ export function errorAnswer(c: Context, fault: ThroughlineError): Response {
 
 /** Forwarded requests: reading for everyone, decisions for operators. */
 const READING: ReadonlySet<string> = new Set([
-  ...READING_TOOLS.map((name: ToolName) => toolSubject(name)),
+  ...READING_TOOLS.map(toolSubject),
   ...READING_REQUESTS,
   ...READING_LEARNINGS,
-  // A normal compile would be counted and stored as if for an agent.
-  PAST_PROMPT_SUBJECT,
 ]);
 
 const DECIDING: ReadonlySet<string> = new Set([

@@ -13,6 +13,7 @@ import {
   TRACE_RECORD_SUBJECT,
 } from '../../contracts/request-names.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
+import { SESSION_REQUESTS } from '../../contracts/session-requests.js';
 import {
   type CommandName,
   isCommand,
@@ -182,19 +183,15 @@ export async function serveTools(
       logger.warn({ err: error, code: codeOf(error) }, 'trace.record refused');
       throw error;
     });
-  const requests: readonly (readonly [
-    subject: string,
-    description: string,
-    handle: (request: unknown) => Promise<object>,
-  ])[] = [
-    [RUN_INIT_SUBJECT, 'track the progress of a session in a tasks.md', run.init],
-    [RUN_STATUS_SUBJECT, 'show the progress of a run and what each task needs next', run.status],
-    [TRACE_APPEND_SUBJECT, 'add entries to the trace of an intent', trace.append],
-    [TRACE_RECORD_SUBJECT, 'the same without an answer, for volume', recordTrace],
-    [TRACE_COMPACT_SUBJECT, 'the compacted history of an intent', trace.compact],
-    [TRACE_GET_SUBJECT, 'an entry as its event keeps it, with its output', trace.get],
-    [TRACE_PIN_SUBJECT, 'keep what an entry says as a constraint of its intent', trace.pin],
-  ];
+  const requests = {
+    [RUN_INIT_SUBJECT]: run.init,
+    [RUN_STATUS_SUBJECT]: run.status,
+    [TRACE_APPEND_SUBJECT]: trace.append,
+    [TRACE_RECORD_SUBJECT]: recordTrace,
+    [TRACE_COMPACT_SUBJECT]: trace.compact,
+    [TRACE_GET_SUBJECT]: trace.get,
+    [TRACE_PIN_SUBJECT]: trace.pin,
+  };
   await serveMicro(nats.connection, serving, {
     name: TOOLS_SERVICE,
     description: 'Tasks, notes, inbox, iterations and runs of sessions',
@@ -210,11 +207,11 @@ export async function serveTools(
         ...(name.endsWith('-list') && { lower: 'its filters, or delete what is no longer needed' }),
         ...(name === 'plan-show' && { lower: 'status or id' }),
       })),
-      ...requests.map(([subject, description, handle]) => ({
+      ...Object.entries(requests).map(([subject, handle]) => ({
         name: subject.replace('.', '-'),
         subject,
         bySession: true,
-        description,
+        description: SESSION_REQUESTS[subject as keyof typeof requests].summary,
         handle,
       })),
     ]),
