@@ -41,6 +41,15 @@ describe('a prompt of a run', () => {
     expect(partsOf(reply).packet).toEqual({ plan: 'completed' });
     expect(partsOf(reply).taskPrompt).toContain('Requirements:\n- 1.2\n- 3');
   });
+
+  it('a prompt of a run falls back to what is known, and says why: the plan has no such task, or cannot be read', async () => {
+    const { session, file } = await following('back');
+    const fallback = (reason: string) => ({ mode: 'ledger_plus_fallback', reason });
+    const ledger = async (taskId: string) => (await compile(session, { taskId })).ledger;
+    expect(await ledger('2.9')).toMatchObject(fallback('progress_ledger_incomplete'));
+    await folder.write(file, 'prose');
+    expect(await ledger('2.2')).toMatchObject(fallback('rebuild_failed'));
+  });
 });
 
 describe('a file that changes between two prompts', () => {
