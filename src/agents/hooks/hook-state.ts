@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { codeOf, messageOf, systemCode } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
+import { writePrivateFile } from '../../engine/files/user-state.js';
 import { mayHoldSecret } from '../../memory/redaction/secret-hints.js';
 import { oneLine } from '../../shared/text.js';
 import { isMissing } from './spool.js';
@@ -75,7 +76,7 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
     remember: (key: string, text: string) =>
       attempt(log, () => {
         mkdirSync(texts, { recursive: true, mode: PRIVATE });
-        writeFileSync(join(texts, keyOf(key)), text, { mode: 0o600 });
+        writePrivateFile(join(texts, keyOf(key)), text);
       }),
     recall(key: string) {
       const text = peek(key);
@@ -89,12 +90,14 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
         mkdirSync(turns, { recursive: true, mode: PRIVATE });
         const file = join(turns, keyOf(key));
         if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < MAX_NOTES)
-          appendFileSync(file, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+          // On a line of its own, also after half a note.
+          appendFileSync(file, `\n${JSON.stringify(note)}`, { mode: 0o600 });
       }),
     notes(key: string): TurnNote[] {
       try {
-        const lines = readFileSync(join(turns, keyOf(key)), 'utf8').split('\n');
-        return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as TurnNote);
+        return readFileSync(join(turns, keyOf(key)), 'utf8')
+          .split('\n')
+          .flatMap(readNote);
       } catch (error) {
         if (isMissing(error)) return [];
         throw error;
@@ -102,6 +105,15 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
     },
     clearNotes: (key: string) => attempt(log, () => rmSync(join(turns, keyOf(key)), { force: true })),
   };
+}
+
+/** Returns nothing for a line that is cut: a hook beside this one may be writing it, and a full disk leaves half of it. */
+function readNote(line: string): TurnNote[] {
+  try {
+    return [JSON.parse(line)];
+  } catch {
+    return [];
+  }
 }
 
 function attempt(log: (line: string) => void, act: () => void): void {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../contracts/errors.js';
 import { isRole, type Role } from '../../contracts/kinds.js';
@@ -186,6 +186,8 @@ function moveFile(from: string, to: string): boolean {
 function readWaiting(file: string): Waiting | string | undefined {
   let read: unknown;
   try {
+    // A pipe would block the hook for ever.
+    if (!lstatSync(file).isFile()) return 'it is not a regular file';
     read = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
     return isMissing(error) ? undefined : 'it is not JSON';

@@ -1,6 +1,17 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hookState } from '../../../src/agents/hooks/hook-state.js';
 import { MAX_WAITING, removeSpool, spoolCounts, spoolOf } from '../../../src/agents/hooks/spool.js';
 import { hookPlace } from './hooks.js';
 
@@ -50,6 +61,15 @@ describe('what waits to be sent', () => {
     expect(readFileSync(join(place.spoolDir, 'unreadable', '0-first.json'), 'utf8')).toBe(text);
     expect(place.lines.join('\n')).toContain(`0-first.json: ${why}`);
     expect(spoolCounts(place.stateDir)).toEqual([{ installation: 'own:1', waiting: 0, unreadable: 1 }]);
+  });
+
+  it('a link is set aside, and not followed', async () => {
+    const place = hookPlace();
+    mkdirSync(place.spoolDir, { recursive: true });
+    symlinkSync('/gone', join(place.spoolDir, '0-first.json'));
+    await place.run('claude', start);
+    expect(readdirSync(join(place.spoolDir, 'unreadable'))).toEqual(['0-first.json']);
+    expect(place.lines.join('\n')).toContain('0-first.json: it is not a regular file');
   });
 
   it.each(['permission_denied', 'schema_invalid'] as const)(
@@ -162,6 +182,36 @@ describe('what waits to be sent', () => {
     expect(counts.map(({ waiting }) => waiting)).toEqual([1, 1, 1]);
     for (const { installation } of counts) removeSpool(stateDir, installation);
     expect(spoolCounts(stateDir)).toEqual([]);
+  });
+});
+
+describe('what hooks of one conversation remember', () => {
+  it('a text is replaced as a whole: a hook beside it reads the old or the new one', () => {
+    const { stateDir } = hookPlace();
+    const state = hookState(stateDir);
+    state.remember('key', 'the old text');
+    const said = join(stateDir, 'hooks', 'said');
+    const reader = openSync(join(said, readdirSync(said)[0] ?? ''), 'r');
+    state.remember('key', 'new');
+    expect(readFileSync(reader, 'utf8')).toBe('the old text');
+    closeSync(reader);
+    expect(state.peek('key')).toBe('new');
+  });
+
+  it('half a note, as a full disk leaves it, costs no other note of the turn', async () => {
+    const place = hookPlace();
+    const tool = (name: string) => ({
+      ...{ ...TURN, hook_event_name: 'PostToolUse', tool_name: 'Edit', tool_response: {} },
+      tool_input: { file_path: `/p/${name}` },
+    });
+    await place.run('claude', prompt);
+    const turns = join(place.stateDir, 'hooks', 'turns');
+    const file = join(turns, readdirSync(turns)[0] ?? '');
+    appendFileSync(file, '\n{"entry":{"act');
+    await place.run('claude', tool('a.ts'));
+    await place.run('claude', tool('b.ts'));
+    await place.run('claude', stop);
+    expect(place.published).toEqual([expect.stringMatching(/Build the shop.*a\.ts.*b\.ts/)]);
   });
 });
 
