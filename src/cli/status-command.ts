@@ -125,9 +125,15 @@ async function runOf(cli: Cli, client: ThroughlineClient, session: Token, json: 
   requireEvents(session, reply.sequence);
   if (json) return { text: JSON.stringify(reply) };
   const hasProblems = reply.run !== null && problemsCounted(reply.run) !== '';
+  const unsent = unsentText(cli);
+  const remarks = [
+    ...(hasProblems ? [`"throughline plan show ${session}" shows each such line`] : []),
+    ...(unsent === undefined ? [] : [unsent]),
+    `server: ${serverText(cli.server)}`,
+  ];
   return {
     text: statusLines(coloursOf(cli), reply, entries).join('\n'),
-    ...(hasProblems && { remark: `-- "throughline plan show ${session}" shows each such line` }),
+    remark: remarks.map((line) => `-- ${line}`).join('\n'),
   };
 }
 

@@ -23,7 +23,7 @@ import { serve } from '../services/serve.js';
 import { shellWord } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { withLogger } from './cli-logger.js';
-import { type Cli, cliOf, note, out, withNats } from './command-context.js';
+import { type Cli, cliOf, note, out, withConnection, withNats } from './command-context.js';
 import { type RunningUp, recordSettings, runningUp, startDetached, stopDetached } from './detached-up.js';
 import {
   addInspectorOptions,
@@ -195,9 +195,10 @@ async function tellFound(cli: Cli, options: UpOptions, up: RunningUp): Promise<v
       `the server on port ${port} runs already ${options.auth ? 'without' : 'with'} a token: run "throughline down" first`,
     );
   }
-  // Refused where the installation has another layout than was asked for.
-  if (options.layout !== undefined || options.shards !== undefined)
-    await withNats({ ...cli, server: ownServer(storeDir), autostart: undefined }, async () => {});
+  const there = { ...cli, server: ownServer(storeDir), autostart: undefined };
+  // Refused where it hangs, or the installation has another layout than was asked for.
+  await withConnection(there, async () => {});
+  if (options.layout !== undefined || options.shards !== undefined) await withNats(there, async () => {});
   tellServer(up);
   const use = options.store === undefined ? ': this project uses it' : '';
   note(`-- already running on ${port}, process ${pid}${use}`);

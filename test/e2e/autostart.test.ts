@@ -157,11 +157,13 @@ describe('a server that does not run', () => {
     const { server = 0, up } = running(store) ?? {};
     process.kill(server, 'SIGSTOP');
     releases.push(async () => process.kill(server, 'SIGCONT'));
-    const { code, stderr } = await cli(['status'], { env, cwd: folder });
-    expect(code).toBe(1);
-    expect(stderr).toContain(
-      `the server, process ${server}, does not answer: end it with "throughline down"`,
-    );
+    for (const command of [['status'], ['up', '--detach']]) {
+      const { code, stdout, stderr } = await cli(command, { env, cwd: folder });
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toContain(
+        `the server, process ${server}, does not answer: end it with "throughline down"`,
+      );
+    }
     expect(running(store)).toMatchObject({ up, server });
   });
 });

@@ -180,6 +180,7 @@ describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usua
     expect((await run(['publish', 'implementer', '--wait'], {}, RESULT)).code).toBe(0);
     const status = await run(['status', 'victim']);
     expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining('victim') });
+    expect(status.stderr).toMatch(/-- server: the server of \w+ at nats:\S+, process \d+\n/);
     const installation = await run(['status', '--json'], { THROUGHLINE_SESSION: '' });
     expect(JSON.parse(installation.stdout).server).toContain(` at ${serverOnStore(store)?.url}, process `);
     // Also to a user whose own server does not run.

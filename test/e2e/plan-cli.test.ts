@@ -255,7 +255,9 @@ describe('plan follow', () => {
     const later = await up.cli(['status', '-s', session]);
     expect({ stdout: later.stdout, stderr: later.stderr }).toEqual({
       stdout: expect.stringContaining(stdout),
-      stderr: `-- "throughline plan show ${session}" shows each such line\n`,
+      stderr: expect.stringMatching(
+        new RegExp(`^-- "throughline plan show ${session}" shows each such line\n-- server: .+\n$`),
+      ),
     });
   });
 
@@ -296,7 +298,7 @@ describe('status', () => {
     await init(session, 'status.md', '--goal', 'no throws');
     await circle(session);
     const { code, stdout, stderr } = await up.cli(['status', '-s', session]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^-- server: .+\n$/) });
     const lines = stdout.split('\n');
     expect(lines[0]).toMatch(new RegExp(`^${session}  open  began just now, moved just now$`));
     expect(lines.slice(1, 14)).toEqual([
