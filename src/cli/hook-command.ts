@@ -79,24 +79,22 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     end(answer);
   };
   process.on('uncaughtException', (error) => give(`internal: ${messageOf(error)}`));
-  const server = serverInUse(stateDir, { nats, natsUrl: config?.natsUrl });
+  // A wrong setting does not change where its event belongs.
+  const env = config?.env ?? process.env;
+  const server = serverInUse(stateDir, { nats, natsUrl: env.NATS_URL || undefined });
   const spool = spoolOf(stateDir, installationKey(server), log);
   let isRecorded = false;
   /** Keeps an event that there was no time to record, without what a person marked as private. */
   const keepRaw = (text: string) => {
     // Empty, so that those of a later hook do not count.
-    const {
-      THROUGHLINE_SESSION = '',
-      THROUGHLINE_PROJECT = '',
-      THROUGHLINE_RESULT_ID = '',
-    } = config?.env ?? {};
-    const env = { THROUGHLINE_SESSION, THROUGHLINE_PROJECT, THROUGHLINE_RESULT_ID };
+    const { THROUGHLINE_SESSION = '', THROUGHLINE_PROJECT = '', THROUGHLINE_RESULT_ID = '' } = env;
+    const kept = { THROUGHLINE_SESSION, THROUGHLINE_PROJECT, THROUGHLINE_RESULT_ID };
     try {
       const event: unknown = JSON.parse(text, (_, value) =>
         typeof value === 'string' ? withoutPrivate(value) : value,
       );
       const at = new Date().toISOString();
-      spool.keep({ kind: 'raw', client: name, payload: JSON.stringify(event), at, directory, env });
+      spool.keep({ kind: 'raw', client: name, payload: JSON.stringify(event), at, directory, env: kept });
     } catch (error) {
       if (!(error instanceof SyntaxError)) log(`${name}: not kept: ${messageOf(error)}`);
     }
@@ -118,7 +116,10 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     );
   const client = hookClient(name);
   if (client === undefined) return give('not a client of this version');
-  if (config === undefined) return give(messageOf(fault));
+  if (config === undefined) {
+    keepRaw(await input.whole);
+    return give(messageOf(fault));
+  }
   const known = config;
   const connect = async () => {
     const { openClient } = await import('./open-client.js');

@@ -45,9 +45,9 @@ async function user() {
     run: (...args: string[]) => cli(args, { env, cwd: folder }),
     status: async () =>
       (await cli(['status'], { env: { ...env, THROUGHLINE_SESSION: '' }, cwd: folder })).stdout,
-    hook: (payload: object, within = '20000') =>
+    hook: (payload: object, within = '20000', more: Readonly<Record<string, string>> = {}) =>
       cliProcess(['hook', 'claude', '--within', within], {
-        ...{ env, cwd: folder },
+        ...{ env: { ...env, ...more }, cwd: folder },
         input: JSON.stringify({ ...payload, cwd: folder }),
       }),
     async up(...more: string[]) {
@@ -98,6 +98,18 @@ describe('a turn that ends while the server does not run', () => {
     expect(counts()).toEqual([{ installation: OWN, waiting: 1, unreadable: 0 }]);
     await up();
     await hook(START);
+    await hook(START);
+    await decided();
+    expect(counts()).toEqual([]);
+  });
+
+  it('a hook with a wrong setting keeps its event, and it counts once the setting is right', async () => {
+    const { up, hook, state, counts, decided } = await user();
+    await up();
+    const { code, stdout } = await hook(STOP, '20000', { THROUGHLINE_REPLICAS: 'two' });
+    expect([code, stdout]).toEqual([0, '']);
+    expect(await readFile(join(state, 'hook.log'), 'utf8')).toContain('THROUGHLINE_REPLICAS is "two"');
+    expect(counts()).toEqual([{ installation: OWN, waiting: 1, unreadable: 0 }]);
     await hook(START);
     await decided();
     expect(counts()).toEqual([]);
