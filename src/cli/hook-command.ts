@@ -102,7 +102,7 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
   const giveUp = (late?: (why: string) => string) => {
     if (!isRecorded) keepRaw(input.soFar());
     const why = `not done within ${withinMs} ms`;
-    give(`${why}: gave up`, late?.(why));
+    give(`${why}: gave up`, late?.(`${why}: "throughline doctor" says why`));
   };
   let timer = setTimeout(giveUp, Math.max(0, leftMs()));
   const allowMore = (late?: (why: string) => string) => {

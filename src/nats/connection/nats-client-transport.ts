@@ -1,4 +1,12 @@
-import { headers, type MsgHdrs, type NatsConnection, ServiceError, type ServiceMsg } from 'nats';
+import {
+  headers,
+  type MsgHdrs,
+  ErrorCode as NatsCode,
+  type NatsConnection,
+  NatsError,
+  ServiceError,
+  type ServiceMsg,
+} from 'nats';
 import { isErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM, REPLY_VERSION, REPLY_VERSION_HEADER } from '../../contracts/names.js';
@@ -74,6 +82,12 @@ export async function requestJson(
   const message = await connection
     .request(subject, JSON.stringify(body), { timeout: timeoutMs, ...withTrace(trace) })
     .catch((error: unknown) => {
+      if (error instanceof NatsError && error.code === NatsCode.Timeout)
+        throw new ThroughlineError(
+          'unavailable',
+          `${subject}: no answer within ${timeoutMs} ms: "throughline doctor" says what does not answer`,
+          { cause: error },
+        );
       if (!isNoResponders(error)) throw toThroughlineError(error, subject);
       throw new ThroughlineError(
         'unavailable',
