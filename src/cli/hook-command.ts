@@ -5,7 +5,7 @@ import { logHook } from '../agents/hooks/hook-state.js';
 import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
 import { runHook } from '../agents/hooks/run-hook.js';
 import { spoolOf } from '../agents/hooks/spool.js';
-import { type Config, loadConfig, stateDirOf } from '../config/config.js';
+import { type Config, givenVariables, loadConfig, stateDirOf } from '../config/config.js';
 import { installationKey, serverInUse, serverText } from '../config/user-server.js';
 import { messageOf, usageError } from '../contracts/errors.js';
 import type { Command, Texts } from './cli-command.js';
@@ -80,7 +80,7 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
   };
   process.on('uncaughtException', (error) => give(`internal: ${messageOf(error)}`));
   // A wrong setting does not change where its event belongs.
-  const env = config?.env ?? process.env;
+  const env = config?.env ?? givenVariables();
   const server = serverInUse(stateDir, { nats, natsUrl: env.NATS_URL || undefined });
   const spool = spoolOf(stateDir, installationKey(server), log);
   let isRecorded = false;

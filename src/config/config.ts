@@ -116,6 +116,11 @@ export function stateDirOf(env: Variables = process.env): string {
   return userStateDir(env, homedir());
 }
 
+/** Returns the variables as they are, for a program that goes on with a wrong one. */
+export function givenVariables(): Variables {
+  return process.env;
+}
+
 /** Returns the server in use, for clients without a configuration. */
 export function discoveredServer(env: Variables = process.env): ServerInUse {
   return serverInUse(stateDirOf(env), { natsUrl: env.NATS_URL || undefined });

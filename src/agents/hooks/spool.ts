@@ -186,7 +186,7 @@ function moveFile(from: string, to: string): boolean {
 function readWaiting(file: string): Waiting | string | undefined {
   let read: unknown;
   try {
-    // A pipe would block the hook for ever.
+    // A pipe would block the hook without an end.
     if (!lstatSync(file).isFile()) return 'it is not a regular file';
     read = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
