@@ -37,7 +37,10 @@ export function addUnsent(result: Command): void {
       const left = named === undefined ? counts : spoolCounts(stateDir);
       if (json) return out(JSON.stringify(left));
       for (const each of left) out(`${each.installation}  ${inWords(each)}`);
-      note(`-- in use: ${inUse(cli)}, ${serverText(cli.server)}`);
+      const key = inUse(cli);
+      note(`-- in use: ${key}, ${serverText(cli.server)}`);
+      if (left.some(({ installation, waiting }) => installation === key && waiting > 0))
+        note(`-- the next hook sends its items; "throughline result unsent --send ${key}" sends them now`);
     });
 }
 

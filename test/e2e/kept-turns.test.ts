@@ -86,6 +86,9 @@ describe('a turn that ends while the server does not run', () => {
     await up('--auth');
     expect(await status()).toContain('kept by hooks: 1 item to send');
     expect((await run('doctor')).stdout).toContain('kept by hooks: 1 item to send');
+    expect((await run('result', 'unsent')).stderr).toMatch(
+      /"throughline result unsent --send own:\w+" sends them now/,
+    );
     await hook(START);
     await decided();
     expect(counts()).toEqual([]);
