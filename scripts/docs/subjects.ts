@@ -1,12 +1,11 @@
 import { jsonSchema, SCHEMA_LIST } from '../../src/cli/schemas/json-schemas.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import * as names from '../../src/contracts/names.js';
-import { DEFAULT_SHARDS, MAX_SHARDS } from '../../src/contracts/names.js';
+import { DEFAULT_SHARDS, MAX_SHARDS, SERVICE_NAMES } from '../../src/contracts/names.js';
 import * as requests from '../../src/contracts/request-names.js';
-import { TOOLS, TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
+import { TOOLS } from '../../src/contracts/tool-requests.js';
 import { RING_SIZE } from '../../src/engine/ports/telemetry-store.js';
 import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../../src/nats/role-permissions.js';
-import { SERVICE_NAMES } from '../../src/services/serve.js';
 import { asCode, endingWith, type Written } from './pages.js';
 
 /**
@@ -81,19 +80,19 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
   [names.INDEX_BUCKET]: {
     key: '`<session>`',
     holds: 'what lists show of each session',
-    written: `\`${names.KEEPER_SERVICE}\``,
+    written: `\`${names.SERVICE_NAMES.keeper}\``,
     kept: 'the newest. Made again from the logs.',
   },
   [names.TELEMETRY_BUCKET]: {
     key: '`<session>`',
     holds: 'what compilers have counted of each session',
-    written: `\`${names.COMPILER_SERVICE}\``,
+    written: `\`${names.SERVICE_NAMES.compiler}\``,
     kept: 'the newest',
   },
   [names.VECTOR_BUCKET]: {
     key: '`<project>.<learning>`',
     holds: 'vectors of learnings, where an embedder is set',
-    written: `\`${names.LEARNINGS_SERVICE}\``,
+    written: `\`${names.SERVICE_NAMES.learnings}\``,
     kept: 'the newest. Computed again.',
   },
   [names.LIFECYCLE_BUCKET]: {
@@ -106,7 +105,7 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
     key: '`run.<hash>`, `forget`, `retention`',
     holds:
       'which run works on a task of a session now, and which process forgets or follows the rules of retention',
-    written: `\`${TOOLS_SERVICE}\`, \`${names.KEEPER_SERVICE}\``,
+    written: `\`${SERVICE_NAMES.tools}\`, \`${names.SERVICE_NAMES.keeper}\``,
     kept: 'until its time to live has passed: 30 s after the last heartbeat of a run, 10 s of another process',
   },
   [names.INSTALLATION_BUCKET]: {
@@ -119,25 +118,25 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
 
 /** What each service answers. */
 export const SERVICES: Readonly<Record<string, readonly string[]>> = {
-  [names.EXTRACTOR_SERVICE]: [],
-  [names.COMPILER_SERVICE]: [names.COMPILE_SUBJECT, names.PAST_PROMPT_SUBJECT],
-  [TOOLS_SERVICE]: [
+  [names.SERVICE_NAMES.extractor]: [],
+  [names.SERVICE_NAMES.compiler]: [names.COMPILE_SUBJECT, names.PAST_PROMPT_SUBJECT],
+  [SERVICE_NAMES.tools]: [
     'tool.<name>',
     ...[requests.RUN_INIT_SUBJECT, requests.RUN_STATUS_SUBJECT],
     ...[requests.TRACE_APPEND_SUBJECT, requests.TRACE_RECORD_SUBJECT, requests.TRACE_COMPACT_SUBJECT],
     ...[requests.TRACE_GET_SUBJECT, requests.TRACE_PIN_SUBJECT],
   ],
-  [names.LEARNINGS_SERVICE]: [...requests.LEARNING_REQUEST_SUBJECTS],
-  [names.KEEPER_SERVICE]: [],
+  [names.SERVICE_NAMES.learnings]: [...requests.LEARNING_REQUEST_SUBJECTS],
+  [names.SERVICE_NAMES.keeper]: [],
 };
 
 /** What each service does beside answering. */
 const DOES: Readonly<Record<string, string>> = {
-  [names.EXTRACTOR_SERVICE]: `reads \`${names.DISPATCH_STREAM}\`, appends an event for each result`,
-  [names.COMPILER_SERVICE]: 'compiles prompts',
-  [TOOLS_SERVICE]: 'answers commands and queries about sessions',
-  [names.LEARNINGS_SERVICE]: 'answers requests on learnings and proposals',
-  [names.KEEPER_SERVICE]: 'folds quiet sessions, writes their snapshots and entries of lists',
+  [names.SERVICE_NAMES.extractor]: `reads \`${names.DISPATCH_STREAM}\`, appends an event for each result`,
+  [names.SERVICE_NAMES.compiler]: 'compiles prompts',
+  [SERVICE_NAMES.tools]: 'answers commands and queries about sessions',
+  [names.SERVICE_NAMES.learnings]: 'answers requests on learnings and proposals',
+  [names.SERVICE_NAMES.keeper]: 'folds quiet sessions, writes their snapshots and entries of lists',
 };
 
 /** Whether a permission covers a subject. */
@@ -236,7 +235,9 @@ They are NATS micro services: \`nats micro ls\` lists them, \`nats micro stats N
 
 | service | does | answers |
 |---|---|---|
-${SERVICE_NAMES.map((name) => `| ${code(name)} | ${DOES[name]} | ${SERVICES[name]?.map(code).join(', ') || '–'} |`).join('\n')}
+${Object.values(SERVICE_NAMES)
+  .map((name) => `| ${code(name)} | ${DOES[name]} | ${SERVICES[name]?.map(code).join(', ') || '–'} |`)
+  .join('\n')}
 
 ## Requests
 

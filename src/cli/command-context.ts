@@ -54,7 +54,7 @@ export async function withNats<T>(cli: Cli, work: (nats: NatsPorts) => Promise<T
     import('../services/common/service-context.js'),
   ]);
   const nats = await started(cli, (address) =>
-    openNats({ ...natsOptions(address, 'throughline cli', cli.config, silentLogger), makes: [] }),
+    openNats({ ...natsOptions(address, 'throughline cli', cli.config, silentLogger), makes: false }),
   );
   try {
     return await work(nats);

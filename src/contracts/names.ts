@@ -58,8 +58,6 @@ export const LIFECYCLE_BUCKET = 'session_lifecycle';
 export const VECTOR_BUCKET = 'learning_vectors';
 /** Entries expire, so no backup contains them. */
 export const LEASE_BUCKET = 'session_leases';
-export const EXTRACTOR_SERVICE = 'extractor';
-export const COMPILER_SERVICE = 'prompt-compiler';
 export const COMPILE_SUBJECT = 'prompt.compile';
 /** Compiles a past prompt, which is neither counted nor kept; readers may request it. */
 export const PAST_PROMPT_SUBJECT = 'prompt.past';
@@ -69,8 +67,16 @@ export const PROMPTS_SUBJECTS = 'compiled.*';
 
 export const LEARNINGS_STREAM = 'LEARNINGS';
 export const LEARNINGS_SUBJECTS = 'learning.*.>';
-export const LEARNINGS_SERVICE = 'learnings';
-export const KEEPER_SERVICE = 'keeper';
+/** Names of the services on NATS and in logs, by what `throughline admin serve --only` takes, in the order in which they start. */
+export const SERVICE_NAMES = {
+  extractor: 'extractor',
+  compiler: 'prompt-compiler',
+  tools: 'session-tools',
+  learnings: 'learnings',
+  keeper: 'keeper',
+} as const;
+export type ServiceName = keyof typeof SERVICE_NAMES;
+
 /** The project of sessions that name none. */
 export const DEFAULT_PROJECT = 'default';
 

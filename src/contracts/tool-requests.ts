@@ -32,7 +32,6 @@ export {
  * The tools of the service `session-tools`, one subject `tool.<name>` each, JSON in and out. The endpoints, the SDK's
  * `tools` and the commands under `throughline tool` are made from this table.
  */
-export const TOOLS_SERVICE = 'session-tools';
 
 const MAX_CONTENT = 10_000;
 const MAX_SPEC = 200_000;

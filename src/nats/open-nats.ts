@@ -55,9 +55,6 @@ export interface NatsPorts {
   close(): Promise<void>;
 }
 
-/** Streams and buckets that `openNats` creates. */
-export type Made = 'layout' | 'dispatches' | 'rejected' | 'learnings' | 'snapshots' | 'prompts';
-
 export interface NatsOptions {
   readonly url: NatsAddress;
   readonly name: string;
@@ -69,8 +66,8 @@ export interface NatsOptions {
   readonly ackWaitMs: number;
   /** Dispatches that an extractor fetches at a time. */
   readonly maxInHand: number;
-  /** Default: all. A reader creates nothing. */
-  readonly makes?: readonly Made[];
+  /** Creates missing streams and buckets. A reader creates nothing. Default: true. */
+  readonly makes?: boolean;
   /** Configured layout. Default: the installation's. */
   readonly wanted?: WantedLayout;
   /** Default: none is forgotten. */
@@ -87,7 +84,7 @@ async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger:
   }
 }
 
-/** Connects, and creates missing streams and buckets of `makes`. */
+/** Connects, and creates missing streams and buckets. */
 export async function openNats(options: NatsOptions): Promise<NatsPorts> {
   const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
   const { lifecycle = NONE_FORGOTTEN } = options;
@@ -96,24 +93,24 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
   try {
     // The account was checked on connecting; the client's check would cost another round trip.
     const jsm: JetStreamManager = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
-    const makes = (made: Made) => options.makes?.includes(made) ?? true;
+    const { makes = true } = options;
     const publisher = new AckedPublisher(connection, timeoutMs);
     const ports = { connection, jsm, publisher, timeoutMs, replicas };
     const { wanted = {} } = options;
-    const layout = await (makes('layout')
-      ? recordedLayout(ports, wanted, replicas)
-      : seenLayout(ports, wanted));
+    const layout = await (makes ? recordedLayout(ports, wanted, replicas) : seenLayout(ports, wanted));
     const log = new NatsSessionLog(ports, layout, { replicas, lifecycle });
     const bucketOptions = { replicas, timeoutMs };
     const numbers = new DispatchNumbers(connection, bucketOptions);
-    if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas }, numbers);
-    if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
-    if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);
-    if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
-    if (makes('prompts')) await tryPromptsStream(jsm, replicas, logger);
+    if (makes) {
+      await ensureDispatchStream(jsm, { replicas }, numbers);
+      await ensureRejectedStream(jsm, { replicas });
+      await refuseStrangersOnSessions(jsm, layout);
+      await ensureLearningsStream(jsm, { replicas });
+      await tryPromptsStream(jsm, replicas, logger);
+    }
     const snapshots = new NatsSnapshotStore(connection, { ...bucketOptions, ...kept });
     const learningSnapshots = new NatsSnapshotStore(connection, { ...bucketOptions, prefix: PROJECT_KEY });
-    if (makes('snapshots')) await snapshots.ensure();
+    if (makes) await snapshots.ensure();
     const bucket = new KvBucket(connection, bucketOptions);
     return {
       connection,

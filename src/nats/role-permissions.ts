@@ -2,17 +2,13 @@ import { ROLES } from '../contracts/kinds.js';
 import {
   announcedOn,
   COMPILE_SUBJECT,
-  COMPILER_SERVICE,
   compiledSubject,
   DISPATCH_STREAM,
   dispatchSubject,
   EXTRACTOR_CONSUMER,
-  EXTRACTOR_SERVICE,
   healthSubject,
   INDEX_BUCKET,
   INSTALLATION_BUCKET,
-  KEEPER_SERVICE,
-  LEARNINGS_SERVICE,
   LEARNINGS_SUBJECTS,
   LEASE_BUCKET,
   LIFECYCLE_BUCKET,
@@ -22,6 +18,7 @@ import {
   PROMPTS_SUBJECTS,
   PUBLISHED_EVENTS,
   rejectedSubjects,
+  SERVICE_NAMES,
   SNAPSHOT_BUCKET,
   sessionRequest,
   TELEMETRY_BUCKET,
@@ -30,7 +27,7 @@ import {
 } from '../contracts/names.js';
 import { READING_LEARNINGS, toolSubject } from '../contracts/request-names.js';
 import { READING_REQUESTS, SESSION_REQUESTS } from '../contracts/session-requests.js';
-import { isWideTool, READING_TOOLS, TOOLS_SERVICE } from '../contracts/tool-requests.js';
+import { isWideTool, READING_TOOLS } from '../contracts/tool-requests.js';
 
 /**
  * Roles and their least privileges as NATS users. `publisher`: runs agents; `reader`: only reads, by requests and pushed
@@ -94,7 +91,7 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
       ...CONSUMING,
     ],
     subscribe: [
-      ...SERVICES.flatMap(discovery),
+      ...Object.values(SERVICE_NAMES).flatMap(discovery),
       ...[COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, 'tool.*', 'run.*', 'trace.*'].flatMap(bothWays),
       ...['learning.*', 'proposal.*'],
       // Hints about events, the index and lifecycle records.
@@ -116,7 +113,6 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
   }),
 };
 
-const SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE];
 const CONSUMER = `${DISPATCH_STREAM}.${EXTRACTOR_CONSUMER}`;
 const CONSUMING = [
   ...['INFO', 'CREATE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${CONSUMER}`),

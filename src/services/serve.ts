@@ -1,19 +1,12 @@
 import { hostname } from 'node:os';
-import {
-  COMPILER_SERVICE,
-  EXTRACTOR_SERVICE,
-  KEEPER_SERVICE,
-  LEARNINGS_SERVICE,
-  type Token,
-} from '../contracts/names.js';
-import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
+import { SERVICE_NAMES, type ServiceName, type Token } from '../contracts/names.js';
 import { loadEmbedder } from '../engine/embedding/load-embedder.js';
 import { Monitoring } from '../engine/monitoring/monitoring.js';
 import { systemClock } from '../engine/ports/clients.js';
 import type { SessionLifecycle } from '../engine/ports/session-lifecycle.js';
 import { watchConnection } from '../nats/connection/connection-states.js';
 import type { NatsAddress } from '../nats/connection/nats-access.js';
-import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
+import { type NatsPorts, openNats } from '../nats/open-nats.js';
 import { VERSION } from '../version.js';
 import { knownSessions, openSessions } from './common/open-sessions.js';
 import {
@@ -37,18 +30,8 @@ import {
 import { serveTools } from './tools/serve-tools.js';
 
 /** All services, in the order in which they start. */
-export const SERVICES = ['extractor', 'compiler', 'tools', 'learnings', 'keeper'] as const;
-/** A name accepted by `throughline admin serve --only`. */
-export type ServiceName = (typeof SERVICES)[number];
-
-/** Streams and buckets that a service creates at its start; session streams are created with their first event. */
-const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
-  extractor: ['layout', 'dispatches', 'rejected', 'snapshots', 'learnings'],
-  compiler: ['layout', 'snapshots', 'prompts'],
-  tools: ['layout', 'snapshots', 'learnings', 'prompts'],
-  learnings: ['layout', 'snapshots', 'learnings'],
-  keeper: ['layout', 'snapshots'],
-};
+export const SERVICES = Object.keys(SERVICE_NAMES) as ServiceName[];
+export type { ServiceName };
 
 const NEEDS_PROJECTS: ReadonlySet<ServiceName> = new Set(['compiler', 'tools', 'learnings']);
 
@@ -57,17 +40,6 @@ const EMBEDS: ReadonlySet<ServiceName> = new Set(['extractor', ...NEEDS_PROJECTS
 
 const NEEDS_SESSIONS: ReadonlySet<ServiceName> = new Set(['tools', 'keeper']);
 
-/** Names on NATS and in logs. */
-const NAMES: Readonly<Record<ServiceName, string>> = {
-  extractor: EXTRACTOR_SERVICE,
-  compiler: COMPILER_SERVICE,
-  tools: TOOLS_SERVICE,
-  learnings: LEARNINGS_SERVICE,
-  keeper: KEEPER_SERVICE,
-};
-
-export const SERVICE_NAMES: readonly string[] = Object.values(NAMES);
-
 /** The composition root: connects to NATS and starts the services with their ports; `shutdown` stops them. */
 export async function serve(
   url: NatsAddress,
@@ -75,13 +47,11 @@ export async function serve(
   only: readonly ServiceName[] = SERVICES,
 ): Promise<NatsPorts> {
   const { config, shutdown } = context;
-  // Without services the caller may use any port, so everything is created.
-  const makes = only.length === 0 ? {} : { makes: [...new Set(only.flatMap((each) => MAKES[each]))] };
   const name = `throughline ${only.join('+')}`;
   const { logger, incidents } = countingLogger(namedLogger(context.logger, 'throughline'), systemClock);
   const { monitoring = new Monitoring(), traceSessions = false } = context;
   monitoring.expect('nats');
-  for (const each of only) monitoring.expect(NAMES[each]);
+  for (const each of only) monitoring.expect(SERVICE_NAMES[each]);
   const options = natsOptions(url, name, config, logger);
   // The log needs the records, which are opened on its connection.
   let records: SessionLifecycle | undefined;
@@ -89,7 +59,7 @@ export async function serve(
     forgotten: (session: Token) => records?.forgotten(session),
     refreshed: () => records?.refreshed(),
   };
-  const nats = await openNats({ ...options, ...makes, lifecycle: later });
+  const nats = await openNats({ ...options, lifecycle: later });
   shutdown.add('the NATS connection', () => nats.close());
   const lifecycle = await nats.openLifecycle();
   records = lifecycle;
@@ -108,12 +78,12 @@ export async function serve(
   const serving: Serving = { config, logger, shutdown, health, lifecycle, monitoring, traceSessions };
   /** Keeps requests from queueing behind dispatches or events. */
   const connectionOfItsOwn = async (whose: string) => {
-    const ports = await openNats({ ...options, makes: [], lifecycle });
+    const ports = await openNats({ ...options, makes: false, lifecycle });
     shutdown.add(`the NATS connection of ${whose}`, () => ports.close());
     return ports;
   };
   const start = (name: ServiceName, run: (own: Serving) => Promise<void>) =>
-    only.includes(name) ? startNamed(NAMES[name], serving, run) : undefined;
+    only.includes(name) ? startNamed(SERVICE_NAMES[name], serving, run) : undefined;
   const isAlone = only.every((each) => each === 'extractor');
   const sessions = openSessions(nats, config, logger, lifecycle);
   const embedder = only.some((each) => EMBEDS.has(each)) ? await loadEmbedder(config.embedder) : undefined;

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
+import { SERVICE_NAMES } from '../../src/contracts/names.js';
+
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { connectThroughline } from '../../src/index.js';
 import { startService } from '../../src/nats/micro/micro-service.js';
@@ -77,11 +78,11 @@ describe('throughline admin health', () => {
   it('health skips instances on other machines when it is told to', async () => {
     const connection = await plainConnection(nats.url);
     await startService(connection, {
-      name: EXTRACTOR_SERVICE,
+      name: SERVICE_NAMES.extractor,
       version: VERSION,
       description: 'elsewhere',
       logger: silentLogger,
-      endpoints: [healthEndpoint(EXTRACTOR_SERVICE, async () => ({ host: 'elsewhere', ...WELL }))],
+      endpoints: [healthEndpoint(SERVICE_NAMES.extractor, async () => ({ host: 'elsewhere', ...WELL }))],
     });
     expect(await cli(['admin', 'health', '--only', 'extractor'], { env })).toMatchObject({ code: 0 });
     const here = ['admin', 'health', '--only', 'extractor', '--here'];

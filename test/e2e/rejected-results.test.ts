@@ -1,7 +1,6 @@
 import { headers } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
-import { DISPATCH_STREAM } from '../../src/contracts/names.js';
 import { waitLimit } from '../../src/engine/folding/caught-up.js';
 import { createSessionReader } from '../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
@@ -200,9 +199,6 @@ describe('a publisher that waits', () => {
       only: ['tools', 'learnings'],
       env: { THROUGHLINE_TUNING: 'afterTimeoutMs=50' },
     });
-    // The extractor makes this stream, and none runs.
-    const jsm = await quiet.ports.connection.jetstreamManager();
-    await jsm.streams.add({ name: DISPATCH_STREAM, subjects: ['dispatch.*.*'] });
     const session = newSession('wait');
     const refused = await refusal(
       publishWire(quiet.client, 'implementer', session, implemented('1'), { wait: true }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { REJECTED_STREAM, token } from '../../src/contracts/names.js';
-import { TOOL_NAMES, TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
+import { REJECTED_STREAM, SERVICE_NAMES, token } from '../../src/contracts/names.js';
+import { TOOL_NAMES } from '../../src/contracts/tool-requests.js';
 import { tracesOf } from '../../src/memory/session/session-state.js';
 import { serviceStats } from '../../src/nats/micro/service-health.js';
 import { allRejected } from '../support/all-rejected.js';
@@ -199,7 +199,9 @@ describe('secrets that agents send', () => {
 
   it('secrets that agents send are counted in the statistics of the service', async () => {
     const { connection } = system.ports;
-    const shown = await Promise.all(TOOL_NAMES.map((name) => serviceStats(connection, TOOLS_SERVICE, name)));
+    const shown = await Promise.all(
+      TOOL_NAMES.map((name) => serviceStats(connection, SERVICE_NAMES.tools, name)),
+    );
     const stats = shown.flat();
     expect(stats).toContainEqual({ redacted: expect.objectContaining({ github: expect.any(Number) }) });
     expect(readable(JSON.stringify(stats))).toEqual([]);

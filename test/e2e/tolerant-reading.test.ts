@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
+import { SERVICE_NAMES } from '../../src/contracts/names.js';
+
 import { instancesOf } from '../../src/nats/micro/service-health.js';
 import { cli } from '../support/cli.js';
 import { eventsOf, newSession, type System, startSystem } from '../support/system.js';
@@ -60,7 +61,7 @@ describe('a result that is not as it should be', () => {
     await system.client.publishText(session, 'implementer', '{"task_id":"1","status":"Done"}', {
       wait: true,
     });
-    expect(JSON.stringify(await instancesOf(system.ports.connection, EXTRACTOR_SERVICE))).toMatch(
+    expect(JSON.stringify(await instancesOf(system.ports.connection, SERVICE_NAMES.extractor))).toMatch(
       /"repaired":\{[^}]*"verdict":[1-9]/,
     );
   });

@@ -2,18 +2,14 @@ import { ROLES } from '../../src/contracts/kinds.js';
 import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/learning-requests.js';
 import {
   COMPILE_SUBJECT,
-  COMPILER_SERVICE,
   compiledSubject,
   DISPATCH_STREAM,
   dispatchSubject,
   EXTRACTOR_CONSUMER,
-  EXTRACTOR_SERVICE,
   healthSubject,
   INDEX_BUCKET,
   INSTALLATION_BUCKET,
-  KEEPER_SERVICE,
   LAYOUT_SUBJECT,
-  LEARNINGS_SERVICE,
   LEARNINGS_STREAM,
   LIFECYCLE_BUCKET,
   learningSubject,
@@ -24,6 +20,7 @@ import {
   publishedOn,
   REJECTED_STREAM,
   rejectedSubject,
+  SERVICE_NAMES,
   type SessionLayout,
   SNAPSHOT_BUCKET,
   sessionRequest,
@@ -41,7 +38,7 @@ import {
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../../src/contracts/request-names.js';
-import { TOOL_NAMES, TOOLS_SERVICE, toolSubject } from '../../src/contracts/tool-requests.js';
+import { TOOL_NAMES, toolSubject } from '../../src/contracts/tool-requests.js';
 import type { Permissions } from '../../src/nats/role-permissions.js';
 
 /** Everything that a user could try against a session and a project, made from the names and the verbs of NATS. */
@@ -270,7 +267,13 @@ function jetStream(victim: Names, own: Names): Attempt[] {
 }
 
 function discovery(): Attempt[] {
-  const services = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE];
+  const services = [
+    SERVICE_NAMES.extractor,
+    SERVICE_NAMES.compiler,
+    SERVICE_NAMES.tools,
+    SERVICE_NAMES.learnings,
+    SERVICE_NAMES.keeper,
+  ];
   const subjects = [
     ...['PING', 'INFO', 'STATS'].flatMap((verb) => [
       `$SRV.${verb}`,

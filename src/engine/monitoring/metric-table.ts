@@ -1,14 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from '../../contracts/error-codes.js';
 import { ROLES } from '../../contracts/kinds.js';
-import {
-  COMPILER_SERVICE,
-  EXTRACTOR_CONSUMER,
-  EXTRACTOR_SERVICE,
-  KEEPER_SERVICE,
-  LEARNINGS_SERVICE,
-} from '../../contracts/names.js';
+import { EXTRACTOR_CONSUMER, SERVICE_NAMES } from '../../contracts/names.js';
 import { REPAIRS } from '../../contracts/reading/repairs.js';
-import { TOOLS_SERVICE } from '../../contracts/tool-requests.js';
 
 /**
  * A metric that a process can expose; `docs/how-to/monitor.md` is generated from this table. Labels never hold an agent's
@@ -29,13 +22,7 @@ export const COMPILE_STAGES = ['wait', 'load', 'progress', 'learnings', 'render'
 export type CompileStage = (typeof COMPILE_STAGES)[number];
 const FOLDED = ['session', 'project'] as const;
 const CONSUMERS = [EXTRACTOR_CONSUMER] as const;
-const SERVICES = [
-  EXTRACTOR_SERVICE,
-  COMPILER_SERVICE,
-  TOOLS_SERVICE,
-  LEARNINGS_SERVICE,
-  KEEPER_SERVICE,
-] as const;
+const SERVICES = Object.values(SERVICE_NAMES);
 
 type Labels = Readonly<Record<string, LabelValues>>;
 

@@ -1,25 +1,11 @@
 import type { NatsConnection, ServiceStats } from 'nats';
 import { z } from 'zod';
-import {
-  COMPILER_SERVICE,
-  EXTRACTOR_SERVICE,
-  KEEPER_SERVICE,
-  LEARNINGS_SERVICE,
-} from '../../contracts/names.js';
-import { TOOLS_SERVICE } from '../../contracts/tool-requests.js';
+import { SERVICE_NAMES } from '../../contracts/names.js';
+
 import { counted } from '../../shared/text.js';
 import { MAKE_ROOM } from '../connection/nats-errors.js';
 import { instancesOf } from '../micro/service-health.js';
 import { type Finding, fail, ok, warn } from './finding.js';
-
-/** Names of `throughline admin serve --only` by service. */
-export const SERVED: Readonly<Record<string, string>> = {
-  [EXTRACTOR_SERVICE]: 'extractor',
-  [COMPILER_SERVICE]: 'compiler',
-  [TOOLS_SERVICE]: 'tools',
-  [LEARNINGS_SERVICE]: 'learnings',
-  [KEEPER_SERVICE]: 'keeper',
-};
 
 /** Listed sessions with dispatches set aside. */
 const SHOWN = 3;
@@ -54,13 +40,13 @@ interface ExpectedServices {
 /** Checks the running services and their last incidents. */
 export async function serviceFindings(
   connection: NatsConnection,
-  { version, now, timeoutMs, only = Object.values(SERVED), host }: ExpectedServices,
+  { version, now, timeoutMs, only, host }: ExpectedServices,
 ): Promise<Finding[]> {
-  const asked = Object.entries(SERVED).filter(([, served]) => only.includes(served));
+  const asked = Object.entries(SERVICE_NAMES).filter(([served]) => only?.includes(served) ?? true);
   const where = host === undefined ? '' : ` on ${host}`;
   // In parallel: each silent service takes the whole timeout.
   const found = await Promise.all(
-    asked.map(async ([name, served]) => {
+    asked.map(async ([served, name]) => {
       const everywhere = await instancesOf(connection, name, timeoutMs);
       const instances = everywhere.filter((each) => host === undefined || healthIn(each)?.host === host);
       const check = `service ${name}`;

@@ -100,7 +100,6 @@ export function goInstallEnvironment(env: Environment, folder: string): Environm
 }
 
 const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
-const SAY_EVERY_MS = 2000;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** Downloads the pinned release archive and verifies its SHA-256. */
@@ -115,7 +114,7 @@ export const releaseArchive: Place = {
     const url = `${options.releaseBaseUrl ?? NATS_SERVER_PIN.releaseBaseUrl}/${releaseName(target)}.tar.gz`;
     options.progress?.(`downloading nats-server ${NATS_SERVER_PIN.version} for ${target}`);
     const attempt = await installPinned(options, 'release archive', async (folder) => {
-      const archive = await download(url, options.progress);
+      const archive = await download(url);
       const actual = createHash('sha256').update(archive).digest('hex');
       if (actual !== checksum) throw new Error(`${url} has the SHA-256 ${actual}, not ${checksum}: not used`);
       await unpack(archive, folder, options);
@@ -126,22 +125,11 @@ export const releaseArchive: Place = {
   },
 };
 
-async function download(url: string, progress: FindOptions['progress']): Promise<Buffer> {
+async function download(url: string): Promise<Buffer> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) });
-    if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
-    const chunks: Uint8Array[] = [];
-    let [bytes, nextAt] = [0, performance.now() + SAY_EVERY_MS];
-    const say = () => progress?.(`downloaded ${(bytes / 1_000_000).toFixed(1)} MB`);
-    for await (const chunk of response.body) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (performance.now() < nextAt) continue;
-      say();
-      nextAt = performance.now() + SAY_EVERY_MS;
-    }
-    say();
-    return Buffer.concat(chunks);
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return Buffer.from(await response.arrayBuffer());
   } catch (fault) {
     // The message is only "fetch failed"; the cause has the reason.
     const cause = fault instanceof Error && fault.cause !== undefined ? messageOf(fault.cause) : '';

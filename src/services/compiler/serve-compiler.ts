@@ -1,5 +1,5 @@
 import { loadTokenizer } from '../../config/load-tokenizer.js';
-import { COMPILE_SUBJECT, COMPILER_SERVICE, PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
+import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, SERVICE_NAMES } from '../../contracts/names.js';
 import { waitLimit } from '../../engine/folding/caught-up.js';
 import { systemClock } from '../../engine/ports/clients.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
@@ -48,7 +48,7 @@ export async function serveCompiler(
   const compile = createPromptCompiler({ ...options, meaning, telemetry, keeper, times });
   const past = createPastPrompts(options);
   await serveMicro(nats.connection, serving, {
-    name: COMPILER_SERVICE,
+    name: SERVICE_NAMES.compiler,
     description: 'Compiles the next prompt from what a session remembers',
     what: 'the prompt compiler',
     own: () => ({ ...numbersOf(sessions), prompts: keeper.counts, compiled: times.totals }),

@@ -1,4 +1,4 @@
-import { EXTRACTOR_CONSUMER, EXTRACTOR_SERVICE, type Token } from '../../contracts/names.js';
+import { EXTRACTOR_CONSUMER, SERVICE_NAMES, type Token } from '../../contracts/names.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { systemClock } from '../../engine/ports/clients.js';
@@ -49,7 +49,7 @@ export async function serveExtractor(
     backlog: await nats.source.backlog(),
   });
   await serveMicro(nats.connection, serving, {
-    name: EXTRACTOR_SERVICE,
+    name: SERVICE_NAMES.extractor,
     description: 'Turns dispatches into facts',
     what: 'the health of the extractor',
     own,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { KEEPER_SERVICE } from '../../contracts/names.js';
+import { SERVICE_NAMES } from '../../contracts/names.js';
+
 import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { clockBy, type Logger } from '../../engine/ports/clients.js';
 import { type HeldLease, holdLease, isHeld, type LeaseStore } from '../../engine/ports/lease-store.js';
@@ -54,7 +55,7 @@ export async function serveKeeper(
   });
   monitoring.metrics.add(keeperMetrics(keeper));
   await serveMicro(nats.connection, serving, {
-    name: KEEPER_SERVICE,
+    name: SERVICE_NAMES.keeper,
     description:
       'Keeps the index and the snapshots of sessions, archives and forgets them, and follows the rules of retention',
     what: 'the health of the keeper',

@@ -10,7 +10,7 @@ import {
   type LearningArguments,
   type LearningRequest,
 } from '../../contracts/learning-requests.js';
-import { LEARNINGS_SERVICE, projectOf, type Token, token } from '../../contracts/names.js';
+import { projectOf, SERVICE_NAMES, type Token, token } from '../../contracts/names.js';
 import { createRelevance, type Relevance } from '../../engine/embedding/relevance.js';
 import { Vectoriser } from '../../engine/embedding/vectorizer.js';
 import { createCommander, inBackground } from '../../engine/folding/commander.js';
@@ -131,7 +131,7 @@ export async function serveLearnings(
     onChanged: (project) => unawaited(vectorise(project)),
   });
   await serveMicro(nats.connection, serving, {
-    name: LEARNINGS_SERVICE,
+    name: SERVICE_NAMES.learnings,
     description: 'Learnings and proposals of projects',
     what: 'the learnings service',
     own: async () => ({ projectsInMemory: reader.size }),

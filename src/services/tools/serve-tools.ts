@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { loadTokenizer } from '../../config/load-tokenizer.js';
 import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { COMPILER_SERVICE, type Token, token } from '../../contracts/names.js';
+import { SERVICE_NAMES, type Token, token } from '../../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
@@ -21,7 +21,6 @@ import {
   type QueryName,
   TOOL_NAMES,
   TOOLS,
-  TOOLS_SERVICE,
   type ToolArguments,
   toolSubject,
 } from '../../contracts/tool-requests.js';
@@ -39,7 +38,6 @@ import { answer } from '../../memory/session/commands/session-decision.js';
 import { candidates } from '../../memory/session/commands/task-commands.js';
 import { seenState } from '../../memory/session/session-state.js';
 import { examine } from '../../nats/doctor/examine.js';
-import { SERVED } from '../../nats/doctor/service-findings.js';
 import type { Endpoint } from '../../nats/micro/service-answer.js';
 import { healthOfServices, serviceStats } from '../../nats/micro/service-health.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
@@ -150,12 +148,12 @@ export async function serveTools(
     'telemetry-show': createTelemetryQuery({
       ...nats,
       reader: sessions.reader,
-      unwritten: () => serviceStats(nats.connection, COMPILER_SERVICE, 'compile'),
+      unwritten: () => serviceStats(nats.connection, SERVICE_NAMES.compiler, 'compile'),
     }),
     'run-claim': createRunClaim(nats.leases, clock, sessions.reader),
     'health-show': createHealthQuery({
       parts: {
-        services: () => healthOfServices(nats.connection, Object.keys(SERVED), HEALTH_PART_MS - 300),
+        services: () => healthOfServices(nats.connection, Object.values(SERVICE_NAMES), HEALTH_PART_MS - 300),
         async results() {
           const [{ stored, waiting, inHand }, { total: rejected }] = await Promise.all([
             nats.source.backlog(),
@@ -193,7 +191,7 @@ export async function serveTools(
     [TRACE_PIN_SUBJECT]: trace.pin,
   };
   await serveMicro(nats.connection, serving, {
-    name: TOOLS_SERVICE,
+    name: SERVICE_NAMES.tools,
     description: 'Tasks, notes, inbox, iterations and runs of sessions',
     what: 'the session tools',
     own: () => numbersOf(sessions),

@@ -74,7 +74,7 @@ describe('on NATS', () => {
   });
 
   it('a stream of prompts that cannot be made is said with the code of its cause', async () => {
-    const three = await openPorts(opened.nats.server.url, { replicas: 3, makes: [] });
+    const three = await openPorts(opened.nats.server.url, { replicas: 3, makes: false });
     await (await three.connection.jetstreamManager()).streams.delete(PROMPTS_STREAM);
     await expect(three.prompts.keep(kept(newSession(), 1))).rejects.toMatchObject({
       code: 'config_invalid',
@@ -90,7 +90,7 @@ describe('on NATS', () => {
     connection.subscribe(PROMPTS_SUBJECTS, { callback: () => undefined });
     await connection.flush();
     await (await connection.jetstreamManager()).streams.delete(PROMPTS_STREAM);
-    const impatient = await openPorts(opened.nats.server.url, { requestTimeoutMs: 5_000, makes: [] });
+    const impatient = await openPorts(opened.nats.server.url, { requestTimeoutMs: 5_000, makes: false });
     const sessions = [newSession(), newSession()];
     await Promise.all(sessions.map((session) => impatient.prompts.keep(kept(session, 1))));
     for (const session of sessions)

@@ -74,7 +74,7 @@ describe('on NATS', () => {
     connection.subscribe(REJECTED_SUBJECTS, { callback: () => undefined });
     await connection.flush();
     await (await connection.jetstreamManager()).streams.delete(REJECTED_STREAM);
-    const impatient = await openPorts(opened.nats.server.url, { requestTimeoutMs: 500, makes: [] });
+    const impatient = await openPorts(opened.nats.server.url, { requestTimeoutMs: 500, makes: false });
     await impatient.rejected.put(rejection(5004, 10));
     expect(await allRejected(opened.other.rejected)).toHaveLength(1);
     await impatient.close();

@@ -53,7 +53,7 @@ describe('a new installation', () => {
   it('a new installation keeps the layout that it was given, for processes without settings too', async () => {
     expect(await layoutFor({ layout: 'sharded', shards: 8 })).toEqual(SHARDED);
     expect(await layoutFor()).toEqual(SHARDED);
-    expect(await layoutFor({ layout: 'sharded' }, { makes: [] })).toEqual(SHARDED);
+    expect(await layoutFor({ layout: 'sharded' }, { makes: false })).toEqual(SHARDED);
     expect(await layoutFor({ shards: 8 })).toEqual(SHARDED);
   });
 
@@ -75,7 +75,10 @@ describe('a new installation', () => {
   });
 
   it('a process that only looks at a new installation records no layout', async () => {
-    expect(await layoutFor({ layout: 'sharded' }, { makes: [] })).toEqual({ layout: 'sharded', shards: 64 });
+    expect(await layoutFor({ layout: 'sharded' }, { makes: false })).toEqual({
+      layout: 'sharded',
+      shards: 64,
+    });
     expect(await layoutFor()).toEqual(PER_SESSION);
   });
 
@@ -109,7 +112,7 @@ describe('a process that is set to another layout', () => {
   ])('a process that is set to another layout does not start: %s', async (_, first, second, parts) => {
     await layoutFor(first);
     await expect(layoutFor(second)).rejects.toMatchObject(wrong(...parts));
-    await expect(layoutFor(second, { makes: [] })).rejects.toMatchObject(wrong(...parts));
+    await expect(layoutFor(second, { makes: false })).rejects.toMatchObject(wrong(...parts));
   });
 });
 
