@@ -4,13 +4,14 @@ import { type Config, embeddedConfig, stateDirOf } from './config/config.js';
 import type { VariableName } from './config/settings.js';
 import { addressOf, serverInUse } from './config/user-server.js';
 import { checkOptions, ThroughlineError } from './contracts/errors.js';
+import type { ServiceName } from './contracts/names.js';
 import { Monitoring } from './engine/monitoring/monitoring.js';
 import { type MonitoringPage, monitoringPage } from './engine/monitoring/monitoring-server.js';
 import { type Logger, silentLogger } from './engine/ports/clients.js';
 import { Shutdown } from './engine/runtime/shutdown.js';
 import type { RunningServer } from './nats/server/server-process.js';
 import { urlWithToken } from './nats/server/server-store.js';
-import { SERVICES, type ServiceName, serve } from './services/serve.js';
+import { SERVICES, serve } from './services/serve.js';
 
 /** `throughline/server`: the services inside your own process, as `throughline up` and `serve` run them. */
 

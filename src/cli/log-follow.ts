@@ -3,11 +3,11 @@ import { PUBLISHED_EVENTS, projectOf, publishedEvent, type Token, token } from '
 import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
 import { batched, Semaphore } from '../engine/runtime/batched.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
-import type { TailFollower } from '../engine/runtime/tail-follower.js';
 import { type NatsConnection, subscribeResiliently } from '../nats/connection/connect-nats.js';
 import { onConnectionState } from '../nats/connection/connection-states.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { passes } from '../sdk/keep-trying.js';
+import type { TailFollower } from '../sdk/tail-follower.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
 import { tailTimeline, type WatchedEvent } from '../sdk/watch-session.js';
 import { dropOldest } from '../shared/collections.js';

@@ -1,4 +1,3 @@
-import type { TimelineEntry } from './replies/dispatch-result.js';
 import type { FoundFact } from './replies/fact-reply.js';
 
 /** Replies of the inspector's own server to its page. */
@@ -21,24 +20,19 @@ export interface InspectorMe {
 }
 
 /**
- * The server-sent events of `GET /api/live[?session=X]`. A change without an `entry` says only that something happened:
- * it may be sent twice, or for an event that was not stored in the end. Changes carry an entry only if the client
- * watches one session.
+ * The server-sent events of `GET /api/live[?session=X]`. They say only that something happened: one may be sent twice, or for
+ * an event that was not stored in the end.
  */
 export interface LiveEvents {
   readonly change: {
     readonly session: string;
     readonly type: string;
     readonly at: string;
-    readonly sequence?: number;
-    readonly entry?: TimelineEntry;
   };
-  readonly prompt: { readonly session: string; readonly entry: TimelineEntry };
+  readonly prompt: { readonly session: string; readonly at: string };
   readonly rejected: { readonly session?: string; readonly role?: string; readonly at: string };
   readonly learning: { readonly project: string; readonly at: string };
   readonly state: { readonly connected: boolean };
-  /** Events were lost: the page must reload what it shows. */
-  readonly lost: Readonly<Record<string, never>>;
 }
 
 /** `GET /api/facts?text=`: facts with these words, of the sessions with the newest events. */

@@ -8,7 +8,7 @@ import { route } from './route.js';
  * while the page is hidden, because a browser opens only six connections to a server, and a stream occupies one of them.
  */
 
-type Told = Omit<LiveEvents, 'state' | 'lost'>;
+type Told = Omit<LiveEvents, 'state'>;
 /** `lost`: events were missed, so ask again. */
 type LiveEvent =
   | { readonly [Name in keyof Told]: { readonly event: Name } & Told[Name] }[keyof Told]
@@ -125,7 +125,7 @@ function open(): void {
     nats.value = JSON.parse(data).connected;
     if (nats.value && !before) emit({ event: 'lost' });
   });
-  for (const event of ['lost', 'change', 'prompt', 'rejected', 'learning'] as const) {
+  for (const event of ['change', 'prompt', 'rejected', 'learning'] as const) {
     own.addEventListener(event, ({ data }) => emit({ event, ...JSON.parse(data) }));
   }
 }

@@ -4,9 +4,9 @@ import type { TimelineEntry, TimelineListed } from '../contracts/replies/dispatc
 import type { SessionEvent } from '../contracts/session-events.js';
 import type { ToolInput } from '../contracts/tool-requests.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
-import { TailFollower, type TailFollowerOptions } from '../engine/runtime/tail-follower.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { passes } from './keep-trying.js';
+import { TailFollower, type TailFollowerOptions } from './tail-follower.js';
 
 /** The session to watch, and from where. */
 export interface WatchInput {

@@ -31,7 +31,6 @@ import { serveTools } from './tools/serve-tools.js';
 
 /** All services, in the order in which they start. */
 export const SERVICES = Object.keys(SERVICE_NAMES) as ServiceName[];
-export type { ServiceName };
 
 const NEEDS_PROJECTS: ReadonlySet<ServiceName> = new Set(['compiler', 'tools', 'learnings']);
 

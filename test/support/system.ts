@@ -3,6 +3,7 @@ import type { JetStreamManager } from 'nats';
 import { afterAll, expect } from 'vitest';
 import { type Config, loadConfig } from '../../src/config/config.js';
 import type { Fixed } from '../../src/config/settings.js';
+import type { ServiceName } from '../../src/contracts/names.js';
 import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
@@ -30,7 +31,7 @@ import { ProgressTracker } from '../../src/services/common/progress-tracker.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
 import { createPromptCompiler, type PromptCompiler } from '../../src/services/compiler/prompt-compiler.js';
 import { Telemetry } from '../../src/services/compiler/telemetry.js';
-import { type ServiceName, serve } from '../../src/services/serve.js';
+import { serve } from '../../src/services/serve.js';
 import { approximateTokenizer } from '../../src/shared/text.js';
 import { checkingReplies } from './checked-replies.js';
 import { layoutEnv } from './layouts.js';

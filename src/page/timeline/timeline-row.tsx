@@ -127,11 +127,3 @@ export function asRequest({ kinds, task, failed, at }: TimelineFilter) {
     upTo: at,
   };
 }
-
-/** Applies the filter to a live entry, like the service. */
-export function fitsFilter({ kinds, task, failed, at }: TimelineFilter, entry: TimelineEntry): boolean {
-  if (at !== undefined && entry.sequence > at) return false;
-  if (kinds.length > 0 && !kinds.includes(entry.kind)) return false;
-  if (task !== '' && entry.task !== task) return false;
-  return !failed || entry.failed === true;
-}

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { TimelineEntry, TimelineListed } from '../../contracts/replies/dispatch-result.js';
 import { ask } from '../ask.js';
-import { onLive, whenOpen } from '../live.js';
-import { asRequest, fitsFilter, type TimelineFilter } from './timeline-row.js';
+import { onLive, throttled, whenOpen } from '../live.js';
+import { asRequest, type TimelineFilter } from './timeline-row.js';
 
 interface PageAsked {
   readonly limit: number;
@@ -15,8 +15,6 @@ type PageReply = Pick<TimelineListed, 'sequence' | 'next' | 'entries'>;
 interface TimelineStoreOptions {
   /** Loads a page: older than a cursor, newer than a sequence, or the newest one. */
   readonly ask: (request: PageAsked) => Promise<PageReply>;
-  /** Applies the filter to a live entry. */
-  readonly fits: (entry: TimelineEntry) => boolean;
   readonly changed: () => void;
   readonly limits?: { readonly page: number; readonly top: number };
 }
@@ -25,6 +23,10 @@ interface TimelineStoreOptions {
 const LIMITS = { page: 200, top: 1_000 };
 /** Entries that one catch-up loads; if there are more, the list restarts. */
 const CATCH_UP = 500;
+/** A prompt compiled meanwhile may reflect an earlier event than the newest known one. */
+const LOOK_BACK = 50;
+/** Shortest time between two requests for what is new, in milliseconds. */
+const CATCH_UP_EVERY_MS = 100;
 /** Rows before the end of the list at which the next page is loaded. */
 const AHEAD = 60;
 
@@ -95,7 +97,7 @@ export class TimelineStore {
     const fresh: TimelineEntry[] = [];
     for (const entry of entries) {
       this.#newest = Math.max(this.#newest, entry.sequence);
-      if (this.#keys.has(entry.key) || !this.#options.fits(entry)) continue;
+      if (this.#keys.has(entry.key)) continue;
       if (this.missed > 0 || this.added + fresh.length >= this.#limits.top) {
         this.missed += 1;
         continue;
@@ -109,12 +111,12 @@ export class TimelineStore {
     if (fresh.length > 0 || this.missed > 0) this.#changed();
   }
 
-  /** Loads the entries since the newest one, after a gap in the live feed. */
+  /** Loads the entries since the newest one. */
   async catchUp(): Promise<void> {
     if (!this.ready) return this.restart();
     await this.#guarded(async () => {
-      // Starts one sequence earlier: a prompt compiled meanwhile may reflect the newest known event.
-      const reply = await this.#options.ask({ limit: CATCH_UP, after: Math.max(0, this.#newest - 1) });
+      const after = Math.max(0, this.#newest - LOOK_BACK);
+      const reply = await this.#options.ask({ limit: CATCH_UP, after });
       if (reply.next !== undefined) return this.restart();
       this.#newest = Math.max(this.#newest, reply.sequence);
       this.add(reply.entries.toReversed());
@@ -182,7 +184,6 @@ export function useTimeline(
     () =>
       new TimelineStore({
         ask: (request) => ask('tool.timeline-list', { session, ...asRequest(filter), ...request }),
-        fits: (entry) => fitsFilter(filter, entry),
         changed: () => setVersion((old) => old + 1),
       }),
     [key],
@@ -198,25 +199,15 @@ export function useTimeline(
   return { store, version };
 }
 
-/** Adds live events to the store, at most once in a frame. */
+/** Loads what is new when something has happened in the session. */
 function follow(session: string, store: TimelineStore): () => void {
-  let arrived: TimelineEntry[] = [];
-  let frame: number | undefined;
-  const flush = () => {
-    frame = undefined;
-    const entries = arrived;
-    arrived = [];
-    store.add(entries);
-  };
+  const catchUp = throttled(() => store.catchUp(), CATCH_UP_EVERY_MS);
   const off = onLive((event) => {
-    if (event.event === 'lost') void store.catchUp();
-    if ((event.event !== 'change' && event.event !== 'prompt') || event.session !== session) return;
-    if (event.entry === undefined) return;
-    arrived.push(event.entry);
-    frame ??= requestAnimationFrame(flush);
+    const isOurs = (event.event === 'change' || event.event === 'prompt') && event.session === session;
+    if (event.event === 'lost' || isOurs) catchUp.soon();
   });
   return () => {
     off();
-    if (frame !== undefined) cancelAnimationFrame(frame);
+    catchUp.stop();
   };
 }

@@ -1,4 +1,3 @@
-import { jsonOf } from '../../contracts/event.js';
 import type { LiveEvents } from '../../contracts/inspector-api.js';
 import {
   isToken,
@@ -7,31 +6,9 @@ import {
   PUBLISHED_EVENTS,
   publishedEvent,
   rejectedSubjects,
-  scopedRequest,
   type Token,
 } from '../../contracts/names.js';
-import type { TimelineEntry, TimelineListed } from '../../contracts/replies/dispatch-result.js';
-import { keptPrompt } from '../../contracts/replies/prompt-trace.js';
-import { toolSubject } from '../../contracts/request-names.js';
 import type { LiveTransport } from '../../engine/ports/clients.js';
-import { TailFollower } from '../../engine/runtime/tail-follower.js';
-import { promptEntry } from '../../memory/session/timeline-entry.js';
-
-interface Newer {
-  /** Oldest first. */
-  readonly entries: readonly TimelineEntry[];
-  /** The entries are complete up to this event. */
-  readonly sequence: number;
-  /** There are more than requested. */
-  readonly isCut: boolean;
-}
-
-interface FeedOptions {
-  readonly transport: LiveTransport;
-  readonly newerThan: (session: Token, after: number | undefined) => Promise<Newer>;
-  /** Decodes the trace of a compiled prompt; undefined for anything else. */
-  readonly promptEntry: (data: Uint8Array) => TimelineEntry | undefined;
-}
 
 interface Browser {
   readonly controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
@@ -39,30 +16,26 @@ interface Browser {
   readonly session: Token | undefined;
 }
 
-/** The cursor of a session before its newest event is known. */
-const UNKNOWN = -1;
 const HEARTBEAT_MS = 15_000;
 /** A browser with more queued is too slow: its stream ends, and it connects again and reloads what it shows. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
-/** Older prompts are not news. */
-const NEWS_MS = 60_000;
-/** Throttle per session, except for browsers that follow that session alone. */
+/** Throttle per subject. */
 const THROTTLE = { everyMs: 30, settledMs: 1000 };
 
-/** Live events for all browsers, from one subscription that exists only while someone watches. */
+/**
+ * Hints for all browsers that something has happened, from subscriptions that exist only while someone watches. A hint may
+ * precede its event, and is therefore repeated; a browser asks for what is new.
+ */
 export class LiveFeed {
-  readonly #options: FeedOptions;
+  readonly #transport: LiveTransport;
   readonly #browsers = new Set<Browser>();
-  readonly #followers = new Map<Token, TailFollower<TimelineEntry>>();
-  /** Sessions with events while their cursor was unknown. */
-  readonly #early = new Set<Token>();
   readonly #changes = this.#throttled('change');
   readonly #prompts = this.#throttled('prompt');
   readonly #learnings = this.#throttled('learning');
   #stops: (() => void)[] = [];
 
-  constructor(options: FeedOptions) {
-    this.#options = options;
+  constructor(transport: LiveTransport) {
+    this.#transport = transport;
   }
 
   get size(): number {
@@ -76,8 +49,6 @@ export class LiveFeed {
       browser = { controller, session };
       this.#browsers.add(browser);
       if (this.#browsers.size === 1) this.#listen();
-      if (session !== undefined && !this.#followers.has(session))
-        this.#followers.set(session, this.#follow(session));
       this.#send(browser, this.#state());
     };
     return new ReadableStream(
@@ -101,16 +72,16 @@ export class LiveFeed {
   }
 
   #listen(): void {
-    const { transport } = this.#options;
-    const beat = setInterval(() => this.#toEach(HEARTBEAT), HEARTBEAT_MS);
+    const transport = this.#transport;
+    const beat = setInterval(() => this.#tell(HEARTBEAT), HEARTBEAT_MS);
     this.#stops = [
       () => clearInterval(beat),
-      transport.onState((connected) => this.#stateChanged(connected)),
+      transport.onState(() => this.#tell(this.#state())),
       // The subjects of the other layout stay silent.
       ...Object.values(PUBLISHED_EVENTS).map((subjects) =>
         transport.listen(subjects, (subject) => this.#happened(subject)),
       ),
-      transport.listen(PROMPTS_SUBJECTS, (subject, data) => this.#compiled(subject, data)),
+      transport.listen(PROMPTS_SUBJECTS, (subject) => this.#compiled(subject)),
       transport.listen(rejectedSubjects(undefined, undefined), (subject) => this.#rejected(subject)),
       transport.listen(LEARNINGS_SUBJECTS, (subject) => this.#learned(subject)),
     ];
@@ -120,65 +91,21 @@ export class LiveFeed {
     for (const stop of this.#stops) stop();
     this.#stops = [];
     for (const throttled of [this.#changes, this.#prompts, this.#learnings]) throttled.clear();
-    for (const follower of this.#followers.values()) follower.close();
-    this.#followers.clear();
-    this.#early.clear();
   }
 
   #leave(browser: Browser): void {
     this.#browsers.delete(browser);
-    const { session } = browser;
     if (this.#browsers.size === 0) this.#stopListening();
-    else if (session !== undefined) this.#unfollow(session);
-  }
-
-  #unfollow(session: Token): void {
-    if ([...this.#browsers].some((each) => each.session === session)) return;
-    this.#followers.get(session)?.close();
-    this.#followers.delete(session);
-  }
-
-  #follow(session: Token): TailFollower<TimelineEntry> {
-    const follower = new TailFollower<TimelineEntry>({
-      after: UNKNOWN,
-      read: async (after) => {
-        const isFirst = after === UNKNOWN;
-        const newer = await this.#options.newerThan(session, isFirst ? undefined : after);
-        // The first answer may hold an early event already.
-        const isEarly = isFirst && this.#early.delete(session);
-        if (newer.isCut || isEarly) this.#toThoseOf(session, sent('lost', {}));
-        return { items: newer.isCut ? [] : newer.entries, through: newer.sequence, isMore: false };
-      },
-      tell: async (entries) => {
-        for (const entry of entries) {
-          const { type, at, sequence } = entry;
-          this.#toThoseOf(session, sent('change', { session, type, at, sequence, entry }));
-        }
-      },
-      failed: () => {},
-    });
-    follower.poke();
-    return follower;
   }
 
   #happened(subject: string): void {
     const event = publishedEvent(subject);
-    if (event === undefined) return;
-    const { session, type } = event;
-    this.#changes.push(session, { session, type, at: now() });
-    const follower = this.#followers.get(session);
-    if (follower?.at === UNKNOWN) this.#early.add(session);
-    follower?.poke();
+    if (event !== undefined) this.#changes.push(subject, { ...event, at: now() });
   }
 
-  #compiled(subject: string, data: Uint8Array): void {
+  #compiled(subject: string): void {
     const [, session] = subject.split('.');
-    const entry = this.#options.promptEntry(data);
-    if (!isToken(session) || entry === undefined) return;
-    // Rewriting the stream publishes old prompts again.
-    if (Date.now() - Date.parse(entry.at) > NEWS_MS) return;
-    this.#prompts.push(session, { session, entry });
-    if (this.#followers.has(session)) this.#toThoseOf(session, sent('prompt', { session, entry }));
+    if (isToken(session)) this.#prompts.push(subject, { session, at: now() });
   }
 
   #rejected(subject: string): void {
@@ -187,7 +114,7 @@ export class LiveFeed {
       ...(isToken(session) && session !== '_' && { session }),
       ...(role !== '_' && role && { role }),
     };
-    this.#toEach(sent('rejected', { ...of, at: now() }));
+    this.#tell(sent('rejected', { ...of, at: now() }));
   }
 
   #learned(subject: string): void {
@@ -195,33 +122,21 @@ export class LiveFeed {
     if (isToken(project)) this.#learnings.push(project, { project, at: now() });
   }
 
-  #stateChanged(connected: boolean): void {
-    this.#toEach(this.#state());
-    // Events may have been missed meanwhile: the page reloads what it shows.
-    if (connected) for (const follower of this.#followers.values()) follower.poke();
-  }
-
   #state(): Uint8Array<ArrayBuffer> {
-    return sent('state', { connected: this.#options.transport.isConnected() });
+    return sent('state', { connected: this.#transport.isConnected() });
   }
 
   #throttled<Name extends 'change' | 'prompt' | 'learning'>(name: Name): KeyThrottle<LiveEvents[Name]> {
-    return new KeyThrottle({ ...THROTTLE, tell: (event) => this.#toOthers(sent(name, event), name) });
+    const tell = (event: LiveEvents[Name]) =>
+      this.#tell(sent(name, event), 'session' in event ? event.session : undefined);
+    return new KeyThrottle({ ...THROTTLE, tell });
   }
 
-  #toEach(message: Uint8Array<ArrayBuffer>): void {
-    for (const browser of this.#browsers) this.#send(browser, message);
-  }
-
-  #toThoseOf(session: Token, message: Uint8Array<ArrayBuffer>): void {
-    for (const browser of this.#browsers) if (browser.session === session) this.#send(browser, message);
-  }
-
-  /** Sends to browsers that watch all sessions; learnings belong to no session and go to all. */
-  #toOthers(message: Uint8Array<ArrayBuffer>, name: keyof LiveEvents): void {
-    for (const browser of this.#browsers) {
-      if (browser.session === undefined || name === 'learning') this.#send(browser, message);
-    }
+  /** Sends to browsers that watch this session or all; without a session to all browsers. */
+  #tell(message: Uint8Array<ArrayBuffer>, session?: string): void {
+    for (const browser of this.#browsers)
+      if (session === undefined || browser.session === undefined || browser.session === session)
+        this.#send(browser, message);
   }
 }
 
@@ -240,29 +155,6 @@ export function sent<Name extends keyof LiveEvents>(
 
 /** Keeps proxies from closing an idle stream. */
 const HEARTBEAT = encoder.encode(': still there\n\n');
-
-const MAX_TOLD = 200;
-
-export function newerBy(
-  transport: LiveTransport,
-  timeoutMs: number,
-): (session: Token, after: number | undefined) => Promise<Newer> {
-  return async (session, after) => {
-    const range = after === undefined ? { limit: 1 } : { after, limit: MAX_TOLD };
-    // Prompts are announced separately.
-    const kinds = ['result', 'rejected', 'command', 'trace'];
-    const body = { session, kinds, ...range };
-    const subject = scopedRequest(toolSubject('timeline-list'), body);
-    const { entries, sequence, next } = (await transport.request(subject, body, timeoutMs)) as TimelineListed;
-    if (after === undefined) return { entries: [], sequence, isCut: false };
-    return { entries: entries.toReversed(), sequence, isCut: next !== undefined };
-  };
-}
-
-export function promptEntryOf(data: Uint8Array): TimelineEntry | undefined {
-  const kept = keptPrompt.safeParse(jsonOf(data)).data;
-  return kept && promptEntry(kept);
-}
 
 interface ThrottleOptions<Value> {
   readonly everyMs: number;

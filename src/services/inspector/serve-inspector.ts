@@ -10,7 +10,7 @@ import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import { openLiveTransport } from '../../nats/connection/nats-client-transport.js';
 import { type Context, namedLogger, natsOptions } from '../common/service-context.js';
 import { inspectorApp } from './inspector-app.js';
-import { LiveFeed, newerBy, promptEntryOf } from './live-feed.js';
+import { LiveFeed } from './live-feed.js';
 
 interface InspectorOptions {
   readonly role: InspectorRole;
@@ -51,11 +51,7 @@ export async function serveInspector(
   shutdown.add('the NATS connection of the inspector', () => transport.close());
   const server = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) });
   const port = await listening(server, host, options.port);
-  const feed = new LiveFeed({
-    transport,
-    newerThan: newerBy(transport, requestTimeoutMs),
-    promptEntry: promptEntryOf,
-  });
+  const feed = new LiveFeed(transport);
   const token = config.inspectorToken ?? randomBytes(24).toString('base64url');
   const app = inspectorApp({
     token,

@@ -53,9 +53,7 @@ describe('the release archive', () => {
       version: NATS_SERVER_PIN.version,
       foundBy: 'release archive',
     });
-    expect(machine.lines).toEqual([
-      `downloading nats-server ${NATS_SERVER_PIN.version} for ${TARGET}`,
-    ]);
+    expect(machine.lines).toEqual([`downloading nats-server ${NATS_SERVER_PIN.version} for ${TARGET}`]);
     expect(await findNatsServer(options)).toEqual({ ...found, foundBy: 'cache' });
   });
 

@@ -33,8 +33,7 @@ function storeOn(events: number, limits = { page: 10, top: 30 }) {
     const more = least > (request.after ?? 0);
     return { entries, sequence: log.events, ...(more ? { next: String(least + 1) } : {}) };
   };
-  const fits = (entry: TimelineEntry) => entry.summary !== 'other';
-  const store = new TimelineStore({ ask, fits, changed: () => undefined, limits });
+  const store = new TimelineStore({ ask, changed: () => undefined, limits });
   return { log, store };
 }
 
@@ -68,7 +67,7 @@ describe('the entries of a timeline', () => {
   it('a new entry stands at the top once, however often it is told', async () => {
     const { store } = storeOn(5);
     await store.restart();
-    store.add([entryOf(5), entryOf(6), entryOf(6), { ...entryOf(7), summary: 'other' }, entryOf(8)]);
+    store.add([entryOf(5), entryOf(6), entryOf(6), entryOf(8)]);
     expect(rowsOf(store)).toEqual([8, 6, 5, 4, 3, 2, 1]);
     expect(store.added).toBe(2);
   });
@@ -78,7 +77,7 @@ describe('the entries of a timeline', () => {
     await store.restart();
     log.events = 9;
     await store.catchUp();
-    expect(log.asked.at(-1)).toBe('after 4');
+    expect(log.asked.at(-1)).toBe('after 0');
     expect(rowsOf(store)).toEqual(down(9, 1));
     expect(store.generation).toBe(1);
   });

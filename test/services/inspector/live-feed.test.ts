@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
-import type { TimelineEntry } from '../../../src/contracts/replies/dispatch-result.js';
 import { LiveFeed } from '../../../src/services/inspector/live-feed.js';
 import { MemoryLiveTransport } from '../../doubles/memory-live-transport.js';
 import { soon } from '../../support/soon.js';
@@ -10,22 +9,9 @@ afterEach(() => {
   for (const feed of feeds.splice(0)) feed.close();
 });
 
-type Newer = Awaited<ReturnType<ConstructorParameters<typeof LiveFeed>[0]['newerThan']>>;
-
-function opened(replies: (Newer | Error)[] = []) {
+function opened() {
   const transport = new MemoryLiveTransport();
-  const feed = new LiveFeed({
-    transport,
-    async newerThan(_session, after) {
-      const reply = replies.shift() ?? { entries: [], sequence: after ?? 0, isCut: false };
-      if (reply instanceof Error) throw reply;
-      return reply;
-    },
-    promptEntry: (data) =>
-      data.length === 0
-        ? undefined
-        : ({ key: 'p1', summary: new TextDecoder().decode(data) } as TimelineEntry),
-  });
+  const feed = new LiveFeed(transport);
   feeds.push(feed);
   return { transport, feed };
 }
@@ -45,16 +31,26 @@ describe('the live feed', () => {
     const all = reading(feed.open());
     const own = reading(feed.open(token('mine', 'session')));
     transport.send('session.other.task.added');
-    transport.send('compiled.mine', new TextEncoder().encode('prompt'));
-    transport.send('compiled.other', new TextEncoder().encode('prompt'));
+    transport.send('compiled.mine');
+    transport.send('compiled.other');
+    transport.send('session.mine.task.added');
     transport.send('learning.app.learning.added');
     transport.send('rejected._._');
     transport.setConnected(false);
     await soon(() => expect(own().at(-1)).toBe('state {"connected":false}'));
     const kinds = (heard: string[]) => heard.map((each) => each.split(' ')[0]);
-    expect(kinds(own())).toEqual(['state', 'prompt', 'learning', 'rejected', 'state']);
+    expect(kinds(own())).toEqual(['state', 'prompt', 'change', 'learning', 'rejected', 'state']);
     expect(own()[1]).toContain('"session":"mine"');
-    expect(kinds(all())).toEqual(['state', 'change', 'prompt', 'prompt', 'learning', 'rejected', 'state']);
+    expect(kinds(all())).toEqual([
+      'state',
+      'change',
+      'prompt',
+      'prompt',
+      'change',
+      'learning',
+      'rejected',
+      'state',
+    ]);
     expect(all().find((each) => each.startsWith('rejected'))).toMatch(/^rejected \{"at":"[^"]+"\}$/);
   });
 
@@ -62,7 +58,7 @@ describe('the live feed', () => {
     const { transport, feed } = opened();
     const heard = reading(feed.open());
     transport.send('session.a b.x');
-    transport.send('compiled.demo');
+    transport.send('compiled.*');
     transport.send('learning.*.x');
     transport.setConnected(true);
     await soon(() => expect(heard()).toHaveLength(2));
@@ -87,33 +83,5 @@ describe('the live feed', () => {
     for await (const chunk of stream) bytes += chunk.length;
     expect(bytes).toBeGreaterThan(1024 * 1024 - 1000);
     expect(bytes).toBeLessThan(1024 * 1024 + 1000);
-  });
-
-  const newer = (sequence: number, told: number[], isCut = false): Newer => ({
-    sequence,
-    entries: told.map((each) => ({ key: `e${each}`, sequence: each }) as TimelineEntry),
-    isCut,
-  });
-  const told = (heard: string[]) =>
-    heard.slice(1).map((each) => (each.startsWith('change') ? JSON.parse(each.slice(7)).sequence : each));
-
-  it('a browser hears what is new in its session since it opened, also after a failure', async () => {
-    const { transport, feed } = opened([newer(7, []), new Error('gone'), newer(9, [8, 9])]);
-    const heard = reading(feed.open(token('mine', 'session')));
-    await soon(() => expect(heard()).toHaveLength(1));
-    await new Promise(setImmediate);
-    transport.send('session.mine.task.added');
-    await soon(() => expect(told(heard())).toEqual([8, 9]));
-  });
-
-  it.each([
-    ['too much happens', [newer(7, []), newer(900, [899, 900], true)]],
-    ['something happens before its cursor is known', [newer(8, [])]],
-  ])('a browser hears that something was lost if %s', async (what, replies) => {
-    const { transport, feed } = opened(replies);
-    const heard = reading(feed.open(token('mine', 'session')));
-    if (what === 'too much happens') await new Promise(setImmediate);
-    transport.send('session.mine.task.added');
-    await soon(() => expect(told(heard())).toEqual(['lost {}']));
   });
 });

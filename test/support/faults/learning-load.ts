@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
+import type { ServiceName } from '../../../src/contracts/names.js';
 import { type Token, token } from '../../../src/contracts/names.js';
 import { connectThroughline } from '../../../src/index.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import type { ThroughlineClient } from '../../../src/sdk/throughline-client.js';
-import type { ServiceName } from '../../../src/services/serve.js';
 import { allDealtWith, openPorts, reviewed, type System, startSystem } from '../system.js';
 import { expectLearningsEnd, type LearningsAftermath, type Told } from './learning-check.js';
 import { type Acknowledged, expectNobodyConnected, publishSurely } from './nats-run.js';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { codeOf, ThroughlineError } from '../../../src/contracts/errors.js';
+import type { ServiceName } from '../../../src/contracts/names.js';
 import { connectThroughline, type ThroughlineClient } from '../../../src/index.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
-import type { ServiceName } from '../../../src/services/serve.js';
 import { allDealtWith, openPorts, type System, soon, startSystem } from '../system.js';
 import type { Aftermath } from './end-check.js';
 import {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { TailFollower } from '../../../src/engine/runtime/tail-follower.js';
-import * as fc from '../../support/properties.js';
+import { TailFollower } from '../../src/sdk/tail-follower.js';
+import * as fc from '../support/properties.js';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Backoff } from './batched.js';
+import { Backoff } from '../engine/runtime/batched.js';
 
 interface FollowedStretch<Item> {
   readonly items: readonly Item[];
