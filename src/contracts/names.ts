@@ -75,6 +75,7 @@ export const SERVICE_NAMES = {
   learnings: 'learnings',
   keeper: 'keeper',
 } as const;
+/** A name accepted by `throughline admin serve --only`. */
 export type ServiceName = keyof typeof SERVICE_NAMES;
 
 /** The project of sessions that name none. */

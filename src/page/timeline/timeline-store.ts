@@ -26,7 +26,7 @@ const CATCH_UP = 500;
 /** A prompt compiled meanwhile may reflect an earlier event than the newest known one. */
 const LOOK_BACK = 50;
 /** Shortest time between two requests for what is new, in milliseconds. */
-const CATCH_UP_EVERY_MS = 100;
+const CATCH_UP_EVERY_MS = 30;
 /** Rows before the end of the list at which the next page is loaded. */
 const AHEAD = 60;
 
