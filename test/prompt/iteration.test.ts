@@ -88,6 +88,13 @@ describe('the variables of an iteration template', () => {
     expect(promptOf(state, { template: '<{{spec}}>' })).toBe(text);
   });
 
+  it('the workflow adds missing tasks where the session has a spec, and nowhere else', () => {
+    const pick = (opened: Given<'session-open'>) =>
+      promptOf(new Played().after('session-open', opened).state, { template: '{{pick}}' });
+    expect(pick({ spec: 'the text' })).toContain(', after adding any missing spec tasks via task-add.');
+    expect(pick({ goal: 'g' })).not.toContain('task-add');
+  });
+
   it('the variables of an iteration template are defined for a session in which nothing has happened', () => {
     const template =
       '{{iteration}} {{ready_count}} {{history}} {{spec}} {{tasks}} {{inbox}}{{notes}}{{sessionContext}}.';
