@@ -13,7 +13,7 @@ import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
 import { waitingNote } from './output.js';
-import { asCommand, readBody, resultText } from './result-body.js';
+import { readBody, resultText } from './result-body.js';
 
 interface PublishArguments extends Flags<'wait' | 'json'>, Texts<'session' | 'id'> {
   readonly file: string;
@@ -115,8 +115,7 @@ function storedBefore(
   return { said: `-- ${said}`, isOther: false };
 }
 
-function refused(fault: DispatchFault): ThroughlineError {
-  const { code, reason, fix } = asCommand(fault, (role) => `throughline publish ${role}`);
+function refused({ code, reason, fix }: DispatchFault): ThroughlineError {
   const why = withRemedy(`${reason}; nothing was published`, fix);
   const anyway = '--no-check stores it all the same, for "throughline result ls"';
   return new ThroughlineError(code, `${why}. ${anyway}`, { details: { fix } });

@@ -1,27 +1,10 @@
 import { buffer } from 'node:stream/consumers';
-import type { Role } from '../contracts/kinds.js';
-import { publishItOn } from '../contracts/reading/clear-fields.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import { counted, oneLine } from '../shared/text.js';
 import { readNamed } from './option-parsers.js';
 
-/** Shared by the commands on results: a body that is read, a refusal in words of the command line, and an outcome. */
-
-interface Refusal {
-  readonly reason: string;
-  readonly fix?: string | undefined;
-  readonly meant?: Role | undefined;
-}
-
-/** The same refusal with the command to type in place of the subject to publish on. */
-export function asCommand<Known extends Refusal>(known: Known, command: (role: Role) => string): Known {
-  const { reason, fix, meant } = known;
-  if (meant === undefined) return known;
-  const typed = (text: string) =>
-    text.replaceAll(publishItOn(meant), () => `publish it with "${command(meant)}"`);
-  return { ...known, reason: typed(reason), ...(fix !== undefined && { fix: typed(fix) }) };
-}
+/** Shared by the commands on results: a body that is read, and an outcome. */
 
 /** The bytes of a file that an option names; `-` is standard input. */
 export async function readBody(file: string): Promise<Buffer> {

@@ -1,7 +1,6 @@
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { token } from '../contracts/names.js';
-import type { RejectedShown } from '../contracts/replies/dispatch-result.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
@@ -10,7 +9,7 @@ import { cliOf, note, out, withClient } from './command-context.js';
 import { addImportGit } from './import-git.js';
 import { wholeNumber } from './option-parsers.js';
 import { printTable } from './request-command.js';
-import { asCommand, readBody } from './result-body.js';
+import { readBody } from './result-body.js';
 import { REJECTED_HEADINGS, rejectedCells, rejectedLine } from './show-reply.js';
 import { addUnsent } from './unsent-command.js';
 
@@ -61,7 +60,7 @@ function addList(result: Command): void {
         tools.rejectedList({ ...of, limit }),
       );
       if (json) return out(JSON.stringify(entries));
-      const cells = entries.map((entry) => rejectedCells(inCommands(entry)));
+      const cells = entries.map(rejectedCells);
       printTable(cli, REJECTED_HEADINGS, cells);
       const more = next === undefined ? '' : '; there are more, and these are the newest';
       note(`-- ${counted(entries.length, 'rejected result')}${more}`);
@@ -83,9 +82,8 @@ function addShow(result: Command): void {
     .action(async (id: number, { raw, json }: Flags<'raw' | 'json'>, command: Command) => {
       const { entry, body } = await withClient(cliOf(command), (client) => wholeRejected(client, id));
       if (json) return out(JSON.stringify({ ...entry, body: new TextDecoder().decode(body) }));
-      const said = inCommands(entry);
-      note(rejectedLine(said));
-      if (said.fix !== undefined) note(`to fix it: ${said.fix}`);
+      note(rejectedLine(entry));
+      if (entry.fix !== undefined) note(`to fix it: ${entry.fix}`);
       process.stdout.write(raw ? body : visible(new TextDecoder().decode(body)));
     });
 }
@@ -168,8 +166,4 @@ async function forEach(
     for (const { message } of refused.slice(1)) note(`-- ${message}`);
     if (refused[0] !== undefined) throw refused[0];
   });
-}
-
-function inCommands(entry: RejectedShown): RejectedShown {
-  return asCommand(entry, (role) => `throughline result retry ${entry.id} --role ${role}`);
 }

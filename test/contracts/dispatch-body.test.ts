@@ -210,8 +210,8 @@ describe('a body that cannot be used', () => {
       { ...JUDGED, assessment: 'hm' },
       ['assessment', 'use one of approved,', 'is "hm"'],
     ],
-    ['a body of another role', 'reviewer', DONE, ['publish it on dispatch.<session>.implementer']],
-    ['a review', 'implementer', JUDGED, ['this is a review: publish it on dispatch.<session>.reviewer']],
+    ['a body of another role', 'reviewer', DONE, ['publish it as implementer']],
+    ['a review', 'implementer', JUDGED, ['this is a review: publish it as reviewer']],
   ])('a body fails with schema_invalid and names field and value: %s', (_what, role, body, named) => {
     const parsed = parse(body, role);
     expect(parsed).toMatchObject({ ok: false, code: 'schema_invalid', fix: expect.any(String) });

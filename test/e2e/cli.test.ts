@@ -69,7 +69,7 @@ describe('publish', () => {
       /; nothing was published\. To fix it: set status to one of .*\. --no-check stores it all the same, for "throughline result ls"/,
     );
     const review = await up.cli(args, { input: '{"task_id":"1","assessment":"approved"}' });
-    expect(review.stderr).toContain('publish it with "throughline publish reviewer"');
+    expect(review.stderr).toContain('this is a review: publish it as reviewer');
     expect(review.stderr).not.toContain('dispatch.');
   });
 

@@ -84,7 +84,7 @@ describe('throughline mcp', () => {
       'use implementer, reviewer, observer',
     );
     expect(await wrong('report', { role: 'implementer', task_id: '1', assessment: 'approved' })).toContain(
-      'call report with role reviewer',
+      'publish it as reviewer',
     );
     expect(await wrong('task', { action: 'status', id: 'TAS-9', status: 'completed' })).toMatch(
       /no task "TAS-9"; .* \(not_found\)\. Use an id that exists/,

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { codeOf, messageOf, ThroughlineError, withRemedy } from '../../contracts/errors.js';
-import { isRole, ROLES, type Role } from '../../contracts/kinds.js';
-import { publishItOn } from '../../contracts/reading/clear-fields.js';
+import { isRole, ROLES } from '../../contracts/kinds.js';
 import { repairsInWords } from '../../contracts/reading/repairs.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import { counted, oneLine } from '../../shared/text.js';
@@ -22,7 +21,7 @@ export const reportTool: McpTool<'report'> = async (memory, input) => {
   const id = given.result_id || randomUUID();
   const text = JSON.stringify({ ...(branch !== undefined && { branch }), ...given, result_id: id });
   const read = parseDispatchBody(new TextEncoder().encode(text), role, Number.POSITIVE_INFINITY);
-  if (!read.ok) throw unreadable(`nothing was stored: ${read.reason}`, read.fix, read.meant);
+  if (!read.ok) throw unreadable(`nothing was stored: ${read.reason}`, read.fix);
   try {
     const client = await memory.client();
     const { result } = await client.publishText(session, role, text, { wait: true, timeoutMs: PATIENCE_MS });
@@ -66,7 +65,7 @@ function answerOf(result: DispatchResult, unknown: string | undefined): McpAnswe
       return { text: [text, ...(unknown === undefined ? [] : [`${unknown} ${MEANT}`])].join('\n'), data };
     }
     case 'rejected':
-      throw unreadable(`dispatch ${dispatch} could not be used: ${result.reason}`, result.fix, result.meant);
+      throw unreadable(`dispatch ${dispatch} could not be used: ${result.reason}`, result.fix);
     case 'repeated':
       return {
         text: `Dispatch ${dispatch} repeats a result that had counted before: nothing changed, and nothing is left to do.`,
@@ -82,9 +81,6 @@ function answerOf(result: DispatchResult, unknown: string | undefined): McpAnswe
 
 const MEANT = 'If you meant another task, report again with its id.';
 
-function unreadable(why: string, fix: string | undefined, meant: Role | undefined): ThroughlineError {
-  const said = withRemedy(why, fix);
-  const here =
-    meant === undefined ? said : said.replaceAll(publishItOn(meant), () => `call report with role ${meant}`);
-  return new ThroughlineError('dispatch_rejected', here);
+function unreadable(why: string, fix: string | undefined): ThroughlineError {
+  return new ThroughlineError('dispatch_rejected', withRemedy(why, fix));
 }

@@ -150,12 +150,8 @@ function hasFieldOf(body: Json, { meant, verdictField }: ResultShape, { fields }
 }
 
 export function elsewhere(meant: Role) {
-  const where = publishItOn(meant);
+  const where = `publish it as ${meant}`;
   return { reason: `this is ${PARTS[kindOf(meant).part]}: ${where}`, fix: where, meant };
-}
-
-export function publishItOn(role: Role): string {
-  return `publish it on dispatch.<session>.${role}`;
 }
 
 const PARTS = { work: 'the result of work, not a review', review: 'a review', note: 'a note' } as const;

@@ -30,8 +30,8 @@ describe('what an agent says in a field of another kind', () => {
   });
 
   it.each([
-    [{ assessment: 'approved' }, 'this is a review: publish it on dispatch.<session>.reviewer'],
-    [{ status: 'completed', summary: 's' }, 'publish it on dispatch.<session>.implementer'],
+    [{ assessment: 'approved' }, 'this is a review: publish it as reviewer'],
+    [{ status: 'completed', summary: 's' }, 'publish it as implementer'],
   ])('an observer cannot send a verdict: %j', (body, reason) => {
     const refused = { code: 'schema_invalid', reason: expect.stringContaining(reason), task: '1' };
     expect(observed(body)).toMatchObject(refused);

@@ -98,7 +98,7 @@ describe('a result that could not be read', () => {
   });
 
   it('what a rejection says in words is not read: only its field says which role it was meant for', () => {
-    const fix = 'publish it on dispatch.<session>.reviewer';
+    const fix = 'publish it as reviewer';
     const misplaced = { role: 'implementer', task: '1', fix } as const;
     expect(unreadAfter(rejected(5, misplaced), recorded(6, reviewer()))).toEqual(['1: 5']);
     const worded = rejected(5, { ...misplaced, fix: 'send it as a review', meant: 'reviewer' });
