@@ -1,4 +1,4 @@
-import { jsonSchema } from '../../src/cli/schemas/json-schemas.js';
+import { jsonSchema } from '../../src/contracts/json-schemas.js';
 import type { LearningEvent } from '../../src/contracts/learning-events.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
 import type { Written } from './pages.js';

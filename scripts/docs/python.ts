@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { jsonSchema } from '../../src/cli/schemas/json-schemas.js';
 import { ERROR_TEXTS } from '../../src/contracts/error-codes.js';
+import { jsonSchema } from '../../src/contracts/json-schemas.js';
 import { pythonTypes } from '../python-types.mjs';
 import { ROOT, type Written } from './pages.js';
 

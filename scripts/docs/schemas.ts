@@ -1,4 +1,4 @@
-import { SCHEMA_LIST, schemaText } from '../../src/cli/schemas/json-schemas.js';
+import { SCHEMA_LIST, schemaText } from '../../src/contracts/json-schemas.js';
 import { asCode, endingWith, type Written } from './pages.js';
 
 /** The files of `schemas/`. */

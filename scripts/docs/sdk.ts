@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { jsonSchema } from '../../src/cli/schemas/json-schemas.js';
+import { jsonSchema } from '../../src/contracts/json-schemas.js';
 import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
 import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/request-names.js';
 import { TOOL_NAMES, TOOLS } from '../../src/contracts/tool-requests.js';

@@ -1,4 +1,4 @@
-import { jsonSchema, SCHEMA_LIST } from '../../src/cli/schemas/json-schemas.js';
+import { jsonSchema, SCHEMA_LIST } from '../../src/contracts/json-schemas.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import * as names from '../../src/contracts/names.js';
 import { DEFAULT_SHARDS, MAX_SHARDS, SERVICE_NAMES } from '../../src/contracts/names.js';

@@ -1,8 +1,8 @@
 import { ThroughlineError } from '../contracts/errors.js';
+import { SCHEMA_LIST, schemaText } from '../contracts/json-schemas.js';
 import { nearestName } from '../shared/nearest-name.js';
 import type { Command } from './cli-command.js';
 import { out } from './command-context.js';
-import { SCHEMA_LIST, schemaText } from './schemas/json-schemas.js';
 
 export function schemaCommand(program: Command): void {
   const schema = program

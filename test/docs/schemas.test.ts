@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../scripts/docs/pages.js';
-import { jsonSchema, SCHEMA_LIST } from '../../src/cli/schemas/json-schemas.js';
+import { jsonSchema, SCHEMA_LIST } from '../../src/contracts/json-schemas.js';
 import { TOKEN_PATTERN } from '../../src/contracts/names.js';
 
 type Json = { readonly [key: string]: unknown };

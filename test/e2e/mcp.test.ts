@@ -28,7 +28,7 @@ describe('throughline mcp', () => {
     if (way.sdk === '2.x') expect(agent.protocol).toBe(way.protocol);
 
     const { tools } = await agent.client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['context', 'report', 'task', 'note', 'recall', 'explain']);
+    expect(tools.map(({ name }) => name)).toEqual(['context', 'report', 'task', 'note', 'recall']);
     expect((await agent.call('context', {})).text).toContain(`in session ${session}`);
     await agent.call('task', { action: 'add', content: 'Write the parser' });
     expect(await agent.call('task', { action: 'claim', agent: 'me' })).toMatchObject({
@@ -56,20 +56,14 @@ describe('throughline mcp', () => {
 
     const recalled = await agent.call('recall', { query: 'empty input' });
     expect(recalled.text).toContain('Return an empty list for empty input');
-    const approved = await agent.call('report', {
+    await agent.call('report', {
       role: 'reviewer',
       task_id: 'TAS-1',
       assessment: 'approved',
     });
-    const { text: why } = await agent.call('explain', { fact: 'empty input' });
-    expect(why).toContain(`said by dispatch ${review.data?.dispatch}`);
-    expect(why).toContain(`closed by dispatch ${approved.data?.dispatch}`);
-
     expect(await agent.call('note', { action: 'decision', content: 'We use biome' })).toMatchObject({
       text: 'NOT-1 decision: We use biome',
     });
-    expect((await agent.call('explain', { fact: 'biome' })).text).toContain('- NOT-1 decision: We use biome');
-    expect((await agent.call('explain', { fact: 'not-1' })).text).toContain('- NOT-1 decision: We use biome');
   });
 
   it('what is wrong with a call comes back as text that says what to do next', async () => {

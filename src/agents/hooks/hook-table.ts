@@ -4,24 +4,17 @@
  */
 
 /** Agent lifecycle events, independent of what each client calls them. */
-export const MOMENTS = {
-  'session-start':
-    'returns the `session-start` prompt as context; after a compaction also the compacted history of this conversation. Sets project and plan of a new session',
-  prompt:
-    'stores the prompt as a REQUEST in the trace. Adds the memory of the task that the prompt names, otherwise at most six lines that fit it',
-  'before-agent':
-    'replaces the prompt of a sub-agent that names a task by the dispatch prompt of that task; for a reader, appends the memory of the task',
-  'after-tool':
-    'stores tool, files, command and status for the trace. Every half minute it also sends them, and tells the agent its news in at most 100 tokens: an answer, a message, a required fix of its task',
-  said: 'remembers the message, for a client whose stop event does not have it',
-  text: 'publishes the last result block of a text, if it can be read: the agent may still continue',
-  'agent-stop':
-    'publishes the last result block of the last message. An agent that received the contract and returns none is sent back once. Otherwise the turn is published by rule',
-  stop: 'the same for the agent that you talk to',
-  'before-compaction': 'sends the stored entries, so that nothing is lost',
-  'session-end': 'sends the stored entries',
-} as const;
-type Moment = keyof typeof MOMENTS;
+export type Moment =
+  | 'session-start'
+  | 'prompt'
+  | 'before-agent'
+  | 'after-tool'
+  | 'said'
+  | 'text'
+  | 'agent-stop'
+  | 'stop'
+  | 'before-compaction'
+  | 'session-end';
 
 /** Answers to an event: context for the model, a changed tool input, or a request to continue. */
 type AnswerKind = 'context' | 'input' | 'again';
@@ -76,8 +69,6 @@ interface AgentTool {
 
 export interface HookClient {
   readonly title: string;
-  /** The version that the table was checked against, and how. */
-  readonly checked: string;
   readonly events: readonly HookEvent[];
   readonly fields: PayloadFields;
   readonly agentTools: Readonly<Record<string, AgentTool>>;
@@ -92,7 +83,6 @@ export interface HookClient {
   readonly foreign?: string;
   /** It never says that a command has failed. */
   readonly hidesFailures?: true;
-  readonly cannot: readonly string[];
 }
 
 const FIELDS: PayloadFields = {
@@ -138,7 +128,6 @@ export const MAX_ANSWER = 49_000;
 export const HOOK_CLIENTS = {
   claude: {
     title: 'Claude Code',
-    checked: '2.1.332, run, and hook types of `@anthropic-ai/claude-agent-sdk` 0.3.330',
     events: CLAUDE_EVENTS,
     fields: FIELDS,
     agentTools: {
@@ -153,11 +142,9 @@ export const HOOK_CLIENTS = {
       input: (value, event) => specific(event, { updatedInput: value }),
       again: block,
     },
-    cannot: ['give context before a compaction: it comes with the `SessionStart` after it'],
   },
   codex: {
     title: 'Codex CLI',
-    checked: '0.171.0, run, and the hook schemas of its source',
     events: [
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
@@ -180,15 +167,9 @@ export const HOOK_CLIENTS = {
       input: (value, event) => specific(event, { permissionDecision: 'allow', updatedInput: value }),
       again: block,
     },
-    cannot: [
-      'run a hook that the user has not trusted: it is skipped without a word',
-      'take an answer with a key that it does not know: the whole answer is dropped',
-      'tell that a command has failed: every command is a success in the trace',
-    ],
   },
   gemini: {
     title: 'Gemini CLI',
-    checked: '0.61.0, run',
     events: [
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'BeforeAgent', moment: 'prompt', answer: 'context' },
@@ -206,15 +187,9 @@ export const HOOK_CLIENTS = {
       input: (value, event) => specific(event, { tool_input: value }),
       again: (reason) => ({ decision: 'deny', reason }),
     },
-    cannot: [
-      'send a sub-agent back: its result is taken from what it returns to the main agent',
-      'say that there was a compaction: its event for one comes before every request, so it is not taken',
-      'keep apart what a sub-agent does: its tools are in the trace as those of the main agent',
-    ],
   },
   copilot: {
     title: 'Copilot CLI',
-    checked: '1.0.102, run',
     // In these names its payloads have the fields of Claude Code; in its own ones, none that names the event.
     events: CLAUDE_EVENTS,
     fields: { ...FIELDS, response: 'tool_result', parent: 'parent_agent_id', transcript: 'transcript_path' },
@@ -227,15 +202,9 @@ export const HOOK_CLIENTS = {
       input: (value) => ({ modifiedArgs: value }),
       again: block,
     },
-    cannot: [
-      'give its last message to a hook: it is read from the transcript',
-      'say when a compaction is over: the history of the conversation is not given again',
-      'start the MCP server of a plugin in the project: `throughline connect copilot` can',
-    ],
   },
   cursor: {
     title: 'Cursor',
-    checked: 'its documentation of November 2026; not run',
     events: [
       { name: 'sessionStart', moment: 'session-start', answer: 'context' },
       { name: 'beforeSubmitPrompt', moment: 'prompt' },
@@ -266,11 +235,9 @@ export const HOOK_CLIENTS = {
       input: (value) => ({ permission: 'allow', updated_input: value }),
       again: (reason) => ({ followup_message: reason }),
     },
-    cannot: ['give context with a prompt: only the start of a session can'],
   },
   opencode: {
     title: 'opencode',
-    checked: '1.18.33, run, through the plugin that `throughline connect opencode` writes',
     events: [
       { name: 'session.start', moment: 'session-start', answer: 'context' },
       { name: 'chat.message', moment: 'prompt', answer: 'context' },
@@ -291,10 +258,6 @@ export const HOOK_CLIENTS = {
       input: (input) => ({ input }),
       again: (again) => ({ again }),
     },
-    cannot: [
-      'send the agent that the user talks to back at the end of `opencode run`, which is over by then; a sub-agent is sent back',
-      'tell when a sub-agent in the background stops: its result is read from what it writes',
-    ],
   },
 } as const satisfies Readonly<Record<string, HookClient>>;
 

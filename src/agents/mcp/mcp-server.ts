@@ -8,7 +8,6 @@ import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { VERSION } from '../../version.js';
 import { HOOK_CLIENTS } from '../hooks/hook-table.js';
 import { agentOf } from '../hooks/hook-turn.js';
-import { explainTool } from './explain-tool.js';
 import {
   listedSchema,
   MCP_TOOLS,
@@ -30,7 +29,6 @@ const AT_WORK: { readonly [Name in McpToolName]: McpTool<Name> } = {
   task: taskTool,
   note: noteTool,
   recall: recallTool,
-  explain: explainTool,
 };
 
 /** Lists are cached for a day: they change only with the version. */

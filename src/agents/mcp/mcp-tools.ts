@@ -164,21 +164,6 @@ export const MCP_TOOLS = {
       limit: z.int().min(1, 'must be 1 to 50').max(50, 'must be 1 to 50').optional(),
     },
   ),
-  explain: tool(
-    'Why a fact is in a prompt or not, which dispatch said it, what closed it.',
-    READS,
-    found('why a fact is in the prompt, where it comes from'),
-    {
-      fact: z
-        .string()
-        .trim()
-        .min(1, 'must not be empty')
-        .max(1000, 'must be at most 1000 characters')
-        .describe('its id, or words in it'),
-      task: taskId.optional(),
-      prompt: prompt.optional(),
-    },
-  ),
 } as const;
 
 export type McpToolName = keyof typeof MCP_TOOLS;

@@ -55,7 +55,7 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
 };
 
 /** Returns the notes that fit a text, the newest first among those of equal rank. */
-export function notesFor(query: string, all: readonly Note[], limit: number): string[] {
+function notesFor(query: string, all: readonly Note[], limit: number): string[] {
   return rankTexts(query, [...all].reverse(), ({ content }) => content, limit).map(
     ({ id, type, content }) => `${id} ${type}: ${clipText(quoted(content), MAX_NOTE)}`,
   );
@@ -75,7 +75,7 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `- ${quoted(line)}`)];
 }
 
-export function said(fact: {
+function said(fact: {
   readonly subject: string;
   readonly relation: string;
   readonly object: string;

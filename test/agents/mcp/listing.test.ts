@@ -65,7 +65,6 @@ describe('the tools of the MCP server', () => {
         'task',
         'note',
         'recall',
-        'explain',
       ]);
       expect(countTokens(sent)).toBeLessThan(MOST_TOKENS);
     },
@@ -111,7 +110,7 @@ describe('the tools of the MCP server', () => {
 
   it('tools that only read say so, and none is destructive', () => {
     const reading = Object.entries(MCP_TOOLS).filter(([, { annotations }]) => 'readOnlyHint' in annotations);
-    expect(reading.map(([name]) => name)).toEqual(['context', 'recall', 'explain']);
+    expect(reading.map(([name]) => name)).toEqual(['context', 'recall']);
     const writing = Object.values(MCP_TOOLS).filter(({ annotations }) => !('readOnlyHint' in annotations));
     for (const { annotations } of writing) expect(annotations).toHaveProperty('destructiveHint', false);
   });

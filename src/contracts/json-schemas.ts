@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import { ERROR_CODES } from '../../contracts/error-codes.js';
-import { learningEvent } from '../../contracts/learning-events.js';
-import { LEARNING_REQUESTS } from '../../contracts/learning-requests.js';
-import { REPLIES } from '../../contracts/replies/replies.js';
+import { isObject } from '../shared/text.js';
+import { ERROR_CODES } from './error-codes.js';
+import { learningEvent } from './learning-events.js';
+import { LEARNING_REQUESTS } from './learning-requests.js';
+import { REPLIES } from './replies/replies.js';
 import {
   LEARNING_REQUEST_SUBJECTS,
   TOOL_NAMES,
   TRACE_APPEND_SUBJECT,
   TRACE_RECORD_SUBJECT,
   toolSubject,
-} from '../../contracts/request-names.js';
-import { RESULTS } from '../../contracts/results.js';
-import { sessionEvent } from '../../contracts/session-events.js';
-import { SESSION_REQUESTS } from '../../contracts/session-requests.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
-import { traceAppendRequest, traceEntry } from '../../contracts/trace-entry.js';
-import { isObject } from '../../shared/text.js';
+} from './request-names.js';
+import { RESULTS } from './results.js';
+import { sessionEvent } from './session-events.js';
+import { SESSION_REQUESTS } from './session-requests.js';
+import { TOOLS } from './tool-requests.js';
+import { traceAppendRequest, traceEntry } from './trace-entry.js';
 
 /** The JSON Schemas of what travels and of what is stored, by name: draft 2020-12, made from the schemas of the code. */
 
