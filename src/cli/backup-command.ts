@@ -6,7 +6,7 @@ import { VERSION } from '../version.js';
 import type { Command, Flags, Numbers } from './cli-command.js';
 import { cliOf, note, out, withConnection } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
-import { transferProgress } from './progress-line.js';
+import { showProgress } from './progress-line.js';
 
 export function backupCommand(program: Command): void {
   program
@@ -22,7 +22,7 @@ export function backupCommand(program: Command): void {
     .examples('throughline admin backup /backups/$(date +%F)', 'throughline admin backup b1 --json')
     .action(async (directory: string, options: { quiet?: boolean; json?: boolean }, command: Command) => {
       const cli = cliOf(command);
-      const progress = transferProgress(!options.quiet, 'stream', 'copied');
+      const progress = showProgress(!options.quiet, 'stream', 'copied');
       const made = await withConnection(cli, (connection) =>
         backUp(connection, {
           directory,
@@ -30,7 +30,7 @@ export function backupCommand(program: Command): void {
           at: new Date().toISOString(),
           version: VERSION,
           timeoutMs: cli.config.requestTimeoutMs,
-          onProgress: progress.reached,
+          onProgress: ({ streams, of }) => progress.reached(streams, of),
         }),
       ).finally(progress.ended);
       const { id, at, layout, streams, bytes } = made;
@@ -64,11 +64,11 @@ export function restoreCommand(program: Command): void {
     )
     .action(async (directory: string, { replicas, quiet, json }: RestoreFlags, command: Command) => {
       const cli = cliOf(command);
-      const progress = transferProgress(!quiet, 'stream', 'restored');
+      const progress = showProgress(!quiet, 'stream', 'restored');
       const { id, at, layout, streams } = await withConnection(cli, (connection) =>
         restore(connection, {
           ...{ directory, replicas, timeoutMs: cli.config.requestTimeoutMs },
-          onProgress: progress.reached,
+          onProgress: ({ streams, of }) => progress.reached(streams, of),
         }),
       ).finally(progress.ended);
       if (json) return out(JSON.stringify({ id, at, layout, streams: streams.length }));

@@ -1,4 +1,3 @@
-import type { FoundFact } from '../contracts/replies/fact-reply.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
@@ -47,7 +46,7 @@ export function factsCommand(program: Command): void {
       });
       const [{ sequence }] = pages;
       const found = pages.flatMap((page) => page.facts).sort((a, b) => a.dispatch - b.dispatch);
-      if (json) return out(JSON.stringify(found.map(asStored)));
+      if (json) return out(JSON.stringify(found));
       const pc = coloursOf(cli);
       printTable(
         cli,
@@ -76,18 +75,4 @@ async function showOne(
   const reply = await withClient(cli, (client) => client.requestTool(name, request));
   if (json) out(JSON.stringify(reply));
   else print(cli, showReply(name, reply, coloursOf(cli)));
-}
-
-/** A fact by the names that its session keeps it under: what `--json` has always printed. */
-function asStored({ at, closed_at, closed_by, task, role, dispatch, confidence = 1, ...fact }: FoundFact) {
-  return {
-    ...fact,
-    validFrom: at,
-    sourceTaskId: task,
-    sourceRole: role,
-    sourceSequence: dispatch,
-    confidence,
-    ...(closed_at !== undefined && { validTo: closed_at }),
-    ...(closed_by !== undefined && { closedBy: closed_by }),
-  };
 }

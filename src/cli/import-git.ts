@@ -46,7 +46,7 @@ export function addImportGit(result: Command): void {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
       const { commits, shortened } = await readCommits({ path: options.repo, env: cli.config.env }, options);
-      const progress = showProgress(options.json !== true, 'commit', 'published', commits.length);
+      const progress = showProgress(options.json !== true, 'commit', 'published');
       const onWaiting = waitingNote(() => PUBLISH_TIMEOUT_MS);
       const sequence = await withClient(
         cli,
@@ -61,7 +61,7 @@ export function addImportGit(result: Command): void {
                 ),
               );
               newest = Math.max(newest, ...published.map((each) => each.sequence));
-              progress.reached(from + batch.length);
+              progress.reached(from + batch.length, commits.length);
             }
             return newest;
           } catch (fault) {

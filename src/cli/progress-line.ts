@@ -5,25 +5,14 @@ import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
 import { note } from './output.js';
 
-export interface Progress {
-  reached(count: number): void;
-  ended(): void;
-}
-
 /** Says `-- 128 of 500 commits published`, or without a total `-- 128 commits published`, as a progress line. */
-export function showProgress(wanted: boolean, one: string, done: string, total?: number): Progress {
+export function showProgress(wanted: boolean, one: string, done: string) {
   const { reached, ended } = progressLine(wanted);
-  const line = (count: number) =>
+  const line = (count: number, total?: number) =>
     total === undefined
       ? `-- ${counted(count, one)} ${done}`
       : `-- ${count} of ${counted(total, one)} ${done}`;
-  return { reached: (count) => reached(() => line(count)), ended };
-}
-
-interface Transferred {
-  readonly streams: number;
-  readonly of: number;
-  readonly bytes: number;
+  return { reached: (count: number, total?: number) => reached(() => line(count, total)), ended };
 }
 
 const LINE_EVERY_MS = 100;
@@ -61,29 +50,6 @@ export function progressLine(wanted: boolean) {
       close();
     },
   };
-}
-
-/** Says `-- 12 of 3,400 streams copied, 1.2 GB, 85.0 MB/s`, as a progress line. */
-export function transferProgress(wanted: boolean, one: string, done: string) {
-  const began = performance.now();
-  const progress = progressLine(wanted);
-  return {
-    reached({ streams, of, bytes }: Transferred): void {
-      progress.reached(() => {
-        const seconds = Math.max(0.001, (performance.now() - began) / 1000);
-        return `-- ${streams} of ${counted(of, one)} ${done}, ${inBytes(bytes)}, ${inBytes(bytes / seconds)}/s`;
-      });
-    },
-    ended: progress.ended,
-  };
-}
-
-const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-
-function inBytes(bytes: number): string {
-  let [value, unit] = [bytes, 0];
-  for (; value >= 1000 && unit < UNITS.length - 1; unit += 1) value /= 1000;
-  return `${unit === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
 /** Longest time to retry while the server is away during a long operation. */

@@ -2,7 +2,6 @@ import { Argument } from 'commander';
 import { usageError } from '../contracts/errors.js';
 import { RETENTION_ACTIONS } from '../contracts/lifecycle-record.js';
 import type { RetentionOutlook } from '../contracts/replies/lifecycle-replies.js';
-import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, oneLine } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
@@ -68,18 +67,8 @@ export function retentionCommand(program: Command): void {
         if (yes !== true && outlook.forget.total > 0 && !(await isSure(outlook)))
           return note('-- nothing was changed');
         show(await client.tools.retentionSet({ action, ...of }), json);
-        if (of.project !== undefined && !(await hasSessions(client, of.project)))
-          note(
-            `-- no session of project ${of.project} is known: "throughline session ls" shows what there is, and the rule counts for those that come`,
-          );
       });
     });
-}
-
-async function hasSessions(client: ThroughlineClient, project: string): Promise<boolean> {
-  for (const archived of [{}, { status: 'archived' as const }])
-    if ((await client.tools.sessionList({ project, limit: 1, ...archived })).total > 0) return true;
-  return false;
 }
 
 function show(reply: RetentionOutlook, json = false): void {

@@ -25,6 +25,7 @@ import { VERSION } from '../version.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { readNamed } from './option-parsers.js';
+import { allPages } from './output.js';
 import { patiently, showProgress } from './progress-line.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
@@ -102,12 +103,12 @@ async function imported(client: ThroughlineClient, session: Token, file: Session
       return (await send(history.slice(0, half), from)) + (await send(history.slice(half), from + half));
     }
   };
-  const progress = showProgress(isShown(), 'event', 'imported', file.events.length);
+  const progress = showProgress(isShown(), 'event', 'imported');
   let [from, skipped] = [0, 0];
   for (const history of pagesOf(file.events)) {
     skipped += await send(history, from);
     from += history.length;
-    progress.reached(from);
+    progress.reached(from, file.events.length);
   }
   progress.ended();
   return skipped;
@@ -249,19 +250,9 @@ export function addExport(session: Command): void {
     });
 }
 
-async function allSessions(client: ThroughlineClient): Promise<string[]> {
-  const names: string[] = [];
-  for (const status of [undefined, 'archived'] as const)
-    for (let cursor: string | undefined; ; ) {
-      const page = await client.tools.sessionList({
-        ...(status !== undefined && { status }),
-        ...(cursor !== undefined && { cursor }),
-      });
-      names.push(...page.sessions.map(({ session }) => session));
-      cursor = page.next;
-      if (cursor === undefined) break;
-    }
-  return [...new Set(names)];
+async function allSessions({ tools }: ThroughlineClient): Promise<string[]> {
+  const pages = await allPages((cursor) => tools.sessionList({ archived: true, brief: true, ...cursor }));
+  return [...new Set(pages.flatMap(({ sessions }) => sessions.map(({ session }) => session)))];
 }
 
 async function exported(client: ThroughlineClient, session: string, onEvents: (count: number) => void) {

@@ -3,10 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { AskError, unauthorized } from './ask.js';
 import { COMMANDS } from './commands.js';
 import { Find } from './components/find.js';
-import { KeyHelp, PageHead, PageHeader } from './components/page-header.js';
+import { PageHead, PageHeader } from './components/page-header.js';
 import { Banner, Empty, ErrorBox } from './components/states.js';
-import { type KeyBinding, moveRow, useKeys } from './keys.js';
-import { navigate, type PageRoute, route, type SessionViewName, sessionHref, viewHref } from './route.js';
+import { moveRow, useKeys } from './keys.js';
+import { type PageRoute, route, viewHref } from './route.js';
 import { FactsView } from './views/facts-view.js';
 import { HealthView } from './views/health-view.js';
 import { LearningsView } from './views/learnings-view.js';
@@ -17,15 +17,16 @@ import { SessionsView } from './views/sessions-view.js';
 import { TimelineView } from './views/timeline-view.js';
 
 export function App() {
-  const [help, setHelp] = useState(false);
   const [finding, setFinding] = useState(false);
   const main = useRef<HTMLElement>(null);
   const at = route.value;
   useKeys(
-    pageKeys(
-      () => setHelp(true),
-      () => setFinding(true),
-    ),
+    [
+      { keys: ['j', 'ArrowDown'], run: () => moveRow(1) },
+      { keys: ['k', 'ArrowUp'], run: () => moveRow(-1) },
+      { keys: ['/'], run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
+      { keys: ['Ctrl+k'], run: () => setFinding(true) },
+    ],
     'page',
   );
   const place = `${at.view} ${at.session ?? ''}`;
@@ -42,7 +43,7 @@ export function App() {
       <a class="skip-link" href="#main">
         Skip to the content
       </a>
-      <PageHeader onHelp={() => setHelp(true)} onFind={() => setFinding(true)} />
+      <PageHeader onFind={() => setFinding(true)} />
       <Banner />
       <main id="main" ref={main} tabIndex={-1} class={`main main-${at.view}`}>
         {unauthorized.value ? (
@@ -56,7 +57,6 @@ export function App() {
         )}
       </main>
       {finding ? <Find onClose={() => setFinding(false)} /> : null}
-      <KeyHelp open={help} onClose={() => setHelp(false)} />
     </>
   );
 }
@@ -109,36 +109,4 @@ class Guarded extends Component<{ readonly children?: ComponentChildren }, { rea
     const error = new AskError('view_failed', `This view failed: ${String(this.state.fault)}`);
     return <ErrorBox error={error} retry={() => location.reload()} />;
   }
-}
-
-function pageKeys(help: () => void, find: () => void): readonly KeyBinding[] {
-  const toSession = (key: string, view: SessionViewName, name: string): KeyBinding => ({
-    keys: [`g ${key}`],
-    does: `go to the ${name} of the session`,
-    run: () => {
-      const { session } = route.value;
-      navigate(session === undefined ? viewHref('sessions') : sessionHref(session, view));
-    },
-  });
-  return [
-    { keys: ['j', 'ArrowDown'], does: 'next row', run: () => moveRow(1) },
-    { keys: ['k', 'ArrowUp'], does: 'previous row', run: () => moveRow(-1) },
-    { keys: ['Enter'], does: 'open the row' },
-    {
-      keys: ['/'],
-      does: 'go to the filter',
-      run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus(),
-    },
-    { keys: ['Ctrl+k'], does: 'find a session, task, fact, file or learning', run: find },
-    { keys: ['g s'], does: 'go to the sessions', run: () => navigate(viewHref('sessions')) },
-    toSession('o', 'session', 'overview'),
-    toSession('t', 'timeline', 'timeline'),
-    toSession('p', 'prompt', 'prompt'),
-    toSession('f', 'facts', 'facts'),
-    { keys: ['g l'], does: 'go to the learnings', run: () => navigate(viewHref('learnings')) },
-    { keys: ['g r'], does: 'go to the rejected results', run: () => navigate(viewHref('rejected')) },
-    { keys: ['g h'], does: 'go to health', run: () => navigate(viewHref('health')) },
-    { keys: ['?'], does: 'show the keys', run: help },
-    { keys: ['Escape'], does: 'leave a field, close a panel' },
-  ];
 }

@@ -1,20 +1,13 @@
-import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
-export interface KeyBinding {
-  /** `KeyboardEvent.key` values, or two of them in sequence: `g s`. */
+interface KeyBinding {
+  /** `KeyboardEvent.key` values. */
   readonly keys: readonly string[];
-  /** Text for the help. */
-  readonly does: string;
-  /** Undefined for a key that an element handles itself: the help still lists it. */
-  readonly run?: (event: KeyboardEvent) => void;
+  readonly run: (event: KeyboardEvent) => void;
 }
 
 /** The current bindings, in order of precedence. */
-export const bound = signal<readonly (readonly KeyBinding[])[]>([]);
-
-/** Longest time between the keys of a sequence, in milliseconds. */
-const SECOND_KEY_MS = 1_500;
+let bound: readonly (readonly KeyBinding[])[] = [];
 
 /**
  * Binds keys while the component is mounted.
@@ -25,48 +18,37 @@ export function useKeys(bindings: readonly KeyBinding[], rank: 'page' | 'view' =
   const newest = useRef(bindings);
   newest.current = bindings;
   useEffect(() => {
-    const own = newest.current.map(({ keys, does }, index) => ({
+    const own = newest.current.map(({ keys }, index) => ({
       keys,
-      does,
-      run: (event: KeyboardEvent) => newest.current[index]?.run?.(event),
+      run: (event: KeyboardEvent) => newest.current[index]?.run(event),
     }));
-    bound.value = rank === 'page' ? [...bound.value, own] : [own, ...bound.value];
+    bound = rank === 'page' ? [...bound, own] : [own, ...bound];
     return () => {
-      bound.value = bound.value.filter((each) => each !== own);
+      bound = bound.filter((each) => each !== own);
     };
   }, []);
 }
 
 /** Listens to the keyboard. A key typed in a field is text, except Escape, which leaves the field. */
 export function followKeys(): void {
-  let first: { readonly key: string; readonly at: number } | undefined;
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.altKey) return;
-    if (event.ctrlKey || event.metaKey) {
-      const binding = bindingOf(`Ctrl+${event.key}`);
-      if (binding === undefined || document.querySelector('dialog[open]') !== null) return;
-      event.preventDefault();
-      return binding.run?.(event);
-    }
-    if (isField(event.target)) {
+    const isWithControl = event.ctrlKey || event.metaKey;
+    if (!isWithControl && isField(event.target)) {
       if (event.key === 'Escape' && event.target instanceof HTMLElement) event.target.blur();
       return;
     }
     if (document.querySelector('dialog[open]') !== null) return;
-    const before = first !== undefined && event.timeStamp - first.at < SECOND_KEY_MS ? first.key : undefined;
-    const two = before === undefined ? undefined : bindingOf(`${before} ${event.key}`);
-    const binding = two ?? bindingOf(event.key);
-    first = { key: event.key, at: event.timeStamp };
-    if (two !== undefined) first = undefined;
+    const binding = bindingOf(isWithControl ? `Ctrl+${event.key}` : event.key);
     // Enter and space activate the focused link or button.
-    if (binding?.run === undefined || (isPressable(event.target) && /^(Enter| )$/.test(event.key))) return;
+    if (binding === undefined || (isPressable(event.target) && /^(Enter| )$/.test(event.key))) return;
     event.preventDefault();
     binding.run(event);
   });
 }
 
 function bindingOf(keys: string): KeyBinding | undefined {
-  return bound.value.flat().find((binding) => binding.keys.includes(keys));
+  return bound.flat().find((binding) => binding.keys.includes(keys));
 }
 
 function isField(target: EventTarget | null): boolean {

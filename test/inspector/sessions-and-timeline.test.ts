@@ -121,14 +121,6 @@ describe('the view of the sessions', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/s/recorded`);
-    await page.keyboard.press('g');
-    await page.keyboard.press('t');
-    await page.waitForURL(`${origin}/s/recorded/timeline`);
-    await page.keyboard.press('?');
-    const keys = page.getByRole('dialog', { name: 'Keys' });
-    await keys.waitFor();
-    await page.keyboard.press('Escape');
-    await keys.waitFor({ state: 'hidden' });
   });
 });
 

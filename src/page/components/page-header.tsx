@@ -1,8 +1,6 @@
-import { type ComponentChildren, Fragment } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import { bound, type KeyBinding } from '../keys.js';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { type GlobalViewName, route, type SessionViewName, sessionHref, viewHref } from '../route.js';
-import { Button } from './fields.js';
 
 const GLOBAL: readonly (readonly [view: GlobalViewName, label: string])[] = [
   ['sessions', 'Sessions'],
@@ -18,7 +16,7 @@ const OF_SESSION: readonly (readonly [view: SessionViewName, label: string])[] =
   ['facts', 'Facts'],
 ];
 
-export function PageHeader(props: { readonly onHelp: () => void; readonly onFind: () => void }) {
+export function PageHeader(props: { readonly onFind: () => void }) {
   const at = route.value;
   return (
     <header class="header">
@@ -47,15 +45,6 @@ export function PageHeader(props: { readonly onHelp: () => void; readonly onFind
             title="Find (Ctrl+K)"
           >
             ⌕
-          </button>
-          <button
-            type="button"
-            class="icon-button key-help-button"
-            onClick={props.onHelp}
-            aria-label="Keys"
-            title="Keys (?)"
-          >
-            ?
           </button>
         </div>
       </div>
@@ -113,56 +102,4 @@ export function PageHead(props: {
       {props.children}
     </div>
   );
-}
-
-/** Help on the keys of the current view. */
-export function KeyHelp({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (open) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [open]);
-  return (
-    <dialog ref={dialog} class="dialog" aria-labelledby="key-help-title" onClose={onClose}>
-      <div class="card-head dialog-head">
-        <h2 id="key-help-title">Keys</h2>
-        <Button small onClick={onClose}>
-          Close
-        </Button>
-      </div>
-      <dl class="keys">
-        {bound.value
-          .flat()
-          .filter(isFirst)
-          .map(({ keys, does }) => (
-            <Fragment key={does}>
-              <dt>
-                {keys.map((each, index) => (
-                  <Fragment key={each}>
-                    {index === 0 ? null : <span class="quiet"> or </span>}
-                    {each.split(' ').map((key) => (
-                      <kbd key={key}>{KEY_NAMES[key] ?? key}</kbd>
-                    ))}
-                  </Fragment>
-                ))}
-              </dt>
-              <dd>{does}</dd>
-            </Fragment>
-          ))}
-      </dl>
-    </dialog>
-  );
-}
-
-const KEY_NAMES: Readonly<Record<string, string>> = {
-  ArrowDown: '↓',
-  ArrowUp: '↑',
-  Escape: 'Esc',
-  PageDown: 'Page ↓',
-  PageUp: 'Page ↑',
-};
-
-/** A binding of a view hides the page's binding of the same key. */
-function isFirst(binding: KeyBinding, index: number, all: readonly KeyBinding[]): boolean {
-  return all.findIndex(({ keys }) => keys.some((key) => binding.keys.includes(key))) === index;
 }

@@ -55,7 +55,7 @@ function FactSearch({ session, params }: SessionViewProps) {
   const tag = TAGS.find((each) => each === params.get('tag'));
   const id = params.get('id') ?? undefined;
   const found = usePages('tool.fact-find', { session, is, limit: 50, tag, ...filters }, `facts:${session}`);
-  useKeys([{ keys: ['Escape'], does: 'close the fact', run: () => setParams({ id: undefined }) }]);
+  useKeys([{ keys: ['Escape'], run: () => setParams({ id: undefined }) }]);
   const filtered = [tag, ...Object.values(filters)].some(Boolean);
   const facts = found.pages.flatMap((page) => page.facts);
   return (

@@ -33,15 +33,6 @@ export function PromptView({ session, params }: SessionViewProps) {
   const choice = chosen({ ...addressed, text }, known);
   const { asked, request, newest } = usePrompt(session, choice, known);
   const before = useLast(asked.reply);
-  const step = (by: number) => {
-    const asOf = request?.asOf;
-    if (asOf === undefined || newest === undefined) return;
-    setParams({ asOf: Math.min(newest, Math.max(1, asOf + by)) });
-  };
-  useKeys([
-    { keys: ['['], does: 'prompt one sequence earlier', run: () => step(-1) },
-    { keys: [']'], does: 'prompt one sequence later', run: () => step(1) },
-  ]);
   const shown = asked.reply ?? before;
   return (
     <>
@@ -107,7 +98,7 @@ function CompiledView(props: {
     sections.findIndex(({ name }) => name === section || (section === 'ledger' && LEDGER.has(name)));
   // A line that was chosen stays until Escape, so that a person can act on it.
   const line = pinned ?? pointed;
-  useKeys([{ keys: ['Escape'], does: 'let go of the line', run: () => setPinned(undefined) }]);
+  useKeys([{ keys: ['Escape'], run: () => setPinned(undefined) }]);
   const parts = [
     ...sections.map(({ name, tokens }) => ({ name: sectionName(name), value: tokens })),
     { name: 'Frame', value: Math.max(0, budget.used - said) },

@@ -84,11 +84,11 @@ function Entries(props: {
     setOpen(true);
   }, [at, store.ready, store.generation]);
   useKeys([
-    { keys: ['j', 'ArrowDown'], does: 'next row', run: () => choose(chosen + 1) },
-    { keys: ['k', 'ArrowUp'], does: 'previous row', run: () => choose(chosen - 1) },
-    { keys: ['Enter'], does: 'open the row', run: () => setOpen(chosen >= 0) },
-    { keys: ['Escape'], does: 'leave a field, close a panel', run: () => setOpen(false) },
-    { keys: ['.'], does: 'to the newest entry', run: toTop },
+    { keys: ['j', 'ArrowDown'], run: () => choose(chosen + 1) },
+    { keys: ['k', 'ArrowUp'], run: () => choose(chosen - 1) },
+    { keys: ['Enter'], run: () => setOpen(chosen >= 0) },
+    { keys: ['Escape'], run: () => setOpen(false) },
+    { keys: ['.'], run: toTop },
   ]);
   return (
     <div ref={body} class={`timeline-body card ${open && entry !== undefined ? 'with-details' : ''}`}>
