@@ -202,7 +202,8 @@ async function untilGone(starter: ProcessIdentity, storeDir: string, withinMs: n
   while (isRunning(starter) || storeUse(storeDir) !== undefined) {
     if (performance.now() > deadline) {
       const still = `process ${starter.pid} on ${storeDir} has not ended within ${withinMs} ms`;
-      throw new ThroughlineError('store_in_use', `${still}: see ${join(storeDir, LOG)}, or end it by hand`);
+      const way = `see ${join(storeDir, LOG)}, or end it with "kill -9 ${starter.pid}", then run "throughline down" again`;
+      throw new ThroughlineError('store_in_use', `${still}: ${way}`);
     }
     await sleep(POLL_MS);
   }

@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { stateDirOf } from '../config/config.js';
-import { joinTeam, leaveTeam, ownerText, ownServer } from '../config/user-server.js';
+import { byOwner, joinTeam, leaveTeam, ownServer } from '../config/user-server.js';
 import { makePrivateFolder, readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
 import { shownAddress } from '../nats/connection/nats-access.js';
 import type { Command } from './cli-command.js';
@@ -60,8 +60,9 @@ export async function noteOtherServer({ config, server }: Pick<Cli, 'config' | '
   makePrivateFolder(stateDirOf(config.env));
   writePrivateFile(said, name);
   const url = `nats://127.0.0.1:${USUAL_PORT}`;
+  const by = byOwner(USUAL_PORT);
   note(
-    `-- another Throughline server listens on ${url}${ownerText(USUAL_PORT)}; nothing of yours goes there. To use it in place of your own: NATS_URL=${url}, or for good "throughline team join ${url}"`,
+    `-- another Throughline server${by && `, run${by},`} listens on ${url}; nothing of yours goes there. To use it in place of your own: NATS_URL=${url}, or for good "throughline team join ${url}"`,
   );
 }
 

@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { stateDirOf } from '../config/config.js';
 import {
   addressOf,
+  byOwner,
   otherAccounts,
-  ownerText,
   ownServer,
   type ServerInUse,
   serverText,
@@ -213,7 +213,7 @@ async function noteWhoReachesIt(
   const at = new URL(url).port;
   const isOwn = store === undefined;
   if (isOwn && port === undefined && at !== String(DEFAULT_PORT))
-    note(`-- port ${DEFAULT_PORT} is in use${ownerText(DEFAULT_PORT)}: your server is on port ${at}`);
+    note(`-- port ${DEFAULT_PORT} is in use${byOwner(DEFAULT_PORT)}; your server is on port ${at}`);
   const others = otherAccounts();
   const tokenFile = join(storeDir, TOKEN_FILE);
   if (tokenOf(storeDir) !== undefined)

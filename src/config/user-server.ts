@@ -72,13 +72,14 @@ export function serverText(server: ServerInUse): string {
   const hosts = hostsOf(server.url);
   const by = server.kind === 'team' ? '"throughline team join"' : server.by;
   const [, port] = /^(?:127\.0\.0\.1|localhost):(\d+)$/.exec(hosts) ?? [];
-  return `${hosts}, named by ${by}${port === undefined ? '' : ownerText(Number(port))}`;
+  const owner = port === undefined ? '' : byOwner(Number(port));
+  return `${hosts}, named by ${by}${owner && `, run${owner}`}`;
 }
 
-/** Names the user whose process listens on a port of this machine, as far as the system tells it. */
-export function ownerText(port: number): string {
+/** Returns ` by account NAME` for the account whose process listens on a port of this machine; empty if the system does not say. */
+export function byOwner(port: number): string {
   const owner = listenerOf(port);
-  return owner === undefined ? '' : `, of ${userName(owner)}`;
+  return owner === undefined ? '' : ` by account ${accountName(owner)}`;
 }
 
 /** Returns the hosts and ports of one or several URLs, in lower case. */
@@ -145,8 +146,8 @@ export function otherAccounts(passwd = readAccounts(), user = process.geteuid?.(
   return `${counted(others.length, 'other account')} of this machine (${names.join(', ')}${more})`;
 }
 
-function userName(uid: number): string {
-  return accountsIn(readAccounts()).find((account) => account.uid === uid)?.name ?? `user ${uid}`;
+function accountName(uid: number): string {
+  return accountsIn(readAccounts()).find((account) => account.uid === uid)?.name ?? `number ${uid}`;
 }
 
 function accountsIn(passwd: string): Account[] {

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { stopDetached } from '../../src/cli/detached-up.js';
 import { isRunning } from '../../src/nats/server/process-identity.js';
 import { storeUse } from '../../src/nats/server/server-store.js';
 import { cli, startCli } from '../support/cli.js';
@@ -246,10 +247,14 @@ describe('up --detach', () => {
     }
   });
 
-  it('down ends the server that a killed up has left', async () => {
+  it('down names the command that kills an up that does not end, and then ends the server that it has left', async () => {
     const store = await newStore();
     await detach(store);
     const [up = 0, server = 0] = await processesOn(store);
+    process.kill(up, 'SIGSTOP');
+    await expect(stopDetached(store, 100)).rejects.toMatchObject({
+      message: expect.stringContaining(`or end it with "kill -9 ${up}", then run "throughline down" again`),
+    });
     process.kill(up, 'SIGKILL');
     await soon(() => expect(isRunning({ pid: up })).toBe(false));
     expect((await cli(['down', '--store', store])).stdout).toMatch(/^throughline stopped/);

@@ -1,5 +1,5 @@
 import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
@@ -71,6 +71,15 @@ it('an installation has one key, on every port, with every token, and while noth
   );
   joinTeam(stateDir, 'nats://host:4222');
   expect(new Set([...keys, installationKey(serverInUse(stateDir))])).toEqual(new Set(['named:host:4222']));
+});
+
+it('a server on this machine is named with its account, one that does not run without', async () => {
+  const at = server.url.replace('nats://', '');
+  const named = serverInUse(stateDir, { natsUrl: server.url });
+  const by = process.platform === 'linux' ? `, run by account ${userInfo().username}` : '';
+  expect(serverText(named)).toBe(`${at}, named by NATS_URL${by}`);
+  await server.stop();
+  expect(serverText(named)).toBe(`${at}, named by NATS_URL`);
 });
 
 it('only accounts of people with a login shell count as others', () => {

@@ -173,8 +173,10 @@ describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usua
     const { run, store } = await user();
     const up = await run(['up', '--detach', '--no-inspector', '--auth']);
     expect(up.code).toBe(0);
-    expect(up.stderr).toMatch(/-- port 4222 is in use, of \w+: your server is on port \d+\n/);
-    expect(up.stderr).toContain('another Throughline server listens on nats://127.0.0.1:4222');
+    expect(up.stderr).toMatch(/-- port 4222 is in use by account nobody; your server is on port \d+\n/);
+    expect(up.stderr).toContain(
+      'another Throughline server, run by account nobody, listens on nats://127.0.0.1:4222; nothing',
+    );
     expect(up.stderr).toContain('throughline team join nats://127.0.0.1:4222');
     expect(up.stderr).toMatch(/for the nats CLI: export NATS_URL=nats:\S+ NATS_TOKEN="\$\(cat /);
     expect((await run(['publish', 'implementer', '--wait'], {}, RESULT)).code).toBe(0);
