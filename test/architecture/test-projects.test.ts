@@ -1,4 +1,7 @@
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import config from '../../vitest.config.js';
@@ -34,4 +37,22 @@ it('the default tier holds the unit tests but one, and a part of the tests of th
   ]);
   const system = TESTS.filter(isSystem);
   expect(system.filter((path) => tierOf(path) === 'default').length).toBeLessThan(system.length / 2);
+});
+
+it('the summary of a run says why no server ran in a container', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-summary-'));
+  const [report, files] = [join(folder, 'report.json'), join(folder, 'files.jsonl')];
+  const counts = { numPassedTests: 2, numFailedTests: 0, numPendingTests: 1, numTodoTests: 0 };
+  writeFileSync(report, JSON.stringify({ ...counts, success: true, testResults: [] }));
+  const summary = (...lines: object[]) => {
+    writeFileSync(files, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const script = join(ROOT, 'scripts/summary.mjs');
+    return execFileSync(process.execPath, [script, report, files], { encoding: 'utf8' });
+  };
+  const ran = { file: '/a.test.ts', ms: 1, cpuMs: 1, server: 1, process: 0 };
+  expect(summary(ran, { noContainer: 'no engine answers' })).toMatch(
+    /started 1 server\n== testcontainers not used, servers ran as processes: no engine answers\n2 passed, 0 failed, 1 skipped\n$/,
+  );
+  expect(summary(ran)).not.toContain('testcontainers');
+  rmSync(folder, { recursive: true });
 });

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -143,7 +144,7 @@ function endWithThisProcess({ endCommand, storeDir }: PrivateNats): void {
  * and is never skipped.
  */
 export async function startPrivateNats(options: TestNatsOptions = {}): Promise<PrivateNats> {
-  const backing = options.backing ?? (await chosenBacking());
+  const backing = options.backing ?? (await chosenBacking()).backing;
   const storeDir = await mkdtemp(join(tmpdir(), 'throughline-nats-'));
   const removeStore = () => rm(storeDir, { recursive: true, force: true, maxRetries: 5 });
   let server: BackedNats;
@@ -168,23 +169,27 @@ export async function startPrivateNats(options: TestNatsOptions = {}): Promise<P
  */
 export async function prepareTestNats(): Promise<void> {
   try {
-    const backing = await chosenBacking();
+    const { backing, why } = await chosenBacking();
     if (backing === 'native') await nativeSource();
     process.env.THROUGHLINE_TEST_NATS = backing;
+    const report = process.env.THROUGHLINE_TEST_FILES;
+    if (report !== undefined && why !== undefined)
+      appendFileSync(report, `${JSON.stringify({ noContainer: why })}\n`);
   } catch (fault) {
     console.warn(messageOf(fault));
   }
 }
 
-async function chosenBacking(): Promise<Backing> {
+/** With `why` there is no container, where nobody has chosen. */
+async function chosenBacking(): Promise<{ readonly backing: Backing; readonly why?: string }> {
   const wanted = process.env.THROUGHLINE_TEST_NATS || 'auto';
-  if (wanted === 'native') return 'native';
+  if (wanted === 'native') return { backing: 'native' };
   if (wanted !== 'auto' && wanted !== 'container') {
     throw new Error(`THROUGHLINE_TEST_NATS=${wanted}: use native, container, or leave it unset`);
   }
   const reason = await (await containers()).whyNoContainer();
-  if (reason === undefined) return 'container';
-  if (wanted === 'auto') return 'native';
+  if (reason === undefined) return { backing: 'container' };
+  if (wanted === 'auto') return { backing: 'native', why: reason };
   throw new Error(
     `THROUGHLINE_TEST_NATS=container, but ${reason}: start Docker (\`docker info\` must answer), or use ` +
       'THROUGHLINE_TEST_NATS=native, which needs nats-server or Go instead',
