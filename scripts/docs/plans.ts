@@ -78,8 +78,8 @@ part of the page is generated from the code.
 
 A task is a line with a check box, a heading with an id, or, in a plan without these, a numbered item that begins in bold. Every other
 line describes a task or is prose. The rest is reported as not placed, with its line: a status without a check box, a row of a table, a front
-matter. Tasks without an id are named by their place (\`todo#1\`). A list of phases that only repeats the headings below it adds no
-tasks. A plan has at most 5,000 lines; a longer one fails with \`plan_too_long\`.
+matter. Tasks without an id are named by their place when they are first read (\`todo#1\`). A list of phases that only repeats the headings
+below it adds no tasks. A plan has at most 5,000 lines; a longer one fails with \`plan_too_long\`.
 
 The prompt of a task consists of the lines of its body, without its parts, requirements, dependencies, status and comments; then of its
 \`_Prompt: …_\` or \`**Prompt**\` block; then of the text below the headings above it, such as the goal of its phase. The text before the

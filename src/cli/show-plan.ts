@@ -75,6 +75,7 @@ function taskTreeLines(task: PlanTask, next: string | null, width: number): stri
   const { requirement_texts: texts = {}, reason } = task;
   const said = [
     ...(id === next ? ['next'] : []),
+    ...(task.written === undefined ? [] : [`${oneLine(task.written)} in the file`]),
     ...(task.blocked ? [reason === undefined ? 'blocked' : `blocked: ${oneLine(reason)}`] : []),
     ...(task.optional ? ['optional'] : []),
     ...(task.cancelled ? ['cancelled'] : []),

@@ -57,6 +57,10 @@ const meaning = vectorJson
   .optional()
   .describe('The vector of the task. Default: made by the configured model.');
 
+const degraded = text(1000)
+  .optional()
+  .describe('Why the plan cannot be read now, which the prompt says. Default: found out.');
+
 const budgetFields = {
   budget: z
     .object({
@@ -83,6 +87,7 @@ const common = {
   ...fileFields,
   ...budgetFields,
   meaning,
+  degraded,
   tags: tags.optional().describe('Only facts with one of these tags.'),
   maxFacts: between(0, 1000).optional().describe('Maximum number of facts. Default: as many as fit.'),
   binary,
@@ -142,6 +147,7 @@ const sessionStartRequest = z
     ...fileFields,
     ...budgetFields,
     meaning,
+    degraded,
     after: common.after,
     afterTimeoutMs: common.afterTimeoutMs,
     asOf: common.asOf,

@@ -12,6 +12,14 @@ export const progressTask = z
   .object({
     id: z.string().describe('Id of the task.'),
     text: z.string().describe('The work to do.'),
+    was: z
+      .string()
+      .exactOptional()
+      .describe('Its words when its first result came, if they have changed since.'),
+    written: z
+      .string()
+      .exactOptional()
+      .describe('Its id in the file, if that id has results of a task with other words.'),
     status: z.enum(TASK_LINES).describe('Its status.'),
     optional: z.literal(true).exactOptional().describe('Optional.'),
     blocked: z.literal(true).exactOptional().describe('Marked as blocked; the status is pending.'),
@@ -43,6 +51,16 @@ export const planProblem = z
     description: 'A line of a plan that could not be read, or was read by a guess.',
   });
 
+/** Ids are never given to other words: what is known under this one is about these. */
+export const leftTask = z
+  .object({
+    id: z.string().describe('Its id.'),
+    text: z.string().describe('Its words.'),
+    written: progressTask.shape.written,
+  })
+  .meta({ id: 'LeftTask', description: 'A task that the plan had in an earlier version.' });
+export type LeftTask = z.output<typeof leftTask>;
+
 export const tasksDocument = z
   .object({
     fingerprint: z
@@ -54,6 +72,7 @@ export const tasksDocument = z
       })
       .describe('Version of the text.'),
     tasks: z.array(progressTask).describe('The tasks.'),
+    left: z.array(leftTask).exactOptional().describe('Tasks of earlier versions, the newest last.'),
     preamble: z.string().exactOptional().describe('The text before the first task.'),
     requirementTexts: z
       .record(z.string(), z.string())

@@ -3,6 +3,7 @@ import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { planTotals } from '../contracts/replies/session-reply.js';
 import type { ProgressTask } from '../contracts/run-request.js';
 import { addTo } from '../shared/collections.js';
+import type { EarlierPlan } from './kept-ids.js';
 import { isAnswered, type TaskLedger } from './task-ledger.js';
 
 /**
@@ -173,6 +174,22 @@ export function driftOf(tasks: readonly ProgressTask[], results: TaskResults): P
     }
     return [];
   });
+}
+
+const MOST_GONE = 10;
+
+/** Returns the newest tasks whose words left the plan, and with them their results. */
+export function goneOf({ tasks, left = [] }: EarlierPlan, results: TaskResults): PlanDrift[] {
+  return left
+    .flatMap(({ id, text, written = id }): PlanDrift[] => {
+      const result = results.get(id);
+      if (result === undefined) return [];
+      const now = tasks.find((task) => task.written === written)?.id;
+      const instead = now === undefined ? '' : `; ${written} in the file is now ${now}`;
+      const message = `${id} was: ${text} (${result.last.role} ${result.last.verdict}): no task has these words now, so its results do not count${instead}`;
+      return [{ task: id, kind: 'words_gone', message }];
+    })
+    .slice(-MOST_GONE);
 }
 
 export type ProgressTotals = Told<typeof planTotals>;

@@ -124,7 +124,7 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
       return [
         {
           section: 'head',
-          text: [headLine(state, taskId, task.objective), planOfTask(state, taskId)]
+          text: [headLine(state, taskId, task.objective), planOfTask(state, taskId, request.degraded)]
             .filter(Boolean)
             .join('\n'),
           ...ofTask,

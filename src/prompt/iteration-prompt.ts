@@ -125,7 +125,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     const past = historyList(history, board, now, command);
     const inbox = inboxList(notebook, now, command);
     const noted = noteList(notebook, command);
-    const plan = planProgress(state);
+    const plan = planProgress(state, request.degraded);
     const counts = taskCounts(state).board;
     const steps = workflowSteps(isPlanned, charter.spec ?? charter.spec_path, command);
     const valuesOf = (shown: Shown<Section>, notes: PromptPart, learned: PromptPart) => {

@@ -127,7 +127,7 @@ export const SESSION_START: PromptDescriptor<
       found: stated(saidOf(state, RELATIONS.found).slice(0, MAX_FOUND)),
       open: stated(openOf(state, results).slice(0, MAX_OPEN)),
       noted: items(notesOf(state, false).slice(0, MAX_NOTED)),
-      next: items(nextOf(state), MAX_LINE),
+      next: items(nextOf(state, request.degraded), MAX_LINE),
       unread: items(
         unread(state.notebook).map(({ content }) => `"${quoted(content)}"`),
         MAX_LINE,
@@ -380,8 +380,8 @@ function isUnnamed({ charter, run }: SessionState): boolean {
 }
 
 /** Returns whether the session is over, the plan's progress, and the next task on the board. */
-function nextOf(state: SessionState): string[] {
-  const plan = planProgress(state);
+function nextOf(state: SessionState, degraded: string | undefined): string[] {
+  const plan = planProgress(state, degraded);
   const [board] = nextTasks(state.board);
   const isPlanned = board !== undefined && oneSpelling(plan).includes(oneSpelling(board.content));
   const { status, archived } = state.charter;

@@ -71,10 +71,11 @@ function planLines(
   task: ProgressTask,
   { requirementTexts = {}, shortened }: TasksDocument,
 ): string[] {
-  const { id, text, prompt = '', requirements = [], reason } = task;
+  const { id, text, written, prompt = '', requirements = [], reason } = task;
   const isCut = shortened?.prompts !== undefined && prompt.endsWith('...');
   return [
     ...(objective.includes(text) ? [] : [`Plan task ${id}: ${text}`]),
+    ...(written === undefined ? [] : [`In the plan's file it is task ${written}.`]),
     ...(reason === undefined ? [] : [`Blocked: ${reason}`]),
     ...linesOf(prompt),
     ...(isCut ? ['(shortened: the whole is in the plan)'] : []),

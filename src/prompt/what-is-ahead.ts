@@ -64,9 +64,9 @@ const MAX_DRIFT = 300;
 
 /**
  * Renders the progress of a plan: `Plan: 12 of 40 done, next 3.2 Write the parser (last result: implementer_failed)`,
- * and contradictions with results; empty without a plan.
+ * contradictions with results, and why the plan cannot be read now; empty without a plan.
  */
-export function planProgress(state: SessionState): string {
+export function planProgress(state: SessionState, degraded?: string): string {
   const tasks = state.run?.document.tasks ?? [];
   const results = ledgersOf(state);
   const { total, completed } = totalsOf(tasks);
@@ -79,7 +79,7 @@ export function planProgress(state: SessionState): string {
   const last = results.get(active?.id ?? '')?.last;
   const result = last === undefined ? '' : ` (last result: ${outcomeName(last)})`;
   const said = quoted(`Plan: ${completed} of ${total} done${task}`);
-  const line = `${clipText(said, MAX_LINE - result.length)}${result}`;
+  const line = `${clipText(said, MAX_LINE - result.length)}${result}${olderPlan(degraded)}`;
   const drift = driftOf(tasks, results).map(({ message }) => message);
   return drift.length === 0 ? line : `${line}. Drift: ${clipText(quoted(drift.join('; ')), MAX_DRIFT)}`;
 }
@@ -88,9 +88,15 @@ export function planProgress(state: SessionState): string {
  * Renders the progress of the plan for an agent of one of its tasks: `Plan: 12 of 40 done`. The next task is not named, since
  * an agent could take it for its own.
  */
-export function planOfTask({ run }: SessionState, taskId: string): string {
+export function planOfTask({ run }: SessionState, taskId: string, degraded?: string): string {
   const tasks = run?.document.tasks ?? [];
   if (!tasks.some(({ id }) => id === taskId)) return '';
   const { total, completed } = totalsOf(tasks);
-  return `Plan: ${completed} of ${total} done`;
+  return `Plan: ${completed} of ${total} done${olderPlan(degraded)}`;
+}
+
+/** Says that the plan is as it was read last, and why. */
+function olderPlan(degraded: string | undefined): string {
+  if (degraded === undefined) return '';
+  return `. The plan cannot be read now, and may have changed: ${clipText(quoted(degraded), MAX_DRIFT)}`;
 }

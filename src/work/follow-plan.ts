@@ -6,7 +6,7 @@ import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { replaceFile } from '../engine/files/user-state.js';
 import { specNameOf } from '../ledger/next-task.js';
-import { tickedPlan } from '../ledger/tasks-md/parse-tasks-md.js';
+import { type KnownTasks, tickedPlan } from '../ledger/tasks-md/parse-tasks-md.js';
 import { hashOf } from '../shared/hash.js';
 import type { Asking } from './session-tasks.js';
 
@@ -100,11 +100,11 @@ function notThisPlan(session: string, path: string): ThroughlineError {
 }
 
 /** Ticks the line of a task in a plan. Returns the reason if it cannot. */
-export async function tickPlan(path: string, task: string): Promise<string | undefined> {
+export async function tickPlan(path: string, task: string, known?: KnownTasks): Promise<string | undefined> {
   try {
     const text = readPlan(path);
     if (typeof text !== 'string') return `${path} ${text.fault}`;
-    const ticked = tickedPlan(text, task);
+    const ticked = tickedPlan(text, task, known);
     if ('fault' in ticked) return ticked.fault;
     if (ticked.text !== text) replaceFile(path, ticked.text);
     return undefined;

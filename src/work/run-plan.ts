@@ -224,7 +224,7 @@ class PlanRunner {
   async #close({ id, isUnticked }: WorkTask): Promise<void> {
     let why: string | undefined;
     if (this.#rules.tick && isUnticked) {
-      why = this.#plan === undefined ? 'the file of the plan is unknown' : await tickPlan(this.#plan, id);
+      why = await this.#tick(id);
       if (why === undefined) {
         await this.#changed();
         this.#tell({ type: 'ticked', task: id });
@@ -233,6 +233,12 @@ class PlanRunner {
     this.#known.closed.add(id);
     this.#tell({ type: 'task-ended', task: id, outcome: 'approved', ...(why !== undefined && { why }) });
     await this.#release();
+  }
+
+  async #tick(id: string): Promise<string | undefined> {
+    if (this.#plan === undefined) return 'the file of the plan is unknown';
+    const session = this.#session;
+    return tickPlan(this.#plan, id, await this.#talk.ask(({ tools }) => tools.planShow({ session })));
   }
 
   #end({ outcome, why }: Pick<RunSummary, 'outcome' | 'why'>): RunSummary {

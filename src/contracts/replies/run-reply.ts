@@ -68,7 +68,7 @@ const run = z
         z.object({
           task: z.string().describe('Id of the task.'),
           kind: z
-            .enum(['approved_but_open', 'ticked_but_needs_changes'])
+            .enum(['approved_but_open', 'ticked_but_needs_changes', 'words_gone'])
             .describe('Kind of the contradiction.'),
           message: z.string().describe('What is wrong, and what to do.'),
         }),
@@ -120,7 +120,7 @@ export const runInitReply = z.object({
     .describe('Lines that could not be read, or were read by a guess: the first 1,000.'),
 });
 
-const { id, text, parent, group, optional, reason, cancelled, dependsOn, requirements, prompt } =
+const { id, text, written, parent, group, optional, reason, cancelled, dependsOn, requirements, prompt } =
   progressTask.shape;
 
 const planTask = z
@@ -129,6 +129,7 @@ const planTask = z
     text,
     depth: count('Depth in the tree of tasks.'),
     status: planStatus,
+    written,
     parent,
     group,
     blocked: z

@@ -1,4 +1,5 @@
-import { type ParsedTasks, problem, type TaskProblem } from './parsed-tasks.js';
+import { keptIds } from '../kept-ids.js';
+import { type ParsedTasks, problem, type TaskProblem, unnamedOf } from './parsed-tasks.js';
 import { type PlanLine, readLines } from './plan-lines.js';
 import { scan } from './scan.js';
 import { settle } from './settle.js';
@@ -91,13 +92,20 @@ const BOX = /\[[^[\]]{0,12}\]/;
 /** The plan with one box ticked, or the reason why not. */
 type Ticked = { readonly text: string } | { readonly fault: string };
 
+/** The tasks of a plan as a session has them. */
+export type KnownTasks = Pick<Parameters<typeof keptIds>[2], 'tasks' | 'shortened'>;
+
 /**
  * Ticks the box of a task and changes nothing else. The result is parsed again: if anything but this task's status
  * changed, the plan is left alone.
+ *
+ * @param known the tasks of the plan with the ids that they have in the session
  */
-export function tickedPlan(text: string, id: string): Ticked {
+export function tickedPlan(text: string, asked: string, known: KnownTasks = { tasks: [] }): Ticked {
   const before = parseTasksMd(text).tasks;
-  const task = before.find((each) => each.id === id);
+  const named = new Set(known.tasks.map(({ id }) => id));
+  const ids = keptIds({ tasks: before }, unnamedOf(before), known, (id) => named.has(id));
+  const task = before[ids.findIndex(({ id }) => id === asked)];
   if (task === undefined) return { fault: 'the plan has no such task' };
   if (task.status === 'completed') return { text };
   // Every second part is a line break, as written.
@@ -110,7 +118,7 @@ export function tickedPlan(text: string, id: string): Ticked {
   const isTicked = after.every((now, index) => {
     const was = before[index];
     if (was?.id !== now.id) return false;
-    return now.id === id
+    return now.id === task.id
       ? now.status === 'completed'
       : now.status === was.status || now.statusFrom === 'children';
   });

@@ -19,6 +19,8 @@ export interface ParsedTask {
    * (`success-metrics#2`), so that edits elsewhere do not change it. A second task with one id is `T001~2`.
    */
   readonly id: string;
+  /** The author has not written this id. */
+  readonly unnamed?: true;
   /** The task's line without marker, id and labels; Markdown stays. */
   readonly text: string;
   readonly status: PlanTaskStatus;
@@ -119,4 +121,9 @@ export function problem(code: TaskProblemCode, line: number, message: string, to
     placed: PLACED[code],
     message,
   };
+}
+
+/** Returns the ids that the author has not written. */
+export function unnamedOf(tasks: readonly ParsedTask[]): ReadonlySet<string> {
+  return new Set(tasks.flatMap(({ id, unnamed }) => (unnamed ? [id] : [])));
 }

@@ -44,6 +44,7 @@ export function settle(findings: Findings): ParsedTasks & { readonly preambleEnd
     const isBlocked = mark.hold === 'blocked';
     return {
       id,
+      ...(head.id !== id && { unnamed: true }),
       text: head.text,
       status: mark.status,
       statusFrom: from,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DispatchFault } from '../../contracts/dispatch-body.js';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { tasksDocument, tasksSource } from '../../contracts/run-request.js';
+import { type TasksDocument, tasksDocument, tasksSource } from '../../contracts/run-request.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import {
   type SessionSettings,
@@ -161,4 +161,19 @@ export function evolveRun(run: Run | undefined, event: RunEvent): Run | undefine
   }
   if (event.type === 'run.ended') return undefined;
   return run && { ...run, document: event.data.document };
+}
+
+/** Returns the id of the task that the author of the plan calls so: `T001~2` for `T001` after its words were replaced. */
+export function idInPlan(run: Run | undefined, asked: string): string {
+  if (run === undefined) return asked;
+  const known = writtenIds.get(run.document) ?? new Map(run.document.tasks.flatMap(writtenAs));
+  writtenIds.set(run.document, known);
+  return known.get(asked) ?? asked;
+}
+
+/** Cached: each result is looked up. */
+const writtenIds = new WeakMap<TasksDocument, ReadonlyMap<string, string>>();
+
+function writtenAs({ id, written }: TasksDocument['tasks'][number]): (readonly [string, string])[] {
+  return written === undefined ? [] : [[written, id]];
 }

@@ -1,12 +1,13 @@
 import { assertNever } from '../../contracts/errors.js';
 import { counts } from '../../contracts/event.js';
-import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events.js';
+import { type FactRecorded, SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events.js';
+import { leftTasks } from '../../ledger/kept-ids.js';
 import { digestOf } from '../../ledger/outcome-digest.js';
 import { factsOfEvent } from '../facts/event-facts.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { addVectors } from '../facts/fact-vectors.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
-import { evolveCharter, evolveRun, recordSettings } from './charter.js';
+import { evolveCharter, evolveRun, idInPlan, recordSettings } from './charter.js';
 import { restoreCheckpoint } from './checkpoint.js';
 import { evolveIterations, openForWrite, recordWork } from './iterations.js';
 import { rejectedBy } from './known-rejections.js';
@@ -26,7 +27,8 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
   if (event.at > state.lastEventAt) state.lastEventAt = event.at;
   switch (event.type) {
     case 'fact.recorded': {
-      const { dispatch } = event.data;
+      const named = addressed(event, idInPlan(state.run, event.data.dispatch.task));
+      const { dispatch } = named.data;
       // A rejected dispatch that was recorded after all counts as recorded.
       const trace = entryOfDispatch(dispatch);
       state.dispatches.insert(
@@ -37,7 +39,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
           event: sequence,
           role: dispatch.role,
           task: dispatch.task,
-          facts: factsOfEvent(event),
+          facts: factsOfEvent(named),
           digest: digestOf(dispatch),
           ...(dispatch.result_key !== undefined && { result: dispatch.result_key }),
           ...(trace !== undefined && { trace }),
@@ -48,8 +50,13 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     }
     case 'dispatch.rejected': {
       const { dispatch } = event.data;
+      const rejected = rejectedBy(event, sequence);
+      const { task } = rejected;
       state.dispatches.insert(
-        { kind: 'rejected', at: dispatch.at, ...rejectedBy(event, sequence) },
+        {
+          ...{ kind: 'rejected', at: dispatch.at, ...rejected },
+          ...(task !== undefined && { task: idInPlan(state.run, task) }),
+        },
         { event: sequence, checked: dispatch.checked },
       );
       return state;
@@ -106,8 +113,10 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     case 'run.initialized':
       recordSettings(state.charter, event.data.settings);
       state.run = evolveRun(state.run, event);
+      state.left = [];
       return state;
     case 'run.ended':
+      state.left = state.run === undefined ? state.left : leftTasks(state.run.document).slice(-MAX_LEFT);
       state.run = evolveRun(state.run, event);
       state.board.planned.clear();
       return state;
@@ -142,4 +151,16 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     default:
       return assertNever(event);
   }
+}
+
+/** More than a plan of common size has, and what it remembers. */
+const MAX_LEFT = 1000;
+
+/** Returns a result as one of another task id. */
+function addressed(event: FactRecorded, task: string): FactRecorded {
+  const { dispatch, facts } = event.data;
+  if (task === dispatch.task) return event;
+  const [before, now] = [`task:${dispatch.task}`, `task:${task}`];
+  const about = facts.map((fact) => (fact.subject === before ? { ...fact, subject: now } : fact));
+  return { ...event, data: { ...event.data, dispatch: { ...dispatch, task }, facts: about } };
 }

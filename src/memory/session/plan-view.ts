@@ -5,7 +5,7 @@ import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import type { PlannedTask } from '../../ledger/next-task.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
 import { oneLine } from '../../shared/text.js';
-import { resolvedSettings } from './charter.js';
+import { idInPlan, resolvedSettings } from './charter.js';
 import { shown } from './commands/task-commands.js';
 import { unreadableResult, unreadOf } from './known-rejections.js';
 import { planInNumbers, progressOf } from './run-status.js';
@@ -51,7 +51,8 @@ function taskView(
   { task, depth, isBlocked, isOptional, waitsFor, unknown }: PlannedTask,
   isWhole: boolean,
 ): PlanTaskView {
-  const { id, text, status, parent, group, cancelled, reason, dependsOn, requirements, prompt } = task;
+  const { id, text, status, written, parent, group, cancelled, reason, dependsOn, requirements, prompt } =
+    task;
   const known = state.run?.document.requirementTexts ?? {};
   const texts = (requirements ?? []).filter((each) => Object.hasOwn(known, each));
   const ledger = ledgersOf(state).get(id);
@@ -62,6 +63,7 @@ function taskView(
     text,
     depth,
     status,
+    ...(written !== undefined && { written }),
     ...(parent !== undefined && { parent }),
     ...(group && { group }),
     ...(isBlocked && { blocked: true }),
@@ -134,7 +136,8 @@ export function sessionLists(state: SessionState): NonNullable<RunStatusReply['l
 }
 
 /** Returns the ledger entries of a task and of the progress; a remark for an unknown task. */
-export function ledgerOf(state: SessionState, task: string): Omit<LedgerShown, 'sequence'> {
+export function ledgerOf(state: SessionState, asked: string): Omit<LedgerShown, 'sequence'> {
+  const task = idInPlan(state.run, asked);
   const ledgers = ledgersOf(state);
   const rejections = rejectionsOf(state);
   const planned = state.run?.document.tasks.map(({ id }) => id) ?? [];

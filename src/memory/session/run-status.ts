@@ -1,7 +1,14 @@
 import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
 import { replanHint, tasksLeft } from '../../ledger/ledger-entries.js';
-import { driftOf, leavesOf, type PlanOutlook, type TaskResults, totalsOf } from '../../ledger/next-task.js';
+import {
+  driftOf,
+  goneOf,
+  leavesOf,
+  type PlanOutlook,
+  type TaskResults,
+  totalsOf,
+} from '../../ledger/next-task.js';
 import { nextAction, outcomeName, signalsOf, type TaskLedger } from '../../ledger/task-ledger.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { waitsForPerson } from '../../shared/wire-words.js';
@@ -64,7 +71,7 @@ export function planInNumbers(
   results: TaskResults,
   { nextTaskId, activeTaskId, whyNone }: PlanOutlook,
 ): NonNullable<RunStatus['run']> {
-  const drift = driftOf(document.tasks, results);
+  const drift = [...driftOf(document.tasks, results), ...goneOf(document, results)];
   return {
     spec,
     ...(goal !== undefined && { goal }),
@@ -205,7 +212,7 @@ function waitingFor(
     ),
     ...onBoard.map(({ id, reason }) => `task ${id} is blocked${reason === undefined ? '' : `: ${reason}`}`),
     ...blocked.map(({ task }) => `task ${task} is blocked: "throughline status --task ${task}" shows why`),
-    ...(run?.drift ?? []).map(({ message }) => message),
+    ...(run?.drift ?? []).flatMap(({ kind, message }) => (kind === 'words_gone' ? [] : message)),
     ...(run?.held === undefined ? [] : [`no task of the plan can go on: ${run.held}`]),
   ];
   return waiting.slice(0, MAX_LISTED).map(said);

@@ -4,6 +4,7 @@ import { ORIGINS, vectorJson } from '../../contracts/recorded-fact.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
 import { answerView, handover, inboxMessage, note } from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
+import { leftTask } from '../../contracts/run-request.js';
 import { STALL_SIGNALS } from '../../contracts/session-meta-events.js';
 import { priority, TASK_STATUSES } from '../../contracts/task-events.js';
 import { recordedEntry } from '../../contracts/trace-entry.js';
@@ -135,6 +136,7 @@ export const stateJson = z.object({
   traces: tracesJson,
   results: resultKeys,
   run: runJson.exactOptional(),
+  left: z.array(leftTask).exactOptional(),
   last: z.object({ task: z.number(), note: z.number(), message: z.number() }),
 });
 
@@ -172,6 +174,7 @@ export function stateToJson(state: SessionState) {
     traces: tracesToJson(settled.traces),
     results: resultsToJson(settled.results),
     ...(run !== undefined && { run: ordered(run, runJson) }),
+    ...(state.left.length > 0 && { left: state.left }),
     last: { task: board.lastNumber, note: notebook.lastNote, message: notebook.lastMessage },
   };
 }
@@ -201,6 +204,7 @@ export function stateFromJson(
     ),
     charter: { ...json.charter },
     run: json.run,
+    left: json.left ?? [],
     board: { tasks: byId(json.tasks), lastNumber: json.last.task, planned: byId(json.plan_claims ?? []) },
     notebook: {
       notes: byId(json.notes),

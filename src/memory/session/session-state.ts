@@ -1,6 +1,8 @@
 import { KEPT } from '../../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
+import type { LeftTask, TasksDocument } from '../../contracts/run-request.js';
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
+import { withKeptIds } from '../../ledger/kept-ids.js';
 import { outlookOf, type PlanOutlook } from '../../ledger/next-task.js';
 import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
@@ -108,6 +110,8 @@ export interface SessionState {
   readonly dispatches: DispatchWindow<DispatchEntry, DispatchMemory>;
   readonly charter: Charter;
   run: Run | undefined;
+  /** The tasks of the plan that the session followed, while it follows none. */
+  left: readonly LeftTask[];
   /** Changed by commands only; `seenState` applies results. */
   readonly board: TaskBoard;
   readonly notebook: Notebook;
@@ -139,6 +143,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     ),
     charter: { status: 'open' },
     run: undefined,
+    left: [],
     board: emptyBoard(),
     notebook: emptyNotebook(),
     history: { iterations: [] },
@@ -233,6 +238,28 @@ export function outlook(state: SessionState): PlanOutlook {
   const { run, board } = state;
   const isClaimed = (task: string) => claimOf(board, task).claimed_by !== undefined;
   return outlookOf(run?.document.tasks ?? [], ledgersOf(state), isClaimed);
+}
+
+/**
+ * Returns a version of the plan with the ids that its tasks have in the session.
+ *
+ * @param unnamed ids that the author has not written
+ */
+export function planVersion(
+  state: SessionState,
+  document: TasksDocument,
+  unnamed: ReadonlySet<string>,
+): TasksDocument {
+  const { run, left, board, notebook } = state;
+  const known = new Set([
+    ...ledgersOf(state).keys(),
+    ...board.planned.keys(),
+    ...rejectionsOf(state).flatMap(({ task }) => task ?? []),
+    ...notebook.answers.map(({ task }) => task),
+  ]);
+  return withKeptIds(document, unnamed, run?.document ?? { tasks: [], left: [...left] }, (id) =>
+    known.has(id),
+  );
 }
 
 export function factsOf(state: SessionState): InMemorySessionFactStore {

@@ -9,10 +9,10 @@ import type { Logger, TasksFile } from '../../engine/ports/clients.js';
 import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from '../../ledger/plan-document.js';
 import { requirementTexts } from '../../ledger/requirement-texts.js';
 import { dialectExamples, parseTasksMd } from '../../ledger/tasks-md/parse-tasks-md.js';
-import type { ParsedTasks } from '../../ledger/tasks-md/parsed-tasks.js';
+import { type ParsedTasks, unnamedOf } from '../../ledger/tasks-md/parsed-tasks.js';
 import { NO_SCANNER, redactText, type SecretScanner } from '../../memory/redaction/redactor.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
-import type { SessionState } from '../../memory/session/session-state.js';
+import { planVersion, type SessionState } from '../../memory/session/session-state.js';
 import { hashOf } from '../../shared/hash.js';
 
 /**
@@ -35,7 +35,13 @@ export type Refreshed =
   | { readonly outcome: 'failed'; readonly message: string };
 
 type ReadDocument =
-  | { readonly ok: true; readonly document: TasksDocument; readonly parsed: ParsedTasks }
+  | {
+      readonly ok: true;
+      readonly document: TasksDocument;
+      /** Ids that the author has not written. */
+      readonly unnamed: ReadonlySet<string>;
+      readonly problems: ParsedTasks['problems'];
+    }
   | {
       readonly ok: false;
       readonly code:
@@ -110,7 +116,7 @@ export class ProgressTracker {
     if (modified.mtimeMs === mtimeMs) return { outcome: 'unchanged' };
     const read = await this.readFile(path, known.hash);
     if (!read.ok) return { outcome: 'failed', message: read.message };
-    const { document } = read;
+    const { document, unnamed } = read;
     this.#seen.set(session, { path, ...document.fingerprint });
     if (document.fingerprint.hash === known.hash) return { outcome: 'unchanged' };
     try {
@@ -119,7 +125,10 @@ export class ProgressTracker {
         now.run.source.path === path &&
         now.charter.archived === undefined &&
         now.run.document.fingerprint.hash !== document.fingerprint.hash
-          ? append({ type: 'progress.rebuilt', data: { document } }, () => ({}))
+          ? append(
+              { type: 'progress.rebuilt', data: { document: planVersion(now, document, unnamed) } },
+              () => ({}),
+            )
           : answer(() => ({})),
       );
       if (appended === undefined) return { outcome: 'rebuilt', appended: false };
@@ -186,5 +195,5 @@ export function readDocument(
     const message = `${name} has ${parsed.tasks.length} tasks, which take ${bytes} bytes even without their prompts; the limit is ${MAX_DOCUMENT_BYTES}: leave out what is done, or split it`;
     return { ok: false, code: 'too_large', message };
   }
-  return { ok: true, document, parsed };
+  return { ok: true, document, unnamed: unnamedOf(parsed.tasks), problems: parsed.problems };
 }

@@ -10,13 +10,13 @@ import { COMPILE_STAGES, type CompileStage } from '../../engine/monitoring/metri
 import { type Collector, Durations } from '../../engine/monitoring/monitoring.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { ConcurrencyLimit } from '../../engine/runtime/batched.js';
-import { resolvedSettings } from '../../memory/session/charter.js';
+import { idInPlan, resolvedSettings } from '../../memory/session/charter.js';
 import { rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
 import { compilePrompt } from '../../prompt/compile-prompt.js';
 import { budgetOf } from '../../prompt/prompt-kind.js';
 import type { Chosen } from '../../prompt/prompt-report.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
-import { recordOf, type Tokenizer } from '../../shared/text.js';
+import { clipText, recordOf, type Tokenizer } from '../../shared/text.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
 import type { PromptKeeper } from './prompt-keeper.js';
@@ -122,7 +122,7 @@ async function compile(
   laps.lap('progress');
   const { tokenizer, learnings, learningsError, asked } = await forPrompt(
     loaded.folded.state,
-    request,
+    inPlan(loaded.folded.state, request, refreshed),
     options,
     learningsFor,
   );
@@ -141,6 +141,22 @@ async function compile(
   const { chosen, ...compiled } = compilePrompt(state, asked, budget, learnings);
   laps.lap('render');
   return { reply: { ...compiled, ledger, ...reflects }, chosen, asked };
+}
+
+const MAX_REASON = 300;
+
+/** Returns the request with the id that its task has in the session, and with the fault of its plan. */
+function inPlan<Request extends CompileRequest>(
+  { run }: SessionState,
+  request: Request,
+  refreshed: Refreshed,
+): Request {
+  const task = request.kind === 'session-start' ? undefined : request.taskId;
+  return {
+    ...request,
+    ...(task !== undefined && { taskId: idInPlan(run, task) }),
+    ...(refreshed.outcome === 'failed' && { degraded: clipText(refreshed.message, MAX_REASON) }),
+  };
 }
 
 /** Loads the other inputs of a prompt. The state may change meanwhile, and with it the name of the tokenizer. */

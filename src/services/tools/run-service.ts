@@ -9,11 +9,12 @@ import type { Clock } from '../../engine/ports/clients.js';
 import type { LeaseStore } from '../../engine/ports/lease-store.js';
 import { specNameOf } from '../../ledger/next-task.js';
 import { planProblem } from '../../ledger/plan-document.js';
+import { idInPlan } from '../../memory/session/charter.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
 import { planView, sessionLists } from '../../memory/session/plan-view.js';
 import { runStatus } from '../../memory/session/run-status.js';
-import { ledgersOf, type SessionState, seenState } from '../../memory/session/session-state.js';
+import { ledgersOf, planVersion, type SessionState, seenState } from '../../memory/session/session-state.js';
 import { claimOf, holderOf } from '../../memory/session/task-board.js';
 import { hashOf } from '../../shared/hash.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
@@ -72,7 +73,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
           read.fix === undefined ? read.message : `${read.message}; ${read.fix}`,
           { details: { path: tasksPath ?? null } },
         );
-      const { document, parsed } = read;
+      const { document, unnamed, problems } = read;
       const { reply } = await command(session, 'run.init', (state) => {
         if (state.charter.archived !== undefined) return refuseArchived(state);
         const before = state.run;
@@ -80,13 +81,13 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
         const data = {
           spec: spec ?? before?.spec ?? specNameOf(tasksPath ?? ''),
           source,
-          document,
+          document: planVersion(state, document, unnamed),
           ...(kept !== undefined && { goal: kept }),
           ...(settings !== undefined && { settings }),
         };
         return append({ type: 'run.initialized', data }, runStatus);
       });
-      return { ...reply, problems: parsed.problems.slice(0, MAX_PROBLEMS).map(planProblem) };
+      return { ...reply, problems: problems.slice(0, MAX_PROBLEMS).map(planProblem) };
     },
     async status(input: unknown) {
       const { session: name, lists } = checkedRequest(runStatusRequest, input);
@@ -99,10 +100,10 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
       };
     },
     async plan(input: unknown) {
-      const { session: name, ...asked } = checkedRequest(TOOLS['plan-show'].request, input);
+      const { session: name, id: given, ...asked } = checkedRequest(TOOLS['plan-show'].request, input);
       const { state, ...degraded } = await refreshed(token(name, 'session'));
       const tasks = state.run?.document.tasks ?? [];
-      const { id } = asked;
+      const id = given && idInPlan(state.run, given);
       if (id !== undefined && state.run !== undefined && !tasks.some((task) => task.id === id)) {
         const hint = nearIdsHint(
           id,
@@ -110,7 +111,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
         );
         throw new ThroughlineError('not_found', `the plan has no task ${JSON.stringify(id)}${hint}`);
       }
-      return { ...planView(state, asked), ...degraded, sequence: state.sequence };
+      return { ...planView(state, { ...asked, id }), ...degraded, sequence: state.sequence };
     },
   };
 }

@@ -36,6 +36,19 @@ describe('ticking a task', () => {
     expect(tickedPlan(text, '2.1')).toEqual({ fault });
   });
 
+  it('finds the line by the id that it has in the session', () => {
+    const text = '- [ ] Write the migration\n- [ ] Add Priority field\n';
+    const known = {
+      tasks: [
+        { id: '#2', text: 'Write the migration' },
+        { id: '#1', text: 'Add Priority field' },
+      ],
+    };
+    expect(tickedPlan(text, '#1', known)).toEqual({
+      text: '- [ ] Write the migration\n- [x] Add Priority field\n',
+    });
+  });
+
   it('of any plan changes one box, or leaves the plan alone', () => {
     let ticked = 0;
     for (const { name, text } of plans) {

@@ -224,6 +224,8 @@ class PromptOptions(TypedDict):
     """Maximum tokens of facts and learnings. Default: as many as fit."""
     meaning: NotRequired[PromptOptionsMeaning]
     """The vector of the task. Default: made by the configured model."""
+    degraded: NotRequired[str]
+    """Why the plan cannot be read now, which the prompt says. Default: found out."""
     tags: NotRequired[list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
     """Only facts with one of these tags."""
     max_facts: NotRequired[int]
@@ -1040,7 +1042,7 @@ class PlanFingerprint(TypedDict):
 class PlanDrift(TypedDict):
     task: str
     """Id of the task."""
-    kind: Literal["approved_but_open", "ticked_but_needs_changes"]
+    kind: Literal["approved_but_open", "ticked_but_needs_changes", "words_gone"]
     """Kind of the contradiction."""
     message: str
     """What is wrong, and what to do."""
@@ -1180,6 +1182,8 @@ class PlanTask(TypedDict):
     """Depth in the tree of tasks."""
     status: Literal["pending", "in-progress", "completed"]
     """Its status in the plan."""
+    written: NotRequired[str]
+    """Its id in the file, if that id has results of a task with other words."""
     parent: NotRequired[str]
     """Its parent task."""
     group: NotRequired[Literal[True]]

@@ -1,6 +1,7 @@
 import type { ToolArguments } from '../../../contracts/tool-requests.js';
 import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { named } from '../../../shared/text.js';
+import { idInPlan } from '../charter.js';
 import { unread } from '../notebook.js';
 import { ledgersOf, type SessionState } from '../session-state.js';
 import {
@@ -92,8 +93,9 @@ export function listMessages(_state: SessionState, { all }: ToolArguments<'inbox
  */
 export function answerBlocker(
   state: SessionState,
-  { task: given, answer: text, question, by }: ToolArguments<'blocker-answer'>,
+  { task: asIs, answer: text, question, by }: ToolArguments<'blocker-answer'>,
 ): Decision {
+  const given = idInPlan(state.run, asIs);
   const ledgers = ledgersOf(state);
   // A task of a plan may be named 2: the number of a board task counts only without a result of that name.
   const onTheBoard = ledgers.has(given) ? undefined : resolveId(state.board.tasks, given, 'task', 'TAS');

@@ -1,6 +1,7 @@
 import type { Told } from '../../../contracts/replies/page-fields.js';
 import type { taskView } from '../../../contracts/replies/session-reply.js';
 import { MAX_IDS, type ToolArguments } from '../../../contracts/tool-requests.js';
+import { idInPlan } from '../charter.js';
 import { ledgersOf, outlook, type SessionState } from '../session-state.js';
 import { byPriority, claimOf, holderOf, isDue, isOpen, type Task, type TaskBoard } from '../task-board.js';
 import { cycleThrough, nextTasks, unresolved } from '../task-dependencies.js';
@@ -183,7 +184,7 @@ export function boardOrPlan(
   { run, board }: SessionState,
   given: string,
 ): { readonly id: string } | { readonly refusal: Decision } {
-  const id = given.trim();
+  const id = idInPlan(run, given.trim());
   if (run?.document.tasks.some((task) => task.id === id)) return { id };
   const resolved = resolveId(board.tasks, id, 'task', 'TAS');
   return 'refusal' in resolved ? resolved : resolved.found;
