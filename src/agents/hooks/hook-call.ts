@@ -154,6 +154,8 @@ export interface HookTools {
   readonly redact: <T>(value: T) => Promise<T>;
   readonly log: (line: string) => void;
   readonly leftMs: () => number;
+  /** True for a call that was kept raw: no agent waits for its answer, and nothing is sent with it. */
+  readonly isLate?: boolean;
 }
 
 export function agentKey(

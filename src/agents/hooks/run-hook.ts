@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../config/config.js';
-import { codeOf, messageOf } from '../../contracts/errors.js';
+import { codeOf, messageOf, systemCode } from '../../contracts/errors.js';
 import { redacted } from '../../memory/redaction/redacted.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { oneLine } from '../../shared/text.js';
 import { type AgentSession, agentSession } from '../agent-session.js';
 import { type HookAnswer, recordEvent } from './carry-out.js';
-import { agentKey, type HookCall, readCall } from './hook-call.js';
+import { agentKey, type HookCall, type HookTools, readCall } from './hook-call.js';
 import { type HookState, hookState } from './hook-state.js';
 import { type HookClient, hookClient, MAX_ANSWER } from './hook-table.js';
 import { UNREACHABLE } from './send-waiting.js';
@@ -67,7 +67,8 @@ export async function runHook(
 /** Faults of the server, not of this machine. */
 const REFUSING: ReadonlySet<string> = new Set([...UNREACHABLE, 'permission_denied', 'conflict']);
 
-type RecordingPlace = Pick<HookPlace, 'config' | 'stateDir' | 'spool' | 'connect' | 'log' | 'leftMs'>;
+type RecordingPlace = Pick<HookPlace, 'config' | 'stateDir' | 'spool' | 'connect' | 'log' | 'leftMs'> &
+  Pick<HookTools, 'isLate'>;
 
 interface GivenCall {
   readonly name: string;
@@ -106,7 +107,10 @@ function sessionAt(
   return at;
 }
 
-/** Records the calls of hooks that gave up, as far as there is time. No agent waits for their answers. */
+/**
+ * Records the calls of hooks that gave up, as far as there is time and the disk takes it; the others stay for a later hook.
+ * No agent waits for their answers.
+ */
 export async function recordRaw(place: RecordingPlace): Promise<void> {
   const { spool, config, leftMs } = place;
   for (const { name, what } of spool.waiting(true)) {
@@ -121,14 +125,21 @@ export async function recordRaw(place: RecordingPlace): Promise<void> {
       if ('unused' in call) throw new Error(call.unused);
       const given = { name: what.client, client, call: { ...call, again: true }, directory: what.directory };
       const env = { ...config.env, ...what.env };
-      await recorded({ ...given, now: what.at }, { ...place, config: { ...config, env } });
+      await recorded({ ...given, now: what.at }, { ...place, isLate: true, config: { ...config, env } });
       spool.forget(taken);
     } catch (error) {
+      if (DISK_FAULTS.has(systemCode(error))) {
+        spool.giveBack(taken);
+        return place.log(`not recorded yet: ${messageOf(error)}`);
+      }
       if (codeOf(error) === 'not_connected') spool.forget(taken);
       else spool.setAside(taken, messageOf(error));
     }
   }
 }
+
+/** Faults of the disk and not of the call. */
+const DISK_FAULTS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
 
 /** Time that a hook needs for its own event. */
 const OWN_MS = 100;

@@ -10,16 +10,21 @@ import type { Waiting } from './spool.js';
 /** Entries of one request: fewer than it may hold. The rest goes with the next hook. */
 const AT_ONCE = 200;
 
-/** Keeps it without secrets. What the disk does not take is given back, to be sent at once. */
+/**
+ * Keeps it without secrets. What the disk does not take is given back, to be sent at once.
+ *
+ * @throws file system errors where nothing is sent at once
+ */
 export async function keepOrGive(
   waiting: Waiting,
-  { spool, redact, log }: Pick<HookTools, 'spool' | 'redact' | 'log'>,
+  { spool, redact, log, isLate }: Pick<HookTools, 'spool' | 'redact' | 'log' | 'isLate'>,
 ): Promise<Waiting | undefined> {
   const safe = await redact(waiting);
   try {
     spool.keep(safe);
     return undefined;
   } catch (error) {
+    if (isLate) throw error;
     log(`${codeOf(error)}: it could not be kept: ${messageOf(error)}`);
     return safe;
   }

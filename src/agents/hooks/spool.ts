@@ -105,6 +105,10 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
       const taken = name.endsWith(TAKEN) ? name : `${name}${TAKEN}`;
       return moveFile(join(folder, name), join(folder, taken)) ? taken : undefined;
     },
+    /** Gives back an item that was taken. */
+    giveBack(taken: string): void {
+      moveFile(join(folder, taken), join(folder, taken.replace(TAKEN, '')));
+    },
     /** Takes over what waits for another installation, or could not be sent to it; returns how many items that are. */
     takeOver(other: string): number {
       const from = join(spoolsIn(stateDir), folderOf(other));

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hookState } from '../../../src/agents/hooks/hook-state.js';
 import { MAX_WAITING, removeSpool, spoolCounts, spoolOf } from '../../../src/agents/hooks/spool.js';
 import { hookPlace } from './hooks.js';
@@ -143,6 +143,30 @@ describe('what waits to be sent', () => {
     expect(subjects).toEqual([
       expect.stringMatching(/^dispatch\.throughline-hooks-\w+-[0-9a-f]{6}\.observer$/),
     ]);
+  });
+
+  it.each([
+    ['a turn', stop],
+    ['a prompt', prompt],
+    [
+      'a step',
+      { ...TURN, hook_event_name: 'PostToolUse', tool_name: 'Edit', tool_input: {}, tool_response: {} },
+    ],
+  ])('a raw call of %s stays, first in its queue, while the disk takes nothing', async (_, payload) => {
+    const place = hookPlace();
+    place.spool.keep(raw(payload, '2026-11-01T00:00:00.000Z'));
+    const before = place.spool.waiting(true);
+    const keep = vi.spyOn(place.spool, 'keep').mockImplementation(() => {
+      throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'write' });
+    });
+    await place.run('claude', start);
+    expect(place.spool.waiting(true)).toEqual(before);
+    expect(place.lines.join('\n')).toContain('ENOSPC: no space left on device');
+    keep.mockRestore();
+    await place.run('claude', start);
+    expect(spoolCounts(place.stateDir)).toEqual([]);
+    const sent = place.asked.filter(({ subject }) => /^(?:dispatch|trace\.append)\./.test(subject));
+    expect(sent).toHaveLength(1);
   });
 
   it('of two hooks one takes a raw call', () => {
