@@ -194,10 +194,22 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         url = f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state, NATS_URL=""):
             (write_pid_file(state, url) / "throughline-store-id").write_text("fedcba9876543210\n")
-            await self.refused("unavailable", connected(None))
+            error = await self.refused("unavailable", connected(None))
+        self.assertIn(f"the server at {url} is not yours: end it", error.message)
         # The end of the connection, and nothing before it.
         self.assertEqual(await asyncio.wait_for(received.get(), 5), b"")
         server.close()
+
+    async def test_a_server_of_up_that_hangs_is_not_said_to_be_absent(self) -> None:
+        # Takes connections, and never greets.
+        with socket.create_server(("127.0.0.1", 0)) as silent, tempfile.TemporaryDirectory() as state:
+            write_pid_file(state, f"nats://127.0.0.1:{silent.getsockname()[1]}")
+            with mock.patch.dict(os.environ, XDG_STATE_HOME=state, NATS_URL=""):
+                for timeout in (0.3, 10.0):
+                    began = time.monotonic()
+                    error = await self.refused("unavailable", connected(None, timeout=timeout))
+                    self.assertIn(f"the server, process {os.getpid()}, does not answer: end it with", error.message)
+                    self.assertLess(time.monotonic() - began, 4)
 
     async def test_a_user_reaches_the_sessions_it_may_use(self) -> None:
         url, password = os.environ["GUARDED_URL"], os.environ["GUARDED_PASSWORD"]
@@ -220,9 +232,9 @@ class DiscoveryTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state):
             url = "nats://127.0.0.1:4333"
             store = write_pid_file(state, url)
-            self.assertEqual(own_server(), (url, None))
+            self.assertEqual(own_server(), (url, None, os.getpid()))
             (store / "throughline-token").write_text("secret\n")
-            self.assertEqual(own_server(), (url, "secret"))
+            self.assertEqual(own_server(), (url, "secret", os.getpid()))
             # Another process may have the number of one that ended, or belong to another user.
             for server in ({"pid": os.getpid(), "started": "another time"}, {"pid": os.getpid()}, {"pid": 2**22 + 1}):
                 write_pid_file(state, url, **server)

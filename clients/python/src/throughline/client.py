@@ -17,7 +17,7 @@ import nats
 from nats.aio.client import Client as Nats
 
 from . import types as t
-from .discovery import OwnServer, named_server, own_server
+from .discovery import OwnServer, named_server, own_server, unreached
 from .errors import ThroughlineError, error_of
 
 R = TypeVar("R")
@@ -66,7 +66,7 @@ def connect(
     url = url or named_server()
     nats = Nats if url else OwnServer
     if url is None:
-        url, token = own_server()
+        url, token, _ = own_server()
     access = {"token": token, "user": user, "password": password, "tls": tls}
     files = {"user_credentials": creds, "nkeys_seed": nkey}
     options: dict[str, Any] = {key: value for key, value in {**access, **files}.items() if value is not None}
@@ -126,7 +126,9 @@ class _Connecting:
                 use = "check url, creds and nkey; files need the extra throughline[nkeys]"
                 raise ThroughlineError("config_invalid", f"{at}: {fault}: {use}") from fault
             failure = error_of(fault, at)
-            if failure.code == "unavailable":
+            if failure.code == "unavailable" and isinstance(nc, OwnServer):
+                failure = unreached(fault)
+            elif failure.code == "unavailable":
                 fix = 'start Throughline there with "throughline up"'
                 failure = ThroughlineError("unavailable", f"NATS cannot be reached at {at}: {fix}")
             raise failure from fault

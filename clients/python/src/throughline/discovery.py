@@ -14,6 +14,7 @@ from .errors import ThroughlineError
 
 _HOSTS = ("0100007F", "7F000001", "0" * 16 + "FFFF00000100007F", "0" * 8, "0" * 32)
 """127.0.0.1 in the byte order of the machine, as IPv6, and behind it any address, which receives what is sent to it."""
+_AGAIN = 'end it with "throughline down", then run "throughline up --detach"'
 _START = 'start it with "throughline up", or set NATS_URL'
 
 
@@ -28,8 +29,8 @@ def named_server() -> str | None:
     return os.environ.get("NATS_URL") or _text(_state_dir() / "team") or None
 
 
-def own_server() -> tuple[str, str | None]:
-    """Returns the URL and the token of the server of `throughline up`.
+def own_server() -> tuple[str, str | None, int]:
+    """Returns the URL, the token and the process of the server of `throughline up`.
 
     Raises `unavailable` unless the process of its pid file runs, with the start time and the user that belong to it.
     """
@@ -46,7 +47,22 @@ def own_server() -> tuple[str, str | None]:
                 raise ValueError("another process has its number")
     except (OSError, ValueError, KeyError, TypeError, IndexError, subprocess.SubprocessError) as fault:
         raise ThroughlineError("unavailable", f"your server on {store} does not run: {_START}", {"fix": _START}) from fault
-    return url, _text(store / "throughline-token") or None
+    return url, _text(store / "throughline-token") or None, pid
+
+
+def unreached(fault: Exception) -> ThroughlineError:
+    """Returns why the user's own server, which was found before, cannot be used."""
+    try:
+        url, _, pid = own_server()
+    except ThroughlineError as gone:
+        return gone
+    hangs = f"the server, process {pid}, does not answer"
+    why = f"the server at {url} is not yours" if isinstance(fault, NotOurs) else hangs
+    return ThroughlineError("unavailable", f"{why}: {_AGAIN}", {"fix": _AGAIN})
+
+
+class NotOurs(ConnectionRefusedError):
+    """The greeting is that of another store."""
 
 
 def _require_ours(pid: int, started: str, port: int) -> None:
@@ -79,7 +95,7 @@ class OwnServer(Nats):
 
     async def _process_connect_init(self) -> None:
         try:
-            url, token = own_server()
+            url, token, _ = own_server()
         except ThroughlineError as fault:
             raise ConnectionRefusedError(fault.message) from fault
         place = urlparse(url)
@@ -94,5 +110,5 @@ class OwnServer(Nats):
         """Its greeting: nothing has been sent yet."""
         id = _text(_state_dir() / "server" / "throughline-store-id")
         if initial_connection and (not id or info.get("server_name") != f"throughline-{id}"):
-            raise ConnectionRefusedError("the server that listens there is not yours")
+            raise NotOurs
         await super()._process_info(info, initial_connection)
