@@ -25,7 +25,7 @@ export function factsCommand(program: Command): void {
   );
   facts
     .option('--id <id>', 'show this fact, its history and the prompts that showed it')
-    .option('--files', 'list the files that results touched, and which change together')
+    .option('--files', 'list the files that results touched')
     .option('--json', 'one JSON array of facts; with --id or --files the whole reply')
     .examples(
       'throughline facts demo',

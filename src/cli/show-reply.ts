@@ -104,8 +104,8 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
   'fact-show': factLines,
   'fact-retract': ({ fact }, pc) => [factLine(fact, pc)],
   'fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
-  'file-list': ({ files, links }) =>
-    listed(fileLines({ files, links }), 'no such files: results name them in files_modified'),
+  'file-list': ({ files }) =>
+    listed(fileLines({ files }), 'no such files: results name them in files_modified'),
   'timeline-list': ({ entries }, pc) =>
     tabled(
       pc,
@@ -384,15 +384,11 @@ export function factLines({ fact, history, closedBy, shownIn }: FactShown): stri
   ];
 }
 
-export function fileLines({ files, links }: Pick<FilesListed, 'files' | 'links'>): string[] {
-  return files.map(({ path, uses, tasks }, index) => {
-    const together = links
-      .filter(({ from, to }) => from === index || to === index)
-      .slice(0, 3)
-      .map((link) => oneLine(files[link.from === index ? link.to : link.from]?.path ?? ''));
-    const beside = together.length === 0 ? '' : `, often with ${together.join(', ')}`;
-    return `${oneLine(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(oneLine).join(', ')}${beside}`;
-  });
+export function fileLines({ files }: Pick<FilesListed, 'files'>): string[] {
+  return files.map(
+    ({ path, uses, tasks }) =>
+      `${oneLine(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(oneLine).join(', ')}`,
+  );
 }
 
 type Progress = RunStatusReply['tasks'][number];

@@ -79,11 +79,6 @@ export function parseDispatchBody(
   return checked(json, role, clean, schemaOf);
 }
 
-export function dispatchJson(data: Uint8Array): FoundJson {
-  const text = decode(data);
-  return text === undefined ? { ok: false, ...NOT_TEXT } : findJson(text.trim(), (json) => json);
-}
-
 const NOT_TEXT = {
   code: 'json_parse_failed',
   reason: 'the body is not UTF-8 text',

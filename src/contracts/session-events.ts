@@ -162,16 +162,6 @@ export type DispatchOutcome = FactRecorded['data']['dispatch'];
 /** A result's own words, besides its facts. */
 export type Outcome = z.output<typeof outcome>;
 
-/** Returns the newest dispatch that an event names. */
-export function newestNamed(
-  event: SessionEvent,
-): { readonly sequence: number; readonly at: string } | undefined {
-  if (event.type === 'session.checkpoint') return event.data.newest_dispatch;
-  if (event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected') return undefined;
-  const { sequence, at } = event.data.dispatch;
-  return { sequence, at };
-}
-
 export type StoredEvent = Stored<SessionEvent>;
 
 /** Events that arrive by themselves, perhaps in bursts. */

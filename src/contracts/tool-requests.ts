@@ -261,7 +261,7 @@ export const TOOLS = {
     reason: content.optional().describe('Why, in words.'),
     by: person.describe('Who corrects it.'),
   }),
-  'file-list': view('list the files that results touched, and which change together', '--text parser', {
+  'file-list': view('list the files that results touched', '--text parser', {
     text: text(200).optional().describe('Only files whose path contains these words.'),
     limit: limit(200, 50),
   }),

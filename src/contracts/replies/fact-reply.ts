@@ -97,17 +97,6 @@ export const filesListed = z.object({
         .meta({ id: 'TouchedFile', description: 'A file that results touched.' }),
     )
     .describe('Files that results touched, the most used first.'),
-  links: z
-    .array(
-      z
-        .object({
-          from: place('Index of one file in files.'),
-          to: place('Index of the other file in files.'),
-          together: count('How many results touched both.'),
-        })
-        .meta({ id: 'FileLink', description: 'Two files that change together.' }),
-    )
-    .describe('Pairs of these files that results touched together, the most frequent first: at most 200.'),
   total: count('All matching files.'),
   sequence,
 });

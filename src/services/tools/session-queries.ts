@@ -132,13 +132,13 @@ export function createSessionQueries(options: SessionQueriesOptions) {
     async fileList(request: unknown): Promise<FilesListed> {
       const { session, text, limit } = checkedRequest(TOOLS['file-list'].request, request);
       const state = await stateOf(token(session, 'session'));
-      const { files, links, total } = touchedFiles(pastOf(state), { text, limit });
+      const { files, total } = touchedFiles(pastOf(state), { text, limit });
       const last = lastTouched(state);
       const timed = files.map((file) => {
         const at = last.get(file.path);
         return { ...file, ...(at !== undefined && { last: at }) };
       });
-      return { files: timed, links, total, sequence: state.sequence };
+      return { files: timed, total, sequence: state.sequence };
     },
     async ledgerShow(request: unknown): Promise<LedgerShown> {
       const { session, task } = checkedRequest(TOOLS['ledger-show'].request, request);
