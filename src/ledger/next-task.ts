@@ -178,16 +178,27 @@ export function driftOf(tasks: readonly ProgressTask[], results: TaskResults): P
 
 const MOST_GONE = 10;
 
-/** Returns the newest tasks whose words left the plan, and with them their results. */
+/** Returns the newest tasks that the plan has under this id no more, and with them their results. */
 export function goneOf({ tasks, left = [] }: EarlierPlan, results: TaskResults): PlanDrift[] {
   return left
     .flatMap(({ id, text, written = id }): PlanDrift[] => {
       const result = results.get(id);
-      if (result === undefined) return [];
+      const other = tasks.find((task) => task.text === text);
+      if (result === undefined || other?.status === 'completed') return [];
+      const { role, verdict } = result.last;
+      const where =
+        other === undefined
+          ? 'no task has these words now, so its results do not count'
+          : `these words are task ${other.id} now, and its results do not count there: tick the line if it is done`;
       const now = tasks.find((task) => task.written === written)?.id;
       const instead = now === undefined ? '' : `; ${written} in the file is now ${now}`;
-      const message = `${id} was: ${text} (${result.last.role} ${result.last.verdict}): no task has these words now, so its results do not count${instead}`;
-      return [{ task: id, kind: 'words_gone', message }];
+      return [
+        {
+          task: id,
+          kind: 'words_gone',
+          message: `${id} was: ${text} (${role} ${verdict}): ${where}${instead}`,
+        },
+      ];
     })
     .slice(-MOST_GONE);
 }

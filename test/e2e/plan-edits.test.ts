@@ -110,6 +110,8 @@ describe('a plan whose author wrote the ids', () => {
     expect(text).toContain("Deploy to the cloud\n\nIn the plan's file it is task T001.");
     expect(text).not.toContain('This task is done');
     expect(await shown()).toContain('T001 in the file is now T001~2');
+    await edit('- [ ] T001 Deploy to the cloud\n- [ ] T002 Test it\n- [ ] T003 Write the parser\n');
+    expect(await shown()).toContain('these words are task T003 now, and its results do not count there');
     await result('implementer', 'T001');
     const { tasks } = await client.tools.planShow({ session, id: 'T001' });
     expect(tasks).toMatchObject([
