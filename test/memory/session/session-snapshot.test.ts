@@ -6,10 +6,14 @@ import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/sess
 import {
   DEFAULT_LIMITS,
   emptyState,
+  factsOf,
+  ledgersOf,
+  rejectionsOf,
   type SessionLimits,
   type SessionState,
 } from '../../../src/memory/session/session-state.js';
 import { implementer, recorded, rejected, reviewer, stored } from '../../support/builders.js';
+import { runInitialized } from '../../support/ledgers.js';
 import * as fc from '../../support/properties.js';
 import { folded, jittered, permuted, said } from './arrivals.js';
 
@@ -109,6 +113,32 @@ describe('snapshot and tail', () => {
       'new-2',
       'new-1',
       'new-0',
+    ]);
+  });
+
+  it('snapshot and tail are the full replay with a plan that is left, and results for an id with other words', () => {
+    const task = { id: 'T001~2', text: 'Deploy', written: 'T001', status: 'pending' as const };
+    const ended = { ...runInitialized([]), type: 'run.ended' as const, data: {} };
+    const returned = implementer({ task_id: 'T001', blockers: ['Which cloud?'] });
+    const refused = rejected(3, { role: 'reviewer', task: 'T001' });
+    const events = stored([
+      runInitialized([task]),
+      recorded(1, returned),
+      refused,
+      ended,
+      recorded(4, returned),
+    ]);
+    expectEveryCutToAgree(events, DEFAULT_LIMITS);
+    const state = folded(events, DEFAULT_LIMITS);
+    expect(state.left).toEqual([{ id: 'T001~2', written: 'T001', text: 'Deploy' }]);
+    expect([...ledgersOf(state).keys()]).toEqual(['T001~2', 'T001']);
+    expect(rejectionsOf(state)).toMatchObject([{ task: 'T001~2' }]);
+    const blockers = factsOf(state)
+      .all()
+      .filter(({ object }) => object === 'Which cloud?');
+    expect(blockers.map(({ subject, sourceTaskId }) => [subject, sourceTaskId])).toEqual([
+      ['task:T001~2', 'T001~2'],
+      ['task:T001', 'T001'],
     ]);
   });
 
