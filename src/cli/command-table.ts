@@ -186,11 +186,11 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
   dev: {
     'dev schema': {
       summary: 'print the JSON Schemas of results, requests, replies and events',
-      load: async () => (await import('./schema-command.js')).schemaCommand,
+      load: async () => (await import('./dev-commands.js')).schemaCommand,
     },
     'dev completion [options] [shell]': {
       summary: 'print a script that completes commands in your shell',
-      load: async () => (await import('./completion-command.js')).completionCommand,
+      load: async () => (await import('./dev-commands.js')).completionCommand,
     },
   },
   hidden: {

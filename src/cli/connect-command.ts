@@ -36,11 +36,12 @@ import { serverText } from '../config/user-server.js';
 import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { projectOf, token } from '../contracts/names.js';
 import { readRegularFile } from '../engine/files/user-state.js';
+import { serviceFindings } from '../nats/doctor/service-findings.js';
 import { counted, oneLine } from '../shared/text.js';
+import { VERSION } from '../version.js';
 import type { Command, Flags } from './cli-command.js';
-import { type Cli, cliOf, coloured, note, out, sessionHere } from './command-context.js';
+import { type Cli, cliOf, coloured, note, out, sessionHere, withConnection } from './command-context.js';
 import { diffText } from './diff-text.js';
-import { serverProblem } from './inspector-options.js';
 import { agreed, canAsk } from './output.js';
 import { noteOtherServer } from './team-command.js';
 
@@ -326,6 +327,17 @@ async function commonProblems(cli: Cli): Promise<string[]> {
     problems.push(messageOf(error));
   }
   return problems.filter((each) => each !== undefined);
+}
+
+/** Why hooks and tools would find no services; `undefined` where all answer. */
+async function serverProblem(cli: Cli): Promise<string | undefined> {
+  const expected = { version: VERSION, now: Date.now(), timeoutMs: cli.config.requestTimeoutMs };
+  try {
+    const found = await withConnection(cli, (connection) => serviceFindings(connection, expected));
+    return found.find(({ level }) => level === 'fail')?.message;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 function line({ title, installed, project, user, works }: ConnectedClient): string {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { type Command as AnyCommand, InvalidArgumentError } from 'commander';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { isShardCount, LAYOUTS, MAX_SHARDS, type SessionLayout } from '../contracts/names.js';
@@ -85,6 +86,12 @@ export async function readNamed(path: string, what = path): Promise<Buffer> {
   } catch (cause) {
     throw new ThroughlineError('usage', `${what} cannot be read: ${messageOf(cause)}`, { cause });
   }
+}
+
+/** The bytes of a file that the option `--file` names; `-` is standard input. */
+export async function readBody(file: string): Promise<Buffer> {
+  if (file === '-') return buffer(process.stdin);
+  return readNamed(file, `--file ${file}`);
 }
 
 /** The options that a command was given, as arguments again; without some of them. */

@@ -11,9 +11,8 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, oneLine } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, sessionOf, withClient } from './command-context.js';
-import { duration, nameOf } from './option-parsers.js';
+import { duration, nameOf, readBody } from './option-parsers.js';
 import { waitingNote } from './output.js';
-import { readBody, resultText } from './result-body.js';
 
 interface PublishArguments extends Flags<'wait' | 'json'>, Texts<'session' | 'id'> {
   readonly file: string;
@@ -79,7 +78,7 @@ export function publishCommand(program: Command): void {
       if (before?.isOther === true) process.exitCode = 1;
       if (options.json) out(JSON.stringify(published));
       else if (before?.isOther !== true)
-        out(result === undefined ? String(published.sequence) : resultText(result));
+        out(result === undefined ? String(published.sequence) : await resultText(result));
       if (result?.status !== 'rejected' || before?.isOther === true) return;
       note(
         `-- "throughline result ls --session ${session}" lists it; "throughline result retry --file" sends it again corrected`,
@@ -87,6 +86,11 @@ export function publishCommand(program: Command): void {
       process.exitCode = 1;
     });
   addPublishTrace(publish);
+}
+
+/** Loaded when a result is waited for: to publish one needs no more than its schemas. */
+async function resultText(result: DispatchResult): Promise<string> {
+  return (await import('./show-reply.js')).resultText(result);
 }
 
 type Stored = Published & { readonly result?: DispatchResult };

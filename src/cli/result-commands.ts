@@ -7,9 +7,8 @@ import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { addImportGit } from './import-git.js';
-import { wholeNumber } from './option-parsers.js';
+import { readBody, wholeNumber } from './option-parsers.js';
 import { printTable } from './request-command.js';
-import { readBody } from './result-body.js';
 import { REJECTED_HEADINGS, rejectedCells, rejectedLine } from './show-reply.js';
 import { addUnsent } from './unsent-command.js';
 

@@ -9,16 +9,14 @@ import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, out } from './command-context.js';
 import {
   addInspectorOptions,
-  type InspectorFlags,
-  inspectorLine,
-  startInspector,
-} from './inspector-options.js';
-import {
   addMonitoringOptions,
   checkMonitoring,
+  type InspectorFlags,
+  inspectorLine,
   type MonitoringOptions,
+  startInspector,
   startMonitoring,
-} from './monitoring-options.js';
+} from './serving-options.js';
 import { runUntilSignal } from './signals.js';
 
 /** Values of `--only`: the services, and the inspector, which is a client of them. */

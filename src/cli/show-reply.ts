@@ -1,6 +1,7 @@
 import picocolors from 'picocolors';
 import type { Token } from '../contracts/names.js';
-import type { RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
+import { repairsInWords } from '../contracts/reading/repairs.js';
+import type { DispatchResult, RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { LedgerShown, RunStatusReply } from '../contracts/replies/run-reply.js';
@@ -12,7 +13,6 @@ import { cameText, spaced, stallText, statusText, toneOf } from '../shared/wire-
 import { answerCommand } from '../work/task-step.js';
 import { type Cli, coloured } from './command-context.js';
 import { type Cell, inLine, table } from './output.js';
-import { resultText } from './result-body.js';
 import { retentionLines } from './retention-command.js';
 import { planLines } from './show-plan.js';
 import { PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
@@ -447,4 +447,28 @@ export function telemetryLines(report: ToolReply<'telemetry-show'>): string[] {
   return Object.entries(report).map(
     ([key, value]) => `${key.padEnd(16)}${typeof value === 'object' ? entries(value) : value}`,
   );
+}
+
+export function resultText(result: DispatchResult): string {
+  const name = `result ${result.dispatch}`;
+  switch (result.status) {
+    case 'recorded': {
+      const { role, task: of, facts, factsOmitted = 0, repairs, repairsOmitted = 0 } = result;
+      return [
+        `${name} recorded: ${role}, task ${oneLine(of)}, ${counted(facts.length, 'fact')}`,
+        ...facts.map(({ subject, relation, object }) => `- ${oneLine(`${subject} ${relation} ${object}`)}`),
+        ...(factsOmitted === 0 ? [] : [`and ${counted(factsOmitted, 'fact')} beyond the limit, not kept`]),
+        ...(repairs === undefined ? [] : [oneLine(repairsInWords({ repairs, repairsOmitted }))]),
+      ].join('\n');
+    }
+    case 'rejected': {
+      const { code, reason, fix } = result;
+      const head = `${name} rejected: ${oneLine(reason)} (${code})`;
+      return fix === undefined ? head : `${head}\nto fix it: ${oneLine(fix)}`;
+    }
+    case 'repeated':
+      return `${name} repeated: this result of ${result.role} for task ${oneLine(result.task)} had counted before, so nothing changed`;
+    case 'counted':
+      return `${name} was accepted, and the session keeps nothing of it: it repeated an earlier result, or newer ones have taken its place`;
+  }
 }

@@ -26,13 +26,6 @@ import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, note, out, withConnection, withNats } from './command-context.js';
 import { type RunningUp, recordSettings, runningUp, startDetached, stopDetached } from './detached-up.js';
 import {
-  addInspectorOptions,
-  type InspectorFlags,
-  inspectorLine,
-  startInspector,
-} from './inspector-options.js';
-import { addMonitoringOptions, type MonitoringOptions, startMonitoring } from './monitoring-options.js';
-import {
   addLayoutOptions,
   givenOptions,
   type LayoutOptions,
@@ -40,6 +33,15 @@ import {
   withLayout,
 } from './option-parsers.js';
 import { type OwnServer, serverToStart, startOwnServer } from './own-server.js';
+import {
+  addInspectorOptions,
+  addMonitoringOptions,
+  type InspectorFlags,
+  inspectorLine,
+  type MonitoringOptions,
+  startInspector,
+  startMonitoring,
+} from './serving-options.js';
 import { runUntilSignal } from './signals.js';
 import { noteOtherServer } from './team-command.js';
 

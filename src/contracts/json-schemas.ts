@@ -13,8 +13,7 @@ import {
 } from './request-names.js';
 import { RESULTS } from './results.js';
 import { sessionEvent } from './session-events.js';
-import { SESSION_REQUESTS } from './session-requests.js';
-import { TOOLS } from './tool-requests.js';
+import { SESSION_REQUESTS, TOOLS } from './tool-requests.js';
 import { traceAppendRequest, traceEntry } from './trace-entry.js';
 
 /** The JSON Schemas of what travels and of what is stored, by name: draft 2020-12, made from the schemas of the code. */

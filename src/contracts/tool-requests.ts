@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SPAN_PATTERN } from '../shared/text.js';
+import { compileRequest, pastPromptRequest } from './compile-request.js';
 import { FACT_TAGS } from './kinds.js';
 import {
   CLAIM_TOOLS,
@@ -9,13 +10,25 @@ import {
   REJECTED_TOOLS,
   RETENTION_TOOLS,
 } from './lifecycle-requests.js';
+import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT } from './names.js';
 import { TIMELINE_KINDS } from './replies/dispatch-result.js';
-import { TOOL_NAMES, type ToolName } from './request-names.js';
+import {
+  RUN_INIT_SUBJECT,
+  RUN_STATUS_SUBJECT,
+  TOOL_NAMES,
+  type ToolName,
+  TRACE_APPEND_SUBJECT,
+  TRACE_COMPACT_SUBJECT,
+  TRACE_GET_SUBJECT,
+  TRACE_PIN_SUBJECT,
+  TRACE_RECORD_SUBJECT,
+} from './request-names.js';
 import { taskId } from './results.js';
-import { PLAN_STATUSES } from './run-request.js';
+import { PLAN_STATUSES, runInitRequest, runStatusRequest } from './run-request.js';
 import { NOTE_TYPES, sessionSettings } from './session-meta-events.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
 import { between, cursor, limit, text, tool, view, viewOfNone } from './tool-shape.js';
+import { traceAppendRequest, traceCompactRequest, traceGetRequest, tracePinRequest } from './trace-entry.js';
 
 export {
   COMMAND_NAMES,
@@ -334,3 +347,43 @@ type Given<Name extends ToolName> = string extends keyof z.input<Arguments<Name>
   : z.input<Arguments<Name>>;
 /** The input with its defaults, without the session. */
 export type ToolArguments<Name extends ToolName> = z.output<Arguments<Name>>;
+
+interface SessionRequest {
+  readonly summary: string;
+  readonly request: z.ZodType;
+  /** True if it changes nothing: readers may send it. */
+  readonly reads?: true;
+}
+
+/** The requests about a session besides its tools. */
+export const SESSION_REQUESTS = {
+  [COMPILE_SUBJECT]: { summary: 'compile the next prompt', request: compileRequest },
+  // A normal compile is counted and stored as if for an agent.
+  [PAST_PROMPT_SUBJECT]: {
+    ...{ summary: 'compile a prompt as it was; it is neither counted nor kept', reads: true },
+    request: pastPromptRequest,
+  },
+  [RUN_INIT_SUBJECT]: { summary: 'track the progress of a session in a tasks.md', request: runInitRequest },
+  [RUN_STATUS_SUBJECT]: {
+    ...{ summary: 'show the progress of a run and what each task needs next', reads: true },
+    request: runStatusRequest,
+  },
+  [TRACE_APPEND_SUBJECT]: { summary: 'add entries to the trace of an intent', request: traceAppendRequest },
+  [TRACE_RECORD_SUBJECT]: { summary: 'the same without an answer, for volume', request: traceAppendRequest },
+  [TRACE_COMPACT_SUBJECT]: {
+    ...{ summary: 'the compacted history of an intent', reads: true },
+    request: traceCompactRequest,
+  },
+  [TRACE_GET_SUBJECT]: {
+    ...{ summary: 'an entry as its event keeps it, with its output', reads: true },
+    request: traceGetRequest,
+  },
+  [TRACE_PIN_SUBJECT]: {
+    summary: 'keep what an entry says as a constraint of its intent',
+    request: tracePinRequest,
+  },
+} as const satisfies Readonly<Record<string, SessionRequest>>;
+
+export const READING_REQUESTS: readonly string[] = Object.entries<SessionRequest>(SESSION_REQUESTS).flatMap(
+  ([subject, { reads }]) => (reads ? [subject] : []),
+);

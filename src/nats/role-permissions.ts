@@ -26,8 +26,7 @@ import {
   VECTOR_BUCKET,
 } from '../contracts/names.js';
 import { READING_LEARNINGS, toolSubject } from '../contracts/request-names.js';
-import { READING_REQUESTS, SESSION_REQUESTS } from '../contracts/session-requests.js';
-import { isWideTool, READING_TOOLS } from '../contracts/tool-requests.js';
+import { isWideTool, READING_REQUESTS, READING_TOOLS, SESSION_REQUESTS } from '../contracts/tool-requests.js';
 
 /**
  * Roles and their least privileges as NATS users. `publisher`: runs agents; `reader`: only reads, by requests and pushed

@@ -1,5 +1,5 @@
 import { checkedRequest } from '../../src/contracts/checked.js';
-import { EVENT_VERSION } from '../../src/contracts/event.js';
+import { EVENT_VERSION, type Refusal, type Unstamped } from '../../src/contracts/event.js';
 import {
   type LearningEvent,
   type LearningEventOf,
@@ -11,7 +11,6 @@ import {
   type LearningArguments,
   type LearningInput,
 } from '../../src/contracts/learning-requests.js';
-import type { Refusal, Unstamped } from '../../src/contracts/outcome.js';
 import {
   decideLearning,
   type LearningCommand,

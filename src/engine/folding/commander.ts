@@ -1,8 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { EVENT_VERSION } from '../../contracts/event.js';
+import {
+  type DecisionOn,
+  EVENT_VERSION,
+  type Refusal,
+  type ReplyOn,
+  type Unstamped,
+} from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
-import type { DecisionOn, Refusal, ReplyOn, Unstamped } from '../../contracts/outcome.js';
 import type { Clock } from '../ports/clients.js';
 import type { EventLog } from '../ports/session-log.js';
 import { pause } from '../runtime/batched.js';

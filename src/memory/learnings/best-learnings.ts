@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from '../../contracts/outcome.js';
+import { type Refusal, refuse } from '../../contracts/event.js';
 import type { Learning, RankedLearning } from './learnings-state.js';
 
 /** Orders by score, then by the latest confirmation, then by id: independent of the input order. */

@@ -1,12 +1,12 @@
-import type { LearningEvent } from '../../contracts/learning-events.js';
-import type { LearningArguments, LearningRequest } from '../../contracts/learning-requests.js';
 import {
   type DecisionOn,
   type Refusal,
   type ReplyOn,
   refuse,
   type Unstamped,
-} from '../../contracts/outcome.js';
+} from '../../contracts/event.js';
+import type { LearningEvent } from '../../contracts/learning-events.js';
+import type { LearningArguments, LearningRequest } from '../../contracts/learning-requests.js';
 import { pageOf } from './best-learnings.js';
 import { noRoomByHand, rulesPaused, SAID_ONCE, sessionsPaused } from './harvest.js';
 import {

@@ -1,10 +1,10 @@
+import { type Refusal, refuse, type Unstamped } from '../../contracts/event.js';
 import type {
   DEMAND_KINDS,
   LearningEvent,
   LearningEventOf,
   LearningEvidence,
 } from '../../contracts/learning-events.js';
-import { type Refusal, refuse, type Unstamped } from '../../contracts/outcome.js';
 import type { AnyResult } from '../../contracts/results.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
 import { CONVENTION } from '../facts/extraction-rules.js';

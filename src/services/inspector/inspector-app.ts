@@ -9,8 +9,7 @@ import type { FactsReply, InspectorMe, InspectorRole } from '../../contracts/ins
 import { scopedRequest, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { READING_LEARNINGS, type ToolName, toolSubject } from '../../contracts/request-names.js';
-import { READING_REQUESTS } from '../../contracts/session-requests.js';
-import { READING_TOOLS } from '../../contracts/tool-requests.js';
+import { READING_REQUESTS, READING_TOOLS } from '../../contracts/tool-requests.js';
 import { isLoopbackAddress, type KnownHosts } from '../../engine/monitoring/known-hosts.js';
 import type { Monitoring } from '../../engine/monitoring/monitoring.js';
 import { MONITORING_PATHS, monitoringPage } from '../../engine/monitoring/monitoring-server.js';

@@ -13,12 +13,12 @@ import {
   TRACE_RECORD_SUBJECT,
 } from '../../contracts/request-names.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
-import { SESSION_REQUESTS } from '../../contracts/session-requests.js';
 import {
   type CommandName,
   isCommand,
   isWideTool,
   type QueryName,
+  SESSION_REQUESTS,
   TOOL_NAMES,
   TOOLS,
   type ToolArguments,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Unstamped } from '../../../src/contracts/event.js';
 import type { LearningEvent } from '../../../src/contracts/learning-events.js';
-import type { Unstamped } from '../../../src/contracts/outcome.js';
 import { evolveLearnings } from '../../../src/memory/learnings/evolve-learnings.js';
 import { withoutSession } from '../../../src/memory/learnings/forget-in-learnings.js';
 import { encodeLearnings, learningsCheckpoint } from '../../../src/memory/learnings/learnings-snapshot.js';

@@ -1,10 +1,10 @@
+import type { Unstamped } from '../../../src/contracts/event.js';
 import {
   DEMAND_KINDS,
   LEARNING_TYPES,
   type LearningEvent,
   PROPOSAL_METHODS,
 } from '../../../src/contracts/learning-events.js';
-import type { Unstamped } from '../../../src/contracts/outcome.js';
 import { learningsCheckpoint } from '../../../src/memory/learnings/learnings-snapshot.js';
 import { emptyLearnings } from '../../../src/memory/learnings/learnings-state.js';
 import { idOf } from '../../support/learning-project.js';

@@ -5,13 +5,13 @@ import {
   type ReplyOn,
   refuse,
   type Unstamped,
-} from '../../../contracts/outcome.js';
+} from '../../../contracts/event.js';
 import type { SessionEvent } from '../../../contracts/session-events.js';
 import { named } from '../../../shared/text.js';
 import { currentNumber, type IterationHistory, openNumber } from '../iterations.js';
 import type { SessionState } from '../session-state.js';
 
-export { refuse } from '../../../contracts/outcome.js';
+export { refuse } from '../../../contracts/event.js';
 
 export type Decision = DecisionOn<SessionState, SessionEvent>;
 export type Reply = ReplyOn<SessionState>;
