@@ -178,30 +178,14 @@ export interface Key {
   readonly rank: number;
 }
 
-/** Cached by shape and object, since several fields ask. */
-const meanings = new WeakMap<ObjectShape, WeakMap<Json, ReadonlyMap<string, readonly Key[]>>>();
-const NO_KEYS: readonly Key[] = [];
-
 /** The surest first. */
 export function keysFor(field: string, json: Json, shape: ObjectShape): readonly Key[] {
-  const known = meanings.get(shape) ?? new WeakMap<Json, ReadonlyMap<string, readonly Key[]>>();
-  if (!meanings.has(shape)) meanings.set(shape, known);
-  const keys = known.get(json) ?? keysByField(json, shape);
-  if (!known.has(json)) known.set(json, keys);
-  return keys.get(field) ?? NO_KEYS;
-}
-
-function keysByField(json: Json, shape: ObjectShape): ReadonlyMap<string, readonly Key[]> {
-  const keys = new Map<string, Key[]>();
-  for (const field of shape.fields.keys())
-    if (Object.hasOwn(json, field)) keys.set(field, [{ key: field, rank: 0 }]);
-  for (const key of firstKeys(json)) {
+  const own: Key[] = Object.hasOwn(json, field) ? [{ key: field, rank: 0 }] : [];
+  const others = firstKeys(json).flatMap((key): Key[] => {
     const meant = shape.meant(key);
-    if (meant === undefined || meant.rank === 0) continue;
-    const known = keys.get(meant.field);
-    if (known === undefined) keys.set(meant.field, [{ key, rank: meant.rank }]);
-    else known.push({ key, rank: meant.rank });
-  }
-  for (const each of keys.values()) each.sort((one, other) => one.rank - other.rank);
-  return keys;
+    return meant === undefined || meant.field !== field || meant.rank === 0
+      ? []
+      : [{ key, rank: meant.rank }];
+  });
+  return [...own, ...others.sort((one, other) => one.rank - other.rank)];
 }
