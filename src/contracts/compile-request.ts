@@ -57,9 +57,7 @@ const meaning = vectorJson
   .optional()
   .describe('The vector of the task. Default: made by the configured model.');
 
-const degraded = text(1000)
-  .optional()
-  .describe('Why the plan cannot be read now, which the prompt says. Default: found out.');
+const degraded = text(1000).optional().describe('Why the plan cannot be read. Default: found out.');
 
 const budgetFields = {
   budget: z

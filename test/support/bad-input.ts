@@ -185,7 +185,7 @@ const OF_FILES = { maxFiles: 5, hints: { files: ['src/a.ts'], cwd: 'src' } };
 
 const OF_ROOM = { budget: { inputTokens: 5000, outputTokens: 100 }, binary: 'tl' };
 
-const OF_MEANING = { meaning: { model: 'm', scale: 0.01, values: 'AAECAw==' } };
+const OF_MEANING = { degraded: 'tasks.md is gone', meaning: { model: 'm', scale: 0.01, values: 'AAECAw==' } };
 const COMPILE_REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   dispatch: {
     ...{ kind: 'dispatch', taskId: '1', taskPrompt: 'go on', role: 'reviewer', tags: ['test'], maxFacts: 5 },

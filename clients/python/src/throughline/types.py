@@ -225,7 +225,7 @@ class PromptOptions(TypedDict):
     meaning: NotRequired[PromptOptionsMeaning]
     """The vector of the task. Default: made by the configured model."""
     degraded: NotRequired[str]
-    """Why the plan cannot be read now, which the prompt says. Default: found out."""
+    """Why the plan cannot be read. Default: found out."""
     tags: NotRequired[list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
     """Only facts with one of these tags."""
     max_facts: NotRequired[int]
