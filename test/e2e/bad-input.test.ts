@@ -4,10 +4,8 @@ import { ROLES } from '../../src/contracts/kinds.js';
 import { isToken, token } from '../../src/contracts/names.js';
 import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
-import { allRejected } from '../support/all-rejected.js';
 import {
   BAD_BODIES,
-  BAD_TOKENS,
   type Contract,
   DISPATCHES,
   mutated,
@@ -26,7 +24,6 @@ import {
   implemented,
   openPorts,
   publishWire,
-  reviewed,
   type System,
   startSystem,
 } from '../support/system.js';
@@ -155,13 +152,6 @@ describe('every contract', () => {
     await askAll(contract, [...BAD_BODIES.map(([, body]) => body), ...some, ...random]);
   });
 
-  it.each(REQUESTS)('every service refuses a session whose name is not valid: $name', async (contract) => {
-    await askAll(
-      contract,
-      [...BAD_TOKENS, null, 7, {}, ['demo']].map((session) => json({ ...contract.good, session })),
-    );
-  });
-
   it.each(ROLES)('the extractor keeps or rejects every bad dispatch of an %s', async (role) => {
     // Under one id they would all be the same result, and count once.
     const { result_id: _, ...good } = { ...DISPATCHES[role] } as Record<string, unknown>;
@@ -179,53 +169,6 @@ describe('every contract', () => {
     const results = bodies.filter((body) => body.length > 0);
     expect(results.length).toBeGreaterThan(bodies.length - 2);
     expect(await counted()).toBe(count + results.length);
-  });
-
-  it('the extractor rejects a dispatch whose subject names no session or no role', async () => {
-    const tokens = BAD_TOKENS.filter((name) => name.length < 3000 && /^[^\s.\p{Cc}]+$/u.test(name));
-    const subjects = tokens.flatMap((name) => [
-      `dispatch.${name}.implementer`,
-      `dispatch.ok.${name}`,
-      `dispatch.a.b.${name}.c`,
-    ]);
-    subjects.push('dispatch.ok', 'dispatch.ok.implementer.x', 'dispatch.ok.Implementer');
-    const count = (await allRejected(system.ports.rejected)).length;
-    for (const subject of subjects) await attacker.source.publish(subject, json(DISPATCHES.implementer));
-    await allDealtWith(system.ports);
-    const entries = (await allRejected(system.ports.rejected)).slice(count);
-    expect(entries.map(({ code }) => code)).toEqual(subjects.map(() => 'subject_invalid'));
-  });
-
-  it.each(ODD_TOKENS)('the services work for a session that is called %s', async (session) => {
-    const { client } = system;
-    const { sequence } = await publishWire(
-      client,
-      'reviewer',
-      session,
-      reviewed('1', 'needs_changes', { required_fixes: ['close the file'] }),
-    );
-    const reply = await client.compile({
-      session,
-      taskId: session,
-      taskPrompt: session,
-      after: sequence,
-      maxFacts: 20,
-    });
-    expect(reply.factsTotal).toBeGreaterThan(0);
-    expect((await client.tools.taskAdd({ session, content: session })).task.id).toBe('TAS-1');
-    expect(await client.runStatus(session)).toMatchObject({ session: { name: session } });
-  });
-
-  it('the SDK refuses an invalid subject before it sends anything', async () => {
-    const { client } = system;
-    for (const name of BAD_TOKENS) {
-      await expect(publishWire(client, 'implementer', name, implemented('1'))).rejects.toMatchObject({
-        code: 'token_invalid',
-      });
-      await expect(client.tools.noteAdd({ session: name, content: 'x' })).rejects.toMatchObject({
-        code: 'token_invalid',
-      });
-    }
   });
 });
 
