@@ -19,13 +19,6 @@ async function sessionOf(project: string): Promise<string> {
   return session;
 }
 
-async function proposals(project: string, status = 'pending'): Promise<Proposal[]> {
-  const reply = (await system.client.request('proposal.list', { project, status })) as {
-    proposals: Proposal[];
-  };
-  return reply.proposals;
-}
-
 /** Proposes and gives the id. */
 async function proposed(project: string, content: string): Promise<string> {
   const reply = await system.client.request('learning.propose', { project, content, type: 'pattern' });
@@ -50,47 +43,6 @@ async function prompts(session: string, taskPrompt: string): Promise<CompileRepl
 }
 
 describe('proposals', () => {
-  it('proposals come from notes that hold beyond the session, and name them', async () => {
-    const { project, session } = await newProject();
-    const add = (type: 'learning' | 'tip' | 'decision' | 'stuck', content: string) =>
-      system.client.tools.noteAdd({ session, type, content });
-    await add('tip', 'Run the linter first');
-    await add('stuck', 'The build fails');
-    await add('learning', 'Mocks hide faults');
-    await add('decision', 'We use zod');
-    await soon(async () => expect(await proposals(project)).toHaveLength(3));
-    expect(
-      (await proposals(project)).map(({ content, type, method, source }) => [content, type, method, source]),
-    ).toEqual([
-      ['We use zod', 'pattern', 'note', { session, note: 'NOT-4' }],
-      ['Mocks hide faults', 'insight', 'note', { session, note: 'NOT-3' }],
-      ['Run the linter first', 'pattern', 'note', { session, note: 'NOT-1' }],
-    ]);
-  });
-
-  it('proposals come from what reviewers demand in more than one task, with the dispatches as evidence', async () => {
-    const { project, session } = await newProject();
-    const review = (task: string, fix: string, at = session) =>
-      publishWire(system.client, 'reviewer', at, reviewed(task, 'needs_changes', { required_fixes: [fix] }));
-    await review('1', 'Close the file in src/a.ts:12');
-    await review('1', 'Close the file in src/a.ts:40');
-    await review('1', 'Say why in the commit');
-    const other = await sessionOf(project);
-    const { sequence } = await review('7', 'close the file in lib/b.ts', other);
-    await soon(async () => expect(await proposals(project)).toHaveLength(1));
-    const [proposal] = await proposals(project);
-    expect(proposal).toMatchObject({
-      content: 'Close the file in src/a.ts:12',
-      method: 'recurring_fix',
-      confidence: 0.67,
-    });
-    expect(proposal?.evidence.map(({ session: at, task }) => [at, task])).toEqual([
-      [session, '1'],
-      [other, '7'],
-    ]);
-    expect(proposal?.evidence.at(-1)?.dispatch).toBe(sequence);
-  });
-
   it('proposals are made from reviews that came while the service of learnings did not run', async () => {
     await using first = await startSystem({ only: ['extractor', 'tools'] });
     for (const task of ['1', '2']) {
