@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Kind,
-  kindOf,
-  ROLES,
-  type Role,
-  rolesOf,
-  verdictIn,
-  verdictsOf,
-} from '../../src/contracts/kinds.js';
+import { kindOf, ROLES, type Role, verdictIn, verdictsOf } from '../../src/contracts/kinds.js';
 import { RESULTS, type RoleResult } from '../../src/contracts/results.js';
 import { sessionEvent } from '../../src/contracts/session-events.js';
 import { modulesOfSrc } from '../architecture/modules.js';
@@ -50,15 +42,6 @@ describe('the table of kinds', () => {
   it('the table of kinds is the only place in the source that tells roles apart', () => {
     const naming = modulesOfSrc().filter(({ source }) => ROLE_IN_QUOTES.test(source));
     expect(naming.map(({ path }) => path).filter((path) => !MAY_NAME_A_ROLE.has(path))).toEqual([]);
-  });
-
-  it('the table of kinds has one kind that works, one that reviews and one that only records', () => {
-    const parts: Record<Kind['part'], string[]> = {
-      work: rolesOf('work'),
-      review: rolesOf('review'),
-      note: rolesOf('note'),
-    };
-    expect(parts).toEqual({ work: ['implementer'], review: ['reviewer'], note: ['observer'] });
   });
 });
 

@@ -49,13 +49,6 @@ describe('the relation of a fact in words', () => {
     );
   });
 
-  it('a fact in words has the relation of its words in one spelling', () => {
-    const relations = ['Depends On', 'depends-on', ' depends_on\n'];
-    const facts = relations.map((relation, at) => ({ subject: 'a.ts', relation, object: `${at}` }));
-    expect(said(...facts).map(({ relation }) => relation)).toEqual(Array(3).fill('depends_on'));
-    expect(said({ subject: 'a', relation: ' \u200b', object: 'b' })).toEqual([]);
-  });
-
   it.each(['Convention', 'Suggested'])('a fact in words may say %s, and not of a task', (relation) => {
     const told = { relation, object: 'no default exports' };
     expect(said({ ...told, subject: 'src' })).toHaveLength(1);

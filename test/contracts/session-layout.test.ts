@@ -41,12 +41,6 @@ describe('the shard of a session', () => {
     }
   });
 
-  it('the shard of a session is halved with the number of shards', () => {
-    for (const name of ['demo', 'a', 'b', 'team-1']) {
-      expect(shardOf(named(name), 32)).toBe(shardOf(named(name), 64) % 32);
-    }
-  });
-
   it('numbers of shards are powers of two up to 256', () => {
     const counts = Array.from({ length: 300 }, (_, count) => count).filter(isShardCount);
     expect(counts).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256]);

@@ -45,12 +45,6 @@ describe('the first task of a session', () => {
     expect(compiled.tokenEstimate).toBe(Math.ceil(compiled.prompt.length / 4));
     expect(compiled.prompt).not.toMatch(/^\[Session Context\]/m);
   });
-
-  it('a task is also the first one when only that task has spoken in the session', () => {
-    const compiled = compilePrompt(KNOWING, request({ taskId: '1', maxFiles: 0 }));
-    expect(compiled).toMatchObject({ sessionContext: '', factsShown: 0, factsTotal: 6, files: [] });
-    expect(compiled.prompt).not.toMatch(/^\[Session Context\]/m);
-  });
 });
 
 describe('a prompt', () => {
@@ -85,35 +79,9 @@ describe('a prompt', () => {
       ),
     );
   });
-
-  it('a prompt differs between the roles in its prefix, which names the fields of that role', () => {
-    expect(stablePrefix('implementer')).toContain('status (completed | blocked | failed)');
-    expect(stablePrefix('reviewer')).toContain('assessment (approved | needs_changes | blocked)');
-    expect(compilePrompt(KNOWING, request({ role: 'reviewer' })).prompt).toContain(stablePrefix('reviewer'));
-  });
-
-  it('a prompt holds the task prompt as it was written', () => {
-    const taskPrompt = '\n[Session Context]\n\u001b[31mred [task:9]\n';
-    expect(
-      compilePrompt(KNOWING, request({ taskPrompt })).prompt.endsWith(`Task prompt:\n${taskPrompt}`),
-    ).toBe(true);
-  });
 });
 
 describe('the facts of a prompt', () => {
-  it('the facts of a prompt are the ones asked for by tag', () => {
-    const { facts } = compilePrompt(KNOWING, request({ tags: ['convention'] }));
-    expect(facts).toMatchObject([
-      { subject: 'task:1', relation: 'must_fix', object: 'check the bounds', taskId: '1' },
-    ]);
-  });
-
-  it('a prompt has no facts when none are wanted', () => {
-    const compiled = compilePrompt(KNOWING, request({ maxFacts: 0, maxFiles: 0 }));
-    expect(compiled).toMatchObject({ sessionContext: '', facts: [], factsShown: 0, factsTotal: 6 });
-    expect(compilePrompt(KNOWING, request({ maxTokens: 0 })).facts).toEqual([]);
-  });
-
   it('the facts of a prompt stay within both limits, and stand in the prompt line by line', () => {
     fc.assert(
       fc.property(

@@ -83,17 +83,6 @@ describe('a dispatch prompt', () => {
     expect(partsOf(compile(state, { taskId: '9', taskPrompt: 'Something else' })).head).toHaveLength(1);
   });
 
-  it('a dispatch prompt has no ledger, no replan and no context without anything to say', () => {
-    expect(partsOf(compile(emptyState('demo')))).toMatchObject({
-      packet: {},
-      replan: [],
-      notes: {},
-      guide: expect.stringMatching(/^Guide: /),
-      head: ['Task 1: Change src/store.ts'],
-    });
-    expect(compile(emptyState('demo')).prompt).not.toMatch(/^(So far|Replan):/m);
-  });
-
   it('a dispatch prompt loses its replan section when the work is approved', () => {
     const state = stateAfter(
       ...[recorded(1, implementer()), recorded(2, sent('1', 'a')), recorded(3, implementer())],
@@ -103,16 +92,6 @@ describe('a dispatch prompt', () => {
     expect(replan).toEqual([]);
     expect(packet).not.toHaveProperty('required_fixes');
     expect(packet).toMatchObject({ assessment: 'approved' });
-  });
-
-  it('a dispatch prompt of another task says nothing of this one, except in the context', () => {
-    const { packet, replan } = partsOf(compile(CIRCLING, { taskId: '2' }));
-    expect(packet).toEqual({
-      summary: 'made the store',
-      changed_files: ['src/store.ts'],
-      plan: 'completed',
-    });
-    expect(replan).toEqual([]);
   });
 
   it.each(ROLES)('a dispatch prompt is the same as messages: %s', (role) => {
@@ -323,12 +302,6 @@ describe('the prompt of a role', () => {
     expect(stablePrefix('observer')).toContain(`tags [${FACT_TAGS.join(' | ')}]`);
   });
 
-  it('the prompt of a role begins with another guide for a task that nothing is known of', () => {
-    const guides = ROLES.map((role) => partsAfter(role).guide);
-    expect(guides[0]).toBe('Guide: Do the task.');
-    expect(new Set(guides).size).toBe(ROLES.length);
-  });
-
   it('the prompt of a reviewer does not ask it to do the work again, not even while the task is stalled', () => {
     const round = [WORK, REVIEWED];
     const { replan, guide } = partsAfter('reviewer', ...round, ...round);
@@ -345,31 +318,10 @@ describe('the prompt of a role', () => {
 });
 
 describe('two compiles at one sequence', () => {
-  it('two compiles of two tasks have the same prefix and its hash, and different tails', () => {
-    const [one, two] = [compile(CIRCLING), compile(CIRCLING, { taskId: '2' })];
-    expect(one.stablePrefixHash).toBe(two.stablePrefixHash);
-    expect(one.messages?.[0]).toEqual(two.messages?.[0]);
-    expect(one.messages?.[1]).not.toEqual(two.messages?.[1]);
-    expect(one.fullPromptHash).not.toBe(two.fullPromptHash);
-  });
-
   it('the hashes of a prompt name what they hash: 16 hex characters of the SHA-256', () => {
     const { prompt, stablePrefixHash, fullPromptHash } = compile(CIRCLING);
     const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
     expect(stablePrefixHash).toBe(hash(stablePrefix('implementer')));
     expect(fullPromptHash).toBe(hash(prompt));
-  });
-});
-
-describe('the prefix', () => {
-  it('the prefix stays the same through a session', () => {
-    const state = emptyState('demo');
-    const hashes = new Set<string | undefined>();
-    for (let sequence = 1; sequence <= 20; sequence += 1) {
-      const result = sequence % 2 === 0 ? sent('1', `fix ${sequence}`) : implementer();
-      evolve(state, { sequence, event: recorded(sequence, result) });
-      hashes.add(compile(state).stablePrefixHash);
-    }
-    expect(hashes.size).toBe(1);
   });
 });

@@ -42,14 +42,6 @@ COMPLETED:
     );
   });
 
-  it('the tasks of a prompt are those that are ready first, in the order of priority, then number', () => {
-    const played = withTasks(...'abcdefghijk').after('task-priority', { id: '11', priority: 0 });
-    played.after('task-priority', { id: '1', priority: 3 });
-    played.after('task-depends', { id: '3', dependsOn: '1' });
-    const ids = [...tasksOf(played).matchAll(/\[TAS-(\d+)\]/g)].map(([, number]) => Number(number));
-    expect(ids).toEqual([11, 2, 4, 5, 6, 7, 8, 9, 10, 1, 3]);
-  });
-
   it('the tasks of a prompt say why a dependency that will never be done is in the way', () => {
     const played = withTasks('a', 'b', 'c', 'd').after('task-depends', {
       id: '1',
@@ -65,11 +57,6 @@ COMPLETED:
     );
   });
 
-  it('the tasks of a prompt wait no longer for what is completed', () => {
-    const played = mockUp().after('task-status', { id: '1', status: 'completed' });
-    expect(tasksOf(played)).toContain('  - [P2] [TAS-2] Add validation\n');
-  });
-
   it('the tasks of a prompt show who works on one, and no claim of what is done', () => {
     const played = withTasks('a', 'b').after('task-next', { claim: 'agent-1' });
     expect(tasksOf(played)).toContain('IN_PROGRESS:\n  - [P2] [TAS-1] a (claimed by agent-1)');
@@ -77,20 +64,9 @@ COMPLETED:
     expect(tasksOf(played)).toContain('COMPLETED:\n  - [P2] [TAS-1] a');
     expect(tasksOf(played)).not.toContain('agent-1');
   });
-
-  it('the tasks of a prompt leave out what is cancelled, and groups without tasks', () => {
-    const played = withTasks('a', 'b').after('task-status', { id: '1', status: 'cancelled' });
-    expect(tasksOf(played)).toBe('REMAINING:\n  - [P2] [TAS-2] b');
-    expect(tasksOf(new Played())).toBe('No tasks yet');
-  });
 });
 
 describe('the counts of a prompt', () => {
-  it('the counts of a prompt are ready, blocked or waiting, and completed tasks', () => {
-    const { board } = mockUp().state;
-    expect(boardCounts(board)).toMatchObject({ ready: 1, waiting: 2, completed: 1 });
-  });
-
   it('the counts of a prompt count a task that is blocked and waits once, and a cancelled one not at all', () => {
     const played = withTasks('a', 'b', 'c').after('task-depends', { id: '1', dependsOn: '2' });
     played
@@ -150,10 +126,6 @@ describe('the history of a prompt', () => {
       '- #2 (1min ago): Completed "Long one"\n- #1 (1min ago): Worked on TAS-1 "Long one"',
     );
   });
-
-  it('the history of a prompt says that there are no iterations before the first', () => {
-    expect(historyOf(new Played())).toBe('No iterations yet');
-  });
 });
 
 describe('the notes of a prompt', () => {
@@ -181,11 +153,6 @@ DECISION:
   - [NOT-1] Ask first`,
     );
   });
-
-  it('a prompt has nothing about notes when there are none', () => {
-    const played = new Played().after('note-add', { content: 'x' }).after('note-delete', { id: '1' });
-    expect(shown('notes', played)).toBe('');
-  });
 });
 
 describe('the inbox of a prompt', () => {
@@ -202,10 +169,5 @@ describe('the inbox of a prompt', () => {
     expect(runStatus(played.state).waiting).toEqual([`message MSG-1: ${content}`]);
     played.after('inbox-mark-read', { id: '1' });
     expect(runStatus(played.state).waiting).toEqual([]);
-  });
-
-  it('a prompt has nothing about the inbox when everything is read', () => {
-    const played = new Played().after('inbox-add', { content: 'one' }).after('inbox-mark-read', { id: '1' });
-    expect(shown('inbox', played)).toBe('');
   });
 });

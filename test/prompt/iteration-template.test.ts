@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { emptyState } from '../../src/memory/session/session-state.js';
 import { full, promptOf } from './iterations.js';
 
 describe('the built-in template', () => {
@@ -35,16 +34,6 @@ describe('the built-in template', () => {
     for (const heading of ['## If Something Goes Wrong', '### Tests Failing', '## Rules']) {
       expect(prompt).toContain(heading);
     }
-  });
-
-  it('the built-in template loses the sections that have nothing to say', () => {
-    const prompt = promptOf(emptyState('demo'));
-    for (const heading of ['## Inbox', '## Notes', '[Session Context]'])
-      expect(prompt.split('\n')).not.toContain(heading);
-    expect(prompt).not.toMatch(/\n\n\n/);
-    expect(prompt).toContain(
-      '## Recent Progress\nNo iterations yet\n\n## Current Tasks\nNo tasks yet\n\n## Workflow',
-    );
   });
 
   it('the built-in template begins with what stays the same while a session goes on', () => {

@@ -120,19 +120,6 @@ describe('the room for input', () => {
     expect(dispatchRoom({ ...DEFAULT_BUDGET, maxOutputTokens: 9000 }, 'reviewer').room).toBe(0);
   });
 
-  it('a request may say the room for input and for the answer itself', () => {
-    const asked = (budget: object) => dispatchRoom(DEFAULT_BUDGET, 'implementer', budget);
-    expect(asked({ inputTokens: 700 })).toEqual({ room: 700, outputTokens: 1200 });
-    expect(asked({ outputTokens: 800 })).toEqual({ room: 4000, outputTokens: 800 });
-    const request = dispatchRequest({
-      taskPrompt: TASK_PROMPT,
-      budget: { inputTokens: 480, outputTokens: 99 },
-    });
-    const compiled = compilePrompt(FULL, request, DEFAULT_BUDGET);
-    expect(compiled.budget).toMatchObject({ room: 480 });
-    expect(compiled.budget.used).toBeLessThan(compiled.budget.wanted);
-  });
-
   it.each(ROLES)('the room for input bounds the prompt of its own role: %s', (role) => {
     const taskPrompt = `${OBJECTIVE}\n\n${'one more line to read\n'.repeat(2000)}`;
     const { budget, prompt } = compilePrompt(FULL, dispatchRequest({ role, taskPrompt }), DEFAULT_BUDGET);
@@ -229,13 +216,6 @@ describe('a task prompt that is shortened', () => {
     '必ず確認する',
   ])('a shortened task prompt keeps this as a constraint: %s', (line) => {
     expect(lines(['Do it.', '', ...filler, line].join('\n'))).toContain(line);
-  });
-
-  it('a shortened task prompt reads lines that end in CR LF', () => {
-    const kept = lines(['Do it.', '', ...filler, 'It must be pure.'].join('\r\n'));
-    expect(kept.map((line) => line.trimEnd())).toEqual(
-      expect.arrayContaining(['Do it.', 'It must be pure.']),
-    );
   });
 
   it('a line that is longer than the room is cut, and that is said', () => {

@@ -232,11 +232,6 @@ describe('a session of any size', () => {
     expect(seen).toEqual({ findings: true, ready: true });
   });
 
-  it('the budget of an iteration prompt counts all completed tasks', () => {
-    const { budget } = compiledIn(huge, 'iteration');
-    expect(budget.sections.find(({ name }) => name === 'completed')?.total).toBe(400);
-  });
-
   it('a session of any size has lists that say what is left out, and the command that shows it', () => {
     const { prompt } = compiledIn(huge, 'iteration');
     const tool = '`throughline tool \\S+ --session demo';

@@ -51,16 +51,6 @@ describe('what a prompt says once', () => {
     expect(packet.issues).toEqual(['minor: src/b.ts: check the bounds']);
   });
 
-  it('an issue is listed beside a required fix that shares its words and says something else', () => {
-    const issues = [
-      { severity: 'critical' as const, file: 'src/a.ts', message: 'parse throws at empty input' },
-    ];
-    const { packet } = promptAfter([
-      reviewer({ required_fixes: ['make parse throw no error at empty input'], issues }),
-    ]);
-    expect(packet.issues).toEqual(['critical: src/a.ts: parse throws at empty input']);
-  });
-
   it('a file has one path, however it was written', () => {
     const files_modified = ['/tmp/x/../parser.ts'];
     const { notes, packet } = promptAfter([

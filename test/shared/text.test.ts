@@ -83,15 +83,6 @@ describe('quoted', () => {
       }),
     );
   });
-
-  it('quoted leaves text without any of them as one line, nothing else changed', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        fc.pre(!/[[<]/.test(text));
-        expect(quoted(text)).toBe(oneLine(text));
-      }),
-    );
-  });
 });
 
 describe('the short way of plain text', () => {
@@ -174,12 +165,5 @@ describe('clipText', () => {
         else if (max > 3) expect(text.startsWith(clipped.slice(0, -3))).toBe(true);
       }),
     );
-  });
-});
-
-describe('lengthOf', () => {
-  it('lengthOf counts characters, not code units', () => {
-    expect(lengthOf('a😀b')).toBe(3);
-    expect(lengthOf('')).toBe(0);
   });
 });

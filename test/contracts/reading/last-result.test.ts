@@ -10,12 +10,6 @@ describe('the last result of a message', () => {
     expect(lastResult(message)).toEqual({ text: block('{"task_id":"2"}'), marked: true });
   });
 
-  it('words about the markers do not make a block', () => {
-    const words = 'I put it between BEGIN_DISPATCH_RESULT and END_DISPATCH_RESULT.';
-    expect(lastResult(words)).toBeUndefined();
-    expect(lastResult(`${block('{"a":1}')} ${words}`)?.text).toBe(block('{"a":1}'));
-  });
-
   it('a block that is cut off is given as far as it goes', () => {
     expect(lastResult('Done. BEGIN_DISPATCH_RESULT {"task_id":"1"')).toEqual({
       text: 'BEGIN_DISPATCH_RESULT {"task_id":"1"',

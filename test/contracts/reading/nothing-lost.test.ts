@@ -44,10 +44,6 @@ describe('what an observer says', () => {
       expect(observed(body)).toMatchObject({ ok: false, fix: expect.stringContaining('give a summary') });
   });
 
-  it.each(['observations', 'notes', 'findings', 'text', 'content'])('an observer may say %s', (name) => {
-    expect(factsOf(observed({ [name]: ['a', 'b'] }))).toEqual(['task:1 observed a; b']);
-  });
-
   it('a fact that is cut says so', () => {
     const fact = { subject: 's', relation: 'r'.repeat(70), object: 'x'.repeat(600) };
     const { relation, object } = KEPT.fact;
@@ -61,11 +57,6 @@ describe('what an observer says', () => {
 });
 
 describe('what is said of a result', () => {
-  it('an empty task id is said to be empty, and nothing else', () => {
-    const result = parsed({ task_id: '', status: 'completed' }, 'implementer');
-    expect(result).not.toHaveProperty('reason', expect.stringContaining('control'));
-  });
-
   it.each([
     ['', 'the body is empty'],
     ['{"task_id":"1"}\n{"task_id":"2"}', 'two results: send each on its own'],

@@ -156,15 +156,6 @@ describe('reading a result', () => {
     });
   });
 
-  it('a result with a fact that may not be said in words keeps the others', () => {
-    const fact = { subject: 'a', relation: 'uses', object: 'b' };
-    const facts = [{ ...fact, relation: 'must_fix' }, fact];
-    expect(parsed({ task_id: '1', facts }, 'observer')).toMatchObject({
-      value: { result: { facts: [fact] } },
-      repairs: [{ kind: 'skipped', field: 'facts.0' }],
-    });
-  });
-
   const many = <T>(count: number, item: (at: number) => T) =>
     Array.from({ length: count }, (_, at) => item(at));
   const fields = (count: number, value: unknown) =>

@@ -41,17 +41,6 @@ describe('a field that is given under two names', () => {
       repairs: [{ kind: 'skipped', field: 'files_modified', detail: 'found changes' }],
     });
   });
-
-  it('of two texts the field itself is taken, and the other one is noted', () => {
-    expect(work({ notes: 'more', summary: 'did it' })).toMatchObject({
-      value: { result: { summary: 'did it' } },
-      repairs: [{ kind: 'skipped', field: 'summary', detail: 'found notes' }],
-    });
-    expect(work({ notes: 'more', summary: '' })).toMatchObject({
-      value: { result: { summary: 'more' } },
-      repairs: [{ kind: 'renamed', field: 'summary', detail: 'found notes' }],
-    });
-  });
 });
 
 describe('a field whose name was misspelt by a letter', () => {

@@ -58,15 +58,6 @@ describe('commands in the background', () => {
     );
   });
 
-  it('background commands go on after one that failed, which is reported', async () => {
-    const { background, carriedOut, does } = commander();
-    const broken = does(background, 'broken');
-    const next = does(background, 'next');
-    await expect(broken).rejects.toThrow('broken');
-    await next;
-    expect(carriedOut).toEqual(['broken', 'next']);
-  });
-
   it('background commands wait only for those of the same key', async () => {
     const { background, carriedOut, does } = commander();
     const crowd = Array.from({ length: 50 }, (_, index) => does(background, `rule ${index}`));

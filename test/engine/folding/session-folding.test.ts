@@ -1,20 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionReaderOptions } from '../../../src/engine/folding/session-folding.js';
-import { DEFAULT_LIMITS, emptyState, stateBytes } from '../../../src/memory/session/session-state.js';
+import { DEFAULT_LIMITS, stateBytes } from '../../../src/memory/session/session-state.js';
 import { bytesOf, DEMO, gate, spiedPorts, upTo } from '../../doubles/spied-ports.js';
 import { soon } from '../../support/soon.js';
 
 const session = (name: string) => token(name, 'session');
 
 describe('load', () => {
-  it('load gives an empty state for a session without events', async () => {
-    const { folded, replayed } = await spiedPorts().reader().load(DEMO);
-    expect(replayed).toBe(0);
-    expect(folded).toMatchObject({ key: DEMO, snapshotSequence: 0, sinceSnapshot: 0 });
-    expect(bytesOf(folded.state)).toBe(bytesOf(emptyState(DEMO)));
-  });
-
   it('load folds all events, and then reads nothing but the tail', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
@@ -102,21 +95,6 @@ describe('load, asked for by many at once', () => {
     expect(ports.log.read.mock.calls.length).toBeLessThanOrEqual(2);
     expect(ports.snapshots.load).toHaveBeenCalledTimes(1);
     for (const { folded } of loaded) expect(folded.state.dispatches.newest()).toBe(20);
-  });
-
-  it('load does not make one session wait for another', async () => {
-    const ports = spiedPorts();
-    const reader = ports.reader();
-    const { opened, open } = gate();
-    ports.log.read.mockImplementationOnce(async (...args) => {
-      await opened;
-      return ports.kept.log.read(...args);
-    });
-    await ports.append(session('other'), 1);
-    const slow = reader.load(DEMO);
-    expect((await reader.load(session('other'))).replayed).toBe(1);
-    open();
-    await slow;
   });
 
   it('load shows a caller that comes during a read what was stored before it came', async () => {
@@ -241,14 +219,6 @@ describe('a snapshot', () => {
     return { ...ports, sequence, text };
   };
 
-  it('a snapshot is where a load begins, and the tail gives the rest', async () => {
-    const { reader, sequence, log } = await withSnapshot(30, 31, 32);
-    const { folded, replayed } = await reader().load(DEMO);
-    expect(replayed).toBe(2);
-    expect(folded).toMatchObject({ snapshotSequence: sequence, sinceSnapshot: 2 });
-    expect(log.read.mock.calls).toEqual([[DEMO, { after: sequence }]]);
-  });
-
   it.each(upTo(12))(
     'a snapshot and the tail from there give the same bytes as all events: cut at %i',
     async (cut) => {
@@ -274,15 +244,6 @@ describe('a snapshot', () => {
     expect(logger.warn.mock.calls).toEqual([
       [{ session: DEMO, code: 'schema_invalid', reason: expect.any(String) }, expect.any(String)],
     ]);
-  });
-
-  it('a damaged snapshot without an older one makes the load read all events', async () => {
-    const { reader, kept, text, sequence } = await withSnapshot(5, 6);
-    for (const later of upTo(5)) {
-      await kept.snapshots.save(DEMO, { sequence: sequence + later, text: text.slice(0, -5) });
-    }
-    const { folded, replayed } = await reader().load(DEMO);
-    expect({ replayed, from: folded.snapshotSequence }).toEqual({ replayed: 6, from: 0 });
   });
 
   it('a snapshot made under other limits is ignored', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { token } from '../../../src/contracts/names.js';
 import { createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
 import { decodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { bytesOf, DEMO, gate, spiedPorts, upTo } from '../../doubles/spied-ports.js';
@@ -80,15 +79,6 @@ describe('SnapshotWriter', () => {
     }
   });
 
-  it('the snapshot writer writes for several sessions at the same time', async () => {
-    const { append, reader, writer, snapshots } = written(2);
-    const sessions = ['a', 'b', 'c'].map((name) => token(name, 'session'));
-    for (const session of sessions) await append(session, 1, 2);
-    await Promise.all(sessions.map((session) => reader.load(session)));
-    await writer.stop();
-    expect(snapshots.save.mock.calls.map(([session]) => session).sort()).toEqual(sessions);
-  });
-
   it('the snapshot writer logs a write that failed, harms no request, and writes with the next events', async () => {
     const { append, reader, writer, snapshots, logger, kept } = written(3);
     snapshots.save.mockRejectedValueOnce(new Error('unavailable'));
@@ -130,16 +120,5 @@ describe('SnapshotWriter', () => {
     expect(logger.warn).toHaveBeenCalledTimes(1);
     snapshots.save.mockRejectedValueOnce(new Error('unavailable'));
     await expect(writer.write(folded)).rejects.toThrow('unavailable');
-  });
-
-  it('the snapshot writer lets the next reader start where it wrote', async () => {
-    const { append, reader, writer, log, another } = written(10);
-    const sequence = await append(DEMO, ...upTo(10));
-    await reader.load(DEMO);
-    await writer.stop();
-    await append(DEMO, 11);
-    const { replayed, folded } = await another().load(DEMO);
-    expect({ replayed, from: folded.snapshotSequence }).toEqual({ replayed: 1, from: sequence });
-    expect(log.read).toHaveBeenLastCalledWith(DEMO, { after: sequence });
   });
 });

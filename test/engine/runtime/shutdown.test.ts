@@ -34,10 +34,6 @@ describe('Shutdown', () => {
     vi.useRealTimers();
   });
 
-  it('shutdown has nothing to do when nothing was started', async () => {
-    await expect(shutdown.release(1000)).resolves.toBeUndefined();
-  });
-
   it('shutdown stops what was started last first, one after the other', async () => {
     const { busy, finish } = work();
     add('connection');
@@ -91,15 +87,5 @@ describe('Shutdown', () => {
     await vi.advanceTimersByTimeAsync(1);
     await released;
     expect(stopped).toEqual(['connection']);
-  });
-
-  it('shutdown shares one deadline among all parts', async () => {
-    add('first', () => NEVER);
-    add('second', () => NEVER);
-    const released = expect(shutdown.release(500)).rejects.toThrow(
-      'could not be stopped properly: second, first',
-    );
-    await vi.advanceTimersByTimeAsync(502);
-    await released;
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
 import { MOST_VALUE, worthOf } from '../../../src/memory/facts/fact-types.js';
-import { fact, factsFrom, implementer, reviewer, roleResults, sayings } from '../../support/builders.js';
+import { fact, factsFrom, implementer, reviewer, roleResults } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
 /** Five facts; those of dispatches 2 and 3 are closed by 4 and 5. */
@@ -32,14 +32,6 @@ describe('compact', () => {
     expect(store.count()).toBe(left.filter((sequence) => sequence === 1 || sequence > 3).length);
   });
 
-  it('compaction goes by dispatch, not by arrival', () => {
-    const store = new InMemorySessionFactStore();
-    for (const sourceSequence of [3, 1, 2])
-      store.add([fact({ subject: `${sourceSequence}`, sourceSequence })]);
-    store.compact(1);
-    expect(held(store)).toEqual([3]);
-  });
-
   it('compaction forgets what it dropped: nothing that comes later is closed by it or closes it', () => {
     const store = fiveFacts();
     store.compact(0);
@@ -50,19 +42,6 @@ describe('compact', () => {
     store.add([fact({ subject: 'b', sourceSequence: 6 })]);
     expect(held(store)).toEqual([3, 6]);
     expect(store.count()).toBe(1);
-  });
-
-  it('compaction forgets an approval and its findings as well', () => {
-    const store = new InMemorySessionFactStore();
-    const approval = factsFrom(2, reviewer({ assessment: 'approved' }));
-    const finding = factsFrom(1, reviewer({ required_fixes: ['close it'] }));
-    store.add(approval);
-    store.compact(0);
-    store.add(finding);
-    expect(sayings(store.getValid())).toContain('task:1 must_fix close it');
-    store.compact(0);
-    store.add(approval);
-    expect(sayings(store.all())).toEqual(['task:1 reviewed_as approved']);
   });
 
   it('compaction leaves a store that behaves like a new one with the same facts', () => {
@@ -119,25 +98,6 @@ describe('compact', () => {
         expect(shuffled.all()).toEqual(left);
       }),
     );
-  });
-
-  it('compaction drops file changes, verdicts and summaries before findings, conventions and decisions', () => {
-    const store = new InMemorySessionFactStore();
-    store.add(factsFrom(1, reviewer({ task_id: '1', required_fixes: ['close the file'] })));
-    const decision = { subject: 'api', relation: 'uses', object: 'headers', tags: ['decision' as const] };
-    store.add(factsFrom(2, implementer({ task_id: '2', summary: 'made it', facts: [decision] })));
-    const files = Array.from({ length: 20 }, (_, file) => `src/${file}.ts`);
-    store.add(factsFrom(3, implementer({ task_id: '3', summary: 'made more', files_modified: files })));
-    store.compact(5);
-    expect(sayings(store.all())).toEqual([
-      'task:1 must_fix close the file',
-      'task:2 summary made it',
-      'api uses headers',
-      'task:3 completed_with completed',
-      'task:3 summary made more',
-    ]);
-    store.compact(2);
-    expect(sayings(store.all())).toEqual(['task:1 must_fix close the file', 'api uses headers']);
   });
 
   it('compaction leaves a quarter to what is new, however many findings there are', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ResultField } from '../../../src/contracts/kinds.js';
 import { EXTRACTION_RULES, type ExtractionRule } from '../../../src/memory/facts/extraction-rules.js';
 import { RuleBasedFactExtractor } from '../../../src/memory/facts/fact-extractor.js';
-import { createFactId, recordedFact, type SessionFactTag } from '../../../src/memory/facts/fact-types.js';
+import { createFactId, recordedFact } from '../../../src/memory/facts/fact-types.js';
 import { implementer, originOf, reviewer, roleResults, sayings, timeOf } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
@@ -39,13 +39,6 @@ describe('a rule that fails', () => {
     expect(reported).toEqual([
       ['broken', new Error('this rule is broken')],
       ['broken', new Error('this rule is broken')],
-    ]);
-  });
-
-  it('a rule that fails is passed over when no listener is given', () => {
-    const extractor = new RuleBasedFactExtractor({ rules: [broken, says('last', 'two')] });
-    expect(sayings(extractor.extractFromImplementer(implementer().result, originOf(1)))).toEqual([
-      '1 says two',
     ]);
   });
 
@@ -87,30 +80,9 @@ describe('a fact', () => {
     });
     expect(found).not.toHaveProperty('validTo');
   });
-
-  it('a fact is kept once, as the first rule gave it', () => {
-    const tagged = (name: string, tags: readonly SessionFactTag[]): ExtractionRule => ({
-      name,
-      extract: () => [recordedFact('1', 'says', 'x', tags) ?? []].flat(),
-    });
-    const rules = [tagged('first', ['test']), tagged('second', ['error'])];
-    const extractor = new RuleBasedFactExtractor({ rules });
-    expect(extractor.extract(implementer(), '1')).toMatchObject({
-      facts: [{ object: 'x', tags: ['test'] }],
-      omitted: 0,
-    });
-  });
 });
 
 describe('the extractor', () => {
-  it('the extractor keeps the first facts up to its limit, and counts the others', () => {
-    const extractor = new RuleBasedFactExtractor({ maxFacts: 3 });
-    const returned = implementer({ files_modified: ['a', 'b', 'c'] });
-    const { facts, omitted } = extractor.extract(returned, '1');
-    expect(facts.map((fact) => fact.relation)).toEqual(['completed_with', 'summary', 'modified_by']);
-    expect(omitted).toBe(2);
-  });
-
   it('the extractor keeps as many facts as fit an event, however long their characters are', () => {
     const issues = Array.from({ length: 200 }, (_, n) => ({
       severity: 'minor' as const,

@@ -43,19 +43,6 @@ describe('what has to do with a task', () => {
       expect(shown(store, { text })).toEqual(['task:1 must_fix escape names in the parser']);
   });
 
-  it('nothing is chosen of what shares no word, and one common word is not enough', () => {
-    const store = storeOf(...OTHERS);
-    expect(rankFacts(store, asked({ text: 'mend the payment webhook' }))).toEqual({
-      chosen: [],
-      cut: [],
-      rest: [],
-      considered: [],
-      total: 0,
-    });
-    expect(shown(store, { text: 'screen reader support' })).toEqual([]);
-    expect(shown(store, { text: 'screen 7' })).toEqual(['task:other-7 summary polish screen 7']);
-  });
-
   it('of the rest what fits a little comes first, then the newest', () => {
     const store = storeOf(
       factsFrom(1, said('near', 'polish the screen of the ledger')),
@@ -73,19 +60,6 @@ describe('what has to do with a task', () => {
     expect(rest.map((each) => each.fact.sourceTaskId)).toEqual(['near', 'other-59', 'other-58']);
   });
 
-  it('without maxFacts all that fits is chosen, the ten that a limit of ten gives first', () => {
-    const store = storeOf(
-      ...Array.from({ length: 25 }, (_, n) =>
-        factsFrom(n + 1, said(`a-${n}`, `import ledger rows, case ${n}`)),
-      ),
-      ...OTHERS,
-    );
-    const about = { text: 'import of ledger rows' };
-    const all = shown(store, { ...about, maxFacts: undefined });
-    expect(all).toHaveLength(25);
-    expect(shown(store, about)).toEqual(all.slice(0, 10));
-  });
-
   it('what is left goes to the newest facts where they are asked for, in words first', () => {
     const store = storeOf(
       factsFrom(1, said('1', 'check bounds', 'src/a.ts')),
@@ -96,14 +70,6 @@ describe('what has to do with a task', () => {
       'task:2 summary paint',
       'task:2 completed_with completed',
     ]);
-  });
-
-  it('findings on a file that the task will likely touch are chosen without a common word', () => {
-    const issue = { severity: 'minor' as const, file: 'src/a.ts', message: 'leaks' };
-    const store = storeOf(factsFrom(1, reviewer({ issues: [issue] })), ...OTHERS);
-    const { considered } = rankFacts(store, asked({ text: 'go on', files: ['src/b.ts', 'src/a.ts'] }));
-    expect(considered).toMatchObject([{ because: 'file', group: 'findings', matched: [] }]);
-    expect(shown(store, { text: 'go on', files: ['src/b.ts'] })).toEqual([]);
   });
 
   it('a finding is chosen for a file that its task changed, and one that names the file in its words', () => {
@@ -298,13 +264,6 @@ describe('the places of an answer', () => {
     );
     expect(chosen.filter(({ group }) => group === 'findings').length).toBeGreaterThanOrEqual(3);
     expect(chosen).toHaveLength(10);
-  });
-
-  it('places that nothing is held for go to others', () => {
-    const close = Array.from({ length: 12 }, (_, n) =>
-      factsFrom(n + 1, said(`a-${n}`, `import rows, case ${n}`)),
-    );
-    expect(rankFacts(storeOf(...close), asked({ text: 'import of rows' })).chosen).toHaveLength(10);
   });
 
   it('one task does not take all places while others have something to say', () => {

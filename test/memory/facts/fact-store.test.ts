@@ -29,14 +29,6 @@ describe('between dispatches', () => {
   const second = fact({ sourceSequence: 2, object: 'task:2' });
   const third = fact({ sourceSequence: 3, object: 'task:3' });
 
-  it('between dispatches the newest fact of a subject and relation wins, at its own time', () => {
-    const store = storeOf([first], [second]);
-    expect(store.getValid()).toEqual([second]);
-    expect(store.all()).toEqual([{ ...first, validTo: timeOf(2), closedBy: 2 }, second]);
-    expect(store.count()).toBe(1);
-    expect(store.size()).toBe(2);
-  });
-
   it.each([
     [[first, second, third]],
     [[third, second, first]],
@@ -50,11 +42,6 @@ describe('between dispatches', () => {
       { ...second, validTo: timeOf(3), closedBy: 3 },
       third,
     ]);
-  });
-
-  it('the same words said again count as the newer fact', () => {
-    const again = fact({ sourceSequence: 4 });
-    expect(storeOf([first], [again]).getValid()).toEqual([again]);
   });
 
   it.each([
@@ -71,19 +58,6 @@ describe('between dispatches', () => {
   });
 });
 
-describe('within one dispatch', () => {
-  it('failures of one test run stay side by side until the next run', () => {
-    const failed = implementer({ tests: [{ command: 't', passed: false, failures: ['a', 'b'] }] });
-    const passed = implementer({ task_id: '2', tests: [{ command: 't', passed: true }] });
-    const store = storeOf(factsFrom(1, failed));
-    expect(valid(store).filter((saying) => saying.startsWith('test:'))).toHaveLength(2);
-    store.add(factsFrom(2, passed));
-    expect(valid(store).filter((saying) => saying.startsWith('test:'))).toEqual([
-      'test:t test_result passed in task:2',
-    ]);
-  });
-});
-
 describe('a blocker', () => {
   const stuck = factsFrom(
     1,
@@ -92,15 +66,6 @@ describe('a blocker', () => {
   const open = (...dispatches: readonly (readonly SessionFact[])[]) =>
     valid(storeOf(...dispatches)).filter((saying) => saying.includes('blocked_by'));
   const both = ['task:1 blocked_by need a key from ops', 'task:1 blocked_by no host'];
-
-  it.each([
-    ['a result of the same work', implementer()],
-    ['an approval', reviewer({ assessment: 'approved' })],
-  ])('a blocker stands until %s, whatever arrives first', (_what, returned) => {
-    expect(open(stuck)).toEqual(both);
-    const later = factsFrom(2, returned);
-    expect([open(stuck, later), open(later, stuck)]).toEqual([[], []]);
-  });
 
   it.each([
     [
@@ -117,12 +82,6 @@ describe('a blocker', () => {
       [...both, ...more],
     ]);
   });
-
-  it('a blocker is replaced by those of the next result of the work', () => {
-    const still = factsFrom(2, implementer({ status: 'blocked', blockers: ['no host'] }));
-    for (const store of [open(stuck, still), open(still, stuck)])
-      expect(store).toEqual(['task:1 blocked_by no host']);
-  });
 });
 
 describe('what observers say of their task', () => {
@@ -132,17 +91,6 @@ describe('what observers say of their task', () => {
   const first = turn(1, 'made it private', {
     follow_up_actions: ['publish it'],
     facts: [decided('node:test'), { subject: 'task:1', relation: 'asks', object: 'a semicolon?' }],
-  });
-
-  it('what observers say of their task adds up, and what one left open is closed by the next', () => {
-    const second = turn(2, 'published it', { facts: [decided('one port')] });
-    for (const store of [storeOf(first, second), storeOf(second, first)])
-      expect(valid(store)).toEqual([
-        'task:1 observed made it private',
-        'task:1 decided node:test',
-        'task:1 observed published it',
-        'task:1 decided one port',
-      ]);
   });
 
   it('what an observer left open is closed by a result of the work as well, and by no review but an approval', () => {
@@ -158,27 +106,8 @@ describe('what observers say of their task', () => {
 });
 
 describe('a result from before the session', () => {
-  const asked = factsFrom(1, reviewer({ required_fixes: ['close it'] }));
-  const done = factsFrom(2, implementer({ summary: 'closed it' }));
   const past = (sequence: number, returned: ReturnType<typeof reviewer> | ReturnType<typeof implementer>) =>
     factsFrom(sequence, { ...returned, result: { ...returned.result, history: true } } as RoleResult);
-
-  it('a result from before the session adds facts, and closes nothing of the session', () => {
-    const imported = [
-      past(3, reviewer({ assessment: 'approved' })),
-      past(4, implementer({ summary: 'began it' })),
-    ];
-    for (const store of [storeOf(asked, done, ...imported), storeOf(...imported, asked, done)]) {
-      expect(valid(store)).toEqual(
-        expect.arrayContaining([
-          'task:1 must_fix close it',
-          'task:1 summary closed it',
-          'task:1 summary began it',
-        ]),
-      );
-      expect(closedFrom(store, 1)).toEqual([]);
-    }
-  });
 
   it('a result from before the session is closed by what comes later', () => {
     const store = storeOf(
@@ -255,28 +184,6 @@ describe('an approval', () => {
       ]);
     }
   });
-
-  it.each([
-    ['an approval without any', approval],
-    ['a review that asks for changes', reviewer()],
-  ])('a suggestion is closed by %s, whatever arrives first', (_what, returned) => {
-    const suggested = factsFrom(1, reviewer({ assessment: 'approved', required_fixes: ['x'] }));
-    const work = factsFrom(2, implementer());
-    const other = factsFrom(3, reviewer({ task_id: '2', assessment: 'approved', required_fixes: ['y'] }));
-    const next = factsFrom(4, returned);
-    const open = (...dispatches: readonly (readonly SessionFact[])[]) =>
-      valid(storeOf(...dispatches)).filter((saying) => saying.includes('suggested'));
-    expect(open(suggested, work, other)).toEqual(['task:1 suggested x', 'task:2 suggested y']);
-    expect(open(suggested, work, other, next)).toEqual(['task:2 suggested y']);
-    expect(open(next, other, work, suggested)).toEqual(['task:2 suggested y']);
-  });
-
-  it('the first of two approvals closes the findings, in either order', () => {
-    const again = factsFrom(4, approval);
-    for (const store of [storeOf(of1, approved, again), storeOf(again, of1, approved)]) {
-      expect(closedFrom(store, 1).map((held) => held.closedBy)).toEqual([3, 3, 3]);
-    }
-  });
 });
 
 describe('findings', () => {
@@ -341,24 +248,6 @@ describe('invalidate', () => {
     store.add([newer]);
     expect(store.all().map((held) => held.closedBy)).toEqual([7, undefined, undefined]);
     expect(store.count()).toBe(2);
-  });
-});
-
-describe('asking', () => {
-  it('asking by tags gives the valid facts that carry one of them', () => {
-    const store = storeOf(
-      [
-        fact({ sourceSequence: 1, tags: ['test', 'error'] }),
-        fact({ sourceSequence: 1, subject: 'b', tags: ['decision'] }),
-      ],
-      [fact({ sourceSequence: 2, tags: ['dependency'] })],
-    );
-    expect(store.getValidByTags(['error'])).toEqual([]);
-    expect(store.getValidByTags([])).toEqual([]);
-    expect(sayings(store.getValidByTags(['decision', 'dependency', 'test']))).toEqual([
-      'b modified_by task:1',
-      'src/a.ts modified_by task:1',
-    ]);
   });
 });
 

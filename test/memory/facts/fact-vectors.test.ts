@@ -41,17 +41,6 @@ describe('a vector in 8 bits', () => {
     );
   });
 
-  it('vectors of another model, of another length and of unknown facts are ignored', () => {
-    const task = quantized('m', Float32Array.of(1, 0));
-    const known: FactVectors = new Map([
-      ['same', quantized('m', Float32Array.of(1, 0))],
-      ['other model', quantized('n', Float32Array.of(1, 0))],
-      ['longer', quantized('m', Float32Array.of(1, 0, 0))],
-    ]);
-    const close = closeness(task, known);
-    expect(['same', 'other model', 'longer', 'unknown'].map(close)).toEqual([expect.closeTo(1, 2), 0, 0, 0]);
-  });
-
   it('a session keeps its newest vectors, fewer if they are long', () => {
     const known: FactVectors = new Map();
     const values = Buffer.alloc(2560).toString('base64');

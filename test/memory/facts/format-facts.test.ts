@@ -39,13 +39,6 @@ describe('a line', () => {
     expect(line(room + 1)).toHaveLength(120);
   });
 
-  it('a fact line clips even a task id, and closes the bracket behind it', () => {
-    const line = factLine(fact({ subject: 's'.repeat(150), sourceTaskId: 'T'.repeat(128) }));
-    expect(line).toHaveLength(120);
-    expect(line.endsWith(` [task:${'T'.repeat(57)}...]`)).toBe(true);
-    expect(line.startsWith('- sss')).toBe(true);
-  });
-
   it.each([
     [
       'a new line with a header',

@@ -3,7 +3,7 @@ import { checkedRequest } from '../../../src/contracts/checked.js';
 import type { FoundFact } from '../../../src/contracts/replies/fact-reply.js';
 import { TOOLS, type ToolInput } from '../../../src/contracts/tool-requests.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
-import { createFactId, type SessionFact } from '../../../src/memory/facts/fact-types.js';
+import type { SessionFact } from '../../../src/memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts } from '../../../src/memory/facts/found-facts.js';
 import { factsFrom, implementer, reviewer, roleResults, timeOf } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
@@ -48,12 +48,6 @@ describe('finding facts', () => {
     const closed = [{ task: '1', role: 'reviewer', dispatch: 6, closed_by: 9, closed_at: timeOf(9) }];
     expect(find({ text: 'empty list', is: 'all' }).facts).toMatchObject(closed);
     expect(find({ text: 'empty list', is: 'closed' }).facts).toMatchObject(closed);
-  });
-
-  it('a fact is found by its id, or by four characters of its beginning', () => {
-    const [fact] = find({ text: 'parser done' }).facts;
-    for (const text of [fact?.id, fact?.id.slice(0, 4), fact?.id.toUpperCase()])
-      expect(find({ text: text ?? '' }).facts).toEqual([fact]);
   });
 
   it('valid facts come before closed ones, the newest first, and the limit is counted', () => {
@@ -122,21 +116,5 @@ describe('one fact', () => {
     for (const given of [id, id.slice(0, 4), id.toUpperCase()])
       expect(factOfId(STORE.all(), given)).toEqual({ fact: finding });
     expect(factOfId(STORE.all(), id.slice(0, 3))).toEqual({ candidates: [] });
-  });
-
-  it('an id that could be several names them', () => {
-    const byStart = new Map<string, SessionFact>();
-    for (let count = 0; ; count += 1) {
-      const object = `Return ${count} lists`;
-      const fact = { ...finding, object, id: createFactId(finding.subject, finding.relation, object) };
-      const start = fact.id.slice(0, 4);
-      const other = byStart.get(start);
-      byStart.set(start, fact);
-      if (other === undefined) continue;
-      const same = [other, fact];
-      expect(factOfId(same, start)).toEqual({ candidates: same.map(({ id }) => id) });
-      expect(factOfId(same, fact.id)).toEqual({ fact });
-      return;
-    }
   });
 });

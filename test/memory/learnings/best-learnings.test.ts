@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BestLearnings, follow, mostRecent } from '../../../src/memory/learnings/best-learnings.js';
+import { BestLearnings, follow } from '../../../src/memory/learnings/best-learnings.js';
 import type { Learning } from '../../../src/memory/learnings/learnings-state.js';
-import { learningOf, mapOf, someHistory } from '../../support/learning-maps.js';
+import { learningOf, someHistory } from '../../support/learning-maps.js';
 import * as fc from '../../support/properties.js';
 
 describe('the best learnings', () => {
@@ -22,16 +22,6 @@ describe('the best learnings', () => {
   });
 });
 
-describe('the most recent learnings', () => {
-  it('the most recent learnings come newest first, with score 0', () => {
-    const ranked = mostRecent(mapOf(learningOf(2), learningOf(9), learningOf(5)), 2);
-    expect(ranked).toEqual([
-      { learning: learningOf(9), score: 0 },
-      { learning: learningOf(5), score: 0 },
-    ]);
-  });
-});
-
 describe('following the learnings', () => {
   it('following the learnings reports exactly what came and went', () => {
     fc.assert(
@@ -49,19 +39,5 @@ describe('following the learnings', () => {
         }
       }),
     );
-  });
-
-  it('following the learnings touches nothing that has not changed', () => {
-    const learnings = mapOf(learningOf(1), learningOf(2));
-    const known = new Map(learnings);
-    const touched: string[] = [];
-    const changes = {
-      added: (learning: Learning) => touched.push(`added ${learning.content}`),
-      removed: (learning: Learning) => touched.push(`removed ${learning.content}`),
-    };
-    follow(known, learnings, changes);
-    expect(touched).toEqual([]);
-    follow(known, mapOf(...learnings.values(), learningOf(3, 'three')), changes);
-    expect(touched).toEqual(['added three']);
   });
 });

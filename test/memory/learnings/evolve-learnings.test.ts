@@ -75,26 +75,11 @@ describe('a proposal', () => {
     expect(state.entries.get(id)?.learning).toBe(state.active.get(id));
   });
 
-  it('a proposal keeps its first decision', () => {
-    const one = folded(proposed(TEXT), rejected, accepted(TEXT));
-    expect(one.entries).toEqual(folded(proposed(TEXT), rejected).entries);
-    expect(one.active.size).toBe(0);
-    const other = folded(proposed(TEXT), accepted(TEXT), rejected);
-    expect(other.entries).toEqual(folded(proposed(TEXT), accepted(TEXT)).entries);
-    expect(other.active.size).toBe(1);
-  });
-
   it('a proposal is changed by an edit while it waits, and no more once it is rejected', () => {
     const state = folded(proposed(TEXT), edited);
     expect(state.entries.get(id)?.proposal).toMatchObject({ id, content: 'Name it', tags: ['x'] });
     const decided = folded(proposed(TEXT), rejected, edited);
     expect(decided.entries.get(id)?.proposal).toMatchObject({ content: TEXT, tags: [] });
-  });
-
-  it('a proposal that does not exist cannot be decided on', () => {
-    const state = folded(accepted(TEXT), rejected, edited, superseded, retracted);
-    expect(state.entries.size + state.active.size).toBe(0);
-    expect(state.sequence).toBe(5);
   });
 
   it.each([
@@ -127,15 +112,6 @@ describe('a proposal', () => {
   it('a proposal stands last of those that wait when it is opened again; the newest is shown first', () => {
     const state = folded(proposed(TEXT), proposed(OTHER), rejected, proposed(TEXT));
     expect(viewOf(state).pending.map(({ content }) => content)).toEqual([TEXT, OTHER]);
-  });
-});
-
-describe('a learning', () => {
-  const given = [proposed(TEXT, { tags: ['api'] }), accepted(TEXT)];
-
-  it('a learning is taken away once: what comes later changes nothing', () => {
-    const state = folded(...given, retracted, superseded, edited);
-    expect(state.entries).toEqual(folded(...given, retracted).entries);
   });
 });
 
@@ -209,13 +185,6 @@ describe('an event that comes twice', () => {
       bytesOf(foldedFrom(events)),
     );
   });
-
-  it('a repeated event does not set the time back', () => {
-    const late = { sequence: 99, event: events[0]?.event ?? expect.fail() };
-    const state = foldedFrom([...events, late]);
-    expect(state.lastEventAt).toBe(events.at(-1)?.event.at);
-    expect(state.sequence).toBe(99);
-  });
 });
 
 describe('evidence', () => {
@@ -227,14 +196,6 @@ describe('evidence', () => {
       at(4, 'b'),
       at(9, 'a'),
     ]);
-  });
-
-  it('evidence keeps tasks of the same name in two sessions apart', () => {
-    const [one, two] = [at(3, '1'), { ...at(4, '1'), session: 't' }];
-    expect(withEvidence([one], [two])).toEqual([one, two]);
-    expect(
-      withEvidence([{ session: 'a', dispatch: 1, task: 'b' }], [{ session: 'ab', dispatch: 2, task: '' }]),
-    ).toHaveLength(2);
   });
 
   it('evidence is bounded to the newest twenty', () => {

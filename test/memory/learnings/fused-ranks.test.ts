@@ -32,24 +32,4 @@ describe('fused ranks', () => {
       }),
     );
   });
-
-  it('fused ranks keep the order of one way where the other found nothing', () => {
-    fc.assert(
-      fc.property(someList, (one) => {
-        const order = one.map(({ learning }) => learning);
-        expect(fused(one, [], 100).map(({ learning }) => learning)).toEqual(order);
-        expect(fused([], one, 100).map(({ learning }) => learning)).toEqual(order);
-      }),
-    );
-  });
-
-  it('fused ranks have the first of each way among the first three', () => {
-    fc.assert(
-      fc.property(someList, someList, (byWords, byMeaning) => {
-        const shown = fused(byWords, byMeaning, 3).map(({ learning }) => learning);
-        for (const [first] of [byWords, byMeaning])
-          if (first !== undefined) expect(shown).toContain(first.learning);
-      }),
-    );
-  });
 });

@@ -95,11 +95,6 @@ describe('notes', () => {
   ])('notes that the project has already, %s, are not proposed again', (_what, given) => {
     expect(noteProposals(folded(...given), 's2', [note('Name it')])).toEqual([]);
   });
-
-  it('notes are cut to the length of a learning', () => {
-    const [one] = noteProposals(folded(), 's1', [note('x'.repeat(10_000))]);
-    expect(one?.data.content).toHaveLength(200);
-  });
 });
 
 describe('the demands of a review', () => {
@@ -116,26 +111,6 @@ describe('the demands of a review', () => {
       ['issue', 'The case 3 is missing'],
       ['convention', 'Always close the file'],
     ]);
-  });
-
-  it('a review that demands nothing has no demands', () => {
-    expect(review({ assessment: 'approved', strengths: ['Always short'] })).toEqual([]);
-    expect(fix('\u200b', '\n')).toEqual([]);
-  });
-
-  it('the demands of a review are each there once, whatever place they name', () => {
-    expect(fix('Name the field in src/a.ts', 'Name the field in src/b.ts:4')).toHaveLength(1);
-    expect(
-      review({ required_fixes: ['Name it'], issues: [{ severity: 'minor', message: 'name it.' }] }),
-    ).toMatchObject([{ kind: 'fix' }]);
-  });
-
-  it('a demand of a review differs from its opposite', () => {
-    expect(fix('Mock the server', 'Never mock the server', "Don't mock the server")).toHaveLength(3);
-  });
-
-  it('a review has at most fifty demands', () => {
-    expect(fix(...Array.from({ length: 80 }, (_, n) => `Demand ${'x'.repeat(n + 1)}`))).toHaveLength(50);
   });
 });
 
@@ -167,16 +142,6 @@ describe('a demand that comes again', () => {
       });
     },
   );
-
-  it('a demand that comes again within one task is not proposed, however often', () => {
-    expect(due(observed(3, said(1)), observed(5, said(2)), observed(9, said(3)))).toEqual([]);
-  });
-
-  it('a demand is not proposed as long as it is under the threshold', () => {
-    const state = folded(observed(3, said(1)), observed(5, said(2), { task: '2' }));
-    expect(dueProposals(state, [id], 3)).toEqual([]);
-    expect(dueProposals(state, ['0123456789ab'], 1)).toEqual([]);
-  });
 
   it.each([
     ['issue', 'recurring_issue', 'The field is missing'],
@@ -240,12 +205,6 @@ describe('while many proposals of rules wait', () => {
     expect(rulesPaused(state)).toBe(more === 0);
   });
 
-  it('proposals made by people do not count against the room for rules', () => {
-    const state = folded(...waiting(MAX_WAITING, 'manual'), ...recurring);
-    expect(noteProposals(state, 's1', notes)).toHaveLength(3);
-    expect(dueProposals(state, ids, 2)).toHaveLength(3);
-  });
-
   it('a decision makes room for rules, and what was demanded meanwhile has kept its evidence', () => {
     const rejected = { type: 'rejected', data: { proposal: idOf('Wait for note 0'), by: 'ann' } } as const;
     const state = folded(...waiting(MAX_WAITING), ...recurring, rejected);
@@ -278,14 +237,6 @@ describe('while many proposals of one session wait', () => {
     expect(source('crowd', 'crowd')).toEqual([]);
     expect(source('crowd', 'fair')).toEqual([{ session: 'fair', dispatch: 2 }]);
     expect(source('fair', 'crowd')).toEqual([{ session: 'fair', dispatch: 1 }]);
-  });
-
-  it('a decision makes room for a proposal of the same session', () => {
-    const [first = expect.fail()] = crowd;
-    const rejected = { type: 'rejected', data: { proposal: first.data.proposal, by: 'ann' } } as const;
-    const state = folded(...crowd, rejected);
-    expect(sessionsPaused(state)).toEqual([]);
-    expect(noteProposals(state, 'crowd', many)).toHaveLength(1);
   });
 });
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   demandId,
   learningId,
-  learningTags,
   learningText,
   likeness,
   sameText,
@@ -52,10 +51,6 @@ describe('the text of a learning', () => {
         expect(lengthOf(text)).toBeLessThanOrEqual(200);
       }),
     );
-  });
-
-  it('the tags of a learning are cleaned like its text: one line each, none twice, none empty', () => {
-    expect(learningTags(['api', 'a\npi', 'api', '\u200b', 'api\u200b'])).toEqual(['api', 'a pi']);
   });
 });
 

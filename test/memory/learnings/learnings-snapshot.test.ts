@@ -113,27 +113,12 @@ describe('the text of a snapshot', () => {
     expect(text).not.toMatch(/[\n\r]/);
   });
 
-  it('an empty project has such a snapshot text too', () => {
-    expect(restored(encodeLearnings(emptyLearnings(PROJECT), NOW))).toEqual(emptyLearnings(PROJECT));
-  });
-
   it('the text of a snapshot says nothing twice: a learning that says what was proposed is not written again', () => {
     expect(text.split('Name it')).toHaveLength(2);
   });
 
   it('the text of a snapshot is refused for any other project', () => {
     expect(decodeLearnings('elsewhere', text)).toMatchObject({ ok: false });
-  });
-
-  it('the text of a snapshot does not change with a state that moves on', () => {
-    const state = folded(...EVENTS);
-    const copy = restored(encodeLearnings(state, NOW));
-    const [stored = expect.fail()] = storedEvents([
-      { type: 'retracted', data: { learning: idOf('Name it'), by: 'bob' } },
-    ]);
-    evolveLearnings(state, { ...stored, sequence: 4 });
-    expect(encodeLearnings(copy, NOW)).toBe(text);
-    expect(encodeLearnings(state, NOW)).not.toBe(text);
   });
 });
 

@@ -34,26 +34,6 @@ describe('the lexical index', () => {
     expect(both?.score).toBeGreaterThan(once?.score ?? 1);
   });
 
-  it('the lexical index prefers the shorter of two that share the same word', () => {
-    const learnings = mapOf(
-      learningOf(1, 'retry slowly'),
-      learningOf(2, 'retry of a stream when the name changes'),
-    );
-    expect(idsOf(found(learnings, 'retry'))).toEqual([1, 2]);
-  });
-
-  it('the lexical index brings equal scores newest first, then by id', () => {
-    const same = { ...learningOf(4, 'use retry'), confirmedAt: learningOf(2).confirmedAt };
-    const learnings = mapOf(
-      learningOf(1, 'use retry'),
-      same,
-      learningOf(2, 'use retry'),
-      learningOf(3, 'use retry'),
-    );
-    expect(idsOf(found(learnings, 'retry'))).toEqual([3, 2, 4, 1]);
-    expect(idsOf(found(learnings, 'retry', 2))).toEqual([3, 2]);
-  });
-
   it.each(['', '   ', 'the of and', 'nothing of it'])('the lexical index finds nothing for %j', (query) => {
     expect(found(mapOf(learningOf(1, 'retry the stream')), query)).toEqual([]);
     expect(found(mapOf(), query)).toEqual([]);
@@ -78,13 +58,6 @@ describe('the lexical index', () => {
     );
     expect(found(learnings, 'Add 2 buttons that each page can use, and fix the menu')).toEqual([]);
     expect(idsOf(found(learnings, 'streams that all use'))).toEqual([1, 3]);
-  });
-
-  it('the lexical index gives a lower score when the query asks for more than the learning says', () => {
-    const learnings = mapOf(learningOf(1, 'retry the stream'), learningOf(2, 'commit early'));
-    const score = (query: string) => found(learnings, query)[0]?.score ?? 0;
-    expect(score('retry')).toBeGreaterThan(score('retry zeppelin'));
-    expect(score('retry stream')).toBe(score('stream retry'));
   });
 
   it('the lexical index gives scores over 0 and up to 1, best first, and no more than asked for', () => {

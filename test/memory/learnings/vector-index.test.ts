@@ -20,12 +20,6 @@ const numbersOf = (ranked: ReturnType<VectorIndex['search']>) =>
   ranked.map(({ learning }) => Number.parseInt(learning.id, 16));
 
 describe('the vector index', () => {
-  it('the vector index leaves out what is not close enough, and what points the other way', () => {
-    const index = indexOf(at(1, 0), at(1, 1), at(-1, 0));
-    expect(numbersOf(index.search(at(1, 0), { maxResults: 5, minSimilarity: 0.8 }))).toEqual([1]);
-    expect(numbersOf(index.search(at(1, 0), ALL))).toEqual([1, 2]);
-  });
-
   it.each([
     ['of another model', stored(at(1, 0), 'text', 'another')],
     ['of another text', stored(at(1, 0), 'another text')],
@@ -38,24 +32,6 @@ describe('the vector index', () => {
     const index = indexOf(at(1, 0), at(1, 0));
     index.put(learningId(1), vector);
     expect(numbersOf(index.search(at(1, 0), ALL))).toEqual([2]);
-  });
-
-  it('the vector index finds a vector that came before its learning', () => {
-    const index = new VectorIndex('m');
-    index.put(learningId(1), stored(at(1, 0), 'text'));
-    expect(index.usable).toBe(false);
-    index.sync(mapOf(learningOf(1, 'text')));
-    expect(index.usable).toBe(true);
-    expect(numbersOf(index.search(at(1, 0), ALL))).toEqual([1]);
-  });
-
-  it('the vector index does not find an edited learning until its new vector is there', () => {
-    const index = indexOf(at(1, 0));
-    const edited = learningOf(1, 'other text');
-    index.sync(mapOf(edited));
-    expect(index.search(at(1, 0), ALL)).toEqual([]);
-    index.put(learningId(1), stored(at(0, 1), 'other text'));
-    expect(index.search(at(0, 1), ALL)).toEqual([{ learning: edited, score: 1 }]);
   });
 
   it('the vector index keeps the vectors of a model that was exchanged under its name apart', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  NO_SCANNER,
   redactJson,
   redactLine,
   redactText,
@@ -102,17 +101,6 @@ describe('redactJson', () => {
     expect(redactJson({ ...names }, simple)).toEqual({ value: names, found: {} });
   });
 
-  it('redactJson reaches what is named like the prototype, and changes no prototype', () => {
-    const { value } = redactJson(
-      JSON.parse('{"__proto__":"key-1","constructor":{"prototype":"key-2"}}'),
-      simple,
-    );
-    expect(JSON.stringify(value)).toBe(
-      '{"__proto__":"<redacted:key>","constructor":{"prototype":"<redacted:key>"}}',
-    );
-    expect(Object.keys(Object.prototype)).toEqual([]);
-  });
-
   it('redactJson goes as deep as a body may be nested', () => {
     const deep = `${'['.repeat(100_000)}"key-1"${']'.repeat(100_000)}`;
     expect(redactJson(JSON.parse(deep), simple).found).toEqual({ key: 1 });
@@ -130,11 +118,6 @@ describe('redactJson', () => {
       }),
     );
   });
-
-  it('redactJson does nothing without a scanner', () => {
-    const value = { a: 'key-1' };
-    expect(redactJson(value, NO_SCANNER)).toEqual({ value: { a: 'key-1' }, found: {} });
-  });
 });
 
 describe('redactLine', () => {
@@ -143,10 +126,5 @@ describe('redactLine', () => {
     expect(redactLine(line, simple)).toBe(
       '{"level":30,"session":"<redacted:key>","err":{"message":"got \\"<redacted:key>\\""}}\n',
     );
-  });
-
-  it('redactLine gives a line without secrets back as it is', () => {
-    const line = '{"level":30,  "msg":"fine"}\n';
-    expect(redactLine(line, simple)).toBe(line);
   });
 });

@@ -36,21 +36,6 @@ describe('likely files', () => {
     expect(paths('what does package json say')[0]).toBe('package.json');
   });
 
-  it('no more files come than asked for, and none that the memory does not know', () => {
-    const text = 'router cookie middleware src/none.ts';
-    const all = paths(text, { maxFiles: 50, open: ['src/none.ts'] });
-    expect(all).not.toContain('src/none.ts');
-    expect(paths(text, { maxFiles: 2 })).toEqual(all.slice(0, 2));
-    expect(paths('router', { maxFiles: 0 })).toEqual([]);
-    expect(recall(new PastResults(), { text: 'router', maxFiles: 10 }).files).toEqual([]);
-  });
-
-  it('a file is likely only with evidence: being new is none', () => {
-    const found = recall(PAST, { text: 'write a middleware', maxFiles: 10 });
-    expect(found.files.map(({ path }) => path)).toEqual(['docs/middleware.md']);
-    expect(recall(PAST, { text: 'something else', maxFiles: 10 }).files).toEqual([]);
-  });
-
   it('a likely file says what speaks for it', () => {
     const why = (text: string) =>
       recall(PAST, { text, maxFiles: 10 }).files.map((file) => [file.path, file.why]);
@@ -63,12 +48,6 @@ describe('likely files', () => {
     const within = paths('improve it', { folder: 'src/router/' });
     expect(within.slice(0, 2).sort()).toEqual(['src/router/match.ts', 'src/router/tree.ts']);
     expect(paths('fix empty cookies', { folder: 'docs' })[0]).toBe('src/http/cookie.ts');
-  });
-
-  it('files that say the same come in the order of their paths', () => {
-    const past = pastOf(['1', 'one thing', 'b.ts', 'a.ts', 'c.ts']);
-    const found = recall(past, { text: 'one thing', maxFiles: 2 }).files;
-    expect(found.map(({ path }) => path)).toEqual(['a.ts', 'b.ts']);
   });
 
   it('similar results come best first, the newest of equal ones, at most twenty', () => {

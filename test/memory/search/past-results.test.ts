@@ -76,21 +76,6 @@ describe('the memory of past results', () => {
     );
   });
 
-  it('a result without files is not remembered', () => {
-    expect(bytes(taught([{ sequence: 1, task: '1', tokens: ['router'], files: [] }]))).toBe(
-      bytes(new PastResults()),
-    );
-  });
-
-  it('a dispatch that comes late is remembered like any other', () => {
-    const late = taught([
-      { sequence: 9, task: '1', tokens: ['router'], files: ['a.ts'] },
-      { sequence: 2, task: '2', tokens: ['cookie'], files: ['b.ts'] },
-    ]);
-    expect(restored(late).rows.map(({ sequence }) => sequence)).toEqual([9, 2]);
-    expect(bytes(restored(late))).toBe(bytes(late));
-  });
-
   it('numbers that end too early are refused', () => {
     const json = taught([{ sequence: 9, task: '1', tokens: ['router'], files: ['a.ts'] }]).toJSON();
     const cut = Buffer.from(json.numbers, 'base64').subarray(0, -1).toString('base64');

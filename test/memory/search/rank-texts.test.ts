@@ -19,9 +19,4 @@ describe('texts that are ranked by a query', () => {
     expect(found('')).toEqual([]);
     expect(rankTexts('errors', [], String, 10)).toEqual([]);
   });
-
-  it('texts that fit as well stay in the order in which they came', () => {
-    const twins = [1, 2, 3].map((id) => ({ id, text: 'Parse errors' }));
-    expect(rankTexts('errors', twins, ({ text }) => text, 2).map(({ id }) => id)).toEqual([1, 2]);
-  });
 });

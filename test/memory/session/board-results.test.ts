@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../../src/contracts/results.js';
 import type { FactRecorded, SessionEvent } from '../../../src/contracts/session-events.js';
-import { runStatus } from '../../../src/memory/session/run-status.js';
 import { seenState } from '../../../src/memory/session/session-state.js';
 import { addBoardResult } from '../../../src/memory/session/task-board.js';
 import { recorded, reviewer } from '../../support/builders.js';
@@ -55,24 +54,6 @@ describe('a result of a board task', () => {
     expect(seen(played, 'TAS-2')).toMatchObject({ status: 'remaining' });
   });
 
-  it('a result of a board task is one for commands, replies and status alike', () => {
-    const played = moved(completed(), APPROVED);
-    expect(played.when('task-list', { status: 'completed' })).toMatchObject({
-      reply: { tasks: [{ id: 'TAS-1' }] },
-    });
-    expect(played.when('task-list', {})).toMatchObject({
-      reply: { tasks: [{ status: 'completed', result: { dispatch: 2, outcome: 'reviewer_approved' } }, {}] },
-    });
-    played.after('task-depends', { id: '2', dependsOn: '1' });
-    expect(played.when('task-next', {})).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
-    expect(runStatus(played.state)).toMatchObject({
-      session: { board: { completed: 1, ready: 1 } },
-      tasks: [{ task: 'TAS-1', board: 'completed', last_outcome: 'reviewer_approved' }],
-    });
-    played.after('task-status', { id: '2', status: 'completed' });
-    expect(played.when('session-complete', {})).toHaveProperty('event');
-  });
-
   it('a result of a board task gives way to a command that came later, and counts again once there is a newer one', () => {
     const played = moved(completed(), APPROVED);
     played.wait(20).after('task-status', { id: '1', status: 'remaining' });
@@ -80,20 +61,6 @@ describe('a result of a board task', () => {
     expect(seen(played)).not.toHaveProperty('result');
     played.foldWhole(published(3, 60, APPROVED));
     expect(seen(played)).toMatchObject({ status: 'completed' });
-  });
-
-  it('a result of a board task that was published before a command changes nothing when it arrives after it', () => {
-    const played = withTasks('a')
-      .wait(20)
-      .after('task-status', { id: '1', status: 'blocked', reason: 'wait' });
-    played.foldWhole(published(1, 10, APPROVED));
-    expect(seen(played)).toMatchObject({ status: 'blocked', reason: 'wait' });
-  });
-
-  it('a result of a board task stands when something else than the status is changed', () => {
-    const played = moved(completed()).wait(20);
-    played.after('task-priority', { id: '1', priority: 0 }).after('task-content', { id: '1', content: 'c' });
-    expect(seen(played)).toMatchObject({ status: 'in_progress', priority: 0, content: 'c' });
   });
 
   it('a result of a board task stands when its iteration ends, and the claim is free', () => {
@@ -142,13 +109,6 @@ describe('a result of a board task', () => {
     expect(seen(played)).toMatchObject({ status: 'completed' });
   });
 
-  it('a result of a board task that is published again changes nothing, whatever came in between', () => {
-    const played = withTasks('a').foldWhole(published(1, 10, APPROVED, 'run:1'));
-    played.foldWhole(published(2, 11, needsChanges('x'), 'run:2'));
-    played.foldWhole(published(3, 12, APPROVED, 'run:1')).foldWhole(published(1, 10, APPROVED, 'run:1'));
-    expect(seen(played)).toMatchObject({ status: 'in_progress', result: { dispatch: 2 } });
-  });
-
   it('a result of a board task gives the same board in whatever order it and the others arrive', () => {
     const returned = [completed(), APPROVED, needsChanges('x'), blocked('y'), failed()];
     const results = fc.uniqueArray(fc.tuple(fc.nat(60), fc.constantFrom(...returned)), {
@@ -194,12 +154,6 @@ describe('the results of board tasks', () => {
     add(results, 'TAS-1', 5, APPROVED);
     add(results, 'TAS-1', 4);
     expect([...results.values()]).toMatchObject([{ task: 'TAS-1', sequence: 5, verdict: 'approved' }]);
-  });
-
-  it('the results of board tasks leave out what is from before the session', () => {
-    const results: Parameters<typeof addBoardResult>[0] = new Map();
-    add(results, 'TAS-1', 1, completed({ history: true }));
-    expect(results.size).toBe(0);
   });
 
   it('the results of board tasks are as many as a board has tasks, the newest ones', () => {

@@ -49,27 +49,6 @@ describe('a window that is not full', () => {
     expect(window.newest()).toBe(9);
   });
 
-  it('a window that is not full says what became of an entry', () => {
-    const window = windowOf(5);
-    expect(window.insert({ sequence: 3 })).toBe('folded');
-    expect(window.insert({ sequence: 5 })).toBe('repeated');
-    expect(window.insert({ sequence: 3, word: 'new' }, { replaces: () => true })).toBe('replaced');
-    expect(window.current()).toEqual([{ sequence: 3, word: 'new' }, { sequence: 5 }]);
-  });
-
-  it('a window that is not full keeps what it knows when the new entry does not replace it', () => {
-    const window = windowOf(5);
-    expect(window.insert({ sequence: 5, word: 'new' }, { replaces: (known) => known.word === 'old' })).toBe(
-      'repeated',
-    );
-    expect(window.current()).toEqual([{ sequence: 5 }]);
-  });
-
-  it('a window that is not full knows which entries it has', () => {
-    const window = windowOf(4, 8);
-    expect(upTo(9).filter((sequence) => window.has(sequence))).toEqual([4, 8]);
-  });
-
   it('a window that is not full shows an entry to a reader who has looked before, at its place', () => {
     const window = windowOf(2, 6);
     expect(sequences(window.current())).toEqual([2, 6]);
@@ -85,36 +64,12 @@ describe('a window that is not full', () => {
 describe('a full window', () => {
   const full = () => windowOf(...upTo(WINDOW_LENGTH + 2));
 
-  it('a full window settles its oldest entries', () => {
-    expect(sequences(windowOf(...upTo(WINDOW_LENGTH)).settled())).toEqual([]);
-    expect(sequences(full().settled())).toEqual([1, 2]);
-    expect(sequences(full().current())).toEqual(upTo(WINDOW_LENGTH + 2));
-  });
-
   it('a full window knows a settled entry, and ignores it when it comes again, replacing or not', () => {
     const window = full();
     expect(window.has(1)).toBe(true);
     expect(window.insert({ sequence: 1 })).toBe('repeated');
     expect(window.insert({ sequence: 1, word: 'new' }, { replaces: () => true })).toBe('repeated');
     expect(window.current()).toHaveLength(WINDOW_LENGTH + 2);
-  });
-
-  it('a full window puts the oldest entry in at its place, as long as nothing was settled', () => {
-    const window = windowOf(...upTo(WINDOW_LENGTH).map((sequence) => sequence + 1));
-    expect(window.insert({ sequence: 1 })).toBe('folded');
-    expect(sequences(window.settled())).toEqual([1]);
-    expect(sequences(window.current())).toEqual(upTo(WINDOW_LENGTH + 1));
-  });
-
-  it('a full window folds an entry that comes too late on arrival, once', () => {
-    const window = windowOf(...upTo(WINDOW_LENGTH + 2).map((sequence) => sequence * 10));
-    expect(sequences(window.current())).toHaveLength(WINDOW_LENGTH + 2);
-    expect(window.insert({ sequence: 15 })).toBe('folded');
-    expect(window.insert({ sequence: 15 })).toBe('repeated');
-    expect(sequences(window.settled())).toEqual([10, 20, 15]);
-    expect(sequences(window.current()).slice(0, 4)).toEqual([10, 20, 15, 30]);
-    expect(window.has(15)).toBe(true);
-    expect(window.has(14)).toBe(false);
   });
 });
 

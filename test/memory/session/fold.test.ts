@@ -7,15 +7,7 @@ import {
   factsOf,
   noDispatches,
 } from '../../../src/memory/session/session-state.js';
-import {
-  implementer,
-  recorded,
-  rejected,
-  reviewer,
-  sayings,
-  stored,
-  timeOf,
-} from '../../support/builders.js';
+import { implementer, recorded, rejected, reviewer, stored, timeOf } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 import {
   type DispatchEvent,
@@ -166,13 +158,6 @@ describe('a result that is published again', () => {
     expect(counts).toMatchObject({ implementer: 1, rejected: 2 });
   });
 
-  it('a result that is published again counts for each session of its own', () => {
-    const sessions = ['one', 'other'].map((session) =>
-      stored([recorded(1, returned, 'r1')]).reduce(evolve, emptyState(session)),
-    );
-    expect(sessions.map((state) => state.dispatches.current().counts.implementer)).toEqual([1, 1]);
-  });
-
   it('a result that is published again after 2,000 others counts again, and not after fewer', () => {
     const others = Array.from({ length: REMEMBERED_RESULTS - 1 }, (_, n) =>
       recorded(n + 2, implementer(), `id ${n}`),
@@ -184,54 +169,8 @@ describe('a result that is published again', () => {
   });
 });
 
-describe('a dispatch later than the window', () => {
-  const recent = Array.from({ length: WINDOW_LENGTH + 10 }, (_, index) =>
-    recorded(
-      index + 2,
-      implementer({ task_id: '2', summary: `step ${index}`, files_modified: [`f${index}`] }),
-    ),
-  );
-  const late = recorded(1, implementer({ files_modified: ['late.ts', 'f0'] }));
-
-  it('a dispatch later than the window is folded too, and closed by what was newer', () => {
-    const state = foldedInOrder([...recent, late], DEFAULT_LIMITS);
-    const ofLate = factsOf(state)
-      .all()
-      .filter((fact) => fact.sourceSequence === 1);
-    expect(ofLate.map(({ subject, closedBy }) => [subject, closedBy])).toEqual([
-      ['task:1', undefined],
-      ['task:1', undefined],
-      ['late.ts', undefined],
-      ['f0', 2],
-    ]);
-    expect(said(state)).toMatchObject({ current: { counts: { implementer: recent.length + 1 } } });
-  });
-
-  it('a dispatch later than the window is counted once when it comes again', () => {
-    const again = foldedInOrder([...recent, late, late, ...recent, late], DEFAULT_LIMITS);
-    expect(said(again)).toEqual(said(foldedInOrder([...recent, late], DEFAULT_LIMITS)));
-  });
-});
-
 describe('evolve', () => {
   const given = recorded(4, reviewer({ required_fixes: ['a', 'b', 'c'] }));
-
-  it('evolve keeps the three required fixes of a review, with their dispatch and their event', () => {
-    const state = evolve(emptyState('demo'), { sequence: 9, event: given });
-    expect(sayings(factsOf(state).getValid())).toEqual([
-      'task:1 reviewed_as needs_changes',
-      'task:1 must_fix a',
-      'task:1 must_fix b',
-      'task:1 must_fix c',
-    ]);
-    expect(factsOf(state).getValid()[1]).toMatchObject({
-      sourceSequence: 4,
-      sourceTaskId: '1',
-      sourceRole: 'reviewer',
-      validFrom: timeOf(4),
-      eventSequence: 9,
-    });
-  });
 
   it('evolve moves to the sequence of each event, gaps and all, and to the newest and the oldest time', () => {
     const early = recorded(2, implementer());
@@ -240,12 +179,6 @@ describe('evolve', () => {
       { sequence: 8, event: early },
     ].reduce(evolve, emptyState('demo'));
     expect(state).toMatchObject({ sequence: 8, lastEventAt: timeOf(4), startedAt: timeOf(2) });
-  });
-
-  it('evolve moves on over an event that says nothing new', () => {
-    const state = foldedInOrder([given, given], DEFAULT_LIMITS);
-    expect(state.sequence).toBe(2);
-    expect(said(state)).toEqual(said(foldedInOrder([given], DEFAULT_LIMITS)));
   });
 
   it('evolve counts a dispatch that was rejected and recorded as recorded, in either order', () => {

@@ -35,11 +35,6 @@ describe('the rejections of a session', () => {
     );
   });
 
-  it('a session keeps so much of a long reason and its fix', () => {
-    const [kept] = rejectionsAfter([rejected(1, { reason: 'x'.repeat(5000), fix: 'y'.repeat(5000) })]);
-    expect([kept?.error.reason.length, kept?.error.fix?.length]).toEqual([300, 300]);
-  });
-
   it('a session forgets the rejection of a dispatch that was recorded after all', () => {
     expect(rejectionsAfter([rejected(4, { task: '1' }), recorded(4, implementer())])).toEqual([]);
   });
@@ -55,19 +50,6 @@ describe('a result that could not be read', () => {
     expect(unreadAfter(wrong, recorded(6, reviewer()))).toEqual(['1: 5']);
     expect(unreadAfter(wrong, recorded(6, observer()))).toEqual(['1: 5']);
     expect(unreadAfter(wrong, recorded(6, implementer()), rejected(7, { task: '1' }))).toEqual(['1: 7']);
-  });
-
-  it('a result that could not be read stands for its task by the order of dispatches, whatever arrives first', () => {
-    expect(unreadAfter(recorded(4, implementer()), wrong)).toEqual(['1: 5']);
-    expect(unreadAfter(wrong, recorded(4, implementer()))).toEqual(['1: 5']);
-    expect(unreadAfter(recorded(6, implementer()), wrong)).toEqual([]);
-    expect(unreadAfter(rejected(9, { task: '1' }), wrong)).toEqual(['1: 9']);
-  });
-
-  it('a result that could not be read stands for no task once a later one was read, however late it comes', () => {
-    expect(unreadAfter(recorded(6, implementer()), ...manyOthers(10), wrong)).toEqual([]);
-    expect(unreadAfter(wrong, recorded(6, implementer()), ...manyOthers(10))).toEqual([]);
-    expect(unreadAfter(recorded(4, implementer()), ...manyOthers(10), wrong)).toEqual(['1: 5']);
   });
 
   it('a result of no known role is made up for by work and by reviews, not by notes', () => {

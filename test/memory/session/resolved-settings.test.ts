@@ -1,23 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sessionSettings } from '../../../src/contracts/session-meta-events.js';
-import { mergedSettings, resolvedSettings } from '../../../src/memory/session/charter.js';
+import { mergedSettings } from '../../../src/memory/session/charter.js';
 
 describe('the settings of a session', () => {
-  it('the settings of a session have a default for each that is not set', () => {
-    expect(resolvedSettings()).toEqual({
-      implementerTokens: 4800,
-      reviewerTokens: 4000,
-      maxOutputTokens: 1200,
-      tokenizer: 'approximate',
-      boardFollowsResults: true,
-      stallThresholds: { non_progress: 2, ping_pong: 2, same_fixes: 2, same_test: 2, same_files: 2 },
-    });
-    expect(resolvedSettings({ stallThresholds: { ping_pong: 5 } }).stallThresholds).toMatchObject({
-      ping_pong: 5,
-      same_files: 2,
-    });
-  });
-
   it('the settings of a session keep what a later event leaves out, and have one order of bytes whatever came first', () => {
     const one = mergedSettings({ reviewerTokens: 900 }, { implementerTokens: 800 });
     const other = mergedSettings({ implementerTokens: 800 }, { reviewerTokens: 900 });

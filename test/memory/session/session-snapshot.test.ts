@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredEvent } from '../../../src/contracts/session-events.js';
-import { REMEMBERED_RESULTS, WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
+import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import {
@@ -77,12 +77,6 @@ describe('the view of a snapshot', () => {
       newest_facts: expect.arrayContaining(['task:1 summary Parser done (task 1)']),
     });
     expect(JSON.stringify(viewOf(state).newest_facts)).not.toContain('modified_by');
-  });
-
-  it('the view is ignored when a snapshot is read', () => {
-    const state = folded(stored([recorded(1, implementer(done))]), DEFAULT_LIMITS);
-    const other = JSON.stringify({ ...JSON.parse(bytes(state)), view: 'anything' });
-    expect(bytes(restored(other))).toBe(bytes(state));
   });
 
   it('the view has at most 4 KB, however much there is to say', () => {
@@ -166,21 +160,6 @@ describe('snapshot and tail', () => {
     },
   );
 
-  it('snapshot and tail are the full replay while results are forgotten', () => {
-    const results = REMEMBERED_RESULTS + WINDOW_LENGTH + 20;
-    const id = (n: number) => `id ${n % (REMEMBERED_RESULTS + 5)}`;
-    const events = stored(Array.from({ length: results }, (_, n) => recorded(n + 1, implementer(), id(n))));
-    const before = events.slice(0, results - 30);
-    const loaded = restored(bytes(folded(before, DEFAULT_LIMITS)));
-    for (const event of events.slice(before.length)) evolve(loaded, event);
-    const whole = folded(events, DEFAULT_LIMITS);
-    expect(bytes(loaded)).toBe(bytes(whole));
-    expect(said(loaded)).toEqual(said(whole));
-    // The oldest were forgotten, and counted again.
-    expect(whole.dispatches.current().counts.implementer).toBe(results);
-    expect(whole.dispatches.current().results.size).toBe(REMEMBERED_RESULTS);
-  });
-
   it('snapshot and tail are the full replay of what was written as JSON and read back', () => {
     fc.assert(
       fc.property(permuted(20), ({ arrived }) => {
@@ -217,10 +196,6 @@ describe('the text of a snapshot', () => {
     const decoded = decodeSnapshot('demo', text);
     expect(decoded).toMatchObject({ ok: true, createdAt: NOW, state: { session: 'demo', sequence: 4 } });
     expect(decodeSnapshot('elsewhere', text)).toEqual({ ok: false, reason: 'it belongs to session demo' });
-  });
-
-  it('an empty session has such a snapshot text too', () => {
-    expect(bytes(restored(bytes(emptyState('demo'))))).toBe(bytes(emptyState('demo')));
   });
 
   it('the text of a snapshot does not change with a state that moves on', () => {

@@ -66,15 +66,6 @@ describe('an entry that comes again', () => {
     expect(traceOf([...steps(41), ...steps(41)])).toEqual(once);
     expect(summaryOf(once).text).toContain('- edit: 40 succeeded, 0 failed, 0 denied');
   });
-
-  it('a repeated entry does not make a block full', () => {
-    expect(traceOf([...steps(19), step(19), step(1)])).toMatchObject({ total: 19, blocks: 0 });
-  });
-
-  it('a repeated entry leaves the very same value', () => {
-    const trace = traceOf(steps(25));
-    expect(addEntry(trace, recordedOf(step(3)), DEFAULT_RHYTHM)).toBe(trace);
-  });
 });
 
 describe('recent entries', () => {

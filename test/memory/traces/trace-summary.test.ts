@@ -90,14 +90,6 @@ describe('the requests of a summary', () => {
     expect(lineOf(text, 'Newest')).toBe('Newest request: go on');
     expect(approximateTokenizer.count(lineOf(text, 'Original'))).toBeGreaterThan(300);
   });
-
-  it('a trace summary keeps the newest request whole among the recent entries', () => {
-    const long = words('new', 300);
-    const trace = traceOf([...steps(20), request(words('old', 300), 'a1'), request(long, 'a2')]);
-    const lines = recentLines(trace);
-    expect(lines[1]).toBe(`- REQUEST: ${long}`);
-    expect(lines[0]).toBe(`- REQUEST: ${words('old', 300)}`);
-  });
 });
 
 describe('the constraints of a summary', () => {
@@ -111,17 +103,6 @@ describe('the constraints of a summary', () => {
         '- Never touch the grammar.',
       ]);
     expect(summaryOf(trace, 90).text).not.toContain('Files changed');
-  });
-
-  it('a trace summary keeps the constraints of a request that is much longer than what is kept of it', () => {
-    const long = `${'Write a part of it. '.repeat(400)}Do not delete the old one.`;
-    const { text } = summaryOf(traceOf([request(long), request('go on', 'ask-2'), ...steps(18)]));
-    expect(section(text, 'Constraints')).toEqual(['- Do not delete the old one.']);
-  });
-
-  it('a trace summary takes no rule from code in a request', () => {
-    const { text } = summaryOf(traceOf([request('Mend it.\n```\nit must never\n```\nSoon.'), ...steps(19)]));
-    expect(section(text, 'Constraints')).toEqual([]);
   });
 
   it('a trace summary has a text that was pinned by hand at once, and below the first block the recent lines have it', () => {
@@ -184,17 +165,6 @@ describe('the sections of a summary', () => {
       '- edit b.ts failed: other-target went wrong',
       '- write a.ts failed: other-tool went wrong',
     ]);
-  });
-
-  it('a trace summary drops an error that is settled in a later block', () => {
-    const entries = [
-      used('bad', 'bash', { command: 'make' }, { status: 'FAILURE', error_message: 'no rule' }),
-      ...steps(19),
-      used('good', 'bash', { command: 'make' }, { status: 'SUCCESS' }),
-      ...steps(19, 20),
-    ];
-    expect(summaryOf(traceOf(entries.slice(0, 20))).text).toContain('no rule');
-    expect(summaryOf(traceOf(entries)).text).not.toContain('no rule');
   });
 
   it('a trace summary lists decisions, completed steps by their object, runs, and files told apart, each once', () => {
@@ -364,14 +334,6 @@ describe('the sections of a summary', () => {
     const again = used('s', 'bash', { command: 'npm test' }, { status: 'SUCCESS' });
     expect(summaryOf(addEntry(other, recordedOf(again), DEFAULT_RHYTHM)).text).not.toContain('two failed');
   });
-
-  it('a trace summary leaves out sections that have nothing to say', () => {
-    const entries = steps(20).map((entry) => ({ ...entry, payload: { tool_name: 'look' } }));
-    const { text } = summaryOf(traceOf(entries));
-    expect(text).not.toContain('Errors still unresolved');
-    expect(text).not.toContain('Decisions');
-    expect(text).not.toContain('Files ');
-  });
 });
 
 describe('a summary that comes back as an entry', () => {
@@ -451,17 +413,6 @@ describe('the bound of a summary', () => {
       }),
       { numRuns: 60 },
     );
-  });
-
-  it('the bound of a trace summary takes the oldest lines of each list first, and its title says how many there are', () => {
-    const trace = traceOf([request(ASK), ...steps(59)]);
-    const { text } = summaryOf(trace, 150);
-    expect(text).toContain(ASK);
-    expect(text).toContain('- edit: 59 succeeded, 0 failed, 0 denied');
-    const kept = section(text, 'Completed steps');
-    expect(kept.length).toBeLessThan(section(summaryOf(trace).text, 'Completed steps').length);
-    expect(kept[0]).toBe('- edited src/f59.ts');
-    expect(text).toContain(`Completed steps (${kept.length} of 30 or more, newest first):`);
   });
 
   it('the bound of a trace summary is shared by tokens: a list of long lines has fewer of them', () => {

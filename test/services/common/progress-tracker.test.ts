@@ -116,12 +116,6 @@ describe('a session', () => {
 });
 
 describe('a file', () => {
-  it('a file that was not modified is not read', async () => {
-    const scene = following();
-    expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
-    expect(scene.asked).toEqual({ modified: 1, read: 0 });
-  });
-
   it('a file with a new text is read, and becomes an event with its fingerprint', async () => {
     const scene = following();
     Object.assign(scene.file, { text: TWO, mtimeMs: 2000.5 });
@@ -144,14 +138,6 @@ describe('a file', () => {
     expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
     expect(scene.types()).toEqual(['run.initialized']);
     expect(scene.asked).toEqual({ modified: 2, read: 1 });
-  });
-
-  it('a file that was touched and then changed is read again', async () => {
-    const scene = following();
-    scene.file.mtimeMs = 2000;
-    await scene.refresh();
-    Object.assign(scene.file, { text: TWO, mtimeMs: 3000 });
-    expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
   });
 
   it('a file that was changed back, with its old time as well, is read again each time', async () => {
@@ -199,15 +185,6 @@ describe('a file', () => {
       design: 'specs/design.md',
     });
   });
-
-  it('a file of a new run is not taken for the one that was seen before', async () => {
-    const scene = following();
-    scene.file.mtimeMs = 2000;
-    await scene.refresh();
-    scene.follow('specs/other.md', TWO, 2000);
-    Object.assign(scene.file, { text: ONE, mtimeMs: 3000 });
-    expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
-  });
 });
 
 describe('a file that cannot be used', () => {
@@ -219,16 +196,6 @@ describe('a file that cannot be used', () => {
     expect(await scene.refresh()).toEqual(failed);
     expect(scene.types()).toEqual(['run.initialized']);
     expect(scene.state.run?.document.tasks).toHaveLength(2);
-  });
-
-  it('a file that went away between two looks is a failure too', async () => {
-    const scene = following();
-    scene.file.mtimeMs = 2000;
-    scene.whileLooking = () => {
-      scene.file.fault = 'ENOENT: no such file';
-    };
-    expect(await scene.refresh()).toEqual({ outcome: 'failed', message: `${PATH}: ENOENT: no such file` });
-    expect(scene.asked).toEqual({ modified: 1, read: 1 });
   });
 
   it('a file that holds no tasks now is a failure, until it holds some again', async () => {

@@ -38,12 +38,6 @@ describe('a guarded handler', () => {
     );
   });
 
-  it('a guarded handler gets the very request without a scanner', async () => {
-    const { first } = guardedEcho();
-    const request = { content: 'key-1' };
-    expect(await first.handle(request)).toBe(request);
-  });
-
   it('a guarded handler gets no more requests of a session than may be in progress, over all handlers', async () => {
     const { first, second, handle } = guardedEcho();
     const ends: (() => void)[] = [];

@@ -120,14 +120,6 @@ describe('the keeper of prompts', () => {
     expect(keeper.counts).toEqual({ kept: 1, dropped: 0, waiting: 0 });
   });
 
-  it('the keeper keeps nothing of a session without events', async () => {
-    const ring = new MemoryPromptRing();
-    const { keeper } = keeperOn(ring);
-    keeper.add(compiled({}, { sequence: 0 }));
-    await keeper.stop();
-    expect(await ring.all(SESSION)).toEqual([]);
-  });
-
   it('the keeper drops the oldest of more than may wait, and counts them; at its end it stores the others', async () => {
     const ring = new MemoryPromptRing();
     const { keeper } = keeperOn(ring, 60);

@@ -124,13 +124,6 @@ describe('the learnings of a prompt', () => {
     }
   });
 
-  it('a project without learnings gives a prompt none', async () => {
-    const { ask } = await withLearnings([]);
-    expect(await ask({ ...TASK, taskPrompt: 'the parser' })).toEqual({
-      learnings: { method: 'recency', ranked: [], total: 0, pending: [], sequence: 0 },
-    });
-  });
-
   it.each([
     ['fails', () => Promise.reject(new ThroughlineError('unavailable', 'no store')), 'no store'],
     ['hangs', () => new Promise<never>(() => {}), 'reading the learnings timed out after 20 ms'],

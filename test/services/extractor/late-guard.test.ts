@@ -194,14 +194,6 @@ describe('a dispatch that was in work before', () => {
     await record(new LateGuard(ports, { memory: SMALL, askMs: 0 }), 1, false);
     expect(sorted(await world.counted())).toEqual(once(10));
   });
-
-  it('a dispatch that was in work before costs one look beside its append', async () => {
-    const world = new World();
-    world.published = 8;
-    const guard = world.worker();
-    await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((dispatch) => record(guard, dispatch, false)));
-    expect(world).toMatchObject({ appends: 8, reads: 1 });
-  });
 });
 
 describe('a dispatch that the fold is known to have forgotten', () => {

@@ -111,16 +111,6 @@ describe('sessions take turns', () => {
       { numRuns: 10 },
     );
   });
-
-  it('sessions take turns with one place as with many', () => {
-    const { lanes, arrive, begin } = lanesOf(1);
-    arrive('a');
-    arrive('b');
-    const held = begin();
-    expect(lanes.next()).toBeUndefined();
-    lanes.succeeded(held);
-    expect(begin().session).toBe('b');
-  });
 });
 
 describe('what waits in memory', () => {
@@ -130,13 +120,6 @@ describe('what waits in memory', () => {
     beginAll();
     expect(lanes.held).toBe(20_000);
     expect(lanes.hasCapacity()).toBe(true);
-  });
-
-  it('little waits in memory while many sessions have something to do', () => {
-    const { lanes, arrive, beginAll } = lanesOf(10);
-    for (let index = 0; lanes.hasCapacity(); index += 1) arrive(`session-${index % 50}`);
-    beginAll();
-    expect(lanes.held).toBeLessThan(100);
   });
 
   it.each([
@@ -203,17 +186,6 @@ describe('a session whose log takes nothing', () => {
     expect(lanes.setAside()).toMatchObject({ dispatches: 503, openCircuits: [{ since: 1_000_000 }] });
     time.ms += 10_000;
     expect(lanes.setAside()).toMatchObject({ dispatches: 0, openCircuits: [{ since: 1_000_000 }] });
-  });
-
-  it('a session is not set aside when its other dispatches succeed in between', () => {
-    const { lanes, arrive, begin } = lanesOf(10);
-    for (let attempt = 0; attempt < 10; attempt += 1) {
-      arrive('fine');
-      arrive('fine');
-      const [bad, good] = [begin(), begin()];
-      expect(lanes.failed(bad, FULL).openCircuit).toBeUndefined();
-      lanes.succeeded(good);
-    }
   });
 });
 

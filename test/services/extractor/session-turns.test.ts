@@ -130,39 +130,4 @@ describe('work in turns', () => {
     expect(await begun(false)).toBe(100);
     expect(await begun(true)).toBe(8);
   });
-
-  it('work in turns takes no fault after the work for a failure of the work', async () => {
-    const onFailure = vi.fn();
-    const { lanes, turns, deliver } = turnsOn(async () => DONE, { onFailure });
-    const succeeded = lanes.succeeded.bind(lanes);
-    vi.spyOn(lanes, 'succeeded').mockImplementationOnce((held) => {
-      succeeded(held);
-      throw new Error('after the work');
-    });
-    const { stop } = await turns;
-    const [first, second] = [deliveryOf(1), deliveryOf(2)];
-    deliver(first);
-    deliver(second);
-    await vi.waitFor(() => expect(second.ack).toHaveBeenCalledOnce());
-    await stop();
-    expect(onFailure).not.toHaveBeenCalled();
-    expect(lanes.held).toBe(0);
-  });
-
-  it('work in turns goes on when telling of a failure fails', async () => {
-    const work = vi.fn(async () => DONE).mockRejectedValueOnce(new Error('the work'));
-    const { turns, deliver } = turnsOn(work, {
-      onFailure: () => {
-        throw new Error('telling of it');
-      },
-    });
-    const { stop } = await turns;
-    deliver(deliveryOf(1));
-    await vi.waitFor(() => expect(work).toHaveBeenCalledOnce());
-    await expect(Promise.race([stop().then(() => 'stopped'), hangs()])).resolves.toBe('stopped');
-  });
 });
-
-function hangs(): Promise<string> {
-  return new Promise((resolve) => setTimeout(() => resolve('hangs'), 500));
-}

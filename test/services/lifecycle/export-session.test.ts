@@ -52,11 +52,6 @@ describe('session-export', () => {
     await expect(page()).rejects.toThrow('is gone, or its first events are: restore a backup');
   });
 
-  it('session-export of a session that does not exist is refused', async () => {
-    const { page } = await started(0);
-    await expect(page()).rejects.toMatchObject({ code: 'not_found' });
-  });
-
   it('session-export that is overtaken by an archiving ends, and leaves no gap', async () => {
     const { log, page } = await started();
     const { next, sequence } = await page();

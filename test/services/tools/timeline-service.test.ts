@@ -141,10 +141,6 @@ describe('the timeline of a session', () => {
     expect(keys((await asking(log)()).entries)).toEqual(['e3', 'e1']);
   });
 
-  it('a session without events has an empty timeline', async () => {
-    expect(await asking(await logOf([]))()).toEqual({ entries: [], sequence: 0 });
-  });
-
   it('a cursor that no service made costs nothing', async () => {
     const ask = asking(await logOf([note(1)]));
     const far = Buffer.from(JSON.stringify(['timeline', Number.MAX_SAFE_INTEGER, ''])).toString('base64url');

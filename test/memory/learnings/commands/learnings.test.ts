@@ -28,10 +28,6 @@ describe('learning.list', () => {
     project.happens(retracted);
     expect(project.does('learning.list', {})).toMatchObject({ learnings: [{ content: OTHER }] });
   });
-
-  it('learning.list gives nothing for a project without learnings', () => {
-    expect(new Project().does('learning.list', {})).toEqual({ project: 'demo', learnings: [], total: 0 });
-  });
 });
 
 describe('learning.list of what holds no more', () => {
@@ -59,14 +55,6 @@ describe('learning.list of what holds no more', () => {
     expect(reply(project, 1)).toMatchObject({ learnings: [{ content: OTHER }], total: 2 });
     expect(project.does('learning.list', {})).toMatchObject({ learnings: [], total: 0 });
   });
-
-  it('learning.list with retired learnings leaves out one that came into force again', () => {
-    const project = new Project(...inForce, retracted);
-    expect(reply(project)).toMatchObject({ total: 1 });
-    for (const event of [proposed(TEXT), accepted(TEXT)]) project.happens(event);
-    expect(reply(project)).toMatchObject({ total: 0 });
-    expect(project.learnings()).toEqual([TEXT]);
-  });
 });
 
 describe('learning.edit', () => {
@@ -82,23 +70,6 @@ describe('learning.edit', () => {
     expect(project.does('learning.edit', { id, tags: [] })).toMatchObject({
       learning: { content: 'Name it', type: 'pattern', tags: [] },
     });
-    expect(project.learnings()).toEqual(['Name it']);
-  });
-
-  it('learning.edit makes another object of the learning: holders of the old one keep it', () => {
-    const project = new Project(...inForce);
-    const before = project.state.active.get(id);
-    project.does('learning.edit', { id, content: 'Name it' });
-    expect(before).toMatchObject({ content: TEXT });
-  });
-
-  it('learning.edit changes a proposal that waits, which is accepted as it is then', () => {
-    const project = new Project(proposed(TEXT));
-    expect(project.does('learning.edit', { id, content: 'Name it' })).toMatchObject({
-      proposal: { id, content: 'Name it', status: 'pending' },
-      learning: null,
-    });
-    project.does('proposal.accept', { id });
     expect(project.learnings()).toEqual(['Name it']);
   });
 
@@ -193,18 +164,6 @@ describe('the id of a learning', () => {
     expect(project.does('learning.retract', { id: 'abc' })).toMatchObject({
       proposal: { id: text(2).proposal },
     });
-  });
-
-  it('the id of a learning is refused when it fits several', () => {
-    const project = new Project(proposed('', text(1)), proposed('', text(2)), take(1), take(2));
-    for (const name of ['learning.retract', 'learning.edit'] as const) {
-      expect(
-        project.refuses(name, { id: 'abc', ...(name === 'learning.edit' && { tags: [] }) }),
-      ).toMatchObject({
-        code: 'ambiguous',
-        details: { candidates: [text(1).proposal, text(2).proposal] },
-      });
-    }
   });
 
   it.each([

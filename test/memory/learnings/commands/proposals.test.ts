@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   MAX_MANUAL,
   MAX_MANUAL_OF_SESSION,
-  MAX_WAITING,
   MAX_WAITING_OF_SESSION,
 } from '../../../../src/memory/learnings/harvest.js';
 import { timeOf } from '../../../support/builders.js';
-import { accepted, idOf, observed, Project, proposed } from '../../../support/learning-project.js';
+import { accepted, idOf, Project, proposed } from '../../../support/learning-project.js';
 
 const TEXT = 'Name the field in every error message';
 const NEAR = 'Name the field in every message of an error';
@@ -44,12 +43,6 @@ describe('learning.propose', () => {
     });
   });
 
-  it('learning.propose makes an insight without tags when the request says nothing else', () => {
-    const reply = new Project().does('learning.propose', { content: TEXT });
-    expect(reply).toMatchObject({ proposal: { type: 'insight', tags: [], source: {} } });
-    expect(reply.proposal).toMatchObject({ confidence: 0.5 });
-  });
-
   it.each([
     ['waits', [proposed(TEXT)], 'pending'],
     ['is in force', [proposed(TEXT), accepted(TEXT)], 'accepted'],
@@ -69,21 +62,6 @@ describe('learning.propose', () => {
     expect(reply).not.toHaveProperty('retired');
     expect(reply.proposal).not.toHaveProperty('decidedBy');
   });
-
-  it('learning.propose says which learning is nearly the same', () => {
-    const reply = new Project(proposed(TEXT), accepted(TEXT)).does('learning.propose', { content: NEAR });
-    expect(reply).toMatchObject({ existing: false, similar: { learning: id, content: TEXT } });
-  });
-
-  it.each(['\u200b\u2060', '\u001b[31m'])(
-    'learning.propose refuses what holds no visible text: %j',
-    (content) => {
-      expect(new Project().refuses('learning.propose', { content })).toMatchObject({
-        code: 'schema_invalid',
-        message: 'content: must contain visible text',
-      });
-    },
-  );
 
   it.each([
     [{ content: 'x'.repeat(201) }, 'must be at most 200 characters'],
@@ -210,11 +188,6 @@ describe('proposal.list', () => {
     });
   });
 
-  it('proposal.list says when so many wait that rules make no more', () => {
-    const waiting = Array.from({ length: MAX_WAITING }, (_, n) => proposed(`Wait ${n}`, { method: 'note' }));
-    expect(new Project(...waiting).does('proposal.list', { limit: 1 })).toMatchObject({ rulesPaused: true });
-  });
-
   it('proposal.list says of which sessions so many wait that rules make no more of theirs', () => {
     const of = (session: string, count: number) =>
       Array.from({ length: count }, (_, n) =>
@@ -224,11 +197,6 @@ describe('proposal.list', () => {
     const reply = new Project(...given, ...of('s3', 3)).does('proposal.list', { limit: 1 });
     expect(reply).toMatchObject({ sessionsPaused: ['s1', 's2'] });
     expect(reply).not.toHaveProperty('rulesPaused');
-  });
-
-  it('proposal.list refuses another status by naming those there are', () => {
-    const refused = () => project.decide('proposal.list', JSON.parse('{"status":"open"}'));
-    expect(refused).toThrow('status is "open": use one of pending, accepted, rejected, all');
   });
 });
 
@@ -252,15 +220,6 @@ describe('proposal.show', () => {
     const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR), accepted(NEAR));
     project.happens({ type: 'edited', data: { learning: id, content: 'Close the file', by: 'bob' } });
     expect(project.does('proposal.show', { id })).toMatchObject({ similar: null });
-  });
-
-  it('proposal.show gives the learning that the proposal was merged into', () => {
-    const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR));
-    project.does('proposal.accept', { id: idOf(NEAR), merge: true });
-    expect(project.does('proposal.show', { id: idOf(NEAR) })).toMatchObject({
-      proposal: { mergedInto: id },
-      learning: { id, content: TEXT },
-    });
   });
 });
 
@@ -326,15 +285,6 @@ describe('proposal.accept', () => {
       expect(project.events.at(-1)?.event).toMatchObject({ type: 'accepted', data: { merged_into: id } });
     });
 
-    it('proposal.accept with separate keeps both', () => {
-      const project = new Project(...given);
-      expect(project.does('proposal.accept', { ...near, separate: true })).toMatchObject({
-        learning: { id: near.id },
-        similar: { learning: id },
-      });
-      expect(project.learnings()).toEqual([TEXT, NEAR]);
-    });
-
     it('proposal.accept refuses merge and separate at once, and a merge into nothing', () => {
       expect(
         new Project(...given).refuses('proposal.accept', { ...near, merge: true, separate: true }),
@@ -344,14 +294,6 @@ describe('proposal.accept', () => {
       });
       expect(new Project(proposed(TEXT)).refuses('proposal.accept', { id, merge: true })).toMatchObject({
         code: 'not_found',
-      });
-    });
-
-    it('proposal.accept compares with learnings in force only', () => {
-      const project = new Project(...given, retracted);
-      expect(project.does('proposal.accept', near)).toMatchObject({ learning: { id: near.id } });
-      expect(new Project(proposed(TEXT), proposed(NEAR)).does('proposal.accept', near)).toMatchObject({
-        similar: null,
       });
     });
 
@@ -407,18 +349,6 @@ describe('proposal.reject', () => {
     });
     expect(project.does('proposal.list', { status: 'rejected' })).toMatchObject({ proposals: [{ id }] });
   });
-
-  it('proposal.reject leaves out a reason that says nothing', () => {
-    const reply = new Project(proposed(TEXT)).does('proposal.reject', { id, reason: '\u200b' });
-    expect(reply.proposal).not.toHaveProperty('reason');
-  });
-
-  it('a rule that proposes the same again does not reopen a rejected proposal', () => {
-    const project = new Project(proposed(TEXT, { method: 'recurring_fix' }), rejected);
-    project.happens(observed(9, [{ id, kind: 'fix', text: TEXT }]));
-    project.happens(proposed(TEXT, { method: 'recurring_fix' }));
-    expect(project.does('proposal.show', { id })).toMatchObject({ proposal: { status: 'rejected' } });
-  });
 });
 
 describe('an id', () => {
@@ -433,26 +363,6 @@ describe('an id', () => {
     'the id of a proposal is %j, or a prefix that fits only one',
     (given) => {
       expect(found(given)).toMatchObject({ proposal: { id: 'abd000000003' } });
-    },
-  );
-
-  it('the id of a proposal is refused when it fits more than one, with those that it fits', () => {
-    for (const name of ['proposal.show', 'proposal.accept', 'proposal.reject'] as const) {
-      expect(project.refuses(name, { id: 'abc' })).toMatchObject({
-        code: 'ambiguous',
-        message: 'proposal "abc" could be abc000000001, abc000000002: give more of the id',
-        details: { id: 'abc', candidates: ['abc000000001', 'abc000000002'] },
-      });
-    }
-  });
-
-  it.each(['ab', 'a', 'abcd', 'zzz', 'abd0000000031', '*', '__proto__'])(
-    'the id of a proposal is not found when it fits none: %j',
-    (given) => {
-      expect(project.refuses('proposal.show', { id: given })).toMatchObject({
-        code: 'not_found',
-        message: expect.stringContaining('throughline learning ls --status all'),
-      });
     },
   );
 });

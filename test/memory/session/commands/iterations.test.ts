@@ -12,14 +12,6 @@ describe('iteration-start', () => {
     expect(played.when('iteration-start', {})).toMatchObject({ reply: { iteration: { number: 2 } } });
   });
 
-  it('iteration-start ends the iteration that still ran, which stays incomplete', () => {
-    const played = new Played().after('iteration-start', {}).after('iteration-start', {});
-    expect(played.state.history.iterations).toEqual([
-      { number: 1, started_at: timeAt(0), ended_at: timeAt(1), complete: false, tasks_worked: [] },
-      { number: 2, started_at: timeAt(1), complete: false, tasks_worked: [] },
-    ]);
-  });
-
   it('iteration-start takes a number that lies ahead, and refuses one that has been used', () => {
     const played = new Played();
     expect(played.when('iteration-start', { number: 5 })).toMatchObject({
@@ -56,14 +48,6 @@ describe('iteration-complete', () => {
       reply: { iteration: { number: 1, complete: true } },
     });
   });
-
-  it('iteration-complete refuses an iteration that is not there', () => {
-    expect(new Played().after('iteration-start', {}).when('iteration-complete', { number: 2 })).toMatchObject(
-      {
-        refused: { code: 'not_found', message: 'no iteration 2 is known: use 1 or leave it out' },
-      },
-    );
-  });
 });
 
 describe('iteration-summary', () => {
@@ -93,13 +77,6 @@ describe('iteration-summary', () => {
     expect(played.state.history.iterations).toMatchObject([{ summary: 'first' }]);
   });
 
-  it('iteration-summary replaces the first summary when told to', () => {
-    const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'first' });
-    expect(played.when('iteration-summary', { summary: 'second', replace: true })).toMatchObject({
-      reply: { iteration: { number: 1, summary: 'second' } },
-    });
-  });
-
   it('iteration-summary is one for each iteration, also for an earlier one and one that has ended', () => {
     const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'one' });
     played.after('iteration-complete', {}).after('iteration-start', {}).after('iteration-complete', {});
@@ -115,14 +92,6 @@ describe('iteration-summary', () => {
         { number: 2, summary: 'two' },
       ],
     });
-  });
-
-  it('iteration-summary needs a text, and tasks that exist', () => {
-    const played = withTasks('a').after('iteration-start', {});
-    expect(played.when('iteration-summary', { summary: 'x', tasksWorked: '2' })).toMatchObject({
-      refused: { code: 'not_found', details: { id: '2' } },
-    });
-    expect(() => argumentsOf('iteration-summary', { summary: ' ' })).toThrow(/^summary: /);
   });
 });
 
@@ -154,12 +123,6 @@ describe('the first write of an iteration', () => {
     expect(played.state.history.iterations.map(({ number }) => number)).toEqual([1, 2]);
   });
 
-  it('the first write of an iteration may be its end', () => {
-    const played = new Played().after('iteration-complete', {});
-    expect(played.state.history.iterations).toMatchObject([{ number: 1, complete: true }]);
-    expect(played.when('iteration-complete', {})).not.toHaveProperty('event');
-  });
-
   it('the first write of an iteration is not a task that someone adds, nor a message', () => {
     const played = withTasks('a').after('inbox-add', { content: 'x' });
     played.after('task-status', { id: '1', status: 'cancelled' });
@@ -182,12 +145,5 @@ describe('the first write of an iteration', () => {
     const played = withTasks('a').after('task-next', { claim: 'x' }).after('iteration-start', {});
     expect(played.state.history.iterations.map(({ number }) => number)).toEqual([1, 2]);
     expect(played.task('TAS-1')).toMatchObject({ status: 'remaining' });
-  });
-
-  it('the same summary sent again after the end is refused as the one that is there', () => {
-    const played = new Played().after('iteration-summary', { summary: 'x' }).after('iteration-complete', {});
-    expect(played.when('iteration-summary', { summary: 'x' })).toMatchObject({
-      refused: { code: 'summary_exists' },
-    });
   });
 });

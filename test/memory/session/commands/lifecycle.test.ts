@@ -13,13 +13,6 @@ describe('session-open', () => {
     });
     expect(reply).toMatchObject({ session: { ...event?.data, name: 'demo', status: 'open' } });
   });
-
-  it('session-open changes only what it names when it comes again', () => {
-    const played = new Played().after('session-open', { goal: 'A parser', project: 'query' });
-    expect(played.when('session-open', { goal: 'A printer' })).toMatchObject({
-      reply: { session: { goal: 'A printer', project: 'query' } },
-    });
-  });
 });
 
 it('session-open changes the title as often as it is given, and a title binds the session to no project', () => {
@@ -118,14 +111,6 @@ describe('session-complete', () => {
     review(3, '7', []);
     expect(played.when('session-complete', {})).toMatchObject({ event: { data: { forced: false } } });
   });
-
-  it('session-complete is not forced where nothing was open', () => {
-    expect(
-      new Played().after('session-open', {}).when('session-complete', { force: true, reason: 'sure' }),
-    ).toMatchObject({
-      event: { data: { forced: false, reason: 'sure' } },
-    });
-  });
 });
 
 describe('session-restart', () => {
@@ -136,12 +121,6 @@ describe('session-restart', () => {
     expect(reply).toMatchObject({ session: { status: 'open' } });
     expect(reply).not.toHaveProperty('session.completed_reason');
     expect(played.when('task-next', { claim: 'x' })).toMatchObject({ reply: { task: { id: 'TAS-1' } } });
-  });
-
-  it('session-restart of an open session changes nothing', () => {
-    expect(new Played().after('session-open', {}).when('session-restart', {})).toEqual({
-      reply: { session: expect.objectContaining({ status: 'open' }) },
-    });
   });
 });
 
@@ -242,10 +221,6 @@ describe('a completed session', () => {
       refused: { code: 'session_archived' },
     });
   });
-
-  it('a completed session shows the next task as long as no claim is asked for', () => {
-    expect(completed().when('task-next', {})).toMatchObject({ reply: { task: { id: 'TAS-1' } } });
-  });
 });
 
 describe('session-show', () => {
@@ -289,21 +264,6 @@ describe('session-show', () => {
       },
     });
   });
-
-  it('session-show works for a session without events', () => {
-    expect(new Played('fresh').when('session-show', {})).toMatchObject({
-      reply: {
-        session: {
-          name: 'fresh',
-          status: 'open',
-          sequence: 0,
-          started_at: null,
-          last_event_at: null,
-          iteration: 0,
-        },
-      },
-    });
-  });
 });
 
 describe('the project of a session', () => {
@@ -322,14 +282,6 @@ describe('the project of a session', () => {
     expect(played.when('session-open', { goal: 'A printer' })).toMatchObject({
       reply: { session: { goal: 'A printer', project: expect.stringMatching(/query/) } },
     });
-  });
-
-  it('the project of a session is the same after it was completed and restarted', () => {
-    const played = new Played()
-      .after('session-open', { project: 'query' })
-      .after('session-complete', {})
-      .after('session-restart', {});
-    expect(played.when('session-open', { project: 'shop' })).toMatchObject({ refused: moved });
   });
 
   it('the project of a session is the default one where its opening named none', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../../../src/memory/session/commands/decide-session.js';
 import { argumentsOf, Played, timeAt } from '../../../support/played.js';
 
 describe('note-add', () => {
@@ -29,24 +28,6 @@ describe('note-add', () => {
     );
     expect(() => argumentsOf('note-add', { content: ' ' })).toThrow(/^content: .*must not be empty/);
   });
-
-  it('note-add does not show a note that another request deleted before the reply', () => {
-    const played = new Played();
-    const decision = decide('note-add', played.state, argumentsOf('note-add', { content: 'x' }));
-    if (decision.kind !== 'append') throw new Error('nothing to append');
-    played.fold(decision.event).after('note-delete', { id: '1' });
-    expect(() => decision.reply(played.state)).toThrow(
-      expect.objectContaining({
-        code: 'not_found',
-        message: 'NOT-1 was changed, and then deleted by another request',
-      }),
-    );
-  });
-
-  it('note-add takes the same text twice: notes are not tasks', () => {
-    const played = new Played().after('note-add', { content: 'x' });
-    expect(played.when('note-add', { content: 'x' })).toMatchObject({ reply: { note: { id: 'NOT-2' } } });
-  });
 });
 
 describe('note-edit', () => {
@@ -66,16 +47,6 @@ describe('note-edit', () => {
     expect(played.when('note-edit', { id: 'not-1', content: 'y' })).toMatchObject({
       event: { data: { note: 'NOT-1', content: 'y' } },
       reply: { note: { content: 'y', type: 'tip' } },
-    });
-  });
-
-  it('note-edit refuses to change nothing, and what is not there', () => {
-    const played = new Played().after('note-add', { content: 'x' });
-    expect(played.when('note-edit', { id: '1' })).toMatchObject({
-      refused: { code: 'schema_invalid', message: 'content: give content, type or both' },
-    });
-    expect(played.when('note-edit', { id: '2', content: 'y' })).toMatchObject({
-      refused: { code: 'not_found' },
     });
   });
 });
@@ -98,16 +69,6 @@ describe('note-delete and note-list', () => {
 });
 
 describe('the inbox', () => {
-  it('the inbox takes messages, each with an id of its own', () => {
-    const played = new Played();
-    expect(played.when('inbox-add', { content: ' Look at the build ' })).toEqual({
-      event: { type: 'inbox.added', data: { message: 'MSG-1', content: 'Look at the build' } },
-      reply: { message: { id: 'MSG-1', content: 'Look at the build', created_at: timeAt(0), read: false } },
-    });
-    expect(played.when('inbox-add', { content: 'x' })).toMatchObject({ reply: { message: { id: 'MSG-2' } } });
-    expect(() => argumentsOf('inbox-add', { content: '' })).toThrow(/^content: /);
-  });
-
   it('the inbox marks a message as read: the second time the same answer, and no event', () => {
     const played = new Played().after('inbox-add', { content: 'x' }).after('inbox-add', { content: 'y' });
     const first = played.when('inbox-mark-read', { id: 'msg-1' });

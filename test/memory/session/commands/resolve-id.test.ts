@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resolveId } from '../../../../src/memory/session/commands/session-decision.js';
-import { Played, withTasks } from '../../../support/played.js';
+import { withTasks } from '../../../support/played.js';
 import * as fc from '../../../support/properties.js';
 
 /** Ids that stand for themselves. */
@@ -63,16 +63,6 @@ describe('an id', () => {
     );
   });
 
-  it('an id that fits very many is refused with a few of them', () => {
-    const many = items(...Array.from({ length: 100 }, (_, index) => index + 1));
-    expect(resolved(many, 'TAS')).toMatchObject({
-      refusal: {
-        message: expect.stringMatching(/TAS-5 and 95 more/),
-        details: { candidates: { length: 20 } },
-      },
-    });
-  });
-
   it('an id that fits none is refused, saying which there are', () => {
     expect(resolved(items(), 'TAS-1')).toEqual(
       refused('not_found', /^no task "TAS-1"; the session has no tasks$/, { id: 'TAS-1' }),
@@ -118,14 +108,5 @@ describe('ids of other kinds', () => {
         refused: { code: 'not_found' },
       });
     }
-  });
-
-  it('the error for an unknown id says what kind it is when there are none', () => {
-    expect(new Played().when('note-delete', { id: '1' })).toMatchObject({
-      refused: { message: 'no note "1"; the session has no notes' },
-    });
-    expect(new Played().when('inbox-mark-read', { id: '1' })).toMatchObject({
-      refused: { message: 'no message "1"; the session has no messages' },
-    });
   });
 });

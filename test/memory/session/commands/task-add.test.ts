@@ -31,15 +31,6 @@ describe('task-add', () => {
     });
   });
 
-  it('task-add counts on, past 9 and past the tasks that were deleted', () => {
-    const played = withTasks(...'abcdefghij');
-    expect([...played.state.board.tasks.keys()].slice(-2)).toEqual(['TAS-9', 'TAS-10']);
-    played.after('task-delete', { id: 'TAS-10' }).after('task-delete', { id: 'TAS-3' });
-    expect(played.when('task-add', { content: 'k' })).toMatchObject({ reply: { task: { id: 'TAS-11' } } });
-    for (const id of [...played.state.board.tasks.keys()]) played.after('task-delete', { id });
-    expect(played.when('task-add', { content: 'l' })).toMatchObject({ reply: { task: { id: 'TAS-12' } } });
-  });
-
   it.each([-1, 5, 1.5, Number.NaN, '0', null])(
     'task-add refuses %j as a priority and says which there are',
     (priority) => {
@@ -61,11 +52,6 @@ describe('task-add', () => {
     );
   });
 
-  it('task-add trims the content, and keeps what is inside', () => {
-    const { reply } = new Played().when('task-add', { content: '\n  two\n  lines \t' });
-    expect(reply).toMatchObject({ task: { content: 'two\n  lines' } });
-  });
-
   it('task-add takes a status, and dependencies once each, however their ids are written', () => {
     const { reply } = withTasks('a', 'b').when('task-add', {
       content: 'c',
@@ -84,23 +70,12 @@ describe('task-add', () => {
     });
   });
 
-  it('task-add takes one dependency without a list around it', () => {
-    expect(withTasks('a').when('task-add', { content: 'b', dependsOn: '1' })).toMatchObject({
-      event: { data: { depends_on: ['TAS-1'] } },
-    });
-  });
-
   it('task-add refuses a dependency that is not there', () => {
     const played = withTasks('a');
     expect(played.when('task-add', { content: 'b', dependsOn: ['TAS-1', 'TAS-2'] })).toEqual({
       refused: { code: 'not_found', message: 'no task "TAS-2"; known: TAS-1', details: { id: 'TAS-2' } },
     });
     expect(played.state.board.lastNumber, 'no number was used up').toBe(1);
-  });
-
-  it('task-add notes the iteration that runs', () => {
-    const played = new Played().after('iteration-start', {}).after('iteration-start', {});
-    expect(played.when('task-add', { content: 'a' })).toMatchObject({ reply: { task: { iteration: 2 } } });
   });
 });
 
@@ -137,18 +112,6 @@ describe('a task with the same content', () => {
       expect(played.when('task-add', { content: 'a' })).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
     },
   );
-
-  it('a task with the same content may be added when the other was deleted', () => {
-    const played = withTasks('a').after('task-delete', { id: '1' });
-    expect(played.when('task-add', { content: 'a' })).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
-  });
-
-  it('a task is another one when words or inner spaces differ', () => {
-    const played = withTasks('write the parser');
-    for (const content of ['write  the parser', 'write the parsers', 'writethe parser']) {
-      expect(played.when('task-add', { content })).toHaveProperty('event');
-    }
-  });
 
   it('a task with the same content is refused for any text, in any case and padding', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1 }).filter((content) => content.trim() !== '');

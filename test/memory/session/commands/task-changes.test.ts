@@ -37,17 +37,6 @@ describe('task-status', () => {
     expect(reply).toMatchObject({ task: { id: 'TAS-1', status, iteration: 1, updated_at: timeAt(2) } });
   });
 
-  it('task-status counts as work of the iteration, once a task', () => {
-    const played = withTasks('a', 'b').after('iteration-start', {});
-    for (const id of ['2', '1', '2']) played.after('task-status', { id, status: 'in_progress' });
-    expect(played.state.history.iterations).toMatchObject([{ tasks_worked: ['TAS-2', 'TAS-1'] }]);
-  });
-
-  it('task-status has no reason unless one is given', () => {
-    const { event } = withTasks('a').when('task-status', { id: '1', status: 'blocked' });
-    expect(event?.data).not.toHaveProperty('reason');
-  });
-
   it.each(['done', 'IN_PROGRESS', '', undefined])('refuses %j and says which there are', (status) => {
     expect(() => argumentsOf('task-status', { id: '1', status })).toThrow(
       /^status is .*: use one of remaining, in_progress, completed, blocked, cancelled$/,
@@ -76,12 +65,6 @@ describe('task-priority', () => {
 });
 
 describe('task-content', () => {
-  it('task-content changes the text', () => {
-    const { event, reply } = withTasks('a').when('task-content', { id: '1', content: ' b ' });
-    expect(event).toEqual({ type: 'task.content', data: { task: 'TAS-1', content: 'b', iteration: 0 } });
-    expect(reply).toMatchObject({ task: { id: 'TAS-1', content: 'b', created_at: timeAt(0) } });
-  });
-
   it('task-content refuses the text of another open task, but not its own in other letters', () => {
     const played = withTasks('a', 'b');
     expect(played.when('task-content', { id: '1', content: 'B ' })).toMatchObject({

@@ -7,7 +7,7 @@ import { decodeSnapshot, encodeSnapshot } from '../../../../src/memory/session/s
 import { compilePrompt } from '../../../../src/prompt/compile-prompt.js';
 import { recorded } from '../../../support/builders.js';
 import { progressTask, runInitialized } from '../../../support/ledgers.js';
-import { argumentsOf, Played, timeAt, withTasks } from '../../../support/played.js';
+import { Played, timeAt, withTasks } from '../../../support/played.js';
 
 /** Tasks that task-next hands out one after the other until there is none. */
 function order(played: Played): string[] {
@@ -20,26 +20,12 @@ function order(played: Played): string[] {
 }
 
 describe('task-next', () => {
-  it('task-next is null for a session without tasks, and appends nothing', () => {
-    expect(new Played().when('task-next', {})).toEqual({ reply: { task: null } });
-    expect(new Played().when('task-next', { claim: 'a' })).toEqual({ reply: { task: null } });
-  });
-
   it('task-next goes by priority, and among equals by number: TAS-10 after TAS-2', () => {
     const played = withTasks(...'abcdefghijkl');
     played.after('task-priority', { id: '12', priority: 0 });
     played.after('task-priority', { id: '7', priority: 1 });
     played.after('task-priority', { id: '1', priority: 4 });
     expect(order(played)).toEqual([12, 7, 2, 3, 4, 5, 6, 8, 9, 10, 11, 1].map((n) => `TAS-${n}`));
-  });
-
-  it('task-next only shows the task unless it is claimed', () => {
-    const played = withTasks('a', 'b');
-    expect(played.when('task-next', {})).toMatchObject({
-      reply: { task: { id: 'TAS-1', status: 'remaining' } },
-    });
-    expect(played.when('task-next', {}).event).toBeUndefined();
-    expect(order(played)).toEqual(['TAS-1', 'TAS-2']);
   });
 
   it('task-next skips what waits for another, however urgent, until that is done', () => {
@@ -91,16 +77,6 @@ describe('a claim', () => {
     expect(played.when('task-next', { claim: 'x' })).toMatchObject({ reply: { task: null } });
   });
 
-  it('a claim needs a name', () => {
-    expect(() => argumentsOf('task-next', { claim: ' ' })).toThrow(/^claim: /);
-    expect(() => argumentsOf('task-next', { claim: true })).toThrow(/^claim is true: use text/);
-  });
-
-  it('a claim counts as work of the iteration', () => {
-    const played = withTasks('a', 'b').after('iteration-start', {}).after('task-next', { claim: 'x' });
-    expect(played.state.history.iterations).toMatchObject([{ number: 1, tasks_worked: ['TAS-1'] }]);
-  });
-
   it('a claim stays with a task through blocked and completed, and ends with remaining', () => {
     const played = withTasks('a').after('task-next', { claim: 'x' });
     for (const status of ['blocked', 'completed', 'in_progress'] as const) {
@@ -138,13 +114,6 @@ describe('task-release', () => {
     });
     expect(played.when('task-release', { id: '2' })).toMatchObject({ refused: { code: 'not_found' } });
   });
-
-  it('task-release leaves the status of a task that is blocked', () => {
-    const played = withTasks('a').after('task-next', { claim: 'x' });
-    played.after('task-status', { id: '1', status: 'blocked' }).after('task-release', { id: '1' });
-    expect(played.task('TAS-1')).toMatchObject({ status: 'blocked' });
-    expect(played.task('TAS-1')).not.toHaveProperty('claimed_by');
-  });
 });
 
 describe('a claim that its iteration ends', () => {
@@ -170,18 +139,6 @@ describe('a claim that its iteration ends', () => {
       .after('iteration-complete', {});
     expect(played.task('TAS-1')).toMatchObject({ status: 'blocked' });
     expect(played.task('TAS-1')).not.toHaveProperty('claimed_by');
-  });
-
-  it('the late end of an earlier iteration leaves what was claimed in a later one', () => {
-    const played = claimed().after('iteration-start', {}).after('task-next', { claim: 'y' });
-    played.after('iteration-complete', { number: 1 });
-    expect(played.task('TAS-1')).toMatchObject({ status: 'in_progress', claimed_by: 'y' });
-  });
-
-  it('the end of an iteration leaves what was begun without a claim', () => {
-    const played = withTasks('a').after('iteration-start', {});
-    played.after('task-status', { id: '1', status: 'in_progress' }).after('iteration-complete', {});
-    expect(played.task('TAS-1')).toMatchObject({ status: 'in_progress' });
   });
 
   it('the end of an iteration expires a claim from before the first iteration as well', () => {
