@@ -144,6 +144,10 @@ describe('the project of a name', () => {
     expect(projectOf(one)).toBe(projectOf(` ${one} `));
   });
 
+  it('the project of a name is the same however an accent was typed', () => {
+    expect(projectOf('caf\u00e9')).toBe(projectOf('cafe\u0301'));
+  });
+
   it('the project of any text is a token, and stays as it is when taken for a name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (name) => {

@@ -82,6 +82,13 @@ describe('a prompt', () => {
 });
 
 describe('the facts of a prompt', () => {
+  it('the facts of a prompt are the ones asked for by tag', () => {
+    const { facts } = compilePrompt(KNOWING, request({ tags: ['convention'] }));
+    expect(facts).toMatchObject([
+      { subject: 'task:1', relation: 'must_fix', object: 'check the bounds', taskId: '1' },
+    ]);
+  });
+
   it('the facts of a prompt stay within both limits, and stand in the prompt line by line', () => {
     fc.assert(
       fc.property(

@@ -171,6 +171,14 @@ describe('a session start', () => {
     expect(budget.used).toBeLessThanOrEqual(350);
   });
 
+  it('notes without room are counted, with the command that shows them', () => {
+    const played = new Played().after('note-add', { content: 'word '.repeat(400), type: 'tip' });
+    const { prompt } = compilePrompt(played.state, start({ budget: { inputTokens: 30 } }));
+    expect(prompt).toMatch(
+      /Left out for space: 1 of the notes \(`throughline tool note-list --session demo`\)/,
+    );
+  });
+
   it('a session start leaves out learnings beyond the token budget', () => {
     const learnings = inPrompt({ ranked: [ranked(0.9), ranked(0.8), ranked(0.7)], total: 3 });
     const shown = (maxTokens: number) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
 import { MOST_VALUE, worthOf } from '../../../src/memory/facts/fact-types.js';
-import { fact, factsFrom, implementer, reviewer, roleResults } from '../../support/builders.js';
+import { fact, factsFrom, implementer, reviewer, roleResults, sayings } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
 /** Five facts; those of dispatches 2 and 3 are closed by 4 and 5. */
@@ -98,6 +98,25 @@ describe('compact', () => {
         expect(shuffled.all()).toEqual(left);
       }),
     );
+  });
+
+  it('compaction drops file changes, verdicts and summaries before findings, conventions and decisions', () => {
+    const store = new InMemorySessionFactStore();
+    store.add(factsFrom(1, reviewer({ task_id: '1', required_fixes: ['close the file'] })));
+    const decision = { subject: 'api', relation: 'uses', object: 'headers', tags: ['decision' as const] };
+    store.add(factsFrom(2, implementer({ task_id: '2', summary: 'made it', facts: [decision] })));
+    const files = Array.from({ length: 20 }, (_, file) => `src/${file}.ts`);
+    store.add(factsFrom(3, implementer({ task_id: '3', summary: 'made more', files_modified: files })));
+    store.compact(5);
+    expect(sayings(store.all())).toEqual([
+      'task:1 must_fix close the file',
+      'task:2 summary made it',
+      'api uses headers',
+      'task:3 completed_with completed',
+      'task:3 summary made more',
+    ]);
+    store.compact(2);
+    expect(sayings(store.all())).toEqual(['task:1 must_fix close the file', 'api uses headers']);
   });
 
   it('compaction leaves a quarter to what is new, however many findings there are', () => {

@@ -50,6 +50,12 @@ describe('finding facts', () => {
     expect(find({ text: 'empty list', is: 'closed' }).facts).toMatchObject(closed);
   });
 
+  it('a fact is found by its id, or by four characters of its beginning', () => {
+    const [fact] = find({ text: 'parser done' }).facts;
+    for (const text of [fact?.id, fact?.id.slice(0, 4), fact?.id.toUpperCase()])
+      expect(find({ text: text ?? '' }).facts).toEqual([fact]);
+  });
+
   it('valid facts come before closed ones, the newest first, and the limit is counted', () => {
     const { facts, total } = find({ is: 'all' });
     expect(facts).toHaveLength(total);

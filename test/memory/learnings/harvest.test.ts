@@ -238,6 +238,14 @@ describe('while many proposals of one session wait', () => {
     expect(source('crowd', 'fair')).toEqual([{ session: 'fair', dispatch: 2 }]);
     expect(source('fair', 'crowd')).toEqual([{ session: 'fair', dispatch: 1 }]);
   });
+
+  it('a decision makes room for a proposal of the same session', () => {
+    const [first = expect.fail()] = crowd;
+    const rejected = { type: 'rejected', data: { proposal: first.data.proposal, by: 'ann' } } as const;
+    const state = folded(...crowd, rejected);
+    expect(sessionsPaused(state)).toEqual([]);
+    expect(noteProposals(state, 'crowd', many)).toHaveLength(1);
+  });
 });
 
 describe('in whatever order, and however often, reviews arrive', () => {

@@ -50,6 +50,12 @@ describe('likely files', () => {
     expect(paths('fix empty cookies', { folder: 'docs' })[0]).toBe('src/http/cookie.ts');
   });
 
+  it('files that say the same come in the order of their paths', () => {
+    const past = pastOf(['1', 'one thing', 'b.ts', 'a.ts', 'c.ts']);
+    const found = recall(past, { text: 'one thing', maxFiles: 2 }).files;
+    expect(found.map(({ path }) => path)).toEqual(['a.ts', 'b.ts']);
+  });
+
   it('similar results come best first, the newest of equal ones, at most twenty', () => {
     const found = similarResults(PAST, tokens('fix: cookies with an empty value')).similar;
     expect(found[0]?.row.task).toBe('4');

@@ -76,6 +76,15 @@ describe('the memory of past results', () => {
     );
   });
 
+  it('a dispatch that comes late is remembered like any other', () => {
+    const late = taught([
+      { sequence: 9, task: '1', tokens: ['router'], files: ['a.ts'] },
+      { sequence: 2, task: '2', tokens: ['cookie'], files: ['b.ts'] },
+    ]);
+    expect(restored(late).rows.map(({ sequence }) => sequence)).toEqual([9, 2]);
+    expect(bytes(restored(late))).toBe(bytes(late));
+  });
+
   it('numbers that end too early are refused', () => {
     const json = taught([{ sequence: 9, task: '1', tokens: ['router'], files: ['a.ts'] }]).toJSON();
     const cut = Buffer.from(json.numbers, 'base64').subarray(0, -1).toString('base64');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
-import type { DispatchReply } from '../../../src/contracts/replies/compile-reply.js';
+import type { DispatchReply, IterationReply } from '../../../src/contracts/replies/compile-reply.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { Telemetry, TelemetryWriter } from '../../../src/services/compiler/telemetry.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
@@ -25,6 +25,7 @@ const COMMON = {
   replayed: 0,
   ...fitted(100, 100),
 };
+const ITERATION: IterationReply = { kind: 'iteration', ...COMMON };
 
 function reply(more: Partial<Counted> = {}): DispatchReply {
   return {
@@ -63,6 +64,14 @@ describe('telemetry', () => {
         retrievalMs: 17,
         retrievalMaxMs: 10,
       },
+    ]);
+  });
+
+  it('telemetry counts a prompt without ledger, as an iteration has, like any other', () => {
+    const telemetry = new Telemetry();
+    telemetry.compiled(A, ITERATION, 1);
+    expect(unwritten(telemetry, 'a')).toMatchObject([
+      { compiles: 1, ledgerModes: { none: 1 }, shortened: 0, tokensWanted: 100, tokensUsed: 100 },
     ]);
   });
 

@@ -114,6 +114,13 @@ describe('the list of sessions', () => {
     expect((await list({ status: 'completed' })).total).toBe(0);
   });
 
+  it('sessions are found by words of what they wait for', async () => {
+    const asks = recorded(1, implementer({ status: 'blocked', questions: [{ text: 'Which Port?' }] }));
+    const { list } = await listOf(opened('parser', at(1)), [token('lexer', 'session'), asks]);
+    expect(names(await list({ text: 'which port' }))).toEqual(['lexer']);
+    expect(names(await list({ text: 'waiting' }))).toEqual([]);
+  });
+
   it('sessions are found by words of their open tasks and changed files, and the list says which', async () => {
     const changes = recorded(1, implementer({ files_modified: ['src/Parser.ts', 'docs/parser.md'] }));
     const added = (name: string, task: string, content: string): [Token, SessionEvent] => {

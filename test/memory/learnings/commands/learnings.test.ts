@@ -166,6 +166,18 @@ describe('the id of a learning', () => {
     });
   });
 
+  it('the id of a learning is refused when it fits several', () => {
+    const project = new Project(proposed('', text(1)), proposed('', text(2)), take(1), take(2));
+    for (const name of ['learning.retract', 'learning.edit'] as const) {
+      expect(
+        project.refuses(name, { id: 'abc', ...(name === 'learning.edit' && { tags: [] }) }),
+      ).toMatchObject({
+        code: 'ambiguous',
+        details: { candidates: [text(1).proposal, text(2).proposal] },
+      });
+    }
+  });
+
   it.each([
     ['ab', 'give at least 3 characters, or '],
     ['fff', ''],

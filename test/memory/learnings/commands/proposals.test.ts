@@ -63,6 +63,16 @@ describe('learning.propose', () => {
     expect(reply.proposal).not.toHaveProperty('decidedBy');
   });
 
+  it.each(['\u200b\u2060', '\u001b[31m'])(
+    'learning.propose refuses what holds no visible text: %j',
+    (content) => {
+      expect(new Project().refuses('learning.propose', { content })).toMatchObject({
+        code: 'schema_invalid',
+        message: 'content: must contain visible text',
+      });
+    },
+  );
+
   it.each([
     [{ content: 'x'.repeat(201) }, 'must be at most 200 characters'],
     [{ content: ' ' }, 'must not be empty'],
@@ -363,6 +373,16 @@ describe('an id', () => {
     'the id of a proposal is %j, or a prefix that fits only one',
     (given) => {
       expect(found(given)).toMatchObject({ proposal: { id: 'abd000000003' } });
+    },
+  );
+
+  it.each(['ab', 'a', 'abcd', 'zzz', 'abd0000000031', '*', '__proto__'])(
+    'the id of a proposal is not found when it fits none: %j',
+    (given) => {
+      expect(project.refuses('proposal.show', { id: given })).toMatchObject({
+        code: 'not_found',
+        message: expect.stringContaining('throughline learning ls --status all'),
+      });
     },
   );
 });

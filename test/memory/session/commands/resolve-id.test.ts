@@ -63,6 +63,16 @@ describe('an id', () => {
     );
   });
 
+  it('an id that fits very many is refused with a few of them', () => {
+    const many = items(...Array.from({ length: 100 }, (_, index) => index + 1));
+    expect(resolved(many, 'TAS')).toMatchObject({
+      refusal: {
+        message: expect.stringMatching(/TAS-5 and 95 more/),
+        details: { candidates: { length: 20 } },
+      },
+    });
+  });
+
   it('an id that fits none is refused, saying which there are', () => {
     expect(resolved(items(), 'TAS-1')).toEqual(
       refused('not_found', /^no task "TAS-1"; the session has no tasks$/, { id: 'TAS-1' }),
