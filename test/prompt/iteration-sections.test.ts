@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { runStatus } from '../../src/memory/session/run-status.js';
-import { boardCounts } from '../../src/memory/session/task-dependencies.js';
 import { Played, withTasks } from '../support/played.js';
 import { promptOf } from './iterations.js';
 
@@ -63,17 +62,6 @@ COMPLETED:
     played.after('task-status', { id: '1', status: 'completed' });
     expect(tasksOf(played)).toContain('COMPLETED:\n  - [P2] [TAS-1] a');
     expect(tasksOf(played)).not.toContain('agent-1');
-  });
-});
-
-describe('the counts of a prompt', () => {
-  it('the counts of a prompt count a task that is blocked and waits once, and a cancelled one not at all', () => {
-    const played = withTasks('a', 'b', 'c').after('task-depends', { id: '1', dependsOn: '2' });
-    played
-      .after('task-status', { id: '1', status: 'blocked' })
-      .after('task-status', { id: '3', status: 'cancelled' });
-    const { board } = played.state;
-    expect(boardCounts(board)).toMatchObject({ ready: 1, waiting: 1, completed: 0 });
   });
 });
 

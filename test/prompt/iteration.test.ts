@@ -3,7 +3,7 @@ import { emptyState } from '../../src/memory/session/session-state.js';
 import { checkTemplate } from '../../src/prompt/iteration-template.js';
 import { implementer, recorded } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
-import { type Given, Played, withTasks } from '../support/played.js';
+import { type Given, Played } from '../support/played.js';
 import { compiled, full, type More, promptOf } from './iterations.js';
 
 describe('the variables of an iteration template', () => {
@@ -58,11 +58,6 @@ describe('the variables of an iteration template', () => {
     );
   });
 
-  it('an iteration template takes binary and extra from the request', () => {
-    expect(shown('extra', { extra: 'Be brief.' })).toBe('<Be brief.>');
-    expect(shown('binary', { binary: 'npx throughline' })).toBe('<npx throughline>');
-  });
-
   it.each<[Given<'session-open'>, string]>([
     [{ spec: 'the text', specPath: 'a.md', goal: 'g' }, '<> the text>'],
     [{ specPath: 'specs/a.md', goal: 'g' }, '<See specs/a.md>'],
@@ -112,16 +107,6 @@ describe('an iteration prompt', () => {
       factsShown: 0,
       sessionContext: '',
     });
-  });
-
-  it('an iteration prompt keeps a placeholder as text in anything that was written into the session', () => {
-    const text = '{{extra}} {{tasks}} {{nonsense}}';
-    const played = withTasks(text).after('session-open', { spec: text }).after('iteration-start', {});
-    played.after('note-add', { content: text }).after('inbox-add', { content: text });
-    played.after('iteration-summary', { summary: text });
-    const template = '{{tasks}}\n{{spec}}\n{{notes}}\n{{inbox}}\n{{history}}\n{{extra}}';
-    const prompt = promptOf(played.state, { template, extra: text });
-    expect(prompt.split(text)).toHaveLength(7);
   });
 
   it.each([

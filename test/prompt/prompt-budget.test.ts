@@ -5,7 +5,6 @@ import { ROLES } from '../../src/contracts/kinds.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { dispatchRoom } from '../../src/prompt/dispatch-prompt.js';
 import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-kind.js';
 import { approximateTokenizer } from '../../src/shared/text.js';
 import { stored } from '../support/builders.js';
@@ -110,16 +109,6 @@ function expectOverflow(error: unknown, role: string, room: number): void {
 }
 
 describe('the room for input', () => {
-  it('the room for input is the cap of the role less the room for the answer', () => {
-    expect(ROLES.map((role) => [role, dispatchRoom(DEFAULT_BUDGET, role).room])).toEqual([
-      ['implementer', 3600],
-      ['reviewer', 2800],
-      ['observer', 3600],
-    ]);
-    expect(dispatchRoom({ ...DEFAULT_BUDGET, maxOutputTokens: 0 }, 'reviewer').room).toBe(4000);
-    expect(dispatchRoom({ ...DEFAULT_BUDGET, maxOutputTokens: 9000 }, 'reviewer').room).toBe(0);
-  });
-
   it.each(ROLES)('the room for input bounds the prompt of its own role: %s', (role) => {
     const taskPrompt = `${OBJECTIVE}\n\n${'one more line to read\n'.repeat(2000)}`;
     const { budget, prompt } = compilePrompt(FULL, dispatchRequest({ role, taskPrompt }), DEFAULT_BUDGET);
@@ -167,16 +156,6 @@ describe('the room for input', () => {
       if (Object.keys(notes).length > 0)
         expect(Object.keys(packet)).toEqual(expect.arrayContaining(['issues', 'summary', 'earlier_summary']));
     }
-  });
-
-  it('what maxTokens leaves out is counted, and the prompt says it', () => {
-    const request = dispatchRequest({ taskPrompt: 'Write the lexer of the parser', maxTokens: 4 });
-    const compiled = compilePrompt(FULL, request, DEFAULT_BUDGET);
-    expect(compiled.budget.dropped).toBeGreaterThan(0);
-    expect(compiled.budget.sections.some(({ shown, total }) => shown < total)).toBe(true);
-    expect(compiled.prompt).toMatch(
-      / of \d+; all: `throughline facts demo|Left out for space: \d+ of the session context/,
-    );
   });
 });
 

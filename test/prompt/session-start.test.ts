@@ -187,36 +187,6 @@ describe('a session start', () => {
   });
 });
 
-describe('a session without goal and tasks', () => {
-  const compiled = (played: Played) =>
-    compilePrompt(played.state, explained({ kind: 'iteration', session: 'demo' }), undefined, LEARNINGS);
-  const worked = (played: Played, count: number, from = 1) => {
-    for (let at = from; at < from + count; at += 1)
-      played.foldWhole(recorded(at, implementer({ task_id: `t${at}`, summary: `wrote part ${at}` })));
-    return played;
-  };
-
-  it('a session without goal and tasks shows no fact in an iteration for its age alone', () => {
-    const { facts, prompt } = compiled(worked(new Played(), 20));
-    expect(facts).toEqual([]);
-    expect(prompt).not.toContain('[Session Context]');
-  });
-
-  it('an open fix and a blocker come before newer facts in an iteration', () => {
-    const played = new Played();
-    const issues = [{ severity: 'critical' as const, file: 'src/a.ts', message: 'checks no bounds' }];
-    played.foldWhole(recorded(1, implementer({ task_id: 'one' })));
-    played.foldWhole(recorded(2, reviewer({ task_id: 'one', required_fixes: ['check the bounds'], issues })));
-    played.foldWhole(
-      recorded(3, implementer({ task_id: 'two', status: 'blocked', blockers: ['no grammar yet'] })),
-    );
-    const { prompt, considered } = compiled(worked(played, 20, 4));
-    expect(prompt).toContain('checks no bounds [task:one]');
-    expect(prompt).toContain('no grammar yet [task:two]');
-    expect(considered?.facts.length).toBeGreaterThan(0);
-  });
-});
-
 describe('learnings that have no room', () => {
   it.each(['iteration', 'session-start'] as const)(
     'learnings that have no room are named with the project that holds them in a prompt of kind %s',

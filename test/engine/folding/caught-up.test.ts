@@ -26,16 +26,6 @@ function watched() {
 }
 
 describe('caughtUp', () => {
-  it('caughtUp answers at once when the dispatch is folded already, and stops watching', async () => {
-    const { append, until, log, watching } = watched();
-    await append(DEMO, 1, 2, 3);
-    const { folded, replayed } = await until(2);
-    expect(replayed).toBe(3);
-    expect(folded.state.dispatches.has(2)).toBe(true);
-    expect(log.read).toHaveBeenCalledTimes(1);
-    expect(watching.now).toBe(0);
-  });
-
   it('caughtUp waits for the dispatch, and counts all that it read meanwhile', async () => {
     const { append, until, watching } = watched();
     await append(DEMO, 1, 2);

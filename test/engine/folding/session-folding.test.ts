@@ -8,22 +8,6 @@ import { soon } from '../../support/soon.js';
 const session = (name: string) => token(name, 'session');
 
 describe('load', () => {
-  it('load folds all events, and then reads nothing but the tail', async () => {
-    const ports = spiedPorts();
-    const reader = ports.reader();
-    const first = await ports.append(DEMO, ...upTo(5));
-    expect(await reader.load(DEMO)).toMatchObject({ replayed: 5, folded: { state: { sequence: first } } });
-    const second = await ports.append(DEMO, 6, 7);
-    expect(await reader.load(DEMO)).toMatchObject({ replayed: 2, folded: { state: { sequence: second } } });
-    expect(await reader.load(DEMO)).toMatchObject({ replayed: 0, folded: { sinceSnapshot: 7 } });
-    expect(ports.log.read.mock.calls.map(([, range]) => range)).toEqual([
-      { after: 0 },
-      { after: first },
-      { after: second },
-    ]);
-    expect(ports.snapshots.load).toHaveBeenCalledTimes(1);
-  });
-
   it.each([
     { maxCached: 20, pauses: [4, 4] },
     { maxCached: 1, pauses: [4, 5] },
@@ -87,16 +71,6 @@ describe('load', () => {
 });
 
 describe('load, asked for by many at once', () => {
-  it('load reads at most twice for fifty callers at once', async () => {
-    const ports = spiedPorts();
-    const reader = ports.reader();
-    await ports.append(DEMO, ...upTo(20));
-    const loaded = await Promise.all(upTo(50).map(() => reader.load(DEMO)));
-    expect(ports.log.read.mock.calls.length).toBeLessThanOrEqual(2);
-    expect(ports.snapshots.load).toHaveBeenCalledTimes(1);
-    for (const { folded } of loaded) expect(folded.state.dispatches.newest()).toBe(20);
-  });
-
   it('load shows a caller that comes during a read what was stored before it came', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
@@ -115,25 +89,6 @@ describe('load, asked for by many at once', () => {
     expect(await early).toBe(false);
     expect(await Promise.all(late)).toEqual(late.map(() => true));
     expect(ports.log.read).toHaveBeenCalledTimes(2);
-  });
-
-  it('load keeps no caller waiting because others ask again and again', async () => {
-    const ports = spiedPorts();
-    const reader = ports.reader();
-    ports.log.read.mockImplementation(async (...args) => {
-      await new Promise((resolve) => setImmediate(resolve));
-      return ports.kept.log.read(...args);
-    });
-    const running = { greedy: true };
-    const greedy = (async () => {
-      for (let loads = 0; running.greedy && loads < 1000; loads += 1) await reader.load(DEMO);
-    })();
-    await soon(() => expect(ports.log.read).toHaveBeenCalled());
-    const before = ports.log.read.mock.calls.length;
-    await reader.load(DEMO);
-    expect(ports.log.read.mock.calls.length - before).toBeLessThan(5);
-    running.greedy = false;
-    await greedy;
   });
 
   it('load passes a fault to those who waited for that read, and to no later caller', async () => {
@@ -218,16 +173,6 @@ describe('a snapshot', () => {
     ports.log.read.mockClear();
     return { ...ports, sequence, text };
   };
-
-  it.each(upTo(12))(
-    'a snapshot and the tail from there give the same bytes as all events: cut at %i',
-    async (cut) => {
-      const { reader, snapshots } = await withSnapshot(cut, ...upTo(14, cut + 1));
-      const folded = bytesOf((await reader().load(DEMO)).folded.state);
-      snapshots.load.mockResolvedValue(undefined);
-      expect(folded).toBe(bytesOf((await reader().load(DEMO)).folded.state));
-    },
-  );
 
   it.each<[string, (text: string) => string]>([
     ['that is not JSON', (text) => text.slice(0, -5)],

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
 import { decodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
-import { bytesOf, DEMO, gate, spiedPorts, upTo } from '../../doubles/spied-ports.js';
-import { soon } from '../../support/soon.js';
+import { bytesOf, DEMO, spiedPorts, upTo } from '../../doubles/spied-ports.js';
 
 const CLOCK = () => '2026-01-01T00:00:00.000Z';
 
@@ -36,26 +35,6 @@ describe('SnapshotWriter', () => {
     await writer.stop();
     expect(snapshots.save).toHaveBeenCalledTimes(1);
     await append(DEMO, 10);
-    await reader.load(DEMO);
-    await writer.stop();
-    expect(snapshots.save).toHaveBeenCalledTimes(2);
-  });
-
-  it('the snapshot writer works off the request path: the load is answered before, and waits for no write', async () => {
-    const { append, reader, writer, snapshots } = written(1);
-    const { opened, open } = gate();
-    snapshots.save.mockImplementation(() => opened.then(() => 'saved'));
-    await append(DEMO, 1);
-    await reader.load(DEMO);
-    expect(snapshots.save).not.toHaveBeenCalled();
-    await soon(() => expect(snapshots.save).toHaveBeenCalledTimes(1));
-    await append(DEMO, 2, 3);
-    expect((await reader.load(DEMO)).replayed).toBe(2);
-    open();
-    await writer.stop();
-    // Writes of one session do not overlap.
-    expect(snapshots.save).toHaveBeenCalledTimes(1);
-    await append(DEMO, 4);
     await reader.load(DEMO);
     await writer.stop();
     expect(snapshots.save).toHaveBeenCalledTimes(2);

@@ -16,22 +16,6 @@ function fiveFacts(): InMemorySessionFactStore {
 const held = (store: InMemorySessionFactStore) => store.all().map((each) => each.sourceSequence);
 
 describe('compact', () => {
-  it.each([
-    [6, [1, 2, 3, 4, 5]],
-    [5, [1, 2, 3, 4, 5]],
-    [4, [1, 3, 4, 5]],
-    [3, [1, 4, 5]],
-    [2, [4, 5]],
-    [1, [5]],
-    [0, []],
-  ])('compaction to %i drops closed facts first, then valid ones, the oldest first', (maxFacts, left) => {
-    const store = fiveFacts();
-    store.compact(maxFacts);
-    expect(held(store)).toEqual(left);
-    expect(store.size()).toBe(left.length);
-    expect(store.count()).toBe(left.filter((sequence) => sequence === 1 || sequence > 3).length);
-  });
-
   it('compaction forgets what it dropped: nothing that comes later is closed by it or closes it', () => {
     const store = fiveFacts();
     store.compact(0);
@@ -117,16 +101,6 @@ describe('compact', () => {
     ]);
     store.compact(2);
     expect(sayings(store.all())).toEqual(['task:1 must_fix close the file', 'api uses headers']);
-  });
-
-  it('compaction leaves a quarter to what is new, however many findings there are', () => {
-    const store = new InMemorySessionFactStore();
-    const fixes = Array.from({ length: 100 }, (_, fix) => `fix ${fix}`);
-    store.add(factsFrom(1, reviewer({ required_fixes: fixes })));
-    store.add(factsFrom(2, implementer({ task_id: '2', follow_up_actions: fixes })));
-    store.compact(40);
-    const of = (relation: string) => store.all().filter((each) => each.relation === relation).length;
-    expect([of('must_fix'), of('requires')]).toEqual([30, 10]);
   });
 
   it('compaction bounds the bytes of all words too', () => {

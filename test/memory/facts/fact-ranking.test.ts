@@ -84,19 +84,6 @@ describe('what has to do with a task', () => {
     ]);
   });
 
-  it('similar past results bring their summary and what their review demanded', () => {
-    const store = storeOf(
-      factsFrom(1, said('1', 'paint', 'src/a.ts')),
-      factsFrom(2, reviewer({ task_id: '1', required_fixes: ['use oil'] })),
-      ...OTHERS,
-    );
-    const { considered } = rankFacts(store, asked({ text: 'go on', similar: new Map([['1', 0.5]]) }));
-    expect(considered).toMatchObject([
-      { because: 'similar', fact: { object: 'use oil' } },
-      { because: 'similar', fact: { object: 'paint' } },
-    ]);
-  });
-
   it('what a task did helps to find what it said', () => {
     const store = storeOf(
       factsFrom(
@@ -130,20 +117,6 @@ function busy(file: string): InMemorySessionFactStore {
 }
 
 describe('the files that lead to facts', () => {
-  it.each([
-    ['named by its path', 'src/store.ts', { text: 'Change src/store.ts' }],
-    ['named by its name', 'src/store.ts', { text: 'Change store.ts', files: ['src/store.ts'] }],
-    ['open', 'src/store.ts', { text: 'go on', open: ['/home/me/project/src/store.ts'] }],
-    ['open, from here', 'src/store.ts', { text: 'go on', open: ['./src/store.ts'] }],
-    ['a named manifest', 'package.json', { text: 'Sort package.json' }],
-  ])('findings and conventions on a file take all places where it is %s', (_, file, overrides) => {
-    const { chosen } = rankFacts(busy(file), asked(overrides));
-    expect(chosen).toHaveLength(10);
-    expect(chosen.filter(({ group }) => group === 'conventions')).toMatchObject([
-      { fact: { object: 'always use streams' } },
-    ]);
-  });
-
   it('findings on a file that is only likely take the held places, and explain says so', () => {
     const { chosen, considered } = rankFacts(
       busy('src/store.ts'),
@@ -264,16 +237,6 @@ describe('the places of an answer', () => {
     );
     expect(chosen.filter(({ group }) => group === 'findings').length).toBeGreaterThanOrEqual(3);
     expect(chosen).toHaveLength(10);
-  });
-
-  it('one task does not take all places while others have something to say', () => {
-    const many = Array.from({ length: 20 }, (_, n) => `import rows of case ${n}`);
-    const one = factsFrom(1, implementer({ task_id: '1', follow_up_actions: many }));
-    const store = storeOf(one, factsFrom(2, said('2', 'rows of the import')), ...OTHERS);
-    const { chosen, considered } = rankFacts(store, asked({ text: 'import rows' }));
-    expect(chosen.map((each) => each.fact.sourceTaskId)).toContain('2');
-    expect(considered.some(({ left }) => left === 'one task' || left === 'rank')).toBe(true);
-    expect(rankFacts(storeOf(one), asked({ text: 'import rows' })).chosen).toHaveLength(10);
   });
 
   it('near-duplicates count once, but numbers and places tell two matters apart', () => {

@@ -24,36 +24,6 @@ function query(overrides: Partial<FactQuery> = {}): FactQuery {
 const subjects = (facts: readonly SessionFact[]) => facts.map((each) => each.subject);
 
 describe('the retriever', () => {
-  it('the retriever leaves out what the task itself said, but not a task with a similar id', () => {
-    const facts = ['1', '11', '1.1'].map((sourceTaskId) => fact({ subject: sourceTaskId, sourceTaskId }));
-    expect(subjects(retrieverOf(facts).retrieve(query({ taskId: '1' })))).toEqual(['11', '1.1']);
-  });
-
-  it('the retriever gives the facts that carry one of the tags', () => {
-    const facts = [
-      fact({ subject: 'a', tags: ['test', 'error'] }),
-      fact({ subject: 'b', tags: ['decision'] }),
-      fact({ subject: 'c', tags: ['error'] }),
-    ];
-    const retriever = retrieverOf(facts);
-    expect(subjects(retriever.retrieve(query({ tags: ['error'] })))).toEqual(['a', 'c']);
-    expect(subjects(retriever.retrieve(query({ tags: [] })))).toEqual([]);
-    expect(subjects(retriever.retrieve(query({ tags: undefined })))).toEqual(['a', 'b', 'c']);
-  });
-
-  it('the retriever puts the facts that share more words with the task first', () => {
-    const facts = [
-      fact({ subject: 'docs/readme.md', sourceSequence: 3 }),
-      fact({ subject: 'src/session/store.ts', sourceSequence: 1 }),
-      fact({ subject: 'src/session/evolve-session.ts', sourceSequence: 2 }),
-    ];
-    expect(subjects(retrieverOf(facts).retrieve(query()))).toEqual([
-      'src/session/store.ts',
-      'src/session/evolve-session.ts',
-      'docs/readme.md',
-    ]);
-  });
-
   it('the retriever puts the newer dispatch first where scores are equal, and keeps the order within one', () => {
     const facts = [
       fact({ subject: 'c', sourceSequence: 2 }),

@@ -132,20 +132,6 @@ describe('a merge', () => {
 });
 
 describe('what reviews demand', () => {
-  it('a review’s demand is remembered with the tasks it was made in, without being proposed', () => {
-    const state = folded(observed(3, [demand]), observed(5, [demand], { task: '2' }));
-    expect(state.entries.size).toBe(0);
-    expect(state.observations.get(id)).toEqual({
-      kind: 'fix',
-      text: TEXT,
-      first: 3,
-      evidence: [
-        { session: 's1', dispatch: 3, task: '1' },
-        { session: 's1', dispatch: 5, task: '2' },
-      ],
-    });
-  });
-
   it('a review’s demand makes a proposal surer while it waits, and leaves one of a person as sure as it was', () => {
     const later = [observed(3, [demand]), observed(5, [demand], { task: '2' })];
     const rule = folded(proposed(TEXT, { method: 'recurring_fix', confidence: 0.5 }), ...later);

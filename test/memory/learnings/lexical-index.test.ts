@@ -13,27 +13,6 @@ const idsOf = (ranked: ReturnType<typeof found>) =>
   ranked.map(({ learning }) => Number.parseInt(learning.id, 16));
 
 describe('the lexical index', () => {
-  it('the lexical index puts the learning first that shares the rarer words', () => {
-    const learnings = mapOf(
-      learningOf(1, 'Tests run against a real server'),
-      learningOf(2, 'Tests name what they prove'),
-      learningOf(3, 'Tests use fast-check for properties'),
-    );
-    expect(idsOf(found(learnings, 'write tests with fast-check'))).toEqual([3, 2, 1]);
-  });
-
-  it('the lexical index finds words of the tags, and counts a word twice that stands in both', () => {
-    const learnings = mapOf(
-      learningOf(1, 'Validate input once', ['zod']),
-      learningOf(2, 'Schemas of zod stand in contracts', ['zod', 'contracts', 'schema']),
-      learningOf(3, 'Commit early', ['git']),
-    );
-    expect(idsOf(found(learnings, 'zod'))).toEqual([2, 1]);
-    const [both, once] = found(mapOf(learningOf(1, 'zod x', ['zod']), learningOf(2, 'zod x', ['y'])), 'zod');
-    expect(both?.learning.id).toBe(learningOf(1).id);
-    expect(both?.score).toBeGreaterThan(once?.score ?? 1);
-  });
-
   it.each(['', '   ', 'the of and', 'nothing of it'])('the lexical index finds nothing for %j', (query) => {
     expect(found(mapOf(learningOf(1, 'retry the stream')), query)).toEqual([]);
     expect(found(mapOf(), query)).toEqual([]);

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   type DispatchFold,
   DispatchWindow,
-  type DispatchWindowJson,
   WINDOW_LENGTH,
 } from '../../../src/memory/session/dispatch-window.js';
 
@@ -26,20 +25,6 @@ function windowOf(...sequences: number[]): DispatchWindow<Entry, Entry[]> {
 
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 const sequences = (entries: readonly Entry[]) => entries.map((entry) => entry.sequence);
-
-describe('an empty window', () => {
-  it('an empty window has folded nothing', () => {
-    const window = windowOf();
-    expect(window.current()).toEqual([]);
-    expect(window.settled()).toEqual([]);
-    expect(window.newest()).toBe(0);
-    expect(window.has(1)).toBe(false);
-    expect(window.toJSON()).toEqual({
-      recent: [],
-      counted: { floor: 0, steps: '', late: [], late_floor: 0 },
-    });
-  });
-});
 
 describe('a window that is not full', () => {
   it('a window that is not full folds in ascending order, whatever comes first', () => {
@@ -80,19 +65,5 @@ describe('a dispatch that comes after thousands of newer ones', () => {
     expect(window.insert({ sequence: 3 })).toBe('repeated');
     expect(window.insert({ sequence: 4 })).toBe('repeated');
     expect(window.settled()).toHaveLength(10_001 - WINDOW_LENGTH);
-  });
-});
-
-describe('a window as JSON', () => {
-  it('a window read from JSON goes on as the window it was made from', () => {
-    const window = windowOf(...upTo(WINDOW_LENGTH + 9).map((sequence) => sequence * 3));
-    const json: DispatchWindowJson<Entry> = JSON.parse(JSON.stringify(window));
-    const copy = new DispatchWindow(APPEND, [...window.settled()], json);
-    for (const sequence of [5, 3, 400, 100, 5]) {
-      expect(copy.insert({ sequence })).toBe(window.insert({ sequence }));
-    }
-    expect(copy.current()).toEqual(window.current());
-    expect(JSON.stringify(copy)).toBe(JSON.stringify(window));
-    expect(copy.newest()).toBe(400);
   });
 });

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { REMEMBERED_RESULTS, WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
-import {
-  DEFAULT_LIMITS,
-  emptyState,
-  factsOf,
-  noDispatches,
-} from '../../../src/memory/session/session-state.js';
-import { implementer, recorded, rejected, reviewer, stored, timeOf } from '../../support/builders.js';
+import { DEFAULT_LIMITS, emptyState, factsOf } from '../../../src/memory/session/session-state.js';
+import { implementer, recorded, rejected, reviewer, stored } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 import {
   type DispatchEvent,
@@ -20,10 +15,6 @@ import {
 } from './arrivals.js';
 
 const LIMITS = [DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 20 }];
-
-function countsAfter(events: readonly DispatchEvent[]): object {
-  return foldedInOrder(events, DEFAULT_LIMITS).dispatches.current().counts;
-}
 
 describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
   it('the fold of dispatches in any order, any number of times, is that of each once in order', () => {
@@ -166,31 +157,6 @@ describe('a result that is published again', () => {
     expect(counted([...before, recorded(3000, returned, 'r1')])).toBe(REMEMBERED_RESULTS);
     const one = recorded(2999, implementer(), 'one more');
     expect(counted([...before, one, recorded(3000, returned, 'r1')])).toBe(REMEMBERED_RESULTS + 2);
-  });
-});
-
-describe('evolve', () => {
-  const given = recorded(4, reviewer({ required_fixes: ['a', 'b', 'c'] }));
-
-  it('evolve moves to the sequence of each event, gaps and all, and to the newest and the oldest time', () => {
-    const early = recorded(2, implementer());
-    const state = [
-      { sequence: 5, event: given },
-      { sequence: 8, event: early },
-    ].reduce(evolve, emptyState('demo'));
-    expect(state).toMatchObject({ sequence: 8, lastEventAt: timeOf(4), startedAt: timeOf(2) });
-  });
-
-  it('evolve counts a dispatch that was rejected and recorded as recorded, in either order', () => {
-    const counts = { ...noDispatches(), reviewer: 1 };
-    expect(countsAfter([given, rejected(4)])).toEqual(counts);
-    expect(countsAfter([rejected(4), given])).toEqual(counts);
-    expect(countsAfter([rejected(4), given, rejected(4)])).toEqual(counts);
-    expect(countsAfter([rejected(4), rejected(4), rejected(5)])).toEqual({
-      ...counts,
-      reviewer: 0,
-      rejected: 2,
-    });
   });
 });
 

@@ -59,15 +59,6 @@ describe('blocks', () => {
   });
 });
 
-describe('an entry that comes again', () => {
-  it('a repeated entry counts once, in the trace and in the tallies', () => {
-    const once = traceOf(steps(41));
-    expect(traceOf(steps(41).flatMap((entry) => [entry, entry, entry]))).toEqual(once);
-    expect(traceOf([...steps(41), ...steps(41)])).toEqual(once);
-    expect(summaryOf(once).text).toContain('- edit: 40 succeeded, 0 failed, 0 denied');
-  });
-});
-
 describe('recent entries', () => {
   it('recent entries stay word for word', () => {
     const trace = traceOf([

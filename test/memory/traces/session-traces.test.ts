@@ -48,15 +48,6 @@ function restored(text: string): SessionState {
 const traceIn = (state: SessionState, intent = 'INT-1') => tracesOf(state).intents.get(intent);
 
 describe('trace entries in the fold', () => {
-  it('trace entries in the fold go to the trace of their intent', () => {
-    const state = foldedFrom([
-      appended([step(1), step(2, { intent_id: 'INT-2' }), step(3)]),
-      appended([step(4, { intent_id: 'INT-2' })]),
-    ]);
-    expect(traceIn(state)?.recent.map(({ id }) => id)).toEqual(['step-1', 'step-3']);
-    expect(traceIn(state, 'INT-2')?.recent.map(({ id }) => id)).toEqual(['step-2', 'step-4']);
-  });
-
   it('trace entries without an intent, and malformed ones, are counted and no more', () => {
     const state = foldedFrom([
       appended([step(1, { intent_id: null }), step(2)], 3),
@@ -64,23 +55,6 @@ describe('trace entries in the fold', () => {
     ]);
     expect(tracesOf(state)).toMatchObject({ withoutIntent: 2, malformed: 4 });
     expect([...tracesOf(state).intents.keys()]).toEqual(['INT-1']);
-  });
-
-  it('trace entries are compacted by the limits of the session, in one event or in many', () => {
-    const limits = { ...DEFAULT_LIMITS, compaction: { threshold: 5, block: 3 } };
-    const atOnce = foldedFrom([appended(steps(9))], limits);
-    expect(traceIn(atOnce)).toMatchObject({ total: 9, compacted: 8, blocks: 2 });
-    const oneByOne = foldedFrom(
-      steps(9).map((entry) => appended([entry])),
-      limits,
-    );
-    expect(traceIn(oneByOne)).toEqual(traceIn(atOnce));
-  });
-
-  it('trace entries that were pinned are constraints of their intent at once', () => {
-    const pins = [{ intent: 'INT-1', id: 'step-1', text: 'keep it short' }];
-    const state = foldedFrom([appended([step(1)]), appended([], 0, pins), appended([], 0, pins)]);
-    expect(traceIn(state)).toMatchObject({ total: 1, pinned: { items: ['keep it short'] } });
   });
 
   it('trace entries of more intents than are remembered push out the one that rested longest', () => {
@@ -140,17 +114,6 @@ describe('dispatches that name an intent', () => {
       'reviewer failed: task 1 needs_changes',
       'implementer failed: task 4 blocked: added the store',
     ]);
-  });
-
-  it('dispatches that name an intent count once, although their events are repeated, even far apart', () => {
-    const events = Array.from({ length: 45 }, (_, index) => done(index + 1));
-    const once = foldedFrom(events);
-    expect(traceIn(once)).toMatchObject({ total: 45, compacted: 40, blocks: 2 });
-    const again = foldedFrom([...events.flatMap((event) => [event, event]), ...events]);
-    expect(traceIn(again)).toEqual(traceIn(once));
-    // More than the ids that a trace remembers: the window of dispatches knows them still.
-    const many = Array.from({ length: 600 }, (_, index) => done(index + 1));
-    expect(traceIn(foldedFrom([...many, ...many]))).toMatchObject({ total: 600 });
   });
 
   it('dispatches that name an intent stand in their order, and appended entries among them by their time', () => {

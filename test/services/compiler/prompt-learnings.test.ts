@@ -150,13 +150,4 @@ describe('the learnings of a prompt', () => {
     log.read = () => Promise.reject(new ThroughlineError('unavailable', 'no store'));
     await expect(ask({ ...TASK, taskPrompt: 'parser', ...asked })).rejects.toThrow('no store');
   });
-
-  it('the first learnings of a prompt do not depend on how many are asked for', async () => {
-    const { ask } = await withLearnings();
-    const of = async (maxLearnings: number) =>
-      textsOf(await ask({ ...TASK, taskPrompt: 'test the parser on long input', maxLearnings }));
-    const all = (await of(100)) ?? [];
-    expect(all[0]).toBe('Test a parser with long input');
-    for (const most of [1, 2, 4]) expect(await of(most)).toEqual(all.slice(0, most));
-  });
 });

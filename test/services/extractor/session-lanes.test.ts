@@ -51,14 +51,6 @@ function troubled(maxActive = 10) {
 }
 
 describe('sessions take turns', () => {
-  it('sessions take turns and leave a place to a new one, even if all attempts of another hang', () => {
-    const { arrive, beginAll } = lanesOf(10);
-    for (let index = 0; index < 100; index += 1) arrive('hangs');
-    expect(beginAll()).toHaveLength(5);
-    arrive('comes');
-    expect(beginAll().map(({ session }) => session)).toEqual(['comes']);
-  });
-
   it('sessions take turns with up to eight dispatches each, in their order', () => {
     const { lanes, arrive, begin } = lanesOf(1);
     const arrived = [...'a'.repeat(17), ...'b'.repeat(9), 'c'];
@@ -186,20 +178,5 @@ describe('a session whose log takes nothing', () => {
     expect(lanes.setAside()).toMatchObject({ dispatches: 503, openCircuits: [{ since: 1_000_000 }] });
     time.ms += 10_000;
     expect(lanes.setAside()).toMatchObject({ dispatches: 0, openCircuits: [{ since: 1_000_000 }] });
-  });
-});
-
-describe('attempts of a dispatch', () => {
-  it('attempts of a dispatch are those that failed: being put back is not one', () => {
-    const { lanes, delivery, time, begin } = lanesOf(10);
-    const it = delivery();
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      time.ms += 60_000;
-      expect(lanes.arrived('s', it)).toBeUndefined();
-      const held = begin();
-      expect(lanes.failures(held)).toBe(attempt);
-      lanes.failed(held, FULL);
-      if (attempt >= 2) expect(lanes.arrived('s', it)).toBeGreaterThan(0);
-    }
   });
 });

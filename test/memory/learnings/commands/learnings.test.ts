@@ -10,26 +10,6 @@ const both = [...inForce, proposed(OTHER), accepted(OTHER)];
 const rejected = { type: 'rejected', data: { proposal: id, by: 'bob' } } as const;
 const retracted = { type: 'retracted', data: { learning: id, by: 'bob' } } as const;
 
-describe('learning.list', () => {
-  it('learning.list gives the learnings in force alone, the newest first', () => {
-    const project = new Project(...both, proposed('Wait'), proposed('No'), {
-      type: 'rejected',
-      data: { proposal: idOf('No'), by: 'bob' },
-    });
-    expect(project.does('learning.list', {})).toEqual({
-      project: 'demo',
-      learnings: [OTHER, TEXT].map((content) => expect.objectContaining({ content })),
-      total: 2,
-    });
-    expect(project.does('learning.list', { limit: 1 })).toMatchObject({
-      learnings: [{ content: OTHER }],
-      total: 2,
-    });
-    project.happens(retracted);
-    expect(project.does('learning.list', {})).toMatchObject({ learnings: [{ content: OTHER }] });
-  });
-});
-
 describe('learning.list of what holds no more', () => {
   const reply = (project: Project, limit = 10) => project.does('learning.list', { retired: true, limit });
 

@@ -183,21 +183,6 @@ describe('proposal.list', () => {
     proposed('Four'),
   );
 
-  it.each([
-    [undefined, ['Four', 'Three']],
-    ['pending', ['Four', 'Three']],
-    ['accepted', ['One']],
-    ['rejected', ['Two']],
-    ['all', ['Four', 'Three', 'Two', 'One']],
-  ] as const)('proposal.list gives the proposals of the status %s, the newest first', (status, texts) => {
-    const reply = project.does('proposal.list', status === undefined ? {} : { status });
-    expect(reply).toEqual({
-      project: 'demo',
-      total: texts.length,
-      proposals: texts.map((content) => expect.objectContaining({ content })),
-    });
-  });
-
   it('proposal.list says of which sessions so many wait that rules make no more of theirs', () => {
     const of = (session: string, count: number) =>
       Array.from({ length: count }, (_, n) =>
@@ -234,16 +219,6 @@ describe('proposal.show', () => {
 });
 
 describe('proposal.accept', () => {
-  it('proposal.accept makes a learning of the proposal, and says who accepted it', () => {
-    const project = new Project(proposed(TEXT));
-    const reply = project.does('proposal.accept', { id, by: 'ann' });
-    expect(reply).toMatchObject({
-      proposal: { status: 'accepted', decidedBy: 'ann', decidedAt: timeOf(120) },
-      learning: { id, content: TEXT, confirmedAt: timeOf(120) },
-    });
-    expect(project.learnings()).toEqual([TEXT]);
-  });
-
   it.each([
     [undefined, 'unknown'],
     ['\u200b', 'unknown'],

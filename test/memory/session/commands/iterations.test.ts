@@ -64,35 +64,6 @@ describe('iteration-summary', () => {
     });
     expect(reply).toMatchObject({ iteration: { summary: 'Done b', tasks_worked: ['TAS-2', 'TAS-3'] } });
   });
-
-  it('iteration-summary is refused the second time, showing the first', () => {
-    const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'first' });
-    expect(played.when('iteration-summary', { summary: 'second' })).toEqual({
-      refused: {
-        code: 'summary_exists',
-        message: 'iteration 1 already has a summary: set replace to replace it',
-        details: { summary: 'first' },
-      },
-    });
-    expect(played.state.history.iterations).toMatchObject([{ summary: 'first' }]);
-  });
-
-  it('iteration-summary is one for each iteration, also for an earlier one and one that has ended', () => {
-    const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'one' });
-    played.after('iteration-complete', {}).after('iteration-start', {}).after('iteration-complete', {});
-    expect(played.when('iteration-summary', { summary: 'two' })).toMatchObject({
-      reply: { iteration: { number: 2, summary: 'two', complete: true } },
-    });
-    expect(played.when('iteration-summary', { summary: 'x', number: 1 })).toMatchObject({
-      refused: { code: 'summary_exists' },
-    });
-    expect(played.when('iteration-list', {}).reply).toMatchObject({
-      iterations: [
-        { number: 1, summary: 'one' },
-        { number: 2, summary: 'two' },
-      ],
-    });
-  });
 });
 
 describe('the work of an iteration', () => {

@@ -3,18 +3,6 @@ import { COMMAND_NAMES, type CommandName } from '../../../../src/contracts/tool-
 import { implementer, recorded, reviewer, timeOf } from '../../../support/builders.js';
 import { argumentsOf, type Given, Played, timeAt, withTasks } from '../../../support/played.js';
 
-describe('session-open', () => {
-  it('session-open says what the session is for', () => {
-    const given = { goal: 'A parser', spec: '# Spec', specPath: 'specs/parser.md', project: 'query' };
-    const { event, reply } = new Played().when('session-open', given);
-    expect(event).toEqual({
-      type: 'session.opened',
-      data: { goal: 'A parser', spec: '# Spec', spec_path: 'specs/parser.md', project: 'query' },
-    });
-    expect(reply).toMatchObject({ session: { ...event?.data, name: 'demo', status: 'open' } });
-  });
-});
-
 it('session-open changes the title as often as it is given, and a title binds the session to no project', () => {
   const played = new Played().after('session-open', { title: 'Parser' });
   expect(played.when('session-open', { title: 'Query parser', project: 'query' })).toMatchObject({
@@ -267,23 +255,6 @@ describe('session-show', () => {
 });
 
 describe('the project of a session', () => {
-  const moved = { code: 'project_bound', details: { field: 'project', project: 'query' } };
-
-  it('the project of a session comes from its opening, and no later event moves it', () => {
-    const played = new Played().after('session-open', { goal: 'A parser', project: 'query' });
-    expect(played.when('session-open', { project: 'shop' })).toEqual({
-      refused: {
-        ...moved,
-        message:
-          'project: session demo already belongs to project query: leave out the project, or open another session',
-      },
-    });
-    expect(played.when('session-open', { project: ' query ' })).toHaveProperty('event');
-    expect(played.when('session-open', { goal: 'A printer' })).toMatchObject({
-      reply: { session: { goal: 'A printer', project: expect.stringMatching(/query/) } },
-    });
-  });
-
   it('the project of a session is the default one where its opening named none', () => {
     const played = new Played().after('session-open', { goal: 'A parser' });
     expect(played.when('session-open', { project: 'shop' })).toMatchObject({

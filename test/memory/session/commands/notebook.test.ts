@@ -77,16 +77,4 @@ describe('the inbox', () => {
     expect(played.when('inbox-mark-read', { id: '1' })).toEqual({ reply: first.reply });
     expect(played.when('inbox-mark-read', { id: '3' })).toMatchObject({ refused: { code: 'not_found' } });
   });
-
-  it('the inbox lists unread messages, and with all every message', () => {
-    const played = new Played().after('inbox-add', { content: 'x' }).after('inbox-add', { content: 'y' });
-    played.after('inbox-mark-read', { id: '1' });
-    expect(played.when('inbox-list', {}).reply).toMatchObject({ messages: [{ id: 'MSG-2', read: false }] });
-    expect(played.when('inbox-list', { all: true }).reply).toMatchObject({
-      messages: [
-        { id: 'MSG-1', read: true },
-        { id: 'MSG-2', read: false },
-      ],
-    });
-  });
 });

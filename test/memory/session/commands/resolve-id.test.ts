@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { resolveId } from '../../../../src/memory/session/commands/session-decision.js';
-import { withTasks } from '../../../support/played.js';
 import * as fc from '../../../support/properties.js';
 
 /** Ids that stand for themselves. */
@@ -73,15 +72,6 @@ describe('an id', () => {
     });
   });
 
-  it('an id that fits none is refused, saying which there are', () => {
-    expect(resolved(items(), 'TAS-1')).toEqual(
-      refused('not_found', /^no task "TAS-1"; the session has no tasks$/, { id: 'TAS-1' }),
-    );
-    expect(resolved(twelve, 'TAS-99')).toEqual(
-      refused('not_found', /known: TAS-1, TAS-2, TAS-3, TAS-4, TAS-5 and 7 more$/, { id: 'TAS-99' }),
-    );
-  });
-
   it('an id never stands for something that is not there, nor for two', () => {
     fc.assert(
       fc.property(
@@ -100,23 +90,5 @@ describe('an id', () => {
         },
       ),
     );
-  });
-});
-
-describe('ids of other kinds', () => {
-  it('the ids of tasks, notes and messages have a prefix for each kind', () => {
-    const played = withTasks('a').after('note-add', { content: 'n' }).after('inbox-add', { content: 'm' });
-    expect(played.when('task-status', { id: '1', status: 'blocked' })).toHaveProperty('event');
-    expect(played.when('note-edit', { id: '1', content: 'o' })).toMatchObject({
-      reply: { note: { id: 'NOT-1' } },
-    });
-    expect(played.when('inbox-mark-read', { id: 'msg' })).toMatchObject({
-      reply: { message: { id: 'MSG-1' } },
-    });
-    for (const id of ['NOT-1', 'MSG-1']) {
-      expect(played.when('task-status', { id, status: 'blocked' })).toMatchObject({
-        refused: { code: 'not_found' },
-      });
-    }
   });
 });

@@ -52,24 +52,6 @@ describe('task-add', () => {
     );
   });
 
-  it('task-add takes a status, and dependencies once each, however their ids are written', () => {
-    const { reply } = withTasks('a', 'b').when('task-add', {
-      content: 'c',
-      status: 'blocked',
-      dependsOn: ['2', 'tas-1', 'TAS-2'],
-    });
-    expect(reply).toMatchObject({
-      task: {
-        status: 'blocked',
-        depends_on: ['TAS-2', 'TAS-1'],
-        unresolved: [
-          { id: 'TAS-2', why: 'remaining' },
-          { id: 'TAS-1', why: 'remaining' },
-        ],
-      },
-    });
-  });
-
   it('task-add refuses a dependency that is not there', () => {
     const played = withTasks('a');
     expect(played.when('task-add', { content: 'b', dependsOn: ['TAS-1', 'TAS-2'] })).toEqual({

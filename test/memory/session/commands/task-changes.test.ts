@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { TASK_STATUSES } from '../../../../src/contracts/task-events.js';
-import type { CommandName } from '../../../../src/contracts/tool-requests.js';
 import { argumentsOf, timeAt, withTasks } from '../../../support/played.js';
 
 describe('a reason', () => {
@@ -45,14 +44,6 @@ describe('task-status', () => {
 });
 
 describe('task-priority', () => {
-  it('task-priority sets the priority, critical included, and leaves the iteration alone', () => {
-    const played = withTasks('a').after('iteration-start', {});
-    const { event, reply } = played.when('task-priority', { id: '1', priority: 0 });
-    expect(event).toEqual({ type: 'task.priority', data: { task: 'TAS-1', priority: 0, iteration: 1 } });
-    expect(reply).toMatchObject({ task: { priority: 0, iteration: 0, updated_at: timeAt(2) } });
-    expect(played.state.history.iterations).toMatchObject([{ tasks_worked: [] }]);
-  });
-
   it.each([
     [-1, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
     [5, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
@@ -100,31 +91,5 @@ describe('task-list', () => {
     );
     expect(ids(played.when('task-list', { status: 'completed' }).reply)).toEqual(['TAS-2', 'TAS-10']);
     expect(played.when('task-list', { status: 'blocked' })).toEqual({ reply: { tasks: [] } });
-  });
-});
-
-describe('every command on one task', () => {
-  const calls: { [Name in CommandName]?: object } = {
-    'task-status': { status: 'blocked' },
-    'task-priority': { priority: 1 },
-    'task-content': { content: 'new' },
-    'task-depends': { dependsOn: '1' },
-    'task-undepends': { dependsOn: '1' },
-    'task-delete': {},
-    'task-release': {},
-  };
-  const names = Object.keys(calls) as (keyof typeof calls)[];
-
-  it.each(names)('%s refuses an id that is unknown, and one that fits two', (name) => {
-    const played = withTasks('a', 'b');
-    const given = (id: string) => argumentsOf(name, { id, ...calls[name] });
-    expect(played.when(name, given('TAS-7'))).toMatchObject({
-      refused: { code: 'not_found', details: { id: 'TAS-7' } },
-    });
-    expect(played.when(name, given('TAS'))).toMatchObject({
-      refused: { code: 'ambiguous', details: { candidates: ['TAS-1', 'TAS-2'] } },
-    });
-    expect(() => argumentsOf(name, calls[name] ?? {})).toThrow(/^id is missing/);
-    expect(played.events).toHaveLength(2);
   });
 });

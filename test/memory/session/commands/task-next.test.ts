@@ -66,27 +66,6 @@ describe('a claim', () => {
     });
     expect(played.when('task-next', { claim: 'agent-2' })).toEqual({ reply: { task: null } });
   });
-
-  it('a claim of an agent that holds a task gives it that task', () => {
-    const played = withTasks('a', 'b').after('task-next', { claim: 'x' });
-    const again = played.when('task-next', { claim: 'x' });
-    expect(again).toMatchObject({ reply: { task: { id: 'TAS-1', claimed_by: 'x' } } });
-    expect(again).not.toHaveProperty('event');
-    expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
-    played.after('task-status', { id: '1', status: 'blocked' });
-    expect(played.when('task-next', { claim: 'x' })).toMatchObject({ reply: { task: null } });
-  });
-
-  it('a claim stays with a task through blocked and completed, and ends with remaining', () => {
-    const played = withTasks('a').after('task-next', { claim: 'x' });
-    for (const status of ['blocked', 'completed', 'in_progress'] as const) {
-      played.after('task-status', { id: '1', status });
-      expect(played.task('TAS-1')?.claimed_by).toBe('x');
-    }
-    played.after('task-status', { id: '1', status: 'remaining' });
-    expect(played.task('TAS-1')).not.toHaveProperty('claimed_by');
-    expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { task: { claimed_by: 'y' } } });
-  });
 });
 
 describe('task-release', () => {
@@ -106,14 +85,6 @@ describe('task-release', () => {
     });
     expect(played.when('task-release', { id: '1' })).toHaveProperty('event');
   });
-
-  it('task-release refuses a task that has no claim, and one that is not there', () => {
-    const played = withTasks('a');
-    expect(played.when('task-release', { id: '1' })).toEqual({
-      refused: { code: 'not_found', message: 'TAS-1 is not claimed' },
-    });
-    expect(played.when('task-release', { id: '2' })).toMatchObject({ refused: { code: 'not_found' } });
-  });
 });
 
 describe('a claim that its iteration ends', () => {
@@ -131,19 +102,6 @@ describe('a claim that its iteration ends', () => {
     const played = claimed().after('task-status', { id: '1', status: 'completed' });
     played.after('iteration-complete', {});
     expect(played.task('TAS-1')).toMatchObject({ status: 'completed', claimed_by: 'x' });
-  });
-
-  it('the end of an iteration takes the claim of a blocked task, not its status', () => {
-    const played = claimed()
-      .after('task-status', { id: '1', status: 'blocked' })
-      .after('iteration-complete', {});
-    expect(played.task('TAS-1')).toMatchObject({ status: 'blocked' });
-    expect(played.task('TAS-1')).not.toHaveProperty('claimed_by');
-  });
-
-  it('the end of an iteration expires a claim from before the first iteration as well', () => {
-    const played = withTasks('a').after('task-next', { claim: 'x' }).after('iteration-start', {});
-    expect(played.task('TAS-1')).toMatchObject({ status: 'remaining' });
   });
 });
 
