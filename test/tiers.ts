@@ -36,7 +36,7 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
     protects: 'the way of a result: published, read, rejected, stored once, asked for, and put into a prompt',
     tests: [
       ...within('e2e', 'ingest once rejected-results tolerant-reading lost-answers message-ids'),
-      ...within('e2e', 'compile not-caught-up queries observer'),
+      ...within('e2e', 'compile not-caught-up queries'),
     ],
   },
   {

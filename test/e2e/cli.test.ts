@@ -72,21 +72,6 @@ describe('publish', () => {
     expect(review.stderr).toContain('this is a review: publish it as reviewer');
     expect(review.stderr).not.toContain('dispatch.');
   });
-
-  it.each([
-    ['an unknown role', ['publish', 'boss', '-s', 'x'], /implementer, reviewer/],
-    ['no session', ['publish', 'implementer'], /--session NAME, or set THROUGHLINE_SESSION/],
-    ['a bad session', ['publish', 'implementer', '-s', 'a.b'], /--session is "a\.b": use 1 to 64 characters/],
-    [
-      'a file that is not there',
-      ['publish', 'implementer', '-s', 'x', '-f', '/no/such'],
-      /--file \/no\/such/,
-    ],
-  ])('publish exits 2 for %s', async (_name, args, text) => {
-    const refused = await up.cli(args, { input: '{}' });
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(text);
-  });
 });
 
 describe('prompt', () => {
@@ -146,37 +131,6 @@ describe('prompt', () => {
     expect(explained.stderr).toMatch(
       /\n-- files considered:\n-- {3}shown +score +why +results +task +path\n-- {3}yes .* 1 result +1 +src\/a\.ts\n/,
     );
-  });
-
-  it('compile --tags leaves out facts without one of these', async () => {
-    const tagged = await up.cli([
-      ...base,
-      '--after',
-      last,
-      '--tags',
-      'convention',
-      '--json',
-      '--include',
-      'facts',
-    ]);
-    const { facts }: { facts: { tags: string[] }[] } = JSON.parse(tagged.stdout);
-    expect(facts).toMatchObject([{ object: 'one' }, { object: 'two' }]);
-    const others = await up.cli([...base, '--tags', 'dependency', '--json', '--include', 'facts']);
-    expect(JSON.parse(others.stdout)).toMatchObject({ facts: [] });
-    const wrong = await up.cli([...base, '--tags', 'files']);
-    expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toMatch(/--tags is "files": use file_change, /);
-  });
-
-  it.each([
-    ['--after 0', [...base, '--after', '0'], /--after is "0": use a whole number of at least 1/],
-    ['--max-facts many', [...base, '--max-facts', 'many'], /whole number from 0 to 1000/],
-    ['an unknown option', [...base, '--fancy'], /there is no option --fancy/],
-    ['no task', ['prompt', '-s', session, '-p', 'x'], /no task is named: give --task ID/],
-  ])('compile exits 2 for %s', async (_name, args, text) => {
-    const refused = await up.cli(args);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(text);
   });
 });
 

@@ -81,17 +81,6 @@ describe('compile in a small room', () => {
 });
 
 describe('facts', () => {
-  it('facts --relation and --tag list the facts with one of these alone', async () => {
-    const findings = await up.cli(['facts', session, '--relation', 'must_fix', 'issue']);
-    expect(findings.stdout.match(/^[0-9a-f]{8} /gm)).toHaveLength(FINDINGS);
-    expect(findings.stdout.match(/ must_fix /g)).toHaveLength(FINDINGS);
-    const changed = await up.cli(['facts', session, '--tag', 'file_change']);
-    expect(changed.stdout).toMatch(/^ID .*\n[0-9a-f]{8} +1 +\d+ +src\/parser\.ts modified_by task:1\n$/);
-    const none = await up.cli(['facts', session, '--relation', 'nothing']);
-    expect(none).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining('0 facts') });
-    expect(await up.cli(['facts', session, '--tag', 'files'])).toMatchObject({ code: 2, stdout: '' });
-  });
-
   it('facts shows each fact whole on one line, a finding with its severity and its fix', async () => {
     const long = newSession('whole');
     const [summary, message, fix] = ['s', 'm', 'f'].map((letter) => `${letter.repeat(300)} end`);

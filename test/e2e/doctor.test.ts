@@ -20,7 +20,6 @@ import {
   startPrivateSystem,
   startSystem,
 } from '../support/system.js';
-import { startGuardedNats } from '../support/users.js';
 
 describe('throughline doctor on a healthy installation', () => {
   let system: System;
@@ -263,27 +262,6 @@ describe('throughline doctor', () => {
     await account.fill('A', 960_000);
     expect(await limits()).toEqual(['fail', 'ok']);
     await account.close();
-  });
-
-  it('the doctor runs as an operator, and fails for a user who may not look', async () => {
-    await using guarded = await startGuardedNats([
-      { name: 'operator', role: 'operator' },
-      { name: 'publisher', role: 'publisher' },
-    ]);
-    const looked = await doctor(guarded.url, guarded.env('operator'));
-    expect(looked.found.filter(({ message }) => message.includes('permission_denied'))).toEqual([]);
-    expect(levels(looked.found)).toMatchObject({ server: 'ok', 'JetStream storage': 'ok' });
-    const { code, found } = await doctor(guarded.url, guarded.env('publisher'));
-    expect({ code, streams: of(found, 'streams') }).toMatchObject({
-      code: 1,
-      streams: [
-        {
-          level: 'fail',
-          message: expect.stringContaining('permission_denied'),
-          fix: expect.stringContaining('with the role operator'),
-        },
-      ],
-    });
   });
 });
 

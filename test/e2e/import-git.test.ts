@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { factsOfEvent } from '../../src/memory/facts/event-facts.js';
 import { factsOf } from '../../src/memory/session/session-state.js';
-import { BIN, cleanEnv, cli } from '../support/cli.js';
-import { startTestNats } from '../support/nats-server.js';
+import { cleanEnv, cli } from '../support/cli.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import {
   allDealtWith,
@@ -245,22 +243,6 @@ describe('import git', () => {
       expect(refused).toMatchObject({ code: 2, stdout: '' });
       expect(refused.stderr).toMatch(/--repo \/: .*not a git repository/);
     }
-  });
-
-  it('import git waits for Throughline, says so once, and goes on', async () => {
-    await using nats = await startTestNats();
-    const args = ['result', 'import-git', '-s', 'demo', '--repo', odd];
-    const child = spawn(process.execPath, [BIN, ...args], { env: cleanEnv({ NATS_URL: nats.url }) });
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', (words: string) => {
-      said += words;
-    });
-    const printed = text(child.stdout);
-    await once(child.stderr, 'data');
-    await using late = await startSystem({ nats, only: [] });
-    expect(await printed).toBe('4 commits imported; the last one is result 4\n');
-    expect(late.url).toBe(nats.url);
-    expect(said).toMatch(/^-- no answer yet, trying again until [\d:]{8}: no stream takes .*\n/);
   });
 
   it.skipIf(PTY_MISSING !== undefined)(

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  DISPATCH_STREAM,
-  isToken,
-  REJECTED_STREAM,
-  sessionSubjects,
-  streamOf,
-} from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, isToken, sessionSubjects, streamOf } from '../../src/contracts/names.js';
 import { factsOfEvent } from '../../src/memory/facts/event-facts.js';
 import { allRejected } from '../support/all-rejected.js';
 import { sessionsOf } from '../support/session-names.js';
@@ -141,19 +135,6 @@ describe('malformed input is kept whole, with its reason, and noted on its sessi
       expect((await freshState(system, session)).dispatches.current().counts.rejected).toBe(1);
     },
   );
-
-  it('the headers of a stored rejection give the same reason to any NATS client', async () => {
-    const session = newSession('headers');
-    const { sequence } = await system.ports.source.publish(`dispatch.${session}.reviewer`, bytes('{}'));
-    const { id } = await rejectionOf(sequence);
-    const jsm = await system.ports.connection.jetstreamManager();
-    const message = await jsm.streams.getMessage(REJECTED_STREAM, { seq: id });
-    expect(message.subject).toBe(`rejected.${session}.reviewer`);
-    expect(message.header.get('Throughline-Error-Code')).toBe('schema_invalid');
-    expect(message.header.get('Throughline-Error-Reason')).toMatch(/task_id/);
-    expect(message.header.get('Throughline-Dispatch-Sequence')).toBe(String(sequence));
-    expect(message.string()).toBe('{}');
-  });
 });
 
 describe('a result over the largest message of the server', () => {

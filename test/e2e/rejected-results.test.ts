@@ -73,17 +73,6 @@ describe('a prompt after a rejected dispatch', () => {
       'dispatch_rejected',
     );
   });
-
-  it('the error dispatch_rejected is an HTTP-like 422, and names no task where none could be read', async () => {
-    const session = newSession('after');
-    const { sequence } = await system.client.publishText(session, 'reviewer', 'no result at all');
-    const request = JSON.stringify({ session, ...TASK, after: sequence });
-    const reply = await system.ports.connection.request('prompt.compile', request, { timeout: 10_000 });
-    expect(reply.headers?.get('Nats-Service-Error-Code')).toBe('422');
-    const { error } = reply.json<{ error: { code: string; details: object } }>();
-    expect(error).toMatchObject({ code: 'dispatch_rejected', details: { code: 'marker_missing' } });
-    expect(error.details).not.toHaveProperty('task');
-  });
 });
 
 describe('dispatch-show', () => {
