@@ -176,13 +176,6 @@ describe('a list that comes in pages', () => {
 });
 
 describe('proposal.list', () => {
-  const project = new Project(
-    ...['One', 'Two', 'Three'].map((text) => proposed(text)),
-    accepted('One'),
-    { type: 'rejected', data: { proposal: idOf('Two'), by: 'bob' } },
-    proposed('Four'),
-  );
-
   it('proposal.list says of which sessions so many wait that rules make no more of theirs', () => {
     const of = (session: string, count: number) =>
       Array.from({ length: count }, (_, n) =>
