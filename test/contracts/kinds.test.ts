@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { kindOf, ROLES, type Role, verdictsOf } from '../../src/contracts/kinds.js';
+import { kindOf, ROLES, type Role, verdictIn, verdictsOf } from '../../src/contracts/kinds.js';
 import { RESULTS, type RoleResult } from '../../src/contracts/results.js';
+import { sessionEvent } from '../../src/contracts/session-events.js';
 import { modulesOfSrc } from '../architecture/modules.js';
 import { recorded } from '../support/builders.js';
 
@@ -60,6 +61,21 @@ describe.each(ROLES)('a result of an %s', (role) => {
     expect(verdicts.length > 0).toBe(part !== 'note');
     expect(verdictField !== undefined).toBe(part !== 'note');
     expect(relations.verdict !== undefined).toBe(part !== 'note');
+  });
+
+  it('a result is told on its event with the verdict of its kind, and with no other', () => {
+    for (const verdict of verdicts.length === 0 ? [undefined] : verdicts) {
+      const said = verdictField === undefined ? {} : { [verdictField]: verdict };
+      const event = recorded(1, returned(role, said));
+      const { dispatch } = event.data;
+      expect(sessionEvent.parse(event)).toEqual(event);
+      expect(verdictIn(role, dispatch.outcome)).toBe(verdict);
+      const strange = {
+        ...event,
+        data: { ...event.data, dispatch: { ...dispatch, outcome: { status: 'x' } } },
+      };
+      expect(sessionEvent.safeParse(strange).success).toBe(false);
+    }
   });
 
   it('a result may carry facts in words, each once, and none that passes for an outcome', () => {

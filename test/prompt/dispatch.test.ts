@@ -233,6 +233,23 @@ describe('the prompt of a role', () => {
     );
   });
 
+  it('the prompt of a reviewer says on a second round which findings to check, beside the new work', () => {
+    const { packet, guide } = partsAfter('reviewer', WORK, REVIEWED, MORE_WORK);
+    expect(packet).toMatchObject({
+      required_fixes: fixes,
+      issues,
+      summary: 'flushed',
+      earlier_summary: 'wrote it',
+      changed_files: ['src/a.ts', 'src/b.ts'],
+      passing_tests: ['npm test'],
+      follow_ups: ['measure it'],
+    });
+    expect(packet).not.toHaveProperty('failing_tests');
+    expect(guide).toMatch(
+      /^Guide: Check first that the work settles the required fixes and the findings of the last review, then/,
+    );
+  });
+
   it('the prompt of an implementer who has to fix something names the last try, and each fix with its file', () => {
     const { packet, guide } = partsAfter('implementer', WORK, REVIEWED);
     expect(packet).toMatchObject({ ...work, required_fixes: fixes, issues });
@@ -249,6 +266,36 @@ describe('the prompt of a role', () => {
       /^Guide: The task was approved: change only what the task prompt asks\./,
     );
     expect(partsAfter('reviewer', ...approved, MORE_WORK).guide).toMatch(/^Guide: Review the work/);
+  });
+
+  it('the guide of a prompt names the fields that its ledger has, and no others', () => {
+    const names: Readonly<Record<string, string>> = {
+      required_fixes: 'the required fixes',
+      blockers: 'the blockers',
+      issues: 'the findings of the last review',
+      summary: 'the last result',
+      earlier_summary: 'the first result',
+      changed_files: 'the changed files',
+      failing_tests: 'the failing tests',
+      passing_tests: 'the passing tests',
+      follow_ups: 'the follow-ups',
+    };
+    const fields = Object.keys(names);
+    const histories = [
+      [implementer({ status: 'blocked', blockers: ['no key'] })],
+      [WORK],
+      [WORK, REVIEWED],
+      [WORK, REVIEWED, MORE_WORK],
+      [implementer(), reviewer({ required_fixes: ['x'] })],
+    ];
+    for (const role of ['implementer', 'reviewer'] as const)
+      for (const history of histories) {
+        const { guide, packet } = partsAfter(role, ...history);
+        const known = fields.filter((field) => packet[field] !== undefined);
+        // Blockers are not the reviewer's to settle.
+        const named = role === 'reviewer' ? known.filter((field) => field !== 'blockers') : known;
+        expect(fields.filter((field) => guide.includes(names[field] ?? ''))).toEqual(named);
+      }
   });
 
   it('the contract of an observer lists the tags that a fact may have', () => {

@@ -51,6 +51,14 @@ it('a finding of another task is open, or marked as settled, or left out if the 
   expect(approved).not.toMatch(/Open|Rename the variable/);
 });
 
+it('settled findings of the task itself do not lower the number of open findings of other tasks', () => {
+  const found = (task_id: string, message: string) =>
+    reviewer({ task_id, issues: [{ severity: 'minor', message }] });
+  const own = [found('2', 'Names are odd'), reviewer({ task_id: '2', assessment: 'approved' })];
+  const prompt = promptOfAnother(...own, found('1', 'The query builder is slow'), found('3', 'Logo is odd'));
+  expect(prompt).toMatch(/Open findings.*1 of 2/);
+});
+
 it('a rule of a settled review is shown once, as a convention', () => {
   const rule = 'Always name the query builder';
   const approved = reviewer({ assessment: 'approved' });

@@ -157,6 +157,16 @@ describe('the room for input', () => {
         expect(Object.keys(packet)).toEqual(expect.arrayContaining(['issues', 'summary', 'earlier_summary']));
     }
   });
+
+  it('what maxTokens leaves out is counted, and the prompt says it', () => {
+    const request = dispatchRequest({ taskPrompt: 'Write the lexer of the parser', maxTokens: 4 });
+    const compiled = compilePrompt(FULL, request, DEFAULT_BUDGET);
+    expect(compiled.budget.dropped).toBeGreaterThan(0);
+    expect(compiled.budget.sections.some(({ shown, total }) => shown < total)).toBe(true);
+    expect(compiled.prompt).toMatch(
+      / of \d+; all: `throughline facts demo|Left out for space: \d+ of the session context/,
+    );
+  });
 });
 
 describe('a task prompt that is shortened', () => {

@@ -103,6 +103,16 @@ describe('compact', () => {
     expect(sayings(store.all())).toEqual(['task:1 must_fix close the file', 'api uses headers']);
   });
 
+  it('compaction leaves a quarter to what is new, however many findings there are', () => {
+    const store = new InMemorySessionFactStore();
+    const fixes = Array.from({ length: 100 }, (_, fix) => `fix ${fix}`);
+    store.add(factsFrom(1, reviewer({ required_fixes: fixes })));
+    store.add(factsFrom(2, implementer({ task_id: '2', follow_up_actions: fixes })));
+    store.compact(40);
+    const of = (relation: string) => store.all().filter((each) => each.relation === relation).length;
+    expect([of('must_fix'), of('requires')]).toEqual([30, 10]);
+  });
+
   it('compaction bounds the bytes of all words too', () => {
     const store = new InMemorySessionFactStore();
     const sayingOf = (n: number) => fact({ subject: `s${n}`, object: '语'.repeat(100), sourceSequence: n });

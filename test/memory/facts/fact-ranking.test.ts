@@ -84,6 +84,19 @@ describe('what has to do with a task', () => {
     ]);
   });
 
+  it('similar past results bring their summary and what their review demanded', () => {
+    const store = storeOf(
+      factsFrom(1, said('1', 'paint', 'src/a.ts')),
+      factsFrom(2, reviewer({ task_id: '1', required_fixes: ['use oil'] })),
+      ...OTHERS,
+    );
+    const { considered } = rankFacts(store, asked({ text: 'go on', similar: new Map([['1', 0.5]]) }));
+    expect(considered).toMatchObject([
+      { because: 'similar', fact: { object: 'use oil' } },
+      { because: 'similar', fact: { object: 'paint' } },
+    ]);
+  });
+
   it('what a task did helps to find what it said', () => {
     const store = storeOf(
       factsFrom(
@@ -117,6 +130,20 @@ function busy(file: string): InMemorySessionFactStore {
 }
 
 describe('the files that lead to facts', () => {
+  it.each([
+    ['named by its path', 'src/store.ts', { text: 'Change src/store.ts' }],
+    ['named by its name', 'src/store.ts', { text: 'Change store.ts', files: ['src/store.ts'] }],
+    ['open', 'src/store.ts', { text: 'go on', open: ['/home/me/project/src/store.ts'] }],
+    ['open, from here', 'src/store.ts', { text: 'go on', open: ['./src/store.ts'] }],
+    ['a named manifest', 'package.json', { text: 'Sort package.json' }],
+  ])('findings and conventions on a file take all places where it is %s', (_, file, overrides) => {
+    const { chosen } = rankFacts(busy(file), asked(overrides));
+    expect(chosen).toHaveLength(10);
+    expect(chosen.filter(({ group }) => group === 'conventions')).toMatchObject([
+      { fact: { object: 'always use streams' } },
+    ]);
+  });
+
   it('findings on a file that is only likely take the held places, and explain says so', () => {
     const { chosen, considered } = rankFacts(
       busy('src/store.ts'),

@@ -24,6 +24,19 @@ function query(overrides: Partial<FactQuery> = {}): FactQuery {
 const subjects = (facts: readonly SessionFact[]) => facts.map((each) => each.subject);
 
 describe('the retriever', () => {
+  it('the retriever puts the facts that share more words with the task first', () => {
+    const facts = [
+      fact({ subject: 'docs/readme.md', sourceSequence: 3 }),
+      fact({ subject: 'src/session/store.ts', sourceSequence: 1 }),
+      fact({ subject: 'src/session/evolve-session.ts', sourceSequence: 2 }),
+    ];
+    expect(subjects(retrieverOf(facts).retrieve(query()))).toEqual([
+      'src/session/store.ts',
+      'src/session/evolve-session.ts',
+      'docs/readme.md',
+    ]);
+  });
+
   it('the retriever puts the newer dispatch first where scores are equal, and keeps the order within one', () => {
     const facts = [
       fact({ subject: 'c', sourceSequence: 2 }),

@@ -84,6 +84,27 @@ describe('a blocker', () => {
   });
 });
 
+describe('what observers say of their task', () => {
+  const turn = (at: number, summary: string, more: object = {}) =>
+    factsFrom(at, observer({ task_id: '1', summary, ...more }));
+  const decided = (object: string) => ({ subject: 'task:1', relation: 'decided', object });
+  const first = turn(1, 'made it private', {
+    follow_up_actions: ['publish it'],
+    facts: [decided('node:test'), { subject: 'task:1', relation: 'asks', object: 'a semicolon?' }],
+  });
+
+  it('what an observer left open is closed by a result of the work as well, and by no review but an approval', () => {
+    const open = (...dispatches: readonly (readonly SessionFact[])[]) =>
+      valid(storeOf(...dispatches)).filter((saying) => /asks|requires/.test(saying));
+    const work = factsFrom(2, implementer());
+    const review = factsFrom(2, reviewer({ required_fixes: ['x'] }));
+    const approval = factsFrom(2, reviewer({ assessment: 'approved' }));
+    expect([open(first, work), open(work, first), open(first, approval)]).toEqual([[], [], []]);
+    expect(open(first, review)).toHaveLength(2);
+    expect(open(review, first)).toHaveLength(2);
+  });
+});
+
 describe('a result from before the session', () => {
   const past = (sequence: number, returned: ReturnType<typeof reviewer> | ReturnType<typeof implementer>) =>
     factsFrom(sequence, { ...returned, result: { ...returned.result, history: true } } as RoleResult);

@@ -13,6 +13,15 @@ const idsOf = (ranked: ReturnType<typeof found>) =>
   ranked.map(({ learning }) => Number.parseInt(learning.id, 16));
 
 describe('the lexical index', () => {
+  it('the lexical index puts the learning first that shares the rarer words', () => {
+    const learnings = mapOf(
+      learningOf(1, 'Tests run against a real server'),
+      learningOf(2, 'Tests name what they prove'),
+      learningOf(3, 'Tests use fast-check for properties'),
+    );
+    expect(idsOf(found(learnings, 'write tests with fast-check'))).toEqual([3, 2, 1]);
+  });
+
   it.each(['', '   ', 'the of and', 'nothing of it'])('the lexical index finds nothing for %j', (query) => {
     expect(found(mapOf(learningOf(1, 'retry the stream')), query)).toEqual([]);
     expect(found(mapOf(), query)).toEqual([]);

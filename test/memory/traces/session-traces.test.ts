@@ -116,6 +116,17 @@ describe('dispatches that name an intent', () => {
     ]);
   });
 
+  it('dispatches that name an intent count once, although their events are repeated, even far apart', () => {
+    const events = Array.from({ length: 45 }, (_, index) => done(index + 1));
+    const once = foldedFrom(events);
+    expect(traceIn(once)).toMatchObject({ total: 45, compacted: 40, blocks: 2 });
+    const again = foldedFrom([...events.flatMap((event) => [event, event]), ...events]);
+    expect(traceIn(again)).toEqual(traceIn(once));
+    // More than the ids that a trace remembers: the window of dispatches knows them still.
+    const many = Array.from({ length: 600 }, (_, index) => done(index + 1));
+    expect(traceIn(foldedFrom([...many, ...many]))).toMatchObject({ total: 600 });
+  });
+
   it('dispatches that name an intent stand in their order, and appended entries among them by their time', () => {
     const dispatches = Array.from({ length: 60 }, (_, index) =>
       done(2 * index + 2, { intent_id: index % 7 === 0 ? 'INT-2' : 'INT-1', summary: `step ${index}` }),

@@ -24,6 +24,18 @@ const request = (reasoning: string, id = 'ask'): TraceEntryInput => ({
 });
 
 describe('the head of a summary', () => {
+  it('a trace summary says how many entries and tokens it stands for', () => {
+    const trace = traceOf(steps(20));
+    const size = steps(20).reduce((sum, entry) => sum + recordedOf(entry).size, 0);
+    const summary = summaryOf(trace);
+    expect(summary.tokensBefore).toBe(Math.ceil(size / 4));
+    expect(summary.text.split('\n').slice(0, 2)).toEqual([
+      SUMMARY_HEADER,
+      `Stands for 20 earlier entries of intent INT-1, about ${summary.tokensBefore} tokens.`,
+    ]);
+    expect(summary.tokensAfter).toBe(approximateTokenizer.count(summary.text));
+  });
+
   it.each([
     ['the ask comes first', [request(ASK), ...steps(19)]],
     ['it comes in the middle', [...steps(10), request(ASK), ...steps(9, 11)]],
@@ -102,6 +114,59 @@ describe('the constraints of a summary', () => {
 });
 
 describe('the sections of a summary', () => {
+  it('a trace summary counts successes, failures and denials for each tool', () => {
+    const outcome = (id: string, tool: string, status: 'SUCCESS' | 'FAILURE' | 'DENIED') =>
+      used(id, tool, { file: `${id}.ts` }, { status });
+    const { text } = summaryOf(
+      traceOf([
+        outcome('a', 'edit', 'SUCCESS'),
+        outcome('b', 'edit', 'SUCCESS'),
+        outcome('c', 'edit', 'DENIED'),
+        outcome('d', 'bash', 'FAILURE'),
+        outcome('e', 'bash', 'DENIED'),
+        outcome('f', 'bash', 'DENIED'),
+        { id: 'g', intent_id: 'INT-1', action_type: 'SCOPE_VIOLATION', result: { status: 'DENIED' } },
+        ...Array.from({ length: 13 }, (_, index) => outcome(`r${index}`, 'read', 'SUCCESS')),
+      ]),
+    );
+    expect(section(text, 'Outcomes')).toEqual([
+      '- edit: 2 succeeded, 0 failed, 1 denied',
+      '- bash: 0 succeeded, 1 failed, 2 denied',
+      '- scope_violation: 0 succeeded, 0 failed, 1 denied',
+      '- read: 13 succeeded, 0 failed, 0 denied',
+    ]);
+  });
+
+  it('a trace summary lists errors that no later success of the same tool on the same target has settled', () => {
+    const long = `cat <<EOF${'x'.repeat(2000)}`;
+    const failed = (id: string, tool: string, target: object) =>
+      used(id, tool, target, { status: 'FAILURE', error_message: `${id} went wrong` });
+    const went = (id: string, tool: string, target: object) => used(id, tool, target, { status: 'SUCCESS' });
+    const { text } = summaryOf(
+      traceOf([
+        failed('settled-file', 'edit', { file: 'a.ts' }),
+        failed('settled-command', 'bash', { command: 'npm test' }),
+        failed('settled-long', 'bash', { command: long }),
+        failed('other-tool', 'write', { file: 'a.ts' }),
+        failed('other-target', 'edit', { file: 'b.ts' }),
+        failed('again', 'bash', { command: 'npm run lint' }),
+        went('s1', 'edit', { file: 'a.ts' }),
+        went('s2', 'bash', { command: 'npm test' }),
+        went('s3', 'bash', { command: long }),
+        went('s4', 'bash', { command: 'npm run lint' }),
+        failed('again-later', 'bash', { command: 'npm run lint' }),
+        used('no', 'rm', { file: '/' }, { status: 'DENIED', error_message: 'outside the scope' }),
+        ...steps(8),
+      ]),
+    );
+    expect(section(text, 'Denied')).toEqual(['- rm /: outside the scope']);
+    expect(section(text, 'Errors still unresolved')).toEqual([
+      '- bash npm run lint failed: again-later went wrong',
+      '- edit b.ts failed: other-target went wrong',
+      '- write a.ts failed: other-tool went wrong',
+    ]);
+  });
+
   it('a trace summary lists decisions, completed steps by their object, runs, and files told apart, each once', () => {
     const decision = (id: string, reasoning: string): TraceEntryInput => ({
       id,
@@ -348,6 +413,24 @@ describe('the bound of a summary', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('the bound of a trace summary is shared by tokens: a list of long lines has fewer of them', () => {
+    const count = (text: string) => text.split(/\s+/).length;
+    const byWord = { name: 'words', count };
+    const long = (index: number) => `${`because of ${index} `.repeat(20)}`;
+    const entries = steps(60).map((entry, index) =>
+      index % 2 === 0
+        ? entry
+        : { ...entry, payload: { reasoning: long(index) }, state: 'REASONING' as const },
+    );
+    const text = summarise(traceOf(entries), byWord, 400)?.text ?? '';
+    const [decisions, done] = ['Decisions', 'Completed steps'].map((title) =>
+      count(section(text, title).join('\n')),
+    );
+    expect(count(text)).toBeLessThanOrEqual(400);
+    expect(decisions).toBeGreaterThan(60);
+    expect(done).toBeGreaterThan(55);
   });
 
   it('the bound of a trace summary never takes a tally', () => {

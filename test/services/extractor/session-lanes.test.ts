@@ -180,3 +180,18 @@ describe('a session whose log takes nothing', () => {
     expect(lanes.setAside()).toMatchObject({ dispatches: 0, openCircuits: [{ since: 1_000_000 }] });
   });
 });
+
+describe('attempts of a dispatch', () => {
+  it('attempts of a dispatch are those that failed: being put back is not one', () => {
+    const { lanes, delivery, time, begin } = lanesOf(10);
+    const it = delivery();
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      time.ms += 60_000;
+      expect(lanes.arrived('s', it)).toBeUndefined();
+      const held = begin();
+      expect(lanes.failures(held)).toBe(attempt);
+      lanes.failed(held, FULL);
+      if (attempt >= 2) expect(lanes.arrived('s', it)).toBeGreaterThan(0);
+    }
+  });
+});

@@ -125,6 +125,24 @@ describe('the keeper', () => {
     await stop();
   });
 
+  it('writes the entry of a session that went quiet, and its snapshot once it rests', async () => {
+    const parts = installation();
+    const { keeper, pass, stop } = await keeperOn(parts);
+    await parts.log.append(DEMO, opened('first'));
+    await pass(4999);
+    expect(parts.index.kept.size).toBe(0);
+    await pass(1);
+    expect(parts.index.kept.get('demo')?.entry).toMatchObject({
+      ...{ v: 1, sequence: 1, at: '2026-01-01T00:00:00.000Z' },
+      figures: { session: 'demo', goal: 'first', status: 'open' },
+    });
+    expect(await parts.snapshots.load(DEMO)).toBeUndefined();
+    await pass(55_000);
+    expect((await parts.snapshots.load(DEMO))?.sequence).toBe(1);
+    expect(keeper.counts).toEqual({ entries: 1, snapshots: 1, failed: 0 });
+    await stop();
+  });
+
   it('writes nothing twice, however many keepers hear of a session', async () => {
     const parts = installation();
     const [one, two] = [await keeperOn(parts), await keeperOn(parts)];

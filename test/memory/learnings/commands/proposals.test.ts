@@ -176,6 +176,28 @@ describe('a list that comes in pages', () => {
 });
 
 describe('proposal.list', () => {
+  const project = new Project(
+    ...['One', 'Two', 'Three'].map((text) => proposed(text)),
+    accepted('One'),
+    { type: 'rejected', data: { proposal: idOf('Two'), by: 'bob' } },
+    proposed('Four'),
+  );
+
+  it.each([
+    [undefined, ['Four', 'Three']],
+    ['pending', ['Four', 'Three']],
+    ['accepted', ['One']],
+    ['rejected', ['Two']],
+    ['all', ['Four', 'Three', 'Two', 'One']],
+  ] as const)('proposal.list gives the proposals of the status %s, the newest first', (status, texts) => {
+    const reply = project.does('proposal.list', status === undefined ? {} : { status });
+    expect(reply).toEqual({
+      project: 'demo',
+      total: texts.length,
+      proposals: texts.map((content) => expect.objectContaining({ content })),
+    });
+  });
+
   it('proposal.list says of which sessions so many wait that rules make no more of theirs', () => {
     const of = (session: string, count: number) =>
       Array.from({ length: count }, (_, n) =>
