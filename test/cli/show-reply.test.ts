@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { showReply } from '../../src/cli/show-reply.js';
 import type { ToolReply } from '../../src/contracts/replies/replies.js';
+import type { CommandName } from '../../src/contracts/tool-requests.js';
+import { type Given, Played } from '../support/played.js';
 
 type Session = ToolReply<'session-show'>['session'];
 
@@ -32,4 +34,39 @@ it('a session that is archived is shown as archived, with since when and why, as
 it('the status of a task is shown in words for people', () => {
   expect(shownOf(session)).toMatch(/^board .*1 pending, 1 in progress/m);
   expect(shownOf(session)).toMatch(/^results +1 implementer, 0 reviewer/m);
+});
+
+it('what a tool did to a task, note, message or iteration is shown in one line', () => {
+  const played = new Played();
+  const shown = <Name extends CommandName>(name: Name, args: Given<Name>) =>
+    showReply(name, { ...played.when(name, args).reply, sequence: 1 } as ToolReply<Name>).join('\n');
+  expect([
+    shown('iteration-start', {}),
+    shown('inbox-add', { content: 'Begin with the lexer' }),
+    shown('inbox-mark-read', { id: 'MSG-1' }),
+    shown('task-add', { content: 'Write the parser' }),
+    shown('task-add', { content: 'Write the lexer', priority: 0 }),
+    shown('task-depends', { id: '1', dependsOn: ['2'] }),
+    shown('task-next', { claim: 'agent-1' }),
+    shown('task-next', { claim: 'agent-2' }),
+    shown('note-add', { content: 'Tokens hold offsets', type: 'decision' }),
+    shown('task-status', { id: 'TAS-2', status: 'completed' }),
+    shown('iteration-summary', { summary: 'Lexer done' }),
+    shown('iteration-complete', {}),
+    shown('task-delete', { id: 'TAS-2' }),
+  ]).toEqual([
+    expect.stringMatching(/^#1 \S+ running \(no summary\)$/),
+    'MSG-1 unread Begin with the lexer',
+    'MSG-1 read Begin with the lexer',
+    'TAS-1 P2 pending Write the parser',
+    'TAS-2 P0 pending Write the lexer',
+    'TAS-1 P2 pending Write the parser (waits for TAS-2, pending)',
+    'TAS-2 P0 in progress Write the lexer (claimed by agent-1)',
+    'no task is ready',
+    'NOT-1 decision Tokens hold offsets',
+    expect.stringMatching(/^TAS-2 P0 completed Write the lexer/),
+    expect.stringMatching(/^#1 \S+ running Lexer done \[TAS-2\]$/),
+    expect.stringMatching(/^#1 \S+ complete Lexer done \[TAS-2\]$/),
+    'TAS-2 deleted',
+  ]);
 });

@@ -132,6 +132,26 @@ describe('prompt', () => {
       /\n-- files considered:\n-- {3}shown +score +why +results +task +path\n-- {3}yes .* 1 result +1 +src\/a\.ts\n/,
     );
   });
+
+  it('compile --tags leaves out facts without one of these', async () => {
+    const tagged = await up.cli([
+      ...base,
+      '--after',
+      last,
+      '--tags',
+      'convention',
+      '--json',
+      '--include',
+      'facts',
+    ]);
+    const { facts }: { facts: { tags: string[] }[] } = JSON.parse(tagged.stdout);
+    expect(facts).toMatchObject([{ object: 'one' }, { object: 'two' }]);
+    const others = await up.cli([...base, '--tags', 'dependency', '--json', '--include', 'facts']);
+    expect(JSON.parse(others.stdout)).toMatchObject({ facts: [] });
+    const wrong = await up.cli([...base, '--tags', 'files']);
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toMatch(/--tags is "files": use file_change, /);
+  });
 });
 
 describe('facts and snapshot', () => {
