@@ -17,6 +17,10 @@ import {
 
 const system = await systemOfFile();
 
+const TASK = { taskId: 'next', taskPrompt: 'go on with the parser' };
+const INTENT = { activeIntentId: 'INT-1' };
+const MESSAGES = { include: ['messages' as const] };
+
 /** A session whose intent has this many entries. */
 async function sessionWith(count: number): Promise<Token> {
   const session = newSession('trace');
@@ -69,6 +73,24 @@ describe('trace.record', () => {
         '- SUCCESS edit: src/f2.ts | wrote part 2',
       ]);
     });
+  });
+});
+
+describe('prompt.compile of a dispatch', () => {
+  const systemPrompt = 'You write parsers.';
+
+  it('a dispatch prompt has the summary and an empty line before the system prompt, and says what it stands for', async () => {
+    const session = await sessionWith(41);
+    const { summary, compacted } = await system.client.compactTrace(session, 'INT-1');
+    const reply = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt, ...MESSAGES });
+    expect(reply.messages[0]).toEqual({ role: 'system', content: `${summary}\n\n${systemPrompt}` });
+    expect(reply.prompt.startsWith(`${summary}\n\n${systemPrompt}\n\nTask next: `)).toBe(true);
+    expect(reply.compacted).toEqual(compacted);
+    expect(Object.keys(reply.compacted ?? {})).toEqual(['entries', 'blocks', 'tokensBefore', 'tokensAfter']);
+    expect(reply.prompt).toContain(
+      '[Recent Steps]\n- SUCCESS edit: src/f41.ts | wrote part 41\n\nTask prompt:',
+    );
+    expect(reply.prompt).not.toContain('src/f1.ts | wrote part 1\n');
   });
 });
 

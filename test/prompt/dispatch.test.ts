@@ -318,6 +318,14 @@ describe('the prompt of a role', () => {
 });
 
 describe('two compiles at one sequence', () => {
+  it('two compiles of two tasks have the same prefix and its hash, and different tails', () => {
+    const [one, two] = [compile(CIRCLING), compile(CIRCLING, { taskId: '2' })];
+    expect(one.stablePrefixHash).toBe(two.stablePrefixHash);
+    expect(one.messages?.[0]).toEqual(two.messages?.[0]);
+    expect(one.messages?.[1]).not.toEqual(two.messages?.[1]);
+    expect(one.fullPromptHash).not.toBe(two.fullPromptHash);
+  });
+
   it('the hashes of a prompt name what they hash: 16 hex characters of the SHA-256', () => {
     const { prompt, stablePrefixHash, fullPromptHash } = compile(CIRCLING);
     const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runStatus } from '../../src/memory/session/run-status.js';
+import { boardCounts } from '../../src/memory/session/task-dependencies.js';
 import { Played, withTasks } from '../support/played.js';
 import { promptOf } from './iterations.js';
 
@@ -41,6 +42,14 @@ COMPLETED:
     );
   });
 
+  it('the tasks of a prompt are those that are ready first, in the order of priority, then number', () => {
+    const played = withTasks(...'abcdefghijk').after('task-priority', { id: '11', priority: 0 });
+    played.after('task-priority', { id: '1', priority: 3 });
+    played.after('task-depends', { id: '3', dependsOn: '1' });
+    const ids = [...tasksOf(played).matchAll(/\[TAS-(\d+)\]/g)].map(([, number]) => Number(number));
+    expect(ids).toEqual([11, 2, 4, 5, 6, 7, 8, 9, 10, 1, 3]);
+  });
+
   it('the tasks of a prompt say why a dependency that will never be done is in the way', () => {
     const played = withTasks('a', 'b', 'c', 'd').after('task-depends', {
       id: '1',
@@ -62,6 +71,13 @@ COMPLETED:
     played.after('task-status', { id: '1', status: 'completed' });
     expect(tasksOf(played)).toContain('COMPLETED:\n  - [P2] [TAS-1] a');
     expect(tasksOf(played)).not.toContain('agent-1');
+  });
+});
+
+describe('the counts of a prompt', () => {
+  it('the counts of a prompt are ready, blocked or waiting, and completed tasks', () => {
+    const { board } = mockUp().state;
+    expect(boardCounts(board)).toMatchObject({ ready: 1, waiting: 2, completed: 1 });
   });
 });
 
@@ -113,6 +129,10 @@ describe('the history of a prompt', () => {
     expect(historyOf(played)).toBe(
       '- #2 (1min ago): Completed "Long one"\n- #1 (1min ago): Worked on TAS-1 "Long one"',
     );
+  });
+
+  it('the history of a prompt says that there are no iterations before the first', () => {
+    expect(historyOf(new Played())).toBe('No iterations yet');
   });
 });
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { emptyState } from '../../src/memory/session/session-state.js';
-import { checkTemplate } from '../../src/prompt/iteration-template.js';
+import {
+  checkTemplate,
+  ITERATION_TEMPLATE,
+  ITERATION_VARIABLES,
+} from '../../src/prompt/iteration-template.js';
 import { implementer, recorded } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import { type Given, Played } from '../support/played.js';
@@ -56,6 +60,21 @@ describe('the variables of an iteration template', () => {
     expect(shown('sessionContext')).toMatch(
       /^<\[Session Context\]\nRelated work:\n- made the lexer of the parser/,
     );
+  });
+
+  it('an iteration template may use all variables at once', () => {
+    const template = ITERATION_VARIABLES.map((name) => `${name}=<{{${name}}}>`).join('\n');
+    const prompt = promptOf(state, { template, extra: 'last words', binary: './tl', now: state.lastEventAt });
+    for (const name of ITERATION_VARIABLES) {
+      expect(prompt).toContain(`${name}=${shown(name, { extra: 'last words', binary: './tl' })}`);
+      expect(ITERATION_TEMPLATE, 'the built-in template uses it').toContain(`{{${name}}}`);
+    }
+    expect(prompt).not.toContain('{{');
+  });
+
+  it('an iteration template takes binary and extra from the request', () => {
+    expect(shown('extra', { extra: 'Be brief.' })).toBe('<Be brief.>');
+    expect(shown('binary', { binary: 'npx throughline' })).toBe('<npx throughline>');
   });
 
   it.each<[Given<'session-open'>, string]>([

@@ -3,6 +3,11 @@ import { renderTemplate, unknownPlaceholders } from '../../src/prompt/iteration-
 import * as fc from '../support/properties.js';
 
 describe('a template', () => {
+  it('a template is filled in one pass: a placeholder inside a value stays text', () => {
+    const values = { a: '{{b}}', b: '{{a}} {{c}}', c: '{{c}}' };
+    expect(renderTemplate('{{a}}-{{b}}-{{c}}', values)).toBe('{{b}}-{{a}} {{c}}-{{c}}');
+  });
+
   it('a template is text except for its placeholders, whatever the values hold', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (a, b) => {

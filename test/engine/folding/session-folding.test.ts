@@ -8,6 +8,22 @@ import { soon } from '../../support/soon.js';
 const session = (name: string) => token(name, 'session');
 
 describe('load', () => {
+  it('load folds all events, and then reads nothing but the tail', async () => {
+    const ports = spiedPorts();
+    const reader = ports.reader();
+    const first = await ports.append(DEMO, ...upTo(5));
+    expect(await reader.load(DEMO)).toMatchObject({ replayed: 5, folded: { state: { sequence: first } } });
+    const second = await ports.append(DEMO, 6, 7);
+    expect(await reader.load(DEMO)).toMatchObject({ replayed: 2, folded: { state: { sequence: second } } });
+    expect(await reader.load(DEMO)).toMatchObject({ replayed: 0, folded: { sinceSnapshot: 7 } });
+    expect(ports.log.read.mock.calls.map(([, range]) => range)).toEqual([
+      { after: 0 },
+      { after: first },
+      { after: second },
+    ]);
+    expect(ports.snapshots.load).toHaveBeenCalledTimes(1);
+  });
+
   it.each([
     { maxCached: 20, pauses: [4, 4] },
     { maxCached: 1, pauses: [4, 5] },
@@ -174,6 +190,14 @@ describe('a snapshot', () => {
     return { ...ports, sequence, text };
   };
 
+  it('a snapshot is where a load begins, and the tail gives the rest', async () => {
+    const { reader, sequence, log } = await withSnapshot(30, 31, 32);
+    const { folded, replayed } = await reader().load(DEMO);
+    expect(replayed).toBe(2);
+    expect(folded).toMatchObject({ snapshotSequence: sequence, sinceSnapshot: 2 });
+    expect(log.read.mock.calls).toEqual([[DEMO, { after: sequence }]]);
+  });
+
   it.each<[string, (text: string) => string]>([
     ['that is not JSON', (text) => text.slice(0, -5)],
     ['of an unknown version', (text) => text.replace('"v":1', '"v":999')],
@@ -189,6 +213,15 @@ describe('a snapshot', () => {
     expect(logger.warn.mock.calls).toEqual([
       [{ session: DEMO, code: 'schema_invalid', reason: expect.any(String) }, expect.any(String)],
     ]);
+  });
+
+  it('a damaged snapshot without an older one makes the load read all events', async () => {
+    const { reader, kept, text, sequence } = await withSnapshot(5, 6);
+    for (const later of upTo(5)) {
+      await kept.snapshots.save(DEMO, { sequence: sequence + later, text: text.slice(0, -5) });
+    }
+    const { folded, replayed } = await reader().load(DEMO);
+    expect({ replayed, from: folded.snapshotSequence }).toEqual({ replayed: 6, from: 0 });
   });
 
   it('a snapshot made under other limits is ignored', async () => {

@@ -16,6 +16,22 @@ function fiveFacts(): InMemorySessionFactStore {
 const held = (store: InMemorySessionFactStore) => store.all().map((each) => each.sourceSequence);
 
 describe('compact', () => {
+  it.each([
+    [6, [1, 2, 3, 4, 5]],
+    [5, [1, 2, 3, 4, 5]],
+    [4, [1, 3, 4, 5]],
+    [3, [1, 4, 5]],
+    [2, [4, 5]],
+    [1, [5]],
+    [0, []],
+  ])('compaction to %i drops closed facts first, then valid ones, the oldest first', (maxFacts, left) => {
+    const store = fiveFacts();
+    store.compact(maxFacts);
+    expect(held(store)).toEqual(left);
+    expect(store.size()).toBe(left.length);
+    expect(store.count()).toBe(left.filter((sequence) => sequence === 1 || sequence > 3).length);
+  });
+
   it('compaction forgets what it dropped: nothing that comes later is closed by it or closes it', () => {
     const store = fiveFacts();
     store.compact(0);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { tokensOf } from '../../../src/memory/facts/fact-ranking.js';
 import { KeywordFactRetriever } from '../../../src/memory/facts/fact-retriever.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
 import type { FactQuery, SessionFact } from '../../../src/memory/facts/fact-types.js';
@@ -24,6 +25,32 @@ function query(overrides: Partial<FactQuery> = {}): FactQuery {
 const subjects = (facts: readonly SessionFact[]) => facts.map((each) => each.subject);
 
 describe('the retriever', () => {
+  it('the retriever has nothing to say of an empty store', () => {
+    expect(retrieverOf([]).retrieve(query())).toEqual([]);
+  });
+
+  it('the retriever gives the valid facts only', () => {
+    const newer = fact({ sourceSequence: 2, sourceTaskId: '2' });
+    expect(retrieverOf([fact(), newer]).retrieve(query())).toEqual([newer]);
+  });
+
+  it('the retriever leaves out what the task itself said, but not a task with a similar id', () => {
+    const facts = ['1', '11', '1.1'].map((sourceTaskId) => fact({ subject: sourceTaskId, sourceTaskId }));
+    expect(subjects(retrieverOf(facts).retrieve(query({ taskId: '1' })))).toEqual(['11', '1.1']);
+  });
+
+  it('the retriever gives the facts that carry one of the tags', () => {
+    const facts = [
+      fact({ subject: 'a', tags: ['test', 'error'] }),
+      fact({ subject: 'b', tags: ['decision'] }),
+      fact({ subject: 'c', tags: ['error'] }),
+    ];
+    const retriever = retrieverOf(facts);
+    expect(subjects(retriever.retrieve(query({ tags: ['error'] })))).toEqual(['a', 'c']);
+    expect(subjects(retriever.retrieve(query({ tags: [] })))).toEqual([]);
+    expect(subjects(retriever.retrieve(query({ tags: undefined })))).toEqual(['a', 'b', 'c']);
+  });
+
   it('the retriever puts the facts that share more words with the task first', () => {
     const facts = [
       fact({ subject: 'docs/readme.md', sourceSequence: 3 }),
@@ -57,6 +84,15 @@ describe('the retriever', () => {
     expect(ranked.map(({ relation }) => relation)).toEqual(
       'summary requires reviewed_as completed_with modified_by'.split(' '),
     );
+  });
+
+  it('the retriever goes by recency alone when the task has no word that counts', () => {
+    const facts = [fact({ subject: 'the', sourceSequence: 1 }), fact({ subject: 'x', sourceSequence: 2 })];
+    const ranked = retrieverOf(facts).rank(query({ taskDescription: 'to be or not to be: of the' }));
+    expect(ranked.map(({ fact: { subject }, score }) => [subject, score])).toEqual([
+      ['x', 0],
+      ['the', 0],
+    ]);
   });
 
   it('the retriever stops at the first fact that is over the token budget', () => {
@@ -111,5 +147,12 @@ describe('the retriever', () => {
         },
       ),
     );
+  });
+});
+
+describe('tokensOf', () => {
+  it('tokensOf counts four characters a token, rounded up', () => {
+    expect(tokensOf({ subject: 'ab', relation: 'c', object: 'd' })).toBe(1);
+    expect(tokensOf({ subject: 'ab', relation: 'cd', object: 'e' })).toBe(2);
   });
 });

@@ -29,6 +29,14 @@ describe('between dispatches', () => {
   const second = fact({ sourceSequence: 2, object: 'task:2' });
   const third = fact({ sourceSequence: 3, object: 'task:3' });
 
+  it('between dispatches the newest fact of a subject and relation wins, at its own time', () => {
+    const store = storeOf([first], [second]);
+    expect(store.getValid()).toEqual([second]);
+    expect(store.all()).toEqual([{ ...first, validTo: timeOf(2), closedBy: 2 }, second]);
+    expect(store.count()).toBe(1);
+    expect(store.size()).toBe(2);
+  });
+
   it.each([
     [[first, second, third]],
     [[third, second, first]],
@@ -55,6 +63,19 @@ describe('between dispatches', () => {
     const given = Object.freeze(fact({ sourceSequence: 1 }));
     storeOf([given], [second]);
     expect(given).toEqual(first);
+  });
+});
+
+describe('within one dispatch', () => {
+  it('failures of one test run stay side by side until the next run', () => {
+    const failed = implementer({ tests: [{ command: 't', passed: false, failures: ['a', 'b'] }] });
+    const passed = implementer({ task_id: '2', tests: [{ command: 't', passed: true }] });
+    const store = storeOf(factsFrom(1, failed));
+    expect(valid(store).filter((saying) => saying.startsWith('test:'))).toHaveLength(2);
+    store.add(factsFrom(2, passed));
+    expect(valid(store).filter((saying) => saying.startsWith('test:'))).toEqual([
+      'test:t test_result passed in task:2',
+    ]);
   });
 });
 
@@ -248,6 +269,24 @@ describe('invalidate', () => {
     store.add([newer]);
     expect(store.all().map((held) => held.closedBy)).toEqual([7, undefined, undefined]);
     expect(store.count()).toBe(2);
+  });
+});
+
+describe('asking', () => {
+  it('asking by tags gives the valid facts that carry one of them', () => {
+    const store = storeOf(
+      [
+        fact({ sourceSequence: 1, tags: ['test', 'error'] }),
+        fact({ sourceSequence: 1, subject: 'b', tags: ['decision'] }),
+      ],
+      [fact({ sourceSequence: 2, tags: ['dependency'] })],
+    );
+    expect(store.getValidByTags(['error'])).toEqual([]);
+    expect(store.getValidByTags([])).toEqual([]);
+    expect(sayings(store.getValidByTags(['decision', 'dependency', 'test']))).toEqual([
+      'b modified_by task:1',
+      'src/a.ts modified_by task:1',
+    ]);
   });
 });
 

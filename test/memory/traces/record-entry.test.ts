@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ACTION_TYPES, RESULT_STATUSES, TRACE_STATES } from '../../../src/contracts/trace-entry.js';
 import { recordEntry } from '../../../src/memory/traces/record-entry.js';
 import { recordedOf, step } from './compaction-entries.js';
 
@@ -48,6 +49,19 @@ describe('an entry', () => {
     });
     expect(recordEntry({ action_type: null, intent_id: 'INT-1' }, () => '')).toEqual({
       malformed: expect.stringContaining('action_type'),
+    });
+  });
+
+  it('a trace entry takes every state, action and status, no intent, and gets an id when it has none', () => {
+    for (const state of TRACE_STATES) expect(recordedOf(step(1, { state })).state).toBe(state);
+    for (const action of ACTION_TYPES)
+      expect(recordedOf(step(1, { action_type: action })).action).toBe(action);
+    for (const status of RESULT_STATUSES) {
+      expect(recordedOf(step(1, { result: { status } })).status).toBe(status);
+    }
+    expect(recordedOf({ intent_id: null, action_type: 'CONTEXT_LOAD' })).toMatchObject({
+      id: 'made-id',
+      intent: null,
     });
   });
 

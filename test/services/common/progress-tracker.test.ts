@@ -116,6 +116,12 @@ describe('a session', () => {
 });
 
 describe('a file', () => {
+  it('a file that was not modified is not read', async () => {
+    const scene = following();
+    expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
+    expect(scene.asked).toEqual({ modified: 1, read: 0 });
+  });
+
   it('a file with a new text is read, and becomes an event with its fingerprint', async () => {
     const scene = following();
     Object.assign(scene.file, { text: TWO, mtimeMs: 2000.5 });

@@ -44,6 +44,14 @@ describe('task-status', () => {
 });
 
 describe('task-priority', () => {
+  it('task-priority sets the priority, critical included, and leaves the iteration alone', () => {
+    const played = withTasks('a').after('iteration-start', {});
+    const { event, reply } = played.when('task-priority', { id: '1', priority: 0 });
+    expect(event).toEqual({ type: 'task.priority', data: { task: 'TAS-1', priority: 0, iteration: 1 } });
+    expect(reply).toMatchObject({ task: { priority: 0, iteration: 0, updated_at: timeAt(2) } });
+    expect(played.state.history.iterations).toMatchObject([{ tasks_worked: [] }]);
+  });
+
   it.each([
     [-1, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
     [5, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
