@@ -43,16 +43,6 @@ describe('an event as it is stored', () => {
 });
 
 describe('a command', () => {
-  it('a command counts behind what it was decided on, and not behind anything newer', () => {
-    const behind = (lastEvent: number) => ({ lastEvent, lastCommand: 0 });
-    expect([
-      counts({ sequence: 9, after: 7 }, behind(7)),
-      counts({ sequence: 9, after: 7 }, behind(5)),
-      counts({ sequence: 9, after: 7 }, behind(8)),
-      counts({ sequence: 9 }, behind(8)),
-    ]).toEqual([...[true, true, false, true]]);
-  });
-
   it('a command that was stored whatever came in between counts unless a command did, and only behind what it was decided on', () => {
     const behind = (lastCommand: number) => ({ lastEvent: 8, lastCommand });
     expect([

@@ -147,27 +147,6 @@ describe('the reply with a prompt', () => {
     });
   });
 
-  it.each(['dispatch', 'iteration', 'session-start'] as const)(
-    'the reply without further parts is hardly larger than its prompt: %s',
-    (kind) => {
-      const results = Array.from({ length: 300 }, (_, n) =>
-        recorded(
-          n + 1,
-          implementer({ task_id: `t${n}`, summary: `tune part ${n}`, files_modified: [`src/${n}.ts`] }),
-        ),
-      );
-      const state = stateAfter(...results);
-      for (const fill of ['recent', 'relevant'] as const) {
-        const more = kind === 'session-start' ? {} : { fill };
-        const own = kind === 'dispatch' ? asked : { kind, session: 'demo', taskPrompt: 'tune every part' };
-        const { chosen: _, ...reply } = compilePrompt(state, compileRequest.parse({ ...own, ...more }));
-        expect(Buffer.byteLength(JSON.stringify(reply))).toBeLessThan(
-          1.3 * Buffer.byteLength(reply.prompt) + 2048,
-        );
-      }
-    },
-  );
-
   it('a reply lists the learnings shown if the request includes them, and always counts them', () => {
     const learnings = inPrompt({
       ranked: [ranked(0.9, { content: 'Check the bounds of the store' })],

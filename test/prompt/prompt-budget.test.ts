@@ -145,19 +145,6 @@ describe('the room for input', () => {
     expect(written).toMatch(/\(\d+ further lines of the task left out for space/);
   });
 
-  it('what is known of the task itself comes before what is known of others', () => {
-    const request = dispatchRequest({ taskPrompt: 'Write the lexer of the parser' });
-    const whole = compilePrompt(FULL, request, DEFAULT_BUDGET);
-    expect(Object.keys(partsOf(whole).notes)).toContain('Related work');
-    for (let inputTokens = whole.tokenEstimate; ; inputTokens -= 5) {
-      const result = compiledOrError(FULL, { ...request, budget: { inputTokens } }, DEFAULT_BUDGET);
-      if (!result.ok) break;
-      const { notes, packet } = partsOf(result.compiled);
-      if (Object.keys(notes).length > 0)
-        expect(Object.keys(packet)).toEqual(expect.arrayContaining(['issues', 'summary', 'earlier_summary']));
-    }
-  });
-
   it('what maxTokens leaves out is counted, and the prompt says it', () => {
     const request = dispatchRequest({ taskPrompt: 'Write the lexer of the parser', maxTokens: 4 });
     const compiled = compilePrompt(FULL, request, DEFAULT_BUDGET);

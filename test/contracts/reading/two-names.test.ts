@@ -20,14 +20,6 @@ describe('a field that is given under two names', () => {
     });
   });
 
-  it('of lists under several names the first is kept, and the other one is noted', () => {
-    const minor = { severity: 'minor', message: 'naming' };
-    expect(review({ findings: [critical], issues: [minor] })).toMatchObject({
-      value: { result: { issues: [minor] } },
-      repairs: [{ kind: 'skipped', field: 'issues', detail: 'found findings' }],
-    });
-  });
-
   it.each([
     [{ files_modified: [], files_changed: ['a.ts'] }, ['a.ts']],
     [{ files_modified: ['a.ts'], files_changed: ['a.ts', 'b.ts'] }, ['a.ts', 'b.ts']],

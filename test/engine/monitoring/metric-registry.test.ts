@@ -53,19 +53,6 @@ describe('the registry of metrics', () => {
     ]);
   });
 
-  it('the registry reads each part once for scrapes that come together', async () => {
-    const registry = new MetricRegistry();
-    let reads = 0;
-    registry.add(async () => {
-      reads += 1;
-      return {};
-    });
-    await Promise.all([registry.text(), registry.text(), registry.text()]);
-    expect(reads).toBe(1);
-    await registry.text();
-    expect(reads).toBe(2);
-  });
-
   it('no label can hold a text of an agent, whatever a part gives', async () => {
     const property = fc.asyncProperty(attacks, async (text) => {
       const registry = new MetricRegistry();

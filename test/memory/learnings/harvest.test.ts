@@ -13,7 +13,6 @@ import {
 import type { Note } from '../../../src/memory/session/notebook.js';
 import { timeOf } from '../../support/builders.js';
 import {
-  accepted,
   bytesOf,
   folded,
   foldedFrom,
@@ -75,25 +74,6 @@ describe('notes', () => {
   it('notes that say nothing, or the same, are proposed no more than once', () => {
     const notes = [note('\u200b\n'), note('Name it'), note('name it!', 'tip', 'NOT-2')];
     expect(noteProposals(folded(), 's1', notes)).toMatchObject([{ data: { source: { note: 'NOT-1' } } }]);
-  });
-
-  it.each([
-    ['pending', [proposed('Name it')]],
-    ['in force', [proposed('Name it'), accepted('Name it')]],
-    [
-      'turned down',
-      [proposed('Name it'), { type: 'rejected', data: { proposal: idOf('Name it'), by: 'x' } } as const],
-    ],
-    [
-      'taken back',
-      [
-        proposed('Name it'),
-        accepted('Name it'),
-        { type: 'retracted', data: { learning: idOf('Name it'), by: 'x' } } as const,
-      ],
-    ],
-  ])('notes that the project has already, %s, are not proposed again', (_what, given) => {
-    expect(noteProposals(folded(...given), 's2', [note('Name it')])).toEqual([]);
   });
 });
 
@@ -165,24 +145,6 @@ describe('a demand that comes again', () => {
     expect(sure.slice(0, 3)).toEqual([0.67, 0.75, 0.8]);
     expect(sure).toEqual(sure.toSorted((a, b) => a - b));
     expect(Math.max(...sure)).toBeLessThan(1);
-  });
-
-  it.each([
-    ['pending', []],
-    ['in force', [{ type: 'accepted', data: { proposal: id, by: 'ann' } } as const]],
-    ['turned down', [{ type: 'rejected', data: { proposal: id, by: 'ann' } } as const]],
-    [
-      'taken back',
-      [
-        { type: 'accepted', data: { proposal: id, by: 'ann' } } as const,
-        { type: 'retracted', data: { learning: id, by: 'ann' } } as const,
-      ],
-    ],
-  ])('a demand is proposed once only: %s', (_what, decisions) => {
-    const again = observed(9, said(4), { session: 's9' });
-    const given = [observed(3, said(1)), observed(5, said(2), { task: '2' })];
-    const [proposal = expect.fail()] = due(...given);
-    expect(due(...given, proposal, ...decisions, again)).toEqual([]);
   });
 });
 

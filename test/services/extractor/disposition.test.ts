@@ -35,20 +35,6 @@ describe('dispose', () => {
 });
 
 describe('retryDelay', () => {
-  it.each([
-    [1, 0, 125],
-    [1, 1, 250],
-    [2, 0, 250],
-    [2, 1, 500],
-    [3, 0.5, 750],
-    [7, 1, 16_000],
-    [8, 1, 30_000],
-    [8, 0, 15_000],
-    [100_000, 1, 30_000],
-  ])('the retry delay of delivery %i and chance %d is %i ms', (delivery, random, expected) => {
-    expect(retryDelay(delivery, random)).toBe(expected);
-  });
-
   it('the retry delay grows with each delivery, up to 30 s, and varies by half', () => {
     const chance = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(

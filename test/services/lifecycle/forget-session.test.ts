@@ -51,25 +51,6 @@ test('nothing is erased before every process has noticed, and the boundary is re
   expect(steps).toEqual(['settled', 'marks', 'erase up to 7', 'erase up to 7']);
 });
 
-test('a session is erased by one keeper at a time', async () => {
-  const ports = keeperPorts(['ours'], { ours: 'parser' });
-  await beginForgetting(ports, OURS);
-  let [erasing, most] = [0, 0];
-  const { erase } = ports.eraser;
-  ports.eraser.erase = async (...args) => {
-    erasing += 1;
-    most = Math.max(most, erasing);
-    await new Promise((resolve) => setImmediate(resolve));
-    erasing -= 1;
-    return erase.apply(ports.eraser, args);
-  };
-
-  await Promise.all([1, 2].map(() => new LifecycleKeeper(ports).tick()));
-
-  expect(most).toBe(1);
-  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgotten' });
-});
-
 test('a keeper that has lost its lease records nothing more, also once the session is being forgotten again', async () => {
   const ports = keeperPorts(['ours'], { ours: 'parser' });
   const { lifecycle, leases } = ports;

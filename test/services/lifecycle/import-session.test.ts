@@ -74,16 +74,6 @@ describe('session-import', () => {
     expect(state.dispatches.newest()).toBe(0);
   });
 
-  it('a request that is repeated because its answer was lost is stored once', async () => {
-    const first = await ask({ checkpoint });
-    // The process may have been killed before it recorded whether the session is archived.
-    expect(await ask({ checkpoint })).toEqual(first);
-    expect(settles).toBe(2);
-    const page = await ask({ history: HISTORY });
-    expect(await ask({ history: HISTORY })).toEqual(page);
-    expect(await types()).toHaveLength(3);
-  });
-
   it('a second import of the same file is refused, and adds no history', async () => {
     await ask({ checkpoint });
     await ask({ history: HISTORY });

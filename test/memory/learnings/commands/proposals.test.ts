@@ -10,7 +10,6 @@ import { accepted, idOf, Project, proposed } from '../../../support/learning-pro
 const TEXT = 'Name the field in every error message';
 const NEAR = 'Name the field in every message of an error';
 const id = idOf(TEXT);
-const rejected = { type: 'rejected', data: { proposal: id, by: 'bob' } } as const;
 const retracted = { type: 'retracted', data: { learning: id, by: 'bob' } } as const;
 
 describe('learning.propose', () => {
@@ -53,16 +52,6 @@ describe('learning.propose', () => {
     expect(project.events).toHaveLength(given.length);
   });
 
-  it.each([
-    ['turned down', [proposed(TEXT), rejected]],
-    ['taken back', [proposed(TEXT), accepted(TEXT), retracted]],
-  ])('learning.propose opens again what was %s', (_state, given) => {
-    const reply = new Project(...given).does('learning.propose', { content: TEXT });
-    expect(reply).toMatchObject({ existing: false, learning: null, proposal: { id, status: 'pending' } });
-    expect(reply).not.toHaveProperty('retired');
-    expect(reply.proposal).not.toHaveProperty('decidedBy');
-  });
-
   it.each(['\u200b\u2060', '\u001b[31m'])(
     'learning.propose refuses what holds no visible text: %j',
     (content) => {
@@ -72,16 +61,6 @@ describe('learning.propose', () => {
       });
     },
   );
-
-  it.each([
-    [{ content: 'x'.repeat(201) }, 'must be at most 200 characters'],
-    [{ content: ' ' }, 'must not be empty'],
-    [{ content: TEXT, tags: Array.from({ length: 21 }, String) }, 'tags: has 21 entries, the limit is 20'],
-    [{ content: TEXT, confidence: 1.1 }, 'must be 0 to 1'],
-    [{ content: TEXT, source: { session: 'a\u001b[31mb' } }, 'must be 1 to 64 characters of'],
-  ])('learning.propose says what is wrong with %j', (input, message) => {
-    expect(() => new Project().decide('learning.propose', input)).toThrow(message);
-  });
 });
 
 describe('learning.propose, while many proposals made by hand wait', () => {

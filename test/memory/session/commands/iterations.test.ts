@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_ITERATIONS } from '../../../../src/memory/session/iterations.js';
-import { argumentsOf, Played, timeAt, withTasks } from '../../../support/played.js';
+import { Played, timeAt, withTasks } from '../../../support/played.js';
 
 describe('iteration-start', () => {
   it('iteration-start begins the first iteration, and then the next', () => {
@@ -10,20 +10,6 @@ describe('iteration-start', () => {
       reply: { iteration: { number: 1, started_at: timeAt(0), complete: false, tasks_worked: [] } },
     });
     expect(played.when('iteration-start', {})).toMatchObject({ reply: { iteration: { number: 2 } } });
-  });
-
-  it('iteration-start takes a number that lies ahead, and refuses one that has been used', () => {
-    const played = new Played();
-    expect(played.when('iteration-start', { number: 5 })).toMatchObject({
-      reply: { iteration: { number: 5 } },
-    });
-    for (const number of [5, 4]) {
-      expect(played.when('iteration-start', { number })).toMatchObject({
-        refused: { code: 'conflict', message: expect.stringMatching(/iteration 5 has been started: use 6/) },
-      });
-    }
-    expect(played.when('iteration-start', {})).toMatchObject({ reply: { iteration: { number: 6 } } });
-    expect(() => argumentsOf('iteration-start', { number: 0 })).toThrow(/^number: /);
   });
 
   it('iteration-start forgets the oldest iterations beyond the limit', () => {

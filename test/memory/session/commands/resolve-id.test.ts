@@ -53,15 +53,6 @@ describe('an id', () => {
     },
   );
 
-  it('an id that fits several is refused with all of them', () => {
-    expect(resolved(items(10, 11, 12), 'TAS-1')).toEqual(
-      refused('ambiguous', /^task "TAS-1" could be TAS-10, TAS-11, TAS-12: give the whole id$/, {
-        id: 'TAS-1',
-        candidates: ['TAS-10', 'TAS-11', 'TAS-12'],
-      }),
-    );
-  });
-
   it('an id that fits very many is refused with a few of them', () => {
     const many = items(...Array.from({ length: 100 }, (_, index) => index + 1));
     expect(resolved(many, 'TAS')).toMatchObject({

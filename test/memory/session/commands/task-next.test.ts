@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../../../src/contracts/compile-request.js';
 import type { FactRecorded } from '../../../../src/contracts/session-events.js';
-import { TASK_STATUSES } from '../../../../src/contracts/task-events.js';
 import { runStatus } from '../../../../src/memory/session/run-status.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../../src/memory/session/session-snapshot.js';
 import { compilePrompt } from '../../../../src/prompt/compile-prompt.js';
@@ -34,14 +33,6 @@ describe('task-next', () => {
     played.after('task-status', { id: '1', status: 'completed' });
     expect(order(played)).toEqual(['TAS-2']);
   });
-
-  it.each(TASK_STATUSES.filter((status) => status !== 'remaining'))(
-    'task-next skips what is %s',
-    (status) => {
-      const played = withTasks('a').after('task-status', { id: '1', status });
-      expect(played.when('task-next', {})).toEqual({ reply: { task: null } });
-    },
-  );
 });
 
 describe('a claim', () => {
