@@ -4,9 +4,12 @@
 //   npm run eval -- --data FOLDER             # your own: one {"sha","subject","files"} a line, oldest first
 //   npm run eval -- --dist FOLDER --json      # another build, as JSON
 //   THROUGHLINE_EMBED_URL=… npm run eval      # decisions by meaning as well, with an embedding model
-//   npm run eval -- turns                     # what the next session gets after a recorded run: see turns.mjs
+//   npm run eval -- turns                     # what the next session is told after everyday turns: see turns.mjs
+//   npm run eval -- contrast                  # which new statements end an older one: see contrast.mjs
+//   npm run eval -- story                     # what the next agent of a team is told: see story.mjs
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { judgeContrast } from './contrast.mjs';
 import {
   historiesIn,
   mean,
@@ -18,7 +21,8 @@ import {
   productIn,
   seeded,
 } from './replay.mjs';
-import { replayTurns } from './turns.mjs';
+import { judgeStory } from './story.mjs';
+import { judgeTurns } from './turns.mjs';
 
 const ROOT = new URL('../../', import.meta.url);
 const DISTANCES = [5, 20, 50, 100, 200, 500];
@@ -30,13 +34,19 @@ const { values: options, positionals } = parseArgs({
     dist: { type: 'string', default: new URL('dist', ROOT).pathname },
     seed: { type: 'string', default: '16' },
     json: { type: 'boolean', default: false },
+    print: { type: 'boolean', default: false },
   },
 });
 
-if (positionals[0] === 'turns') {
-  const folder = options.data ?? new URL('../shared/data/traces', ROOT).pathname;
-  for (const { name, prompt, tokens } of await replayTurns(options.dist, folder))
-    console.log(`== ${name}${prompt === '' ? ': nothing' : `, ${tokens} tokens\n${prompt}`}\n`);
+const JUDGED = { turns: judgeTurns, contrast: judgeContrast, story: judgeStory };
+const [name] = positionals;
+if (name !== undefined) {
+  const judge = JUDGED[name];
+  if (judge === undefined) {
+    console.error(`eval: ${JSON.stringify(name)} is not one of ${Object.keys(JUDGED).join(', ')}`);
+    process.exit(2);
+  }
+  await judge(options.dist, { print: options.print });
   process.exit();
 }
 const product = await productIn(pathToFileURL(`${options.dist}/`));
