@@ -138,8 +138,6 @@ describe('a request that cannot be answered', () => {
   const ok = { session: 'any', ...TASK };
   const cases: [name: string, body: string, status: number, code: string, message: RegExp][] = [
     ['bad JSON', '{"session":', 400, 'json_parse_failed', /send one JSON object/],
-    ['no body', '', 400, 'json_parse_failed', /not JSON/],
-    ['an array', '[]', 400, 'schema_invalid', /the body is a list/],
     [
       'no taskPrompt',
       '{"session":"any","taskId":"1"}',
@@ -147,17 +145,8 @@ describe('a request that cannot be answered', () => {
       'schema_invalid',
       /^task "1" is neither in the plan nor on the board; give its text as taskPrompt \(--prompt\)$/,
     ],
-    ['a bad session', JSON.stringify({ ...ok, session: 'a.b' }), 400, 'token_invalid', /session is "a\.b"/],
-    ['an unknown role', JSON.stringify({ ...ok, role: 'boss' }), 400, 'schema_invalid', /role is "boss"/],
-    ['after with asOf', JSON.stringify({ ...ok, after: 1, asOf: 1 }), 400, 'schema_invalid', /asOf: cannot/],
     ['after 0', JSON.stringify({ ...ok, after: 0 }), 400, 'schema_invalid', /after: must be a sequence/],
-    [
-      'a text for maxFacts',
-      JSON.stringify({ ...ok, maxFacts: '9' }),
-      400,
-      'schema_invalid',
-      /maxFacts is "9": use a number/,
-    ],
+    ['after with asOf', JSON.stringify({ ...ok, after: 1, asOf: 1 }), 400, 'schema_invalid', /asOf: cannot/],
     ['a sequence not there yet', JSON.stringify({ ...ok, asOf: 5 }), 409, 'not_caught_up', /is at 0/],
   ];
 
