@@ -30,7 +30,7 @@ export function cliOf(command: Command): Cli {
   const server = serverInUse(stateDirOf(config.env), { nats: options.nats, natsUrl: config.natsUrl });
   const autostart = async () => {
     note('-- no server is running: starting one in the background; "throughline down" stops it');
-    return (await import('./detached-up.js')).startUserServer(config);
+    return (await import('./detached-up.js')).startUserServer(config, (line) => note(`-- ${line}`));
   };
   const mayStart = server.kind === 'own' && config.autostart === '1';
   return { config, logger: commandLogger(config), server, ...(mayStart && { autostart }) };

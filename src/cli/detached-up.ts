@@ -3,7 +3,7 @@ import { closeSync, existsSync, fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, stateDirOf, USUAL_VARIABLES } from '../config/config.js';
-import { userStore } from '../config/user-server.js';
+import { byOwner, otherAccounts, userStore } from '../config/user-server.js';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
 import {
   makePrivateFolder,
@@ -18,11 +18,12 @@ import {
   signalRecorded,
 } from '../nats/server/process-identity.js';
 import { inStore, textFrom } from '../nats/server/server-process.js';
-import { readIdentity, stopOrphan, storeUse } from '../nats/server/server-store.js';
+import { readIdentity, stopOrphan, storeUse, tokenOf } from '../nats/server/server-store.js';
 import { makeFolder } from '../nats/server/server-version.js';
 
 /** An `up` that has left its terminal: it is found again by the pid file of its store. */
 
+export const DEFAULT_PORT = 4222;
 const POLL_MS = 50;
 const READY_WITHIN_MS = 30_000;
 const LOG = 'throughline.log';
@@ -121,18 +122,46 @@ export function recordSettings(
 const OF_AGENTS = /^THROUGHLINE_(?:SESSION|PROJECT|RESULT_ID|CALL|AUTOSTART)$/;
 
 /**
- * Starts the server of this user in the background, with the options and variables of the last `up`. The variables and the
- * folder of this process may come from a repository, and do not count.
+ * Says, of a server of the user's own that was started, if it could not have its port, and who else can reach it.
  *
+ * @param wanted its port, if that was free
+ */
+export function startLines(
+  { url, storeDir }: Pick<RunningUp, 'url' | 'storeDir'>,
+  wanted = DEFAULT_PORT,
+  others: string | undefined,
+): string[] {
+  const port = Number(new URL(url).port);
+  const isOpen = others !== undefined && tokenOf(storeDir) === undefined;
+  return [
+    ...(port === wanted
+      ? []
+      : [`port ${wanted} is in use${byOwner(wanted)}; your server is on port ${port}`]),
+    ...(isOpen ? [`${others} can reach it: "throughline down", then "throughline up --auth" closes it`] : []),
+  ];
+}
+
+/**
+ * Starts the server of this user in the background, with the options and variables of the last `up`, on another port if its own is
+ * taken. The variables and the folder of this process may come from a repository, and do not count.
+ *
+ * @param say gets the lines about a server that this call has started
  * @throws ThroughlineError as `up` says; `unavailable` if it does not get ready
  */
-export function startUserServer({ env: own }: Config): Promise<RunningUp> {
+export async function startUserServer(
+  { env: own }: Pick<Config, 'env'>,
+  say: (line: string) => void = () => {},
+): Promise<void> {
   const storeDir = userStore(stateDirOf(own));
   makePrivateFolder(storeDir);
   const { args, env, cwd } = recordedSettings(storeDir);
   const usual = USUAL_VARIABLES.map((name) => [name, own[name]]);
   const settings = { env: { ...Object.fromEntries(usual), ...env }, cwd: existsSync(cwd) ? cwd : storeDir };
-  return startDetached(storeDir, args, settings);
+  const up = await startDetached(storeDir, [...args, '--background'], settings);
+  if (up.found) return;
+  const port = args[args.indexOf('--port') + 1];
+  const wanted = args.includes('--port') ? Number(port) : DEFAULT_PORT;
+  for (const line of startLines(up, wanted, otherAccounts())) say(line);
 }
 
 function recordedSettings(storeDir: string): UpSettings {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { Option } from 'commander';
+import { logHook } from '../agents/hooks/hook-state.js';
 import { stateDirOf } from '../config/config.js';
 import {
   addressOf,
-  byOwner,
   otherAccounts,
   ownServer,
   type ServerInUse,
@@ -24,7 +25,15 @@ import { shellWord } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, note, out, withConnection, withNats } from './command-context.js';
-import { type RunningUp, recordSettings, runningUp, startDetached, stopDetached } from './detached-up.js';
+import {
+  DEFAULT_PORT,
+  type RunningUp,
+  recordSettings,
+  runningUp,
+  startDetached,
+  startLines,
+  stopDetached,
+} from './detached-up.js';
 import {
   addLayoutOptions,
   givenOptions,
@@ -49,7 +58,7 @@ interface UpOptions
   extends MonitoringOptions,
     InspectorFlags,
     LayoutOptions,
-    Flags<'detach'>,
+    Flags<'detach' | 'background'>,
     Texts<'store' | 'nats'>,
     Numbers<'port' | 'monitorPort'> {
   /** False by `--no-inspector`. */
@@ -58,9 +67,9 @@ interface UpOptions
   readonly auth?: boolean;
 }
 
-const DEFAULT_PORT = 4222;
-/** Ports that are tried where another program has the default one. */
+/** Ports that are tried where another program has the wanted one. */
 const PORTS = 100;
+const MAX_PORT = 65_535;
 
 export function upCommand(program: Command): void {
   const command = program
@@ -73,7 +82,7 @@ export function upCommand(program: Command): void {
     .option(
       '--port <n>',
       `port of the server that is started (default: ${DEFAULT_PORT}, or the next free one)`,
-      wholeNumber(1, 65_535),
+      wholeNumber(1, MAX_PORT),
     )
     .option(
       '--store <dir>',
@@ -87,12 +96,13 @@ export function upCommand(program: Command): void {
     .option(
       '--monitor-port <n>',
       'HTTP monitoring port of that server (default: none)',
-      wholeNumber(1, 65_535),
+      wholeNumber(1, MAX_PORT),
     )
     .option(
       '--detach',
       'return when everything is ready, and let it run; finds the one that runs already. "throughline down" ends it',
     )
+    .addOption(new Option('--background', 'a start by a hook, an MCP server or a command').hideHelp())
     .examples(
       'throughline up',
       'throughline up --detach',
@@ -152,11 +162,15 @@ async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<
     else {
       const { url, storeDir } = own.server;
       if (options.store === undefined)
-        recordSettings(storeDir, givenOptions(command, ['detach']), cli.config.env);
+        recordSettings(storeDir, givenOptions(command, ['detach', 'background']), cli.config.env);
       own.announce(inspector?.url ?? null);
       out(`throughline ready ${url} store ${storeDir}`);
     }
     if (inspector !== null) out(inspectorLine(inspector));
+    // No terminal shows it, and a hook may have ended by now.
+    if (own !== undefined && options.background)
+      for (const line of startLines(own.server, options.port, otherAccounts()))
+        logHook(stateDirOf(cli.config.env), `up: ${line}`, () => serverText(cli.server));
     // In the background `up --detach` says it.
     if (own !== undefined && process.stdout.isTTY) await noteWhoReachesIt(cli, options, own.server);
   });
@@ -210,18 +224,14 @@ async function tellFound(cli: Cli, options: UpOptions, up: RunningUp): Promise<v
 async function noteWhoReachesIt(
   cli: Cli,
   { port, store }: UpOptions,
-  { url, storeDir }: Pick<RunningUp, 'url' | 'storeDir'>,
+  server: Pick<RunningUp, 'url' | 'storeDir'>,
 ): Promise<void> {
-  const at = new URL(url).port;
   const isOwn = store === undefined;
-  if (isOwn && port === undefined && at !== String(DEFAULT_PORT))
-    note(`-- port ${DEFAULT_PORT} is in use${byOwner(DEFAULT_PORT)}; your server is on port ${at}`);
-  const others = otherAccounts();
+  if (isOwn) for (const line of startLines(server, port, otherAccounts())) note(`-- ${line}`);
+  const { url, storeDir } = server;
   const tokenFile = join(storeDir, TOKEN_FILE);
   if (tokenOf(storeDir) !== undefined)
     note(`-- for the nats CLI: export NATS_URL=${url} NATS_TOKEN="$(cat ${shellWord(tokenFile)})"`);
-  else if (isOwn && others !== undefined)
-    note(`-- ${others} can reach it: "throughline down", then "throughline up --auth" closes it`);
   if (isOwn) await noteOtherServer(cli);
 }
 
@@ -254,7 +264,8 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   const storeDir = storeOf(cli, options);
   if (options.store === undefined) makePrivateFolder(storeDir);
   else await openStore(storeDir);
-  const port = options.port ?? (await usualPort());
+  const { port: named, background } = options;
+  const port = named === undefined || background ? await freePort(named ?? DEFAULT_PORT) : named;
   const token = serverToken(storeDir, options.auth);
   const start = () =>
     startNatsServer({
@@ -265,11 +276,11 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   return startOwnServer(start, failed);
 }
 
-/** Returns the default port, or the next free one if another program has it: commands find the server all the same. */
-async function usualPort(): Promise<number> {
-  for (let port = DEFAULT_PORT; port < DEFAULT_PORT + PORTS; port += 1)
+/** Returns a port, or the next free one if another program has it: commands find the server all the same. */
+async function freePort(wanted: number): Promise<number> {
+  for (let port = wanted; port < wanted + PORTS && port <= MAX_PORT; port += 1)
     if ((await portProblem(port)) !== 'EADDRINUSE') return port;
-  return DEFAULT_PORT;
+  return wanted;
 }
 
 /**

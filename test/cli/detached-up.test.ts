@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { stopDetached } from '../../src/cli/detached-up.js';
+import { startLines, stopDetached } from '../../src/cli/detached-up.js';
 import { isRunning } from '../../src/nats/server/process-identity.js';
 import { storeUse } from '../../src/nats/server/server-store.js';
 import { cli, startCli } from '../support/cli.js';
@@ -39,6 +39,19 @@ async function processesOn(store: string): Promise<number[]> {
   const use = storeUse(store);
   return use?.by === 'server' ? [use.starter.pid, use.server?.pid ?? 0] : [];
 }
+
+it('a server that was started says which port it could not have, and who can reach it without a token', async () => {
+  const storeDir = await newStore();
+  const server = { url: 'nats://127.0.0.1:9', storeDir };
+  expect(startLines(server, 9, undefined)).toEqual([]);
+  const open = '1 other account of this machine (ada)';
+  expect(startLines(server, 9, open)).toEqual([
+    `${open} can reach it: "throughline down", then "throughline up --auth" closes it`,
+  ]);
+  await writeFile(join(storeDir, 'throughline-token'), 'a-token-for-this-test\n');
+  // Nobody listens on the wanted port by now.
+  expect(startLines(server, 8, open)).toEqual(['port 8 is in use; your server is on port 9']);
+});
 
 describe('up --detach', () => {
   it('the token of the inspector survives a restart, until open --new-token forgets it', async () => {

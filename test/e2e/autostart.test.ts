@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { createServer } from 'node:net';
+import { homedir, tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { spoolCounts } from '../../src/agents/hooks/spool.js';
@@ -75,6 +77,32 @@ describe('a server that does not run', () => {
       const recall = () => agent.call('recall', { query: 'anything' });
       await soon(async () => expect(await recall()).toMatchObject({ isError: false }));
     }
+    expect(running(store)).toMatchObject({ port });
+  });
+
+  it('is started on another port while another program has its own, and says so; up --port is refused', async () => {
+    const { root, folder, store, env, port } = await user();
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    releases.push(async () => other.close());
+    const refused = await cli(['up', '--detach', '--port', String(port)], { env, cwd: folder });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`port ${port} on 127.0.0.1 is`),
+    });
+    const status = await cli(['status'], { env, cwd: folder });
+    expect(status.code).toBe(0);
+    const at = running(store)?.port;
+    expect(at).toBeGreaterThan(port);
+    const owner = userInfo().username;
+    const line = `port ${port} is in use by account ${owner}; your server is on port ${at}\n`;
+    expect(status.stderr).toContain(`-- ${line}`);
+    expect(await readFile(join(root, 'state', 'throughline', 'hook.log'), 'utf8')).toContain(`up: ${line}`);
+    // Its own port is the one that it takes again.
+    await cli(['down'], { env, cwd: tmpdir() });
+    other.close();
+    const again = await cli(['status'], { env, cwd: folder });
+    expect(again).toMatchObject({ code: 0, stderr: expect.not.stringContaining('is in use') });
     expect(running(store)).toMatchObject({ port });
   });
 
