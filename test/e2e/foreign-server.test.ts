@@ -230,11 +230,16 @@ describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usua
   });
 });
 
-it('a user who names it uses a server, from then on with team join, until team leave', async () => {
-  const { run, store } = await user();
+it('a user who names it uses a server, from then on with team join, until team leave; an open MCP server follows', async () => {
+  const { run, store, env, folder } = await user();
   const { run: runOther, store: theirs } = await user();
   await runOther(['up', '--detach', '--no-inspector', '--port', String(14_000 + (process.pid % 10_000))]);
   const url = serverOnStore(theirs)?.url ?? '';
+  const mcpEnv = { ...env, THROUGHLINE_AUTOSTART: '0' };
+  await using agent = await connectMcp(MCP_WAYS[0], { env: mcpEnv, cwd: folder });
+  const noteToAgents = (content: string) => agent.call('note', { action: 'note', content });
+  const absent = { isError: true, text: expect.stringContaining('does not run') };
+  expect(await noteToAgents('Before')).toMatchObject(absent);
   const refused = await run(['team', 'join', 'nats://127.0.0.1:1']);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('(unavailable)') });
   expect((await run(['team', 'join', url])).stdout).toBe(`throughline team joined ${url}\n`);
@@ -243,6 +248,12 @@ it('a user who names it uses a server, from then on with team join, until team l
     `server: ${url.replace('nats://', '')}, named by "throughline team join"`,
   );
   expect((await runOther(['facts', 'victim'])).stdout).toContain(SECRET);
+  expect(await noteToAgents('With the team')).toMatchObject({ isError: false });
+  expect(await agent.call('task', { action: 'add', content: 'Write the parser' })).toMatchObject({
+    isError: false,
+  });
+  expect(await agent.call('task', { action: 'claim', id: 'TAS-1' })).toMatchObject({ isError: false });
+  expect((await runOther(['note', 'ls', '-s', 'victim'])).stdout).toContain('With the team');
   expect(await run(['up'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('throughline team leave'),
@@ -252,5 +263,10 @@ it('a user who names it uses a server, from then on with team join, until team l
   expect(serverOnStore(theirs)).toBeDefined();
   expect((await run(['team', 'leave'])).stdout).toBe(`throughline team left ${url}\n`);
   expect((await run(['status'], { THROUGHLINE_AUTOSTART: '0' })).stderr).toContain('does not run');
+  expect(await noteToAgents('After')).toMatchObject(absent);
+  // What the agent had claimed there is for others again.
+  await soon(async () =>
+    expect((await runOther(['task', 'next', 'victim', '--claim', 'other'])).stdout).toContain('TAS-1'),
+  );
   expect(serverOnStore(store)).toBeUndefined();
 });

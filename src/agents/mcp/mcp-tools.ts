@@ -202,7 +202,11 @@ export async function renewClaims({ session, client, claims }: Memory): Promise<
     await tools.taskNext({ session, id, claim }).catch(() => claims.delete(id));
 }
 
-export async function releaseClaims({ session, client, claims }: Memory): Promise<void> {
+export async function releaseClaims({
+  session,
+  client,
+  claims,
+}: Pick<Memory, 'session' | 'client'> & { readonly claims: ReadonlyMap<string, string> }): Promise<void> {
   const { tools } = await client();
   for (const [id, claim] of claims) await tools.taskRelease({ session, id, claim }).catch(() => {});
 }
