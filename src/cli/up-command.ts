@@ -18,7 +18,7 @@ import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { shownAddress } from '../nats/connection/nats-access.js';
 import { START_ONE } from '../nats/connection/nats-errors.js';
 import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
-import { openStore, portProblem, startNatsServer } from '../nats/server/server-process.js';
+import { openStore, startNatsServer } from '../nats/server/server-process.js';
 import { INSPECTOR_TOKEN_FILE, TOKEN_FILE, tokenOf } from '../nats/server/server-store.js';
 import { serve } from '../services/serve.js';
 import { shellWord } from '../shared/text.js';
@@ -67,10 +67,6 @@ interface UpOptions
   readonly auth?: boolean;
 }
 
-/** Ports that are tried where another program has the wanted one. */
-const PORTS = 100;
-const MAX_PORT = 65_535;
-
 export function upCommand(program: Command): void {
   const command = program
     .command('up')
@@ -82,7 +78,7 @@ export function upCommand(program: Command): void {
     .option(
       '--port <n>',
       `port of the server that is started (default: ${DEFAULT_PORT}, or the next free one)`,
-      wholeNumber(1, MAX_PORT),
+      wholeNumber(1, 65_535),
     )
     .option(
       '--store <dir>',
@@ -96,7 +92,7 @@ export function upCommand(program: Command): void {
     .option(
       '--monitor-port <n>',
       'HTTP monitoring port of that server (default: none)',
-      wholeNumber(1, MAX_PORT),
+      wholeNumber(1, 65_535),
     )
     .option(
       '--detach',
@@ -264,23 +260,21 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   const storeDir = storeOf(cli, options);
   if (options.store === undefined) makePrivateFolder(storeDir);
   else await openStore(storeDir);
-  const { port: named, background } = options;
-  const port = named === undefined || background ? await freePort(named ?? DEFAULT_PORT) : named;
+  let { port = DEFAULT_PORT } = options;
+  let orNext = options.port === undefined || options.background;
   const token = serverToken(storeDir, options.auth);
-  const start = () =>
-    startNatsServer({
-      ...{ source, storeDir, port, monitorPort: options.monitorPort },
+  const start = async () => {
+    const server = await startNatsServer({
+      ...{ source, storeDir, port, orNext, monitorPort: options.monitorPort },
       extraConfig: token && `authorization { token: ${JSON.stringify(token)} }`,
       log: (line) => logger.debug?.({}, line),
     });
+    // Started again, it keeps its address.
+    ({ port } = server);
+    orNext = false;
+    return server;
+  };
   return startOwnServer(start, failed);
-}
-
-/** Returns a port, or the next free one if another program has it: commands find the server all the same. */
-async function freePort(wanted: number): Promise<number> {
-  for (let port = wanted; port < wanted + PORTS && port <= MAX_PORT; port += 1)
-    if ((await portProblem(port)) !== 'EADDRINUSE') return port;
-  return wanted;
 }
 
 /**

@@ -18,6 +18,8 @@ export interface StartOptions {
   readonly storeDir: string;
   /** Port on 127.0.0.1. Default: any free one. */
   readonly port?: number | undefined;
+  /** Takes the next free port if another program has `port`. */
+  readonly orNext?: boolean | undefined;
   /** Port of HTTP monitoring; 0 for any free one. Default: none. */
   readonly monitorPort?: number | undefined;
   /** Configuration in the server's own language, appended unchanged. */
@@ -64,7 +66,9 @@ export async function startNatsServer(options: StartOptions): Promise<RunningSer
   const storeDir = await openStore(options.storeDir);
   const lock = await inStore(storeDir, () => lockStore(storeDir, options.log));
   try {
-    return await startOnStore(storeDir, lock, options);
+    // A server that was left on the store has ended by now, and given back its port.
+    const port = options.orNext ? await freePort(options.port ?? 0) : options.port;
+    return await startOnStore(storeDir, lock, { ...options, port });
   } catch (error) {
     lock.release();
     throw error;
@@ -195,6 +199,17 @@ export function portProblem(port: number): Promise<string | undefined> {
     server.once('error', (fault: NodeJS.ErrnoException) => resolve(fault.code ?? fault.message));
     server.listen(port, HOST, () => server.close(() => resolve(undefined)));
   });
+}
+
+/** Ports that are tried where another program has the wanted one. */
+const PORTS = 100;
+const MAX_PORT = 65_535;
+
+/** Returns a port, or the next free one if another program has it. */
+async function freePort(wanted: number): Promise<number> {
+  for (let port = wanted; port < wanted + PORTS && port <= MAX_PORT; port += 1)
+    if ((await portProblem(port)) !== 'EADDRINUSE') return port;
+  return wanted;
 }
 
 /**
