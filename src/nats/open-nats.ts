@@ -97,8 +97,8 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const publisher = new AckedPublisher(connection, timeoutMs);
     const ports = { connection, jsm, publisher, timeoutMs, replicas };
     const { wanted = {} } = options;
-    const layout = await (makes ? recordedLayout(ports, wanted, replicas) : seenLayout(ports, wanted));
-    const log = new NatsSessionLog(ports, layout, { replicas, lifecycle });
+    const layout = await (makes ? recordedLayout(ports, wanted) : seenLayout(ports, wanted));
+    const log = new NatsSessionLog(ports, layout, lifecycle);
     const bucketOptions = { replicas, timeoutMs };
     const numbers = new DispatchNumbers(connection, bucketOptions);
     if (makes) {
@@ -118,7 +118,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       log,
       snapshots,
       index: new NatsSessionIndex(connection, jsm, bucketOptions),
-      learnings: new NatsLearningLog(ports, { replicas }),
+      learnings: new NatsLearningLog(ports),
       learningSnapshots,
       source: new NatsDispatchSource({ ...ports, logger, ackWaitMs, maxInHand, numbers }),
       numbers,

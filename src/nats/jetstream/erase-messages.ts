@@ -1,10 +1,10 @@
-import type { JetStreamManager, NatsConnection, StreamInfo } from 'nats';
+import type { JetStreamManager, StreamInfo } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { pause } from '../../engine/runtime/batched.js';
 import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher } from './acked-publisher.js';
 import { batchesOf, batchFrom, type StreamMessage } from './direct-get.js';
 import { firstMessage } from './newest-page.js';
+import type { StorePorts } from './topology.js';
 
 /**
  * Erases messages from a stream and its files.
@@ -13,11 +13,7 @@ import { firstMessage } from './newest-page.js';
  * delete overwrites immediately, but the server rewrites the whole block of up to 8 MB, which takes milliseconds per message.
  * So blocks that hold nothing else are removed whole by a purge.
  */
-export interface ErasePorts {
-  readonly connection: NatsConnection;
-  readonly jsm: JetStreamManager;
-  readonly timeoutMs: number;
-}
+export type ErasePorts = Omit<StorePorts, 'replicas'>;
 
 interface EraseOptions {
   /** Inclusive end. Default: all. */
@@ -176,10 +172,6 @@ async function eraseOne(jsm: JetStreamManager, stream: string, sequence: number)
  * compare-and-set; then everything before is purged, whole files at a time. The newest message of each subject has the same
  * value at all times. Older revisions are lost.
  */
-export interface RewritePorts extends ErasePorts {
-  readonly publisher: AckedPublisher;
-}
-
 interface RewriteOptions {
   /** Prefix of the stream's subjects: `compiled.`. */
   readonly prefix: string;
@@ -201,7 +193,7 @@ const BATCH_BYTES = 8 * 1024 * 1024;
  * @throws ThroughlineError `unavailable`, `permission_denied`, `store_full`; nothing is lost then
  */
 export async function rewriteStream(
-  ports: RewritePorts,
+  ports: ErasePorts,
   stream: string,
   { prefix, keeps }: RewriteOptions,
 ): Promise<void> {
@@ -229,7 +221,7 @@ export async function rewriteStream(
 }
 
 /** Fills the current block; returns the last sequence before the next block. */
-async function fill(ports: RewritePorts, { config }: StreamInfo, subject: string): Promise<number> {
+async function fill(ports: ErasePorts, { config }: StreamInfo, subject: string): Promise<number> {
   const most = config.max_msg_size > 0 ? config.max_msg_size : Number.POSITIVE_INFINITY;
   const payload = (ports.connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
   const chunk = new Uint8Array(Math.min(CHUNK_BYTES, payload, most - Math.min(most, subject.length + 100)));
@@ -242,7 +234,7 @@ async function fill(ports: RewritePorts, { config }: StreamInfo, subject: string
 }
 
 async function stored(
-  { publisher }: RewritePorts,
+  { publisher }: ErasePorts,
   stream: string,
   subject: string,
   body: Uint8Array,
@@ -254,7 +246,7 @@ async function stored(
 
 /** Stores a message again, unless it is no longer the newest. */
 async function again(
-  { publisher }: RewritePorts,
+  { publisher }: ErasePorts,
   stream: string,
   { sequence, subject, data, headers }: StreamMessage,
   keeps: RewriteOptions['keeps'],

@@ -17,9 +17,8 @@ import {
 } from '../../contracts/names.js';
 import { pause } from '../../engine/runtime/batched.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher } from './acked-publisher.js';
 import { readLast, type StreamMessage } from './direct-get.js';
-import { SHARDS } from './topology.js';
+import { SHARDS, type StorePorts } from './topology.js';
 
 /**
  * The layout of an installation is recorded once, by the first service that starts, under `layout` in the bucket `throughline`.
@@ -29,14 +28,7 @@ import { SHARDS } from './topology.js';
  * Without a record the layout is inferred from the streams. A user who may not read the record uses the configured layout; if
  * that is wrong, there are no streams of these names.
  */
-export interface LayoutPorts {
-  readonly connection: NatsConnection;
-  readonly jsm: JetStreamManager;
-  readonly publisher: Pick<AckedPublisher, 'publish'>;
-  readonly timeoutMs: number;
-}
-
-type LayoutReader = Pick<LayoutPorts, 'connection' | 'timeoutMs'>;
+type LayoutReader = Pick<StorePorts, 'connection' | 'timeoutMs'>;
 
 export const LAYOUT_STREAM = `KV_${INSTALLATION_BUCKET}`;
 
@@ -151,17 +143,13 @@ const SHARDS_SETTING = 'the N of THROUGHLINE_LAYOUT=sharded:N (--shards)';
 const LAG_PAUSE_MS = 20;
 
 /** Returns the layout without recording one. Throws ThroughlineError `config_invalid` if the settings contradict it. */
-export async function seenLayout(ports: LayoutPorts, wanted: WantedLayout): Promise<SessionLayout> {
+export async function seenLayout(ports: StorePorts, wanted: WantedLayout): Promise<SessionLayout> {
   return requireWanted((await readLayout(ports)) ?? chosen(wanted), wanted);
 }
 
-export async function recordedLayout(
-  ports: LayoutPorts,
-  wanted: WantedLayout,
-  replicas: number,
-): Promise<SessionLayout> {
+export async function recordedLayout(ports: StorePorts, wanted: WantedLayout): Promise<SessionLayout> {
   try {
-    await makeLayoutBucket(ports.jsm, replicas);
+    await makeLayoutBucket(ports.jsm, ports.replicas);
     return requireWanted((await readLayout(ports)) ?? (await recordFirst(ports, wanted)), wanted);
   } catch (error) {
     throw toThroughlineError(error, 'recording the layout of the installation');
@@ -181,7 +169,7 @@ async function layoutOfStreams(jsm: JetStreamManager): Promise<SessionLayout | u
   return undefined;
 }
 
-async function recordFirst(ports: LayoutPorts, wanted: WantedLayout): Promise<SessionLayout> {
+async function recordFirst(ports: StorePorts, wanted: WantedLayout): Promise<SessionLayout> {
   const first = (await layoutOfStreams(ports.jsm)) ?? chosen(wanted);
   const { outcome } = await ports.publisher.publish(LAYOUT_SUBJECT, JSON.stringify(first), {
     stream: LAYOUT_STREAM,

@@ -93,34 +93,27 @@ export async function ensureDispatchStream(
 }
 
 /** Returns true if it was created. */
-export async function ensureRejectedStream(
-  jsm: JetStreamManager,
-  options: TopologyOptions,
-): Promise<boolean> {
-  if (await exists(jsm, REJECTED_STREAM, REJECTED_SUBJECTS)) return false;
-  await create(
+export function ensureRejectedStream(jsm: JetStreamManager, options: TopologyOptions): Promise<boolean> {
+  return ensured(
     jsm,
     fileStream(REJECTED_STREAM, REJECTED_SUBJECTS, 'Results that could not be used', options),
   );
-  return true;
 }
 
 /** Retention of compiled prompts, so that unused ones do not fill the disk. */
 const PROMPTS_MAX_AGE_DAYS = 30;
 
 /** Returns true if it was created. */
-export async function ensurePromptsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<boolean> {
-  if (await exists(jsm, PROMPTS_STREAM, PROMPTS_SUBJECTS)) return false;
-  await create(jsm, {
+export function ensurePromptsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<boolean> {
+  return ensured(jsm, {
     ...fileStream(PROMPTS_STREAM, PROMPTS_SUBJECTS, 'Traces of the prompts compiled last', options),
     max_msgs_per_subject: RING_SIZE,
     max_age: nanos(PROMPTS_MAX_AGE_DAYS * 86_400_000),
   });
-  return true;
 }
 
 export async function ensureLearningsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
-  if (!(await exists(jsm, LEARNINGS_STREAM, LEARNINGS_SUBJECTS)))
+  if ((await existing(jsm, LEARNINGS_STREAM, LEARNINGS_SUBJECTS)) === undefined)
     await createLearningsStream(jsm, 0, options);
 }
 
@@ -289,8 +282,14 @@ function fileStream(
   };
 }
 
-async function exists(jsm: JetStreamManager, name: string, subjects: string): Promise<boolean> {
-  return (await existing(jsm, name, subjects)) !== undefined;
+/** Creates a stream unless it exists; returns true if it was created. */
+async function ensured(
+  jsm: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+): Promise<boolean> {
+  if ((await existing(jsm, config.name, config.subjects?.[0] ?? '')) !== undefined) return false;
+  await create(jsm, config);
+  return true;
 }
 
 async function existing(

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { JetStreamManager, NatsConnection, StoredMsg } from 'nats';
+import type { StoredMsg } from 'nats';
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import {
   type DecidedOn,
@@ -22,11 +22,12 @@ import type {
 } from '../../engine/ports/session-log.js';
 import { pause } from '../../engine/runtime/batched.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher, PubOutcome } from '../jetstream/acked-publisher.js';
+import type { PubOutcome } from '../jetstream/acked-publisher.js';
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';
 import type { KeyStreams, LogStream } from '../jetstream/key-streams.js';
 import { newestMessage } from '../jetstream/newest-page.js';
+import type { StorePorts } from '../jetstream/topology.js';
 import type { ForgottenSessions } from './forgotten-sessions.js';
 
 /** Poll interval for a lagging replica. */
@@ -60,13 +61,6 @@ interface Read {
   readonly epoch: string | undefined;
 }
 
-export interface EventLogPorts {
-  readonly connection: NatsConnection;
-  readonly jsm: JetStreamManager;
-  readonly publisher: AckedPublisher;
-  readonly timeoutMs: number;
-}
-
 type GuardedOptions = AppendOptions & {
   /** The key's generation when the append began. */
   readonly generation?: string | undefined;
@@ -78,13 +72,13 @@ type GuardedOptions = AppendOptions & {
  * may lag: it is asked again until it shows what this process has appended or was told by `newest`.
  */
 export class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event>, EventRemoval {
-  readonly #ports: EventLogPorts;
+  readonly #ports: StorePorts;
   readonly #layout: LogLayout<Event>;
   readonly #streams: KeyStreams;
   /** Cursor of each key in this process, with the epoch of its stream. */
   readonly #read = new LRUCache<Token, Read>({ max: MAX_READ });
 
-  constructor(ports: EventLogPorts, layout: LogLayout<Event>, streams: KeyStreams) {
+  constructor(ports: StorePorts, layout: LogLayout<Event>, streams: KeyStreams) {
     this.#ports = ports;
     this.#layout = layout;
     this.#streams = streams;

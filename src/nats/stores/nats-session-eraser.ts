@@ -29,7 +29,7 @@ import {
 } from '../../engine/ports/session-lifecycle.js';
 import { apiCode, ifExists } from '../connection/nats-errors.js';
 import { batchFrom } from '../jetstream/direct-get.js';
-import { eraseMessages, type RewritePorts, rewriteStream } from '../jetstream/erase-messages.js';
+import { type ErasePorts, eraseMessages, rewriteStream } from '../jetstream/erase-messages.js';
 import { newestMessage } from '../jetstream/newest-page.js';
 import { newestSnapshot } from '../jetstream/topology.js';
 
@@ -47,10 +47,10 @@ const NOBODY = '-'.repeat(65);
 const BUCKETS = [SNAPSHOT_BUCKET, TELEMETRY_BUCKET, INDEX_BUCKET, VECTOR_BUCKET] as const;
 
 export class NatsSessionEraser implements SessionEraser, LearningEraser {
-  readonly #ports: RewritePorts;
+  readonly #ports: ErasePorts;
   readonly #layout: SessionLayout;
 
-  constructor(ports: RewritePorts, layout: SessionLayout) {
+  constructor(ports: ErasePorts, layout: SessionLayout) {
     this.#ports = ports;
     this.#layout = layout;
   }

@@ -33,25 +33,20 @@ import {
   createLogStream,
   newestProjectSnapshot,
   newestSnapshot,
-  type TopologyOptions,
+  type StorePorts,
 } from '../jetstream/topology.js';
-import { type ForgottenSessions, firstSequenceAbove, NONE_FORGOTTEN } from './forgotten-sessions.js';
-import { type EventLogPorts, NatsEventLog } from './nats-event-log.js';
-
-interface SessionLogOptions extends TopologyOptions {
-  /** Default: none is forgotten. */
-  readonly lifecycle?: ForgottenSessions;
-}
+import { firstSequenceAbove, NONE_FORGOTTEN } from './forgotten-sessions.js';
+import { NatsEventLog } from './nats-event-log.js';
 
 /** The logs of sessions. The layout decides only which stream holds a session and how sessions are listed. */
 export class NatsSessionLog extends NatsEventLog<SessionEvent> implements SessionLog, SessionActivity {
-  readonly #ports: EventLogPorts;
+  readonly #ports: StorePorts;
   readonly #layout: SessionLayout;
   readonly #shards: ShardActivity;
 
-  constructor(ports: EventLogPorts, layout: SessionLayout, options: SessionLogOptions) {
+  /** @param lifecycle default: none is forgotten */
+  constructor(ports: StorePorts, layout: SessionLayout, lifecycle = NONE_FORGOTTEN) {
     const { jsm } = ports;
-    const { lifecycle = NONE_FORGOTTEN } = options;
     const floor = firstSequenceAbove(lifecycle);
     const stream = (session: Token) => streamOf(layout, session);
     const streams = new KeyStreams(jsm, {
@@ -60,7 +55,7 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
         // The next log of a forgotten session starts above the old one.
         const own = sessionOfStream(name);
         const least = Math.max(highest, own === undefined ? 0 : floor(own));
-        return createLogStream(jsm, layout, name, least, options);
+        return createLogStream(jsm, layout, name, least, ports);
       },
       snapshot: (session) => newestSnapshot(jsm, session),
       generationOf: (session) => lifecycle.forgotten(session)?.at ?? '',
@@ -117,14 +112,14 @@ function activeOf({ found, leaderless }: { readonly found: StreamInfo[]; readonl
 }
 
 export class NatsLearningLog extends NatsEventLog<LearningEvent> implements LearningLog {
-  readonly #ports: EventLogPorts;
+  readonly #ports: StorePorts;
 
-  constructor(ports: EventLogPorts, options: TopologyOptions) {
+  constructor(ports: StorePorts) {
     const { jsm } = ports;
     const nameOf = () => LEARNINGS_STREAM;
     const streams = new KeyStreams(jsm, {
       nameOf,
-      make: (_, highest) => createLearningsStream(jsm, highest, options),
+      make: (_, highest) => createLearningsStream(jsm, highest, ports),
       snapshot: (project) => newestProjectSnapshot(jsm, project),
     });
     const layout = {

@@ -1,7 +1,7 @@
 import { type JetStreamManager, NatsError } from 'nats';
 import { expect, it } from 'vitest';
 import { API } from '../../../src/nats/connection/nats-errors.js';
-import type { EventLogPorts } from '../../../src/nats/stores/nats-event-log.js';
+import type { StorePorts } from '../../../src/nats/jetstream/topology.js';
 import { NatsSessionLog } from '../../../src/nats/stores/nats-session-log.js';
 
 it('the session log in shards does not say which sessions there are while one of the shards has no leader', async () => {
@@ -14,8 +14,8 @@ it('the session log in shards does not say which sessions there are while one of
       return { state: { last_seq: 0, subjects: {} } };
     },
   };
-  const ports = { jsm: { streams } as unknown as JetStreamManager, timeoutMs: 1000 } as EventLogPorts;
-  const log = new NatsSessionLog(ports, { layout: 'sharded', shards: 2 }, { replicas: 1 });
+  const ports = { jsm: { streams } as unknown as JetStreamManager, timeoutMs: 1000 } as StorePorts;
+  const log = new NatsSessionLog(ports, { layout: 'sharded', shards: 2 });
   await expect(log.activity()).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringContaining('start the servers of the cluster that hold it'),
