@@ -169,13 +169,13 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     if (published.outcome === 'no_stream') {
       this.#streams.missed(key);
       await this.#streams.ensure(key);
-      published = await this.#publish(key, subject, body, options).catch((error: unknown) =>
-        this.#failed(key, error),
-      );
+      published = await this.#publishAgain(key, subject, body, options);
     }
     switch (published.outcome) {
       case 'stored':
-        return this.#stored(key, published, before) ?? this.#wentBack(key);
+        return (
+          this.#stored(key, published, before) ?? this.#appendBeyond(key, subject, body, options, before)
+        );
       case 'wrong_sequence':
         // The stream may have been replaced.
         this.#streams.invalidate(key);
@@ -188,11 +188,27 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  /** Reports a stream whose numbers readers have already passed: it was restored from an earlier backup. */
-  async #wentBack(key: Token): Promise<never> {
+  /**
+   * Stores an event again whose sequence readers have already passed: it repeats one that the newest snapshot covers, or the
+   * stream was restored from an earlier backup.
+   */
+  async #appendBeyond(
+    key: Token,
+    subject: string,
+    body: Uint8Array,
+    { messageId, ...options }: GuardedOptions,
+    before: number,
+  ): Promise<Appended> {
     this.#streams.missed(key);
-    // Says what to do if the snapshot of the key is ahead as well.
     await this.#streams.ensure(key);
+    const again =
+      messageId === undefined ? {} : { messageId: `${messageId}:beyond:${this.#streams.floor(key)}` };
+    const published = await this.#publishAgain(key, subject, body, { ...options, ...again });
+    if (published.outcome === 'wrong_sequence') return { outcome: 'conflict' };
+    if (published.outcome === 'stored' && published.sequence > (published.duplicate ? 0 : before)) {
+      this.#streams.reached(key, published.sequence, 'leader');
+      return { outcome: 'appended', sequence: published.sequence, duplicate: published.duplicate };
+    }
     throw new ThroughlineError(
       'unavailable',
       `stream ${this.#layout.stream(key)} went back to lower numbers during a write`,
@@ -283,6 +299,10 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
         expectedLastOfSubjects: { sequence: expectedSequence, subjects: subjects(key) },
       }),
     });
+  }
+
+  #publishAgain(key: Token, subject: string, body: Uint8Array, options: GuardedOptions): Promise<PubOutcome> {
+    return this.#publish(key, subject, body, options).catch((error: unknown) => this.#failed(key, error));
   }
 
   #failed(key: Token, error: unknown): never {

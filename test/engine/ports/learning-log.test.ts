@@ -110,6 +110,18 @@ describe('on NATS', () => {
     expect(won).toHaveLength(projects.length);
   });
 
+  it('the learning log on NATS takes an event that a killed process stored already, and that the newest snapshot covers', async () => {
+    const project = newSession('repeated');
+    const options = { messageId: 'observed:1' };
+    await opened.nats.learnings.append(project, event(1), options);
+    const sequence = await append(project, 2);
+    const text = `{"after_sequence":${sequence},"state":{}}`;
+    await opened.nats.learningSnapshots.save(project, { sequence, text });
+    const heir = await openPorts(opened.nats.server.url, { makes: false });
+    expect(await heir.learnings.append(project, event(1), options)).toMatchObject({ outcome: 'appended' });
+    await heir.close();
+  });
+
   it('the learning log on NATS makes its stream again when it is deleted', async () => {
     const project = newSession('deleted');
     await append(project, 1);
