@@ -131,7 +131,6 @@ const TOOLS = {
   task: { action: 'add', content: SECRET },
   note: { action: 'note', content: SECRET },
   recall: { query: SECRET },
-  explain: { fact: SECRET },
 };
 const INDEX = new URL('../../dist/index.js', import.meta.url).href;
 
