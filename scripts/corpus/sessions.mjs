@@ -141,10 +141,8 @@ const retracted = (fact, more) =>
     data: { fact: { ...fact, confidence: 1 }, source: { sequence: 5, ...saidOn }, by: 'anna', ...more },
   });
 retracted(shared, { instead: 'the platform team' });
-retracted(
-  { subject: 'task:left', relation: 'observed', object: 'Seen from outside', tags: [] },
-  { reason: 'Not so' },
-);
+const seen = { subject: 'task:left', relation: 'observed', object: 'Seen from outside', tags: [] };
+retracted(seen, { reason: 'Not so' });
 events.push({
   ...{ v: 1, type: 'fact.vectors', at: at() },
   data: {
@@ -286,6 +284,13 @@ command('session.checkpoint', checkpointOf(folded(events), 'archived', events.le
 command('session.reopened', { reason: 'A bug was found' });
 dispatch(302, 'reviewer', { task_id: '9', assessment: 'approved' });
 command('session.history', { event: { ...events[0] } });
+events.push({
+  ...{ v: 1, type: 'fact.restored', at: at() },
+  data: {
+    fact: { ...seen, confidence: 1 },
+    ...{ source: { sequence: 5, ...saidOn }, after: 302, by: 'anna', reason: 'It was right' },
+  },
+});
 
 function folded(events) {
   return events.reduce(

@@ -58,11 +58,15 @@ export function factsCommand(program: Command): void {
     });
   addRequest(facts, 'retract', 'fact-retract', {
     places: ['id'],
-    examples: ['3f2a -s demo --reason "Never agreed"'],
+    examples: ['M7 -s demo --reason "Never agreed"'],
+  });
+  addRequest(facts, 'restore', 'fact-restore', {
+    places: ['id'],
+    examples: ['M7 -s demo --reason "It was about the web app"'],
   });
   addRequest(facts, 'correct', 'fact-correct', {
     places: ['id', 'text'],
-    examples: ['3f2a "port 9464" -s demo --reason "Agreed on Monday"'],
+    examples: ['M7 "port 9464" -s demo --reason "Agreed on Monday"'],
   });
 }
 

@@ -103,6 +103,7 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
     ),
   'fact-show': factLines,
   'fact-retract': ({ fact }, pc) => [factLine(fact, pc)],
+  'fact-restore': ({ fact }, pc) => [factLine(fact, pc)],
   'fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
   'file-list': ({ files }) =>
     listed(fileLines({ files }), 'no such files: results name them in files_modified'),
@@ -359,7 +360,11 @@ function factLine(fact: FoundFact, pc: Colors = picocolors.createColors(false)):
 }
 
 /** Says what closed a fact; empty while it is valid. */
-export function closing({ closed_by, retracted }: FoundFact): string {
+export function closing({ closed_by, retracted, ended }: FoundFact): string {
+  if (ended !== undefined) {
+    const term = ended.term === undefined ? '' : `: ${ended.term}`;
+    return ` (${oneLine(`${ended.how} by ${ended.by}${term}`)})`;
+  }
   if (retracted === undefined) return closed_by === undefined ? '' : ` (closed by result ${closed_by})`;
   const { by, instead, reason } = retracted;
   const what = instead === undefined ? 'retracted' : `corrected by fact ${instead},`;

@@ -185,6 +185,15 @@ export function rolesOf(part: Kind['part']): Role[] {
 export const SEVERITIES = ['critical', 'important', 'minor'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
+/** Who states something: a person by a command, the user in a conversation, or an agent. In rank. */
+export const ORIGINS = ['person', 'user', 'agent'] as const;
+export type Origin = (typeof ORIGINS)[number];
+
+/** What a statement is after another one has ended it. */
+export const ENDINGS = ['replaced', 'answered', 'settled'] as const;
+/** Why an id that a statement names ends nothing: no statement has it, it has ended, or someone of higher rank said it. */
+export const NOT_ENDED = ['unknown', 'ended', 'rank'] as const;
+
 export function bySeverity<Issue extends { readonly severity: Severity }>(issues: readonly Issue[]): Issue[] {
   return issues.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
 }

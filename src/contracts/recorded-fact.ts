@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import { FACT_TAGS, SEVERITIES } from './kinds.js';
+import { ENDINGS, FACT_TAGS, ORIGINS, SEVERITIES } from './kinds.js';
 
-/** Who states something: a person by a command, the user in a conversation, or an agent. In rank. */
-export const ORIGINS = ['person', 'user', 'agent'] as const;
-export type Origin = (typeof ORIGINS)[number];
+/** By what another statement ended a statement. */
+export const ended = z
+  .object({
+    by: z.string().describe('Id of the statement that ended it.'),
+    how: z.enum(ENDINGS).describe('Replaced, answered or settled.'),
+    term: z.string().exactOptional().describe('The term that both are about, if it was not named.'),
+  })
+  .meta({ id: 'Ended', description: 'The end of a statement by another one.' });
+export type Ended = z.output<typeof ended>;
 
 export const recordedFact = z
   .object({
@@ -15,6 +21,11 @@ export const recordedFact = z
     fix: z.string().optional().describe('Suggested fix of a finding.'),
     confidence: z.number().min(0).max(1).optional().describe('Confidence, 0 to 1; left out for 1.'),
     origin: z.enum(ORIGINS).optional().describe('Who states it; left out for an agent.'),
+    replaces: z
+      .array(z.string())
+      .readonly()
+      .optional()
+      .describe('Ids of the statements that it names to end.'),
     ref: z.string().optional().describe('Id of the statement, such as M7.'),
   })
   .meta({ id: 'RecordedFact', description: 'A fact as its event stores it.' });

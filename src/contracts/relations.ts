@@ -17,6 +17,8 @@ export const RELATIONS = {
   found: 'found',
   /** An attempt that does not work, with its reason. */
   failed: 'failed',
+  /** The answer to a question, or what became of something that was open: it names them in `replaces`. */
+  settled: 'settled',
   noted: 'noted',
   /** The git branch of a result. */
   branch: 'on_branch',
@@ -40,6 +42,7 @@ const FREE: ReadonlySet<string> = new Set([
   RELATIONS.rule,
   RELATIONS.found,
   RELATIONS.failed,
+  RELATIONS.settled,
   RELATIONS.noted,
   RELATIONS.suggested,
   RELATIONS.asks,

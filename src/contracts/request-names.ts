@@ -50,6 +50,7 @@ const QUERY_NAMES = [
   'fact-show',
   'fact-retract',
   'fact-correct',
+  'fact-restore',
   'file-list',
   'timeline-list',
   'ledger-show',

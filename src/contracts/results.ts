@@ -75,10 +75,14 @@ export const explicitFact = z
       .describe('Relation of subject and object, such as uses or depends_on.'),
     object: text.min(1, 'must not be empty').describe('Object of the fact.'),
     tags: z.array(z.enum(FACT_TAGS)).optional().describe('Tags of the fact.'),
-    origin: z
-      .literal('user')
+    origin: text
       .optional()
-      .describe('In the result of an observer: the user said it in a conversation.'),
+      .describe('In the result of an observer: "user" if the user said it in a conversation.'),
+    replaces: z
+      .array(text)
+      .max(10, 'must be at most 10 ids')
+      .optional()
+      .describe('Ids of the statements that it ends, such as M7: what it replaces, answers or settles.'),
   })
   .refine(({ subject, relation }) => maySay(subject, relation), {
     path: ['relation'],

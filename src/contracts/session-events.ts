@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
-import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
-import { recordedFact, recordedRepair, vectorJson } from './recorded-fact.js';
+import { NOT_ENDED, ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
+import { ended, recordedFact, recordedRepair, vectorJson } from './recorded-fact.js';
 import { question, RESULT_KEY_LENGTH, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import {
@@ -81,6 +81,21 @@ const factRecorded = eventOf('fact.recorded', {
     .record(z.string(), z.string())
     .optional()
     .describe('The ids of its statements, such as M7, by the id of their fact.'),
+  ends: z
+    .array(z.object({ id: z.string().describe('Id of the statement that ends.'), ...ended.shape }))
+    .readonly()
+    .optional()
+    .describe('The statements that this result ends.'),
+  not_ended: z
+    .array(
+      z.object({
+        id: z.string().describe('The id that it names.'),
+        why: z.enum(NOT_ENDED).describe('Why nothing ends.'),
+      }),
+    )
+    .readonly()
+    .optional()
+    .describe('Ids that it names without ending anything.'),
   facts_omitted: z.int().positive().optional().describe('Facts beyond the limit.'),
   repairs: z
     .array(recordedRepair)
@@ -113,7 +128,8 @@ const dispatchRejected = eventOf('dispatch.rejected', {
     .describe('Why it could not be used.'),
 }).omit({ id: true });
 
-const factRetracted = eventOf('fact.retracted', {
+/** What a person says about a fact. */
+const ofFact = {
   fact: recordedFact.describe('The fact as it was.'),
   source: z
     .object({
@@ -124,10 +140,23 @@ const factRetracted = eventOf('fact.retracted', {
       history: z.literal(true).optional().describe('It is from before the session.'),
     })
     .describe('The result that stated it.'),
-  instead: z.string().optional().describe('Object of the fact that replaces it; absent if none does.'),
+  after: z.int().optional().describe('The newest dispatch that was seen then; later ones count as later.'),
   reason: z.string().optional().describe('Why, in words.'),
+};
+
+const factRetracted = eventOf('fact.retracted', {
+  ...ofFact,
+  instead: z.string().optional().describe('Object of the fact that replaces it; absent if none does.'),
+  ref: z.string().optional().describe('Id of the statement that replaces it.'),
   by: z.string().describe('Who retracted it.'),
 }).omit({ id: true });
+
+const factRestored = eventOf('fact.restored', {
+  ...ofFact,
+  by: z.string().describe('Who restored it.'),
+}).omit({
+  id: true,
+});
 
 const factVectors = eventOf('fact.vectors', {
   model: vectorJson.shape.model.describe('The model that made them.'),
@@ -141,6 +170,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
   factRecorded,
   dispatchRejected,
   factRetracted,
+  factRestored,
   factVectors,
   ...taskEvents,
   ...noteEvents,
@@ -169,6 +199,7 @@ const NO_COMMANDS: ReadonlySet<string> = new Set([
   'fact.recorded',
   'dispatch.rejected',
   'fact.retracted',
+  'fact.restored',
   'fact.vectors',
   'trace.appended',
   'session.history',

@@ -272,6 +272,15 @@ export const TOOLS = {
     reason: content.optional().describe('Why, in words.'),
     by: person.describe('Who corrects it.'),
   }),
+  'fact-restore': tool(
+    'make a fact hold again, whatever ended it',
+    '--id M7 --reason "It was about the web app"',
+    {
+      id: factKey,
+      reason: content.optional().describe('Why, in words.'),
+      by: person.describe('Who restores it.'),
+    },
+  ),
   'file-list': view('list the files that results touched', '--text parser', {
     text: text(200).optional().describe('Only files whose path contains these words.'),
     limit: limit(200, 50),

@@ -28,13 +28,20 @@ const SELF_CONTAINED: ReadonlySet<RankedFact['group']> = new Set([
  * Makes an item from a fact: excerpts around the matching words, then the results of its task.
  *
  * @param isOpen true if the reader can look at the task: it is on the board or the plan
+ * @param replaced what its statement replaced
  */
-export function noteItem(ranked: RankedFact, more: readonly string[], isOpen: boolean): Item {
+export function noteItem(
+  ranked: RankedFact,
+  more: readonly string[],
+  isOpen: boolean,
+  replaced?: SessionFact,
+): Item {
   const { fact, matched } = ranked;
   const saying = sayingOf(ranked);
   const first = clipText(saying, MAX_SAYING);
   const longer = more.map((_, at) => quoted([first, ...more.slice(0, at + 1)].join(' ')));
-  const from = origin(fact, isOpen || !SELF_CONTAINED.has(ranked.group));
+  const before = replaced === undefined ? '' : replacesPart(replaced);
+  const from = before + origin(fact, isOpen || !SELF_CONTAINED.has(ranked.group));
   const line = (text: string) => `- ${text}${from}`;
   return {
     whole: line(longer.at(-1) ?? first),
@@ -152,6 +159,13 @@ function ended(text: string): string {
 /** Tells of similar tasks with the same files that have no line of their own. */
 export function alikePart(count: number): string[] {
   return count === 0 ? [] : [`| ${count} more like it`];
+}
+
+const MAX_REPLACED = 60;
+
+/** Tells what a statement replaced, so that nobody goes back to it unknowingly. */
+export function replacesPart({ object }: SessionFact): string {
+  return ` (replaces: ${clipText(quoted(object), MAX_REPLACED)})`;
 }
 
 /** Renders a path with the reason why it is likely. */

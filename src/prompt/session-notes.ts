@@ -172,9 +172,15 @@ export function memoryOf(state: SessionState, asked: MemoryAsked, room: number):
     if (name === 'files') return files.map((file) => ({ forms: [fileLine(file)] }));
     if (name === 'perhaps') return perhaps.length === 0 ? [] : wholeItems([perhapsLine(perhaps)]);
     return facts[name].map((each) =>
-      noteItem(each, name === 'work' ? moreOfTask(each.fact) : [], isOpen(each.fact.sourceTaskId)),
+      noteItem(
+        each,
+        name === 'work' ? moreOfTask(each.fact) : [],
+        isOpen(each.fact.sourceTaskId),
+        replaced.get(each.fact.ref ?? ''),
+      ),
     );
   };
+  const replaced = factsOf(state).replaced();
   const sections = recordOf(NOTE_SECTIONS, itemsOf);
   const totals: { [Name in NoteSection]?: number } = {};
   for (const each of cut) {

@@ -12,6 +12,7 @@ import { nextTasks } from '../memory/session/task-dependencies.js';
 import { addTo } from '../shared/collections.js';
 import { age, clipText, named, oneSpelling, quoted, withoutEnd } from '../shared/text.js';
 import { learningsCommand } from './iteration-sections.js';
+import { replacesPart } from './note-items.js';
 import {
   beginnings,
   type Item,
@@ -214,10 +215,12 @@ function stated(all: readonly Stated[]): Item[] {
   }));
 }
 
-function statedBy(fact: SessionFact, text: string): Stated {
+function statedBy(fact: SessionFact, replaced: ReadonlyMap<string, SessionFact>, text = fact.object): Stated {
   const { ref, origin, validFrom } = fact;
   if (ref === undefined) return { text };
-  return { text, from: ` [${[ref, ...(origin === undefined ? [] : [origin]), day(validFrom)].join(', ')}]` };
+  const before = replaced.get(ref);
+  const from = [ref, ...(origin === undefined ? [] : [origin]), day(validFrom)].join(', ');
+  return { text, from: `${before === undefined ? '' : replacesPart(before)} [${from}]` };
 }
 
 /** The first of those that say the same. */
@@ -301,6 +304,7 @@ function lastLine(
 
 /** Returns decisions and conventions, newest first: from notes, from answers, and from facts that the shown results do not say. */
 function decisionsOf(state: SessionState, shown: readonly PastResult[]): Stated[] {
+  const replaced = factsOf(state).replaced();
   const facts = factsOf(state)
     .getValid()
     .filter((fact) => fact.history !== true && ['decisions', 'conventions'].includes(groupOf(fact)))
@@ -309,7 +313,8 @@ function decisionsOf(state: SessionState, shown: readonly PastResult[]): Stated[
     .reverse()
     .map((fact) => {
       const { subject, relation, object, sourceTaskId } = fact;
-      return statedBy(fact, subject === `task:${sourceTaskId}` ? object : `${subject} ${relation} ${object}`);
+      const text = subject === `task:${sourceTaskId}` ? object : `${subject} ${relation} ${object}`;
+      return statedBy(fact, replaced, text);
     });
   const said = [...notesOf(state, true), ...answersOf(state)].map((text) => ({ text }));
   return distinct([...said, ...facts]);
@@ -317,10 +322,10 @@ function decisionsOf(state: SessionState, shown: readonly PastResult[]): Stated[
 
 /** Returns the rules, causes or failed attempts that hold, newest first. */
 function saidOf(state: SessionState, said: string): Stated[] {
-  const facts = factsOf(state)
-    .getValid()
-    .filter(({ relation }) => relation === said);
-  return distinct(facts.map((fact) => statedBy(fact, fact.object))).reverse();
+  const store = factsOf(state);
+  const replaced = store.replaced();
+  const facts = store.getValid().filter(({ relation }) => relation === said);
+  return distinct(facts.map((fact) => statedBy(fact, replaced))).reverse();
 }
 
 /** Returns the answers of people, newest first: they hold after their task has gone on. */
@@ -369,7 +374,7 @@ function openOf(state: SessionState, results: readonly PastResult[]): Stated[] {
   const points = left
     .sort((a, b) => b.sourceSequence - a.sourceSequence)
     .filter((fact) => fact.history !== true && fact.relation !== BLOCKED_BY)
-    .map((fact) => statedBy(fact, fact.object));
+    .map((fact) => statedBy(fact, new Map()));
   return distinct([...[...waiting, ...failing].map((text) => ({ text })), ...points]);
 }
 

@@ -10,6 +10,7 @@ describe('the source', () => {
     expect(danglingImports(SRC)).toEqual([]);
     expect(SRC.find(({ path }) => path === 'memory/facts/fact-store.ts')?.imports).toEqual([
       'contracts/kinds.ts',
+      'contracts/recorded-fact.ts',
       'contracts/relations.ts',
       'contracts/replies/fact-reply.ts',
       'shared/collections.ts',

@@ -126,6 +126,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   },
   'fact-show': { id: 'abcd' },
   'fact-retract': { id: 'abcd', reason: 'wrong', by: 'anna' },
+  'fact-restore': { id: 'abcd', reason: 'it holds', by: 'anna' },
   'fact-correct': { id: 'abcd', text: 'Port 9464', reason: 'wrong', by: 'anna' },
   'file-list': { text: 'parser', limit: 5 },
   'timeline-list': {

@@ -1,6 +1,7 @@
 import type { Token } from '../../src/contracts/names.js';
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
+import type { Loaded } from '../../src/engine/folding/state-reader.js';
 import type { SessionFact } from '../../src/memory/facts/fact-types.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState, factsOf, type SessionState } from '../../src/memory/session/session-state.js';
@@ -13,7 +14,9 @@ const SESSION = 'demo' as Token;
 /** A session whose results are written as the extractor writes them, one after the other. */
 export class StatedSession {
   readonly log = new MemorySessionLog();
-  readonly #writer = new StatementWriter(this.log);
+  readonly #writer = new StatementWriter(this.log, {
+    load: async () => ({ folded: { state: await this.state() } }) as Loaded<SessionState>,
+  });
   #dispatches = 0;
 
   /** Records a result, and returns its dispatch. */
@@ -41,6 +44,16 @@ export class StatedSession {
 
   async facts(): Promise<readonly SessionFact[]> {
     return factsOf(await this.state()).all();
+  }
+
+  /** What does not hold any more, as `M7 replaced by M9`. */
+  async ended(): Promise<string[]> {
+    const facts = await this.facts();
+    return facts.flatMap(({ ref, ended, retracted }) => {
+      if (ref === undefined) return [];
+      if (retracted !== undefined) return [`${ref} retracted by ${retracted.by}`];
+      return ended === undefined ? [] : [`${ref} ${ended.how} by ${ended.by}`];
+    });
   }
 
   /** What holds, as `M7 text`. */

@@ -75,6 +75,7 @@ export function turnBody(parts: TurnParts) {
   const ofTask = (relation: string, object: string) => ({
     ...{ subject: `task:${task}`, relation, object },
     ...(said.has(object) && { origin: 'user' as const }),
+    ...(done.replaces.has(object) && { replaces: [...(done.replaces.get(object) ?? [])] }),
   });
   return {
     task_id: task,
@@ -88,6 +89,7 @@ export function turnBody(parts: TurnParts) {
       ...decisions.map((object) => ({ ...ofTask(RELATIONS.decided, object), tags: ['decision'] })),
       ...done.rules.map((object) => ({ ...ofTask(RELATIONS.rule, object), tags: ['convention'] })),
       ...done.failed.map((object) => ({ ...ofTask(RELATIONS.failed, object), tags: ['error'] })),
+      ...done.settled.map((object) => ofTask(RELATIONS.settled, object)),
       ...done.found.map((object) => ofTask(RELATIONS.found, object)),
       ...done.questions.map((object) => ({ ...ofTask(RELATIONS.asks, object), tags: ['dependency'] })),
       ...commits.map((commit) => ofTask('committed', commit)),
@@ -98,6 +100,7 @@ export function turnBody(parts: TurnParts) {
 const NOTHING: FinishedTurn = {
   ...{ summary: '', files: [], tests: [], decisions: [], rules: [] },
   ...{ found: [], failed: [], open: [], questions: [], said: [] },
+  ...{ settled: [], replaces: new Map() },
 };
 
 function questionKey(key: string): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FACT_TAGS, ROLES } from '../kinds.js';
-import { ORIGINS, recordedRepair } from '../recorded-fact.js';
+import { FACT_TAGS, ORIGINS, ROLES } from '../kinds.js';
+import { ended, recordedRepair } from '../recorded-fact.js';
 import { saidFields } from './compile-reply.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';
 import { promptTraceBrief } from './prompt-trace.js';
@@ -34,6 +34,7 @@ export const foundFact = z
     closed_at: time('When that dispatch arrived, or when the fact was retracted').exactOptional(),
     retracted: retraction.exactOptional().describe('Who retracted it, and why.'),
     corrects: z.string().exactOptional().describe('Id of the fact that it replaced.'),
+    ended: ended.exactOptional().describe('The statement that ended it.'),
     repairs: z.array(recordedRepair).exactOptional().describe('Repairs of its result, if any.'),
   })
   .meta({
@@ -42,6 +43,7 @@ export const foundFact = z
   });
 
 export const factRetracted = z.object({ fact: foundFact.describe('The retracted fact.'), sequence });
+export const factRestored = z.object({ fact: foundFact.describe('The fact that holds again.'), sequence });
 export const factCorrected = z.object({
   fact: foundFact.describe('The fact that replaces it.'),
   corrected: foundFact.describe('The replaced fact.'),

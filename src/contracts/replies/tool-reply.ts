@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { ToolName } from '../request-names.js';
 import { dispatchResult, REJECTED_REPLIES, timelineListed } from './dispatch-result.js';
-import { factCorrected, factRetracted, factShown, factsFound, filesListed } from './fact-reply.js';
+import {
+  factCorrected,
+  factRestored,
+  factRetracted,
+  factShown,
+  factsFound,
+  filesListed,
+} from './fact-reply.js';
 import { HEALTH_REPLIES } from './health-reply.js';
 import { CLAIM_REPLIES, EXPORT_REPLIES, FORGET_REPLIES, RETENTION_REPLIES } from './lifecycle-replies.js';
 import { sequence } from './page-fields.js';
@@ -85,6 +92,7 @@ export const TOOL_REPLIES = {
   'fact-show': factShown,
   'fact-retract': factRetracted,
   'fact-correct': factCorrected,
+  'fact-restore': factRestored,
   'file-list': filesListed,
   'timeline-list': timelineListed,
   'ledger-show': ledgerShown,

@@ -40,7 +40,7 @@ export function factsOfEvent(event: FactRecorded): readonly RecordedFact[] {
   const facts = factsBy(FOLLOWING, event);
   const { refs } = event.data;
   if (refs === undefined) return facts;
-  return facts.map((fact) => {
+  return facts.map(({ replaces: _, ...fact }) => {
     const ref = refs[factId(fact)];
     return ref === undefined ? fact : { ...fact, ref };
   });

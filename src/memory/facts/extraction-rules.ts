@@ -136,11 +136,16 @@ export function ownFacts(
   _taskId: string,
   role: Role,
 ): RecordedFact[] {
-  const explicit = each(facts, ({ subject, relation, object, tags = [], origin }) => {
+  const explicit = each(facts, ({ subject, relation, object, tags = [], origin, replaces = [] }) => {
     const fact = recordedFact(subject, relationOf(relation), object, tags);
     // Only what records a conversation can hold words of its user.
-    const isOfUser = origin !== undefined && kindOf(role).part === 'note';
-    return fact && isOfUser ? { ...fact, origin } : fact;
+    const isOfUser = origin === 'user' && kindOf(role).part === 'note';
+    if (fact === undefined || (!isOfUser && replaces.length === 0)) return fact;
+    return {
+      ...fact,
+      ...(isOfUser && { origin: 'user' as const }),
+      ...(replaces.length > 0 && { replaces }),
+    };
   });
   const defined = each(artifacts, ({ kind = 'artifact', name, signature = name, location }) =>
     recordedFact(

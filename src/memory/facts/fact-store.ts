@@ -1,4 +1,5 @@
 import { kindOf } from '../../contracts/kinds.js';
+import type { Ended } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import { lowerBound } from '../../shared/collections.js';
@@ -8,6 +9,8 @@ import {
   type DispatchOrigin,
   MOST_VALUE,
   OPEN_VALUE,
+  outranks,
+  type Restored,
   type SessionFact,
   type SessionFactTag,
   saysTheSame,
@@ -31,8 +34,12 @@ export interface ISessionFactStore {
   add(facts: readonly SessionFact[]): void;
   /** Closes the valid facts with this subject and relation, in the name of `by`. */
   invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void;
-  /** Closes a fact for good, wherever it is stated; `instead` replaces it. */
-  retract(fact: SessionFact, by: Retraction, instead?: SessionFact): void;
+  /** Closes a fact for good, wherever it is stated; `instead` replaces it. `after`: the newest dispatch that counts before. */
+  retract(fact: SessionFact, by: Retraction, instead?: SessionFact, after?: number): void;
+  /** Makes a fact valid again, whatever ended it; dispatches after `by.after` may close it. Its corrections end. */
+  restore(fact: SessionFact, by: Restored): void;
+  /** Closes the statement with this id in the name of another one. */
+  end(ref: string, by: Closing): void;
   /** Valid facts, oldest dispatch first. */
   getValid(): readonly SessionFact[];
   /** Valid facts with at least one of the tags. */
@@ -67,6 +74,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   /** Findings, suggestions and blockers by task, which its outcomes close. */
   readonly #openByTask: Index = new Map();
   readonly #outcomesByTask: Index = new Map();
+  /** By the id of the statement. */
+  readonly #refs = new Map<string, Saying>();
   /** Indexes the valid facts; built by the first query and maintained afterwards. */
   #index: FactIndex | undefined;
   #hasRetracted = false;
@@ -96,7 +105,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     for (const saying of group.slice(0, placeOf(group, by.sequence))) this.#close(saying, by);
   }
 
-  retract(fact: SessionFact, by: Retraction, instead?: SessionFact): void {
+  retract(fact: SessionFact, by: Retraction, instead?: SessionFact, after = fact.sourceSequence): void {
     for (const saying of this.#groups.get(groupName(fact)) ?? []) {
       if (!saysTheSame(saying.fact, fact)) continue;
       const before = saying.fact;
@@ -105,7 +114,40 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       if (before.validTo === undefined) this.#invalid(before);
     }
     if (!this.#holds(fact)) this.#put(retracted(fact, by));
-    if (instead !== undefined) this.add([instead]);
+    if (instead === undefined) return;
+    // Corrected back.
+    const before = this.#sayingOf(instead);
+    if (before === undefined) this.add([instead]);
+    else this.restore(before.fact, { by: by.by, at: by.at, after });
+  }
+
+  restore(fact: SessionFact, by: Restored): void {
+    for (const saying of this.#groups.get(groupName(fact)) ?? []) {
+      const { fact: each } = saying;
+      const isOwn = each.sourceSequence === fact.sourceSequence;
+      if (saysTheSame(each, fact) && (isOwn || each.retracted !== undefined))
+        this.#reopen(saying, isOwn ? by : undefined);
+      if (isOwn && each.corrects === fact.id)
+        this.#close(saying, {
+          sequence: by.after,
+          at: by.at,
+          ...(fact.ref && { ended: replacedBy(fact.ref) }),
+        });
+    }
+    if (!this.#holds(fact)) this.#put({ ...fact, restored: by });
+  }
+
+  #reopen(saying: Saying, restored: Restored | undefined): void {
+    const isClosed = saying.fact.validTo !== undefined;
+    saying.fact = { ...reopened(saying.fact), ...(restored && { restored }) };
+    if (isClosed) this.#opened(saying.fact);
+    const closer = this.#closerOf(saying.fact);
+    if (closer !== undefined) this.#close(saying, closer);
+  }
+
+  end(ref: string, by: Closing): void {
+    const saying = this.#refs.get(ref);
+    if (saying !== undefined) this.#close(saying, by);
   }
 
   getValid(): readonly SessionFact[] {
@@ -148,6 +190,12 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       found.set(task, texts.set(object, instead?.object));
     }
     return found;
+  }
+
+  /** Returns what statements replaced, by their ids: the newest of each. */
+  replaced(): ReadonlyMap<string, SessionFact> {
+    const ended = this.all().filter((fact) => fact.ended?.how === 'replaced');
+    return new Map(ended.map((fact) => [fact.ended?.by ?? '', fact]));
   }
 
   /** Returns the number of facts, closed ones included. */
@@ -197,13 +245,18 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   }
 
   #holds(fact: SessionFact): boolean {
+    return this.#sayingOf(fact) !== undefined;
+  }
+
+  /** Returns what its dispatch said with this text. */
+  #sayingOf(fact: SessionFact): Saying | undefined {
     const group = this.#groups.get(groupName(fact)) ?? [];
     for (let at = placeOf(group, fact.sourceSequence); at < group.length; at += 1) {
-      const other = group[at]?.fact;
-      if (other?.sourceSequence !== fact.sourceSequence) return false;
-      if (saysTheSame(other, fact)) return true;
+      const saying = group[at];
+      if (saying?.fact.sourceSequence !== fact.sourceSequence) return undefined;
+      if (saysTheSame(saying.fact, fact)) return saying;
     }
-    return false;
+    return undefined;
   }
 
   /** Returns the fact as retracted if its text was. */
@@ -219,8 +272,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     const closers = ends ? this.#outcomesByTask.get(fact.sourceTaskId) : this.#groups.get(groupName(fact));
     for (let at = placeOf(closers ?? [], fact.sourceSequence); at < (closers?.length ?? 0); at += 1) {
       const other = closers?.[at]?.fact;
-      if (other !== undefined && (ends ? endsOpen(other, fact) : replaces(other, fact)))
-        return closing(other);
+      if (other === undefined || isClosedBy(fact, other.sourceSequence)) continue;
+      if (ends ? endsOpen(other, fact) : replaces(other, fact)) return closing(other);
     }
     return undefined;
   }
@@ -235,6 +288,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       if (
         !endsWithTask(saying.fact) &&
         !isSeen(saying.fact) &&
+        !outranks(fact, saying.fact) &&
         !(saying.fact.history === true && fact.history !== true)
       )
         before = saying.fact.sourceSequence;
@@ -264,10 +318,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     this.#sayings.add(saying);
     this.#bytes += bytesOfFact(fact);
     if (fact.retracted !== undefined) this.#hasRetracted = true;
-    if (fact.validTo === undefined) {
-      this.#valid += 1;
-      this.#index?.add(fact);
-    }
+    if (fact.validTo === undefined) this.#opened(fact);
+    if (fact.ref !== undefined && !this.#refs.has(fact.ref)) this.#refs.set(fact.ref, saying);
     index(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) index(this.#openByTask, fact.sourceTaskId, saying);
     if (isOutcome(fact)) index(this.#outcomesByTask, fact.sourceTaskId, saying);
@@ -278,9 +330,15 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     this.#sayings.delete(saying);
     this.#bytes -= bytesOfFact(fact);
     if (fact.validTo === undefined) this.#invalid(fact);
+    if (fact.ref !== undefined && this.#refs.get(fact.ref) === saying) this.#refs.delete(fact.ref);
     unindex(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) unindex(this.#openByTask, fact.sourceTaskId, saying);
     if (isOutcome(fact)) unindex(this.#outcomesByTask, fact.sourceTaskId, saying);
+  }
+
+  #opened(fact: SessionFact): void {
+    this.#valid += 1;
+    this.#index?.add(fact);
   }
 
   #invalid(fact: SessionFact): void {
@@ -295,7 +353,10 @@ interface Saying {
 }
 /** Sorted by dispatch, so that neighbours in time are found by binary search. */
 type Index = Map<string, Saying[]>;
-type Closing = Pick<DispatchOrigin, 'sequence' | 'at'>;
+interface Closing extends Pick<DispatchOrigin, 'sequence' | 'at'> {
+  /** The statement that closes it, if one does. */
+  readonly ended?: Ended;
+}
 
 function groupName({ subject, relation }: Pick<SessionFact, 'subject' | 'relation'>): string {
   return `${relation}\n${subject}`;
@@ -319,25 +380,38 @@ function unindex(map: Index, name: string, saying: Saying): void {
   if (sayings.length === 0) map.delete(name);
 }
 
-function closing(fact: SessionFact): Closing {
-  return { sequence: fact.sourceSequence, at: fact.validFrom };
+function closing({ sourceSequence: sequence, validFrom: at, ref }: SessionFact): Closing {
+  return { sequence, at, ...(ref !== undefined && { ended: replacedBy(ref) }) };
 }
 
-function closed(fact: SessionFact, by: Closing): SessionFact {
-  return { ...fact, validTo: by.at, closedBy: by.sequence };
+function replacedBy(ref: string): Ended {
+  return { by: ref, how: 'replaced' };
+}
+
+function closed({ ended: _, ...fact }: SessionFact, { at, sequence, ended }: Closing): SessionFact {
+  return { ...fact, validTo: at, closedBy: sequence, ...(ended && { ended }) };
+}
+
+/** The fact without what ended it. */
+function reopened(fact: SessionFact): SessionFact {
+  const { retracted: _, ended: __, validTo: ___, closedBy: ____, ...open } = fact;
+  return open;
 }
 
 /** Retracted facts count as closed by their own dispatch, so that no other one closes them. */
-function retracted(fact: SessionFact, by: Retraction): SessionFact {
+function retracted({ ended: _, restored: __, ...fact }: SessionFact, by: Retraction): SessionFact {
   return { ...fact, validTo: by.at, closedBy: fact.sourceSequence, retracted: by };
 }
 
-function isClosedBy({ closedBy = Number.POSITIVE_INFINITY }: SessionFact, sequence: number): boolean {
-  return closedBy <= sequence;
+/** True if nothing that this dispatch says closes the fact, since it is closed already or was restored later. */
+function isClosedBy(fact: SessionFact, sequence: number): boolean {
+  const { closedBy = Number.POSITIVE_INFINITY, restored } = fact;
+  return closedBy <= sequence || (restored !== undefined && sequence <= restored.after);
 }
 
 function replaces(newer: SessionFact, fact: SessionFact): boolean {
   if (endsWithTask(newer) || endsWithTask(fact) || (isSeen(newer) && isSeen(fact))) return false;
+  if (outranks(fact, newer)) return false;
   return newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
 }
 

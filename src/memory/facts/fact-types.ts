@@ -1,6 +1,15 @@
 import { KEPT } from '../../contracts/kept.js';
-import { type FactTag, kindOf, ROLES, type Role, rolesOf, type Severity } from '../../contracts/kinds.js';
-import type { Origin } from '../../contracts/recorded-fact.js';
+import {
+  type FactTag,
+  kindOf,
+  ORIGINS,
+  type Origin,
+  ROLES,
+  type Role,
+  rolesOf,
+  type Severity,
+} from '../../contracts/kinds.js';
+import type { Ended } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import type { ResultOf } from '../../contracts/results.js';
@@ -49,6 +58,19 @@ export interface SessionFact {
   readonly retracted?: Retraction;
   /** Id of the retracted fact that it replaces. */
   readonly corrects?: string;
+  /** The statement that closed it, together with `validTo`. */
+  readonly ended?: Ended;
+  /** Who made it hold again: what dispatches up to this one say against it does not count. */
+  readonly restored?: Restored;
+}
+
+/** The return of a statement by a person. */
+export interface Restored {
+  readonly by: string;
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  /** The newest dispatch that the person had seen. */
+  readonly after: number;
 }
 
 /** The part of a fact that its event stores; the dispatch beside it has the rest. */
@@ -62,7 +84,15 @@ export interface RecordedFact {
   /** Absent means 1. */
   readonly confidence?: number | undefined;
   readonly origin?: Origin | undefined;
+  /** Ids of the statements that it names to end; only while its event is written. */
+  readonly replaces?: readonly string[] | undefined;
   readonly ref?: string | undefined;
+}
+
+/** True if someone of higher rank than the other states the first one. */
+export function outranks(one: Pick<RecordedFact, 'origin'>, other: Pick<RecordedFact, 'origin'>): boolean {
+  const rank = ({ origin = 'agent' }: Pick<RecordedFact, 'origin'>) => ORIGINS.indexOf(origin);
+  return rank(one) < rank(other);
 }
 
 /** The source of facts: a dispatch, its position in the `DISPATCH` stream, and its arrival. */
@@ -269,6 +299,7 @@ export function isBare({ relation, tags, object }: Told & { readonly object: str
   return (
     OUTCOMES.has(relation) ||
     relation === RELATIONS.branch ||
+    relation === RELATIONS.settled ||
     relation === RELATIONS.commit ||
     (relation === RELATIONS.test && !tags.includes('error'))
   );

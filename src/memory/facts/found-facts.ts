@@ -100,7 +100,7 @@ type FactOfId = { readonly fact: SessionFact } | { readonly candidates: readonly
 
 /** Finds a fact by the id of its statement, else the newest one by its own id or a unique prefix of at least four characters. */
 export function factOfId(facts: readonly SessionFact[], given: string): FactOfId {
-  const named = facts.find(({ ref }) => ref === given.toUpperCase());
+  const named = facts.find(({ ref }) => ref?.toUpperCase() === given.toUpperCase());
   if (named !== undefined) return { fact: named };
   const wanted = given.toLowerCase();
   const found = new Map<string, SessionFact>();
@@ -136,7 +136,7 @@ function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['
 
 export function foundFact(fact: SessionFact): FoundFact {
   const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
-  const { retracted, corrects, ref, origin } = fact;
+  const { retracted, corrects, ref, origin, ended } = fact;
   return {
     id: fact.id,
     subject,
@@ -158,5 +158,6 @@ export function foundFact(fact: SessionFact): FoundFact {
     ...(validTo !== undefined && { closed_at: validTo }),
     ...(retracted !== undefined && { retracted }),
     ...(corrects !== undefined && { corrects }),
+    ...(ended !== undefined && { ended }),
   };
 }

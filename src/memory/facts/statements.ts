@@ -1,7 +1,9 @@
+import { KEPT } from '../../contracts/kept.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { FactRecorded } from '../../contracts/session-events.js';
+import { clipText, quoted } from '../../shared/text.js';
 import { statingFacts } from './event-facts.js';
-import { groupOf, isLasting, type RecordedFact } from './fact-types.js';
+import { factId, groupOf, isLasting, outranks, type RecordedFact, type SessionFact } from './fact-types.js';
 
 /** The kinds of statements, in the order in which those of one result get their ids. */
 export const STATEMENT_KINDS = [
@@ -21,6 +23,7 @@ const KIND_OF: { readonly [relation: string]: StatementKind } = {
   [RELATIONS.suggested]: 'follow-up',
   [RELATIONS.failed]: 'failed',
   [RELATIONS.found]: 'found',
+  [RELATIONS.settled]: 'note',
 };
 
 /** Returns the kind of a fact that holds for later agents; undefined for any other fact. */
@@ -42,14 +45,83 @@ export function statementsOf(event: FactRecorded): readonly RecordedFact[] {
     .map(({ fact }) => fact);
 }
 
+/** The state that decides what a statement ends. */
+export interface KnownFacts {
+  /** All facts of the session, ended ones included. */
+  readonly facts: readonly SessionFact[];
+}
+
+/** What the writer adds to an event about its statements. */
+export interface StatementsWritten extends Pick<FactRecorded['data'], 'refs' | 'ends' | 'not_ended'> {
+  /** Facts that answer a question, with the question, by the id of the fact that they replace. */
+  readonly answers: ReadonlyMap<string, RecordedFact>;
+}
+
+/** True if a statement may end others, so that the session's facts are needed. */
+export function mayEnd({ replaces = [] }: RecordedFact): boolean {
+  return replaces.length > 0;
+}
+
 /**
- * Returns the id of a statement: `M7` for the first one of dispatch 7, `M7.2` for the second one. So it needs no counter,
- * and a result that is delivered again has the same ids.
+ * Gives the statements of a result their ids, and decides what they end. The id is `M7` for the first one of dispatch 7,
+ * `M7.2` for the second one. So it needs no counter, and a result that is delivered again has the same ids.
  *
  * @param number of the dispatch, above the numbers of imported statements
  */
-export function refOf(number: number, at: number): string {
-  return `M${number}${at === 0 ? '' : `.${at + 1}`}`;
+export function stated(
+  facts: readonly RecordedFact[],
+  number: number,
+  dispatch: number,
+  { facts: known }: KnownFacts = { facts: [] },
+): StatementsWritten {
+  const refs: Record<string, string> = {};
+  const ends: NonNullable<StatementsWritten['ends']>[number][] = [];
+  const notEnded: NonNullable<StatementsWritten['not_ended']>[number][] = [];
+  const answers = new Map<string, RecordedFact>();
+  const byRef = new Map(known.flatMap((fact) => (fact.ref === undefined ? [] : [[fact.ref, fact]])));
+  for (const [at, fact] of facts.entries()) {
+    const by = `M${number}${at === 0 ? '' : `.${at + 1}`}`;
+    const questions: string[] = [];
+    for (const id of fact.replaces?.map((each) => each.trim().toUpperCase()) ?? []) {
+      const target = byRef.get(id);
+      if (ends.some((each) => each.id === id)) continue;
+      const why = whyNot(fact, target, dispatch);
+      if (target === undefined || why !== undefined) {
+        notEnded.push({ id: clipText(quoted(id), MAX_ID), why: why ?? 'unknown' });
+        continue;
+      }
+      const isAnswer = statementKind(target) === 'question';
+      if (isAnswer && fact.relation === RELATIONS.settled) questions.push(target.object);
+      const isSettled = fact.relation === RELATIONS.settled;
+      ends.push({ id, by, how: isAnswer ? 'answered' : isSettled ? 'settled' : 'replaced' });
+    }
+    const written = questions.length === 0 ? fact : answered(fact, questions);
+    if (written !== fact) answers.set(factId(fact), written);
+    refs[factId(written)] = by;
+  }
+  return {
+    ...{ refs, answers },
+    ...(ends.length > 0 && { ends }),
+    ...(notEnded.length > 0 && { not_ended: notEnded }),
+  };
+}
+
+const MAX_ID = 80;
+
+type WhyNot = NonNullable<FactRecorded['data']['not_ended']>[number]['why'];
+
+/** Returns why a statement does not end another one. */
+function whyNot(fact: RecordedFact, target: SessionFact | undefined, dispatch: number): WhyNot | undefined {
+  // A statement of a newer result cannot have been meant.
+  if (target === undefined || target.sourceSequence >= dispatch) return 'unknown';
+  if (target.validTo !== undefined) return 'ended';
+  return outranks(target, fact) ? 'rank' : undefined;
+}
+
+/** An answer holds as a decision, with its question. */
+function answered(fact: RecordedFact, questions: readonly string[]): RecordedFact {
+  const object = clipText(`${questions.join(' ')} ${fact.object}`, KEPT.fact.object);
+  return { ...fact, relation: RELATIONS.decided, object, tags: ['decision'] };
 }
 
 function placeOf(kind: StatementKind | undefined): number {

@@ -1,10 +1,16 @@
 import { assertNever } from '../../contracts/errors.js';
 import { counts } from '../../contracts/event.js';
-import { type FactRecorded, SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events.js';
+import {
+  type EventOf,
+  type FactRecorded,
+  SESSION_EVENTS,
+  type StoredEvent,
+} from '../../contracts/session-events.js';
 import { leftTasks } from '../../ledger/kept-ids.js';
 import { digestOf } from '../../ledger/outcome-digest.js';
 import { factsOfEvent } from '../facts/event-facts.js';
 import { sessionFact } from '../facts/fact-extractor.js';
+import { factId, type RecordedFact } from '../facts/fact-types.js';
 import { addVectors } from '../facts/fact-vectors.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, evolveRun, idInPlan, recordSettings } from './charter.js';
@@ -43,6 +49,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
           digest: digestOf(dispatch),
           ...(dispatch.result_key !== undefined && { result: dispatch.result_key }),
           ...(trace !== undefined && { trace }),
+          ...(event.data.ends !== undefined && { ends: event.data.ends }),
         },
         { replaces: (known) => known.kind === 'rejected', event: sequence, checked: dispatch.checked },
       );
@@ -125,19 +132,32 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       return state;
     case 'fact.retracted': {
       const { at, data } = event;
-      const { sequence: dispatch, task: taskId, event: eventSequence, at: said, role, history } = data.source;
-      const source = { sequence: dispatch, at: said, role, taskId, ...(history && { history }) };
-      const fact = sessionFact(data.fact, source, eventSequence);
-      const { by, reason, instead: object } = data;
+      const { fact, source } = factIn(data);
+      const { by, reason, instead: object, ref } = data;
+      const { ref: _, ...said } = data.fact;
       const instead =
         object === undefined
           ? undefined
-          : { ...sessionFact({ ...data.fact, object }, source, sequence), corrects: fact.id };
+          : {
+              ...sessionFact(
+                { ...said, object, ...(ref && { ref, origin: 'person' as const }) },
+                source,
+                sequence,
+              ),
+              corrects: fact.id,
+            };
       const retraction = {
         ...{ by, at, ...(reason !== undefined && { reason }) },
         ...(instead !== undefined && { instead: instead.id }),
       };
-      state.dispatches.change(({ facts }) => facts.retract(fact, retraction, instead));
+      state.dispatches.change(({ facts }) => facts.retract(fact, retraction, instead, data.after));
+      return state;
+    }
+    case 'fact.restored': {
+      const { at, data } = event;
+      const { fact } = factIn(data);
+      const { by, after = fact.sourceSequence } = data;
+      state.dispatches.change(({ facts }) => facts.restore(fact, { by, at, after }));
       return state;
     }
     case 'fact.vectors':
@@ -161,6 +181,17 @@ function addressed(event: FactRecorded, task: string): FactRecorded {
   const { dispatch, facts } = event.data;
   if (task === dispatch.task) return event;
   const [before, now] = [`task:${dispatch.task}`, `task:${task}`];
-  const about = facts.map((fact) => (fact.subject === before ? { ...fact, subject: now } : fact));
-  return { ...event, data: { ...event.data, dispatch: { ...dispatch, task }, facts: about } };
+  const moved = (fact: RecordedFact) => (fact.subject === before ? { ...fact, subject: now } : fact);
+  const refs = factsOfEvent(event).flatMap((fact) =>
+    fact.ref === undefined ? [] : [[factId(moved(fact)), fact.ref]],
+  );
+  const data = { ...event.data, dispatch: { ...dispatch, task }, facts: facts.map(moved) };
+  return { ...event, data: { ...data, ...(refs.length > 0 && { refs: Object.fromEntries(refs) }) } };
+}
+
+/** Returns the fact that a person's event is about, with the result that stated it. */
+function factIn({ fact, source: said }: EventOf<'fact.retracted' | 'fact.restored'>['data']) {
+  const { sequence, task: taskId, event, at, role, history } = said;
+  const source = { sequence, at, role, taskId, ...(history && { history }) };
+  return { fact: sessionFact(fact, source, event), source };
 }

@@ -5,7 +5,7 @@ import { emptyState, type SessionState } from './session-state.js';
 import { stateFromJson, stateJson, stateToJson } from './session-state-json.js';
 
 /** Fields of a state with a number of a dispatch. */
-const DISPATCHES: ReadonlySet<string> = new Set(['sequence', 'sourceSequence', 'closedBy']);
+const DISPATCHES: ReadonlySet<string> = new Set(['sequence', 'sourceSequence', 'closedBy', 'after']);
 
 /** Folds the events of a session file into the state that a new session begins with. */
 export class ImportedState {

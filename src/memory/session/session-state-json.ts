@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FACT_TAGS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
-import { ORIGINS, vectorJson } from '../../contracts/recorded-fact.js';
+import { FACT_TAGS, ORIGINS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
+import { ended, vectorJson } from '../../contracts/recorded-fact.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
 import { answerView, handover, inboxMessage, note } from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
@@ -47,6 +47,7 @@ const recent = z.array(
       digest: outcomeDigest,
       result: resultKeys.exactOptional(),
       trace: recordedEntry.exactOptional(),
+      ends: z.array(z.object({ id: z.string(), ...ended.shape })).exactOptional(),
     }),
     z.object({ kind: z.literal('rejected'), at: z.string(), ...rejected.shape }),
   ]),
@@ -87,6 +88,24 @@ const iteration = z.object({
   summary: z.string().exactOptional(),
 });
 
+const factJson = z.object({
+  ...words,
+  validFrom: z.string(),
+  sourceTaskId: z.string(),
+  sourceRole: z.enum(ROLES),
+  sourceSequence: z.number(),
+  eventSequence: z.number(),
+  confidence: z.number(),
+  ...stated,
+  validTo: z.string().exactOptional(),
+  closedBy: z.number().exactOptional(),
+  history: z.literal(true).exactOptional(),
+  retracted: retraction.exactOptional(),
+  corrects: z.string().exactOptional(),
+  ended: ended.exactOptional(),
+  restored: z.object({ by: z.string(), at: z.string(), after: z.number() }).exactOptional(),
+});
+
 export const stateJson = z.object({
   limits: z.object({
     maxFacts: z.number(),
@@ -97,23 +116,7 @@ export const stateJson = z.object({
   started_at: z.string(),
   ref_floor: z.number().exactOptional(),
   settled: z.object({ counts: dispatchCounts, ledgers: z.array(taskLedger) }),
-  facts: z.array(
-    z.object({
-      ...words,
-      validFrom: z.string(),
-      sourceTaskId: z.string(),
-      sourceRole: z.enum(ROLES),
-      sourceSequence: z.number(),
-      eventSequence: z.number(),
-      confidence: z.number(),
-      ...stated,
-      validTo: z.string().exactOptional(),
-      closedBy: z.number().exactOptional(),
-      history: z.literal(true).exactOptional(),
-      retracted: retraction.exactOptional(),
-      corrects: z.string().exactOptional(),
-    }),
-  ),
+  facts: z.array(factJson),
   vectors: z.array(vectorJson.extend({ fact: z.string() })).exactOptional(),
   rejections: z.array(knownRejection),
   reads: z.array(newestRead),
@@ -153,7 +156,7 @@ export function stateToJson(state: SessionState) {
     started_at: state.startedAt,
     ...(state.refFloor > 0 && { ref_floor: state.refFloor }),
     settled: { counts: settled.counts, ledgers: [...settled.ledgers.values()] },
-    facts: settled.facts.all().map(({ id: _, ...fact }) => fact),
+    facts: settled.facts.all().map(({ id: _, ...fact }) => ordered(fact, factJson)),
     rejections: settled.rejections,
     reads: [...settled.reads.values()],
     ...(state.vectors.size > 0 && {

@@ -1,6 +1,7 @@
 import { KEPT } from '../../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import type { LeftTask, TasksDocument } from '../../contracts/run-request.js';
+import type { FactRecorded } from '../../contracts/session-events.js';
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import { withKeptIds } from '../../ledger/kept-ids.js';
 import { outlookOf, type PlanOutlook } from '../../ledger/next-task.js';
@@ -73,6 +74,8 @@ export type DispatchEntry =
       readonly result?: string;
       /** Its entry in the trace of its intent. */
       readonly trace?: RecordedEntry;
+      /** The statements that it ends. */
+      readonly ends?: FactRecorded['data']['ends'] & {};
     }
   | ({ readonly kind: 'rejected'; readonly at: string } & Rejected);
 
@@ -327,6 +330,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       const ledger = foldLedger(folded.ledgers, entry, limits.stall);
       const facts = entry.facts.map((fact) => withFirstSummary(fact, entry, ledger));
       folded.facts.add(facts.map((fact) => sessionFact(fact, origin, entry.event)));
+      for (const { id, ...ended } of entry.ends ?? []) folded.facts.end(id, { sequence, at, ended });
       if (folded.facts.size() > tolerated || folded.facts.bytes() > 1.25 * MAX_FACT_BYTES)
         folded.facts.compact(limits.maxFacts);
       addBoardResult(folded.boardResults, entry, digest);

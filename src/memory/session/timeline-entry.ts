@@ -128,6 +128,11 @@ function told(event: SessionEvent): Told {
       const what = instead === undefined ? 'retracted' : `corrected to "${instead}"`;
       return { task: source.task, summary: `${what} by ${by}${why}: ${fact.object}` };
     }
+    case 'fact.restored': {
+      const { fact, source, by, reason } = event.data;
+      const why = reason === undefined ? '' : ` (${reason})`;
+      return { task: source.task, summary: `restored by ${by}${why}: ${fact.object}` };
+    }
     case 'task.released':
       return { task: event.data.task, summary: 'given back' };
     default:
@@ -148,12 +153,27 @@ function result(event: FactRecorded): Told {
     role,
     ...(verdict !== undefined && { verdict }),
     ...(verdict !== undefined && isFailure(verdict) && { failed: true }),
-    summary: said,
+    summary: `${said}${endings(event)}`,
     dispatch: dispatch.sequence,
     facts: factsOfEvent(event).length + facts_omitted,
     ...(repaired > 0 && { repairs: repaired }),
     ...(asks.length > 0 && { asks: asks.map(({ text }) => clipText(oneLine(text), MAX_SUMMARY)) }),
   };
+}
+
+const NOT_ENDED_IN_WORDS = {
+  unknown: 'is not a statement of this session',
+  ended: 'has ended before',
+  rank: 'is the word of someone of higher rank',
+} as const;
+
+/** Says what a result ended, and which ids it names in vain. */
+function endings({ data: { ends = [], not_ended = [] } }: FactRecorded): string {
+  const said = [
+    ...ends.map(({ id, by, how, term }) => `${id} ${how} by ${by}${term === undefined ? '' : ` (${term})`}`),
+    ...not_ended.map(({ id, why }) => `${id} ${NOT_ENDED_IN_WORDS[why]}: nothing ended`),
+  ];
+  return said.length === 0 ? '' : ` [${said.join('; ')}]`;
 }
 
 type Other = Exclude<
@@ -162,6 +182,7 @@ type Other = Exclude<
     type:
       | 'fact.recorded'
       | 'fact.retracted'
+      | 'fact.restored'
       | 'dispatch.rejected'
       | 'question.answered'
       | 'trace.appended'

@@ -24,6 +24,10 @@ export interface FinishedTurn {
   readonly failed: readonly string[];
   readonly open: readonly string[];
   readonly questions: readonly string[];
+  /** The answers to questions, and what was done of what was left to do. */
+  readonly settled: readonly string[];
+  /** By text: ids of the statements that it ends. */
+  readonly replaces: ReadonlyMap<string, readonly string[]>;
   /** Those that are the user's sentences, or labelled lines: the agent wrote them for its user to see. */
   readonly said: readonly string[];
 }
@@ -63,8 +67,8 @@ export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
   const isRun = said.done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
   const isWork = files.length > 0 || commits.length > 0 || tests.length > 0 || isRun;
   const statements = statementsOf(request, message, said, isWork);
-  const { decisions, rules, found, failed, open, questions } = statements;
-  const [first] = [...decisions, ...rules, ...found, ...failed];
+  const { decisions, rules, found, failed, settled, open, questions } = statements;
+  const [first] = [...decisions, ...rules, ...found, ...failed, ...settled];
   if (!isWork && first === undefined && open.length === 0 && questions.length === 0) return undefined;
   const told = [requestIn(request), said.done ?? (isWork ? '' : (first ?? ''))];
   const summary = told.filter((text) => text !== '').join(': ');
@@ -82,10 +86,10 @@ function statementsOf(request: string, message: string, said: Said, isWork: bool
   const rules = user.rules.map(byUser);
   const labelled = labelledLines(message);
   if (labelled !== undefined) {
-    const { leftOut: _, ...lines } = labelled;
+    const { leftOut: _, replaces, ...lines } = labelled;
     // The agent's line about it says the same.
     return {
-      ...lines,
+      ...{ ...lines, replaces },
       decisions: lines.decisions.length > 0 ? lines.decisions : choices,
       rules: lines.rules.length > 0 ? lines.rules : rules,
       said: [...Object.values(lines).flat(), ...choices, ...rules],
@@ -93,7 +97,7 @@ function statementsOf(request: string, message: string, said: Said, isWork: bool
   }
   return {
     decisions: [...choices, ...(isWork ? said.decisions : [])],
-    ...{ rules, found: [], failed: [] },
+    ...{ rules, found: [], failed: [], settled: [], replaces: new Map() },
     open: isWork ? said.open : [],
     questions: said.questions,
     said: [...choices, ...rules],

@@ -3,7 +3,8 @@ import { withoutCode } from './sentences.js';
 
 /**
  * Reads the labelled lines at the end of an agent's message, by which it says what later agents must know:
- * `Decided: …`, `Rule: …`, `Found: …`, `Failed: … because …`, `Open: …`.
+ * `Decided: …`, `Rule: …`, `Found: …`, `Failed: … because …`, `Open: …`. `Settled M9: …` and `Decided instead of M7: …`
+ * name the statements that they end.
  *
  * A line may be an item of a list, and its label may be bold, in any case. Indented lines below it belong to it. Lines in
  * code blocks and quotations do not count.
@@ -15,6 +16,9 @@ export interface LabelledLines {
   readonly failed: readonly string[];
   readonly open: readonly string[];
   readonly questions: readonly string[];
+  readonly settled: readonly string[];
+  /** By text: ids of the statements that it ends. */
+  readonly replaces: ReadonlyMap<string, readonly string[]>;
   /** Number of lines beyond the limit. */
   readonly leftOut: number;
 }
@@ -25,15 +29,18 @@ const LABELS = {
   found: 'found',
   failed: 'failed',
   open: 'open',
+  settled: 'settled',
 } as const;
 
-/** Asks an agent for these lines; it costs 70 tokens. */
+/** Asks an agent for these lines; it costs 90 tokens. */
 export const LINES_WANTED = `End your last message with a line each, in any language, for what later agents must know, if anything:
 Decided: …
 Rule: …
 Found: …
 Failed: … because …
 Open: …
+Settled M9: …
+To replace a line: Decided instead of M7: …
 What the user decides, wants always or forbids counts.`;
 
 /** Characters of a line that are read. */
@@ -41,8 +48,10 @@ const MAX_READ = 1000;
 const MAX_LINES = 20;
 const MAX_TEXT = 300;
 
+const ID = String.raw`(?:[\w-]{1,64}/)?[MN]\d[\d.v]{0,20}`;
+const IDS = new RegExp(ID, 'giu');
 const LINE = new RegExp(
-  String.raw`^(?<indent>\s*)(?:(?:[-*+•]|\d+[.)])\s+)?(?<bold>\*\*|__)?(?<label>${Object.keys(LABELS).join('|')})(?:\k<bold>)?\s*(?:[:：]|\s[–—]\s)(?:\*\*|__)?\s*(?<text>.*)$`,
+  String.raw`^(?<indent>\s*)(?:(?:[-*+•]|\d+[.)])\s+)?(?<bold>\*\*|__)?(?<label>${Object.keys(LABELS).join('|')})(?:\s+(?:instead\s+of\s+)?(?<ids>${ID}(?:(?:\s*[,，、&]\s*(?:and\s+)?|\s+and\s+)${ID}){0,9}))?(?:\k<bold>)?\s*(?:[:：]|\s[–—]\s)(?:\*\*|__)?\s*(?<text>.*)$`,
   'iu',
 );
 /** An answer that nothing was decided, found or left open. */
@@ -50,31 +59,38 @@ const NOTHING = /^(?:none|nothing|n\/a|[-–—.\s]*)\.?$/i;
 
 /** Returns the labelled lines of a message; undefined if it has none, or only some that say nothing. */
 export function labelledLines(message: string): LabelledLines | undefined {
-  const items: { readonly label: string; readonly indent: number; text: string }[] = [];
+  const items: {
+    readonly label: string;
+    readonly ids: readonly string[];
+    readonly indent: number;
+    text: string;
+  }[] = [];
   let isOpen = false;
   for (const whole of withoutCode(message).split('\n')) {
     const line = whole.slice(0, MAX_READ);
-    const { label, indent = '', text = '' } = LINE.exec(line)?.groups ?? {};
+    const { label, ids: named = '', indent = '', text = '' } = LINE.exec(line)?.groups ?? {};
     const last = items.at(-1);
-    if (label !== undefined) items.push({ label: label.toLowerCase(), indent: indent.length, text });
+    const ids = named.match(IDS) ?? [];
+    if (label !== undefined) items.push({ label: label.toLowerCase(), ids, indent: indent.length, text });
     else if (isOpen && last !== undefined && isBelow(line, last.indent)) last.text += ` ${line.trim()}`;
     isOpen = label !== undefined || (isOpen && last !== undefined && isBelow(line, last.indent));
   }
   const said = items
-    .map(({ label, text }) => ({ label, text: plain(text) }))
-    .filter(({ text }) => !NOTHING.test(text));
+    .map(({ label, ids, text }) => ({ label, ids, text: plain(text) }))
+    .filter(({ label, ids, text }) => !NOTHING.test(text) && (label !== 'settled' || ids.length > 0));
   if (said.length === 0) return undefined;
-  const found = { decisions: [], rules: [], found: [], failed: [], open: [], questions: [] } as Record<
-    Exclude<keyof LabelledLines, 'leftOut'>,
-    string[]
-  >;
-  for (const { label, text } of said.slice(0, MAX_LINES)) {
+  type Kind = Exclude<keyof LabelledLines, 'leftOut' | 'replaces'>;
+  const found: Record<Kind, string[]> = {
+    ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], settled: [] },
+  };
+  const replaces = new Map<string, readonly string[]>();
+  for (const { label, ids, text } of said.slice(0, MAX_LINES)) {
+    if (ids.length > 0) replaces.set(text, [...(replaces.get(text) ?? []), ...ids]);
     const kind = LABELS[label as keyof typeof LABELS];
     found[kind === 'open' && /[?？]$/.test(text) ? 'questions' : kind].push(text);
   }
-  for (const [kind, texts] of Object.entries(found))
-    found[kind as keyof typeof found] = [...distinctTexts(texts)];
-  return { ...found, leftOut: Math.max(0, said.length - MAX_LINES) };
+  for (const [kind, texts] of Object.entries(found)) found[kind as Kind] = [...distinctTexts(texts)];
+  return { ...found, replaces, leftOut: Math.max(0, said.length - MAX_LINES) };
 }
 
 function isBelow(line: string, indent: number): boolean {

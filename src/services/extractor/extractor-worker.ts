@@ -13,6 +13,7 @@ import { countByKind, type Repair, repairInWords } from '../../contracts/reading
 import type { RoleResult } from '../../contracts/results.js';
 import { compiledResult, resultKey, withPlainPaths } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { inSpan } from '../../engine/monitoring/tracing.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
@@ -53,6 +54,8 @@ export interface ExtractorPorts {
   /** Starting points for searching a log. Default: search from the first event. */
   readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
   readonly logger: Logger;
+  /** Reads what holds in a session. Default: no statement ends another one. */
+  readonly reader?: Pick<SessionReader, 'load'>;
   /** Default: no session is forgotten or archived. */
   readonly lifecycle?: Forgetting & Pick<SessionLifecycle, 'archived'>;
 }
@@ -114,7 +117,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     ...{ recordedBy: {}, rejectedFor: {}, redacted: {}, repaired: {} },
   };
   const guard = new LateGuard(ports);
-  const statements = new StatementWriter(ports.log);
+  const statements = new StatementWriter(ports.log, ports.reader);
   // Not async in the usual case: while its PubAck is pending, nothing of a parsed dispatch should be kept.
   function process(held: Held): Promise<WorkOutcome> {
     const { delivery } = held;

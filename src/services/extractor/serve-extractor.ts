@@ -30,7 +30,7 @@ export async function serveExtractor(
     });
   if (vectoriser !== undefined) shutdown.add('the vectors of facts', () => vectoriser.stop());
   const extractor = await startExtractor(
-    { ...nats, logger, lifecycle },
+    { ...nats, logger, lifecycle, reader },
     {
       ...{ maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random, traceSessions },
       secrets: scannerFor(config),

@@ -1,24 +1,40 @@
 import { LRUCache } from 'lru-cache';
 import type { Token } from '../../contracts/names.js';
 import type { FactRecorded } from '../../contracts/session-events.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
-import { factId } from '../../memory/facts/fact-types.js';
-import { refOf, statementsOf } from '../../memory/facts/statements.js';
+import { factId, type RecordedFact } from '../../memory/facts/fact-types.js';
+import {
+  type KnownFacts,
+  mayEnd,
+  type StatementsWritten,
+  stated,
+  statementsOf,
+} from '../../memory/facts/statements.js';
 import { carriedBy } from '../../memory/session/checkpoint.js';
+import { factsOf } from '../../memory/session/session-state.js';
 
 type Amend = (event: FactRecorded) => FactRecorded;
 
 const AS_IT_IS: Amend = (event) => event;
 const MOST_SESSIONS = 10_000;
 
-/** Puts the ids of statements into the events of results. Most results have none, and wait for nothing. */
+/**
+ * Writes into the event of a result which ids its statements have, and what they end. Most results state nothing, and wait
+ * for nothing. One that may end a statement is decided on everything that is stored, and on what is being appended.
+ */
 export class StatementWriter {
   readonly #log: Pick<SessionLog, 'read'>;
+  readonly #reader: Pick<SessionReader, 'load'> | undefined;
   /** By session: the number that its ids begin above. It never changes. */
   readonly #floors = new LRUCache<Token, number>({ max: MOST_SESSIONS });
+  /** Statements that are being appended. */
+  readonly #appending = new Map<Token, Set<Promise<unknown>>>();
 
-  constructor(log: Pick<SessionLog, 'read'>) {
+  /** @param reader without one, no statement ends another one */
+  constructor(log: Pick<SessionLog, 'read'>, reader?: Pick<SessionReader, 'load'>) {
     this.#log = log;
+    this.#reader = reader;
   }
 
   /** Calls `append` with the event as it must be stored, and with what must be done to the same event made again. */
@@ -27,16 +43,42 @@ export class StatementWriter {
     event: FactRecorded,
     append: (event: FactRecorded, amend: Amend) => Promise<Done>,
   ): Promise<Done> {
-    const ids = statementsOf(event).map(factId);
-    if (ids.length === 0) return append(event, AS_IT_IS);
-    const floor = this.#floors.get(session);
+    const facts = statementsOf(event);
+    if (facts.length === 0) return append(event, AS_IT_IS);
     const { sequence } = event.data.dispatch;
-    const amended = (known: number) => {
-      const refs = Object.fromEntries(ids.map((id, at) => [id, refOf(known + sequence, at)]));
-      const amend: Amend = (same) => ({ ...same, data: { ...same.data, refs } });
+    const written = (floor: number, held?: KnownFacts) => {
+      const amend = amendedBy(stated(facts, floor + sequence, sequence, held));
       return append(amend(event), amend);
     };
-    return floor === undefined ? this.#floorOf(session).then(amended) : amended(floor);
+    const floor = this.#floors.get(session);
+    const isSimple = floor !== undefined && !facts.some(mayEnd);
+    const before = isSimple ? [] : [...(this.#appending.get(session) ?? [])];
+    const done = isSimple ? written(floor) : this.#onState(session, facts, before, written);
+    this.#remember(session, done);
+    return done;
+  }
+
+  async #onState<Done>(
+    session: Token,
+    facts: readonly RecordedFact[],
+    before: readonly Promise<unknown>[],
+    written: (floor: number, held?: KnownFacts) => Promise<Done>,
+  ): Promise<Done> {
+    const floor = this.#floors.get(session) ?? (await this.#floorOf(session));
+    if (!facts.some(mayEnd)) return written(floor);
+    await Promise.allSettled(before);
+    const loaded = await this.#reader?.load(session);
+    return written(floor, loaded && { facts: factsOf(loaded.folded.state).all() });
+  }
+
+  #remember(session: Token, done: Promise<unknown>): void {
+    const appending = this.#appending.get(session) ?? new Set();
+    this.#appending.set(session, appending.add(done));
+    const end = () => {
+      appending.delete(done);
+      if (appending.size === 0 && this.#appending.get(session) === appending) this.#appending.delete(session);
+    };
+    done.then(end, end);
   }
 
   /** Reads it from the beginning of the log, where an import leaves it. */
@@ -48,4 +90,12 @@ export class StatementWriter {
     this.#floors.set(session, floor);
     return floor;
   }
+}
+
+function amendedBy({ answers, ...known }: StatementsWritten): Amend {
+  return (event) => {
+    const { facts } = event.data;
+    const withAnswers = facts.map((fact) => answers.get(factId(fact)) ?? fact);
+    return { ...event, data: { ...event.data, facts: answers.size === 0 ? facts : withAnswers, ...known } };
+  };
 }

@@ -166,7 +166,7 @@ const READING: ReadonlySet<string> = new Set([
 const DECIDING: ReadonlySet<string> = new Set([
   ...['proposal.accept', 'proposal.reject', 'learning.edit', 'learning.retract'],
   ...['tool.rejected-retry', 'tool.rejected-remove'],
-  ...['tool.blocker-answer', 'tool.fact-retract', 'tool.fact-correct'],
+  ...['tool.blocker-answer', 'tool.fact-retract', 'tool.fact-correct', 'tool.fact-restore'],
   ...['tool.task-add', 'tool.task-status', 'tool.task-priority', 'tool.task-content'],
   ...['tool.note-add', 'tool.note-edit', 'tool.note-delete', 'tool.inbox-add', 'tool.inbox-mark-read'],
   ...['tool.session-complete', 'tool.session-restart', 'tool.session-archive', 'tool.session-reopen'],

@@ -121,6 +121,7 @@ export async function serveTools(
     'fact-show': show.factShow,
     'fact-retract': show.factRetract,
     'fact-correct': show.factCorrect,
+    'fact-restore': show.factRestore,
     'file-list': show.fileList,
     'timeline-list': createTimelineService({ log: nats.log, prompts }),
     'ledger-show': show.ledgerShow,

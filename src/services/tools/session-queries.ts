@@ -36,6 +36,8 @@ interface SessionQueriesOptions {
 
 /** Prompts shown that a fact was in. */
 const MAX_PROMPTS = 20;
+/** Tries of a change while other events arrive. */
+const MAX_ATTEMPTS = 10;
 /** Ids listed in an error. */
 const MAX_CANDIDATES = 20;
 
@@ -43,56 +45,52 @@ export function createSessionQueries(options: SessionQueriesOptions) {
   const { log, reader, snapshots, prompts, clock } = options;
   const stateOf = async (session: Token): Promise<SessionState> => (await reader.load(session)).folded.state;
 
-  /** Retracts a fact, unless it is retracted; `instead` replaces what it says. */
-  const retract = async (
+  /** Appends what a person says about a fact, decided on the newest state; nothing if it is so already. */
+  const change = async (
     session: Token,
     { id, by, reason }: ToolArguments<'fact-retract'>,
-    instead?: string,
+    type: 'fact.retracted' | 'fact.restored',
+    insteadOf?: (before: SessionFact, state: SessionState) => { readonly instead: string },
   ): Promise<{ readonly before: SessionFact; readonly state: SessionState }> => {
-    const state = await stateOf(session);
-    const before = theFact(state, id);
-    if (before.retracted !== undefined) return { before, state };
-    const { subject, relation, object, tags, severity, fix, confidence, origin, ref } = before;
-    const { sourceSequence, sourceTaskId, sourceRole, eventSequence, validFrom, history } = before;
-    await appendTo(options, session, {
-      v: EVENT_VERSION,
-      type: 'fact.retracted',
-      at: clock(),
-      data: {
-        fact: {
-          subject,
-          relation,
-          object,
-          tags,
-          ...(severity && { severity }),
-          ...(fix && { fix }),
-          confidence,
-          ...(origin && { origin }),
-          ...(ref && { ref }),
-        },
-        source: {
-          ...{ sequence: sourceSequence, task: sourceTaskId, at: validFrom, role: sourceRole },
-          ...{ event: eventSequence, ...(history && { history }) },
-        },
-        ...(instead !== undefined && { instead }),
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      const state = await stateOf(session);
+      const before = theFact(state, id);
+      const isSo = type === 'fact.restored' ? before.validTo === undefined : before.retracted !== undefined;
+      if (isSo) return { before, state };
+      const data = {
+        ...{ fact: recordedOf(before), source: sourceOf(before) },
+        after: state.dispatches.newest(),
         ...(reason !== undefined && { reason }),
+        ...insteadOf?.(before, state),
         by,
-      },
-    });
-    return { before, state: await stateOf(session) };
+      };
+      const event = { v: EVENT_VERSION, type, at: clock(), data } as const;
+      const appended = await appendTo(options, session, event, { expectedSequence: state.sequence });
+      if (appended !== undefined) return { before, state: await stateOf(session) };
+    }
+    throw new ThroughlineError('conflict', `session ${session} changes too fast: try again`);
   };
 
   return {
     async factRetract(request: unknown): Promise<ToolReply<'fact-retract'>> {
       const { session, ...asked } = checkedRequest(TOOLS['fact-retract'].request, request);
-      const { before, state } = await retract(token(session, 'session'), asked);
-      return { fact: foundFact(theFact(state, before.id)), sequence: state.sequence };
+      const { before, state } = await change(token(session, 'session'), asked, 'fact.retracted');
+      return { fact: foundFact(sameFact(state, before)), sequence: state.sequence };
+    },
+    async factRestore(request: unknown): Promise<ToolReply<'fact-restore'>> {
+      const { session, ...asked } = checkedRequest(TOOLS['fact-restore'].request, request);
+      const { before, state } = await change(token(session, 'session'), asked, 'fact.restored');
+      return { fact: foundFact(sameFact(state, before)), sequence: state.sequence };
     },
     async factCorrect(request: unknown): Promise<ToolReply<'fact-correct'>> {
       const { session, text, ...asked } = checkedRequest(TOOLS['fact-correct'].request, request);
       const said = recordedFact('', '', text, [])?.object ?? text;
-      const { before, state } = await retract(token(session, 'session'), asked, said);
-      const replaced = theFact(state, before.id);
+      const corrected = (before: SessionFact, state: SessionState) => {
+        const ref = nextVersion(before, factsOf(state).all());
+        return { instead: said, ...(ref !== undefined && { ref }) };
+      };
+      const { before, state } = await change(token(session, 'session'), asked, 'fact.retracted', corrected);
+      const replaced = sameFact(state, before);
       const instead = createFactId(before.subject, before.relation, said);
       if (instead !== replaced.retracted?.instead)
         throw new ThroughlineError(
@@ -176,6 +174,43 @@ export function createSessionQueries(options: SessionQueriesOptions) {
       };
     },
   };
+}
+
+function recordedOf({
+  subject,
+  relation,
+  object,
+  tags,
+  severity,
+  fix,
+  confidence,
+  origin,
+  ref,
+}: SessionFact) {
+  const finding = { ...(severity && { severity }), ...(fix && { fix }) };
+  return {
+    ...{ subject, relation, object, tags, ...finding, confidence },
+    ...{ ...(origin && { origin }), ...(ref && { ref }) },
+  };
+}
+
+function sourceOf(fact: SessionFact) {
+  const { sourceSequence: sequence, sourceTaskId: task, sourceRole: role, eventSequence, history } = fact;
+  return { sequence, task, at: fact.validFrom, role, event: eventSequence, ...(history && { history }) };
+}
+
+const VERSION = /V\d+$/i;
+
+/** Returns the id of a correction: `M7v2` for the first one of `M7`. */
+function nextVersion({ ref }: SessionFact, facts: readonly SessionFact[]): string | undefined {
+  const base = ref?.replace(VERSION, '');
+  if (base === undefined) return undefined;
+  const versions = facts.filter((each) => each.ref?.replace(VERSION, '') === base).length;
+  return `${base}v${versions + 1}`;
+}
+
+function sameFact(state: SessionState, { ref, id }: SessionFact): SessionFact {
+  return theFact(state, ref ?? id);
 }
 
 /** @throws ThroughlineError `not_found` or `ambiguous` */

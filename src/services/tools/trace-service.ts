@@ -33,7 +33,7 @@ interface TraceServiceOptions {
 }
 
 /**
- * Appends an event that is decided on no state, and returns its sequence.
+ * Appends an event, and returns its sequence; undefined if it was decided on another sequence than the last one.
  *
  * @throws ThroughlineError `session_archived`
  */
@@ -41,12 +41,12 @@ export async function appendTo(
   { log, lifecycle }: Pick<TraceServiceOptions, 'lifecycle'> & { readonly log: Pick<SessionLog, 'append'> },
   session: Token,
   event: SessionEvent,
-): Promise<number> {
+  decided?: { readonly expectedSequence: number },
+): Promise<number | undefined> {
   const archived = lifecycle?.archived(session);
   if (archived !== undefined) throw archivedFault(session, archived);
-  const appended = await log.append(session, event);
-  // Without an expected sequence there is no conflict.
-  return appended.outcome === 'appended' ? appended.sequence : 0;
+  const appended = await log.append(session, event, decided);
+  return appended.outcome === 'appended' ? appended.sequence : undefined;
 }
 
 /** Maximum characters of the reason why an entry could not be read. */

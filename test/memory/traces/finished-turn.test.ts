@@ -28,6 +28,7 @@ describe('what a finished turn leaves', () => {
         { command: 'npm run lint', passed: false },
       ],
       ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], said: [] },
+      ...{ settled: [], replaces: new Map() },
     });
   });
 

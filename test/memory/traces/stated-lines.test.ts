@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labelledLines } from '../../../src/memory/traces/labelled-lines.js';
+import { LINES_WANTED, labelledLines } from '../../../src/memory/traces/labelled-lines.js';
 import { isOwnChoice, statedByUser } from '../../../src/memory/traces/stated-lines.js';
 
 describe('labelled lines', () => {
@@ -22,8 +22,38 @@ describe('labelled lines', () => {
       failed: ['Express 5, because the router changed'],
       open: ['write the docs'],
       questions: ['which port?'],
+      settled: [],
+      replaces: new Map(),
       leftOut: 0,
     });
+  });
+
+  it('a line names the statements that it ends', () => {
+    const lines = labelledLines(
+      [
+        '- **Decided instead of M7:** use dayjs',
+        'Decided instead of M7.2, m9 and web/M4: no cache',
+        '**Settled M9**: 410',
+        'Settled N3 – done in a.ts',
+        'Settled: nothing that has a name',
+        'Rule: Decided instead of M1 is how a line begins',
+      ].join('\n'),
+    );
+    expect(lines).toMatchObject({
+      decisions: ['use dayjs', 'no cache'],
+      settled: ['410', 'done in a.ts'],
+      rules: ['Decided instead of M1 is how a line begins'],
+    });
+    expect([...(lines?.replaces ?? [])]).toEqual([
+      ['use dayjs', ['M7']],
+      ['no cache', ['M7.2', 'm9', 'web/M4']],
+      ['410', ['M9']],
+      ['done in a.ts', ['N3']],
+    ]);
+  });
+
+  it('the request for them costs at most 90 tokens', () => {
+    expect(LINES_WANTED.length / 4).toBeLessThanOrEqual(90);
   });
 
   it('no line of code, of a quotation, of another label, or that says nothing', () => {

@@ -54,8 +54,10 @@ class ExplicitFact(TypedDict):
     """Object of the fact."""
     tags: NotRequired[list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
     """Tags of the fact."""
-    origin: NotRequired[Literal["user"]]
-    """In the result of an observer: the user said it in a conversation."""
+    origin: NotRequired[str]
+    """In the result of an observer: "user" if the user said it in a conversation."""
+    replaces: NotRequired[list[str]]
+    """Ids of the statements that it ends, such as M7: what it replaces, answers or settles."""
 
 
 class ImplementerResult(TypedDict):
@@ -683,6 +685,17 @@ class Retraction(TypedDict):
     """Id of the fact that replaces it."""
 
 
+class Ended(TypedDict):
+    """The end of a statement by another one."""
+
+    by: str
+    """Id of the statement that ended it."""
+    how: Literal["replaced", "answered", "settled"]
+    """Replaced, answered or settled."""
+    term: NotRequired[str]
+    """The term that both are about, if it was not named."""
+
+
 class FoundFact(TypedDict):
     """A fact with its source and, once closed, the result that closed it."""
 
@@ -726,6 +739,8 @@ class FoundFact(TypedDict):
     """Who retracted it, and why."""
     corrects: NotRequired[str]
     """Id of the fact that it replaced."""
+    ended: NotRequired[Ended]
+    """The statement that ended it."""
     repairs: NotRequired[list[Repair]]
     """Repairs of its result, if any."""
 
@@ -816,6 +831,8 @@ class RecordedFact(TypedDict):
     """Confidence, 0 to 1; left out for 1."""
     origin: NotRequired[Literal["person", "user", "agent"]]
     """Who states it; left out for an agent."""
+    replaces: NotRequired[list[str]]
+    """Ids of the statements that it names to end."""
     ref: NotRequired[str]
     """Id of the statement, such as M7."""
 

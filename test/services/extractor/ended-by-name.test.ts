@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { evolve } from '../../../src/memory/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
+import { emptyState, factsOf, type SessionState } from '../../../src/memory/session/session-state.js';
+import { timelineEntry } from '../../../src/memory/session/timeline-entry.js';
+import { createSessionQueries } from '../../../src/services/tools/session-queries.js';
+import { implementer, observer, timeOf } from '../../support/builders.js';
+import { StatedSession } from '../../support/stated.js';
+
+const USER = { origin: 'user' } as const;
+
+/** The commands of a person on a session. */
+function commandsOn(session: StatedSession) {
+  const load = async () => ({ folded: { state: await session.state() } });
+  const queries = createSessionQueries({
+    ...{ log: session.log, reader: { load } as never, clock: () => timeOf(500) },
+    lifecycle: { archived: () => undefined },
+    ...{ snapshots: {} as never, prompts: {} as never },
+  });
+  const asked = (id: string, more: object = {}) => ({ session: 'demo', id, by: 'ann', ...more });
+  return {
+    retract: (id: string) => queries.factRetract(asked(id)),
+    correct: (id: string, text: string) => queries.factCorrect(asked(id, { text })),
+    restore: (id: string) => queries.factRestore(asked(id)),
+  };
+}
+
+async function logged(session: StatedSession): Promise<string> {
+  const last = (await session.events()).at(-1);
+  return last === undefined ? '' : timelineEntry(last).summary;
+}
+
+describe('a statement that another one names', () => {
+  it('is replaced by the line of a turn, and by a fact of a result', async () => {
+    const session = new StatedSession();
+    await session.says('Use moment');
+    await session.says('Use dayjs', { replaces: ['M1'] });
+    await session.result(
+      implementer({
+        facts: [{ subject: 'dates', relation: 'decided', object: 'Use Temporal', replaces: ['m2'] }],
+      }),
+    );
+    expect(await session.holds()).toEqual(['M3 Use Temporal']);
+    expect(await session.ended()).toEqual(['M1 replaced by M2', 'M2 replaced by M3']);
+    expect(await logged(session)).toBe('added the store [M2 replaced by M3]');
+  });
+
+  it('an open question is answered: the answer holds with its question', async () => {
+    const session = new StatedSession();
+    await session.says('Should expired links give 404 or 410?', { relation: 'asks' });
+    await session.says('410', { relation: 'settled', replaces: ['M1'] });
+    expect(await session.holds()).toEqual(['M2 Should expired links give 404 or 410? 410']);
+    expect((await session.facts()).at(-1)).toMatchObject({ relation: 'decided' });
+  });
+
+  it('what was left to do is settled, and what settled it is shown nowhere', async () => {
+    const session = new StatedSession();
+    await session.result(implementer({ follow_up_actions: ['Document the port', 'Close the socket'] }));
+    await session.says('the README names it', { relation: 'settled', replaces: ['M1'] });
+    expect(await session.holds()).toEqual(['M1.2 Close the socket', 'M2 the README names it']);
+    expect(await session.ended()).toEqual(['M1 settled by M2']);
+  });
+
+  it.each([
+    ['that no statement has', 'M99', 'M99 is not a statement of this session: nothing ended'],
+    ['of another session', 'web/M1', 'WEB/M1 is not a statement of this session: nothing ended'],
+    ['of what has ended', 'M1', 'M1 has ended before: nothing ended'],
+    ['of the user, by an agent', 'M3', 'M3 is the word of someone of higher rank: nothing ended'],
+  ])('an id %s ends nothing, the line is new, and the log says so', async (_, id, said) => {
+    const session = new StatedSession();
+    await session.says('Use moment');
+    await session.says('Use luxon', { replaces: ['M1'] });
+    await session.says('Never touch legacy/', { relation: 'rule', ...USER });
+    await session.says('Use dayjs', { replaces: [id] });
+    expect(await session.holds()).toEqual(['M2 Use luxon', 'M3 Never touch legacy/', 'M4 Use dayjs']);
+    expect(await logged(session)).toContain(`[${said}]`);
+  });
+
+  it('by subject, an agent does not replace what the user said about it', async () => {
+    const session = new StatedSession();
+    const port = (object: string, more: object = {}) => session.says(object, { subject: 'gateway', ...more });
+    await port('port 3000');
+    await port('port 9464', USER);
+    await port('port 8080');
+    expect(await session.holds()).toEqual(['M2 port 9464', 'M3 port 8080']);
+    await port('port 80', USER);
+    expect(await session.holds()).toEqual(['M4 port 80']);
+  });
+
+  it('two results in flight: the later one knows the earlier', async () => {
+    const session = new StatedSession();
+    await session.says('Use npm');
+    await Promise.all([
+      session.says('Use pnpm', { replaces: ['M1'] }),
+      session.says('Use yarn', { replaces: ['M2'] }),
+    ]);
+    expect(await session.holds()).toEqual(['M3 Use yarn']);
+  });
+});
+
+describe('what a person does to a statement', () => {
+  it('retracts it by its id, for good, and restores it', async () => {
+    const session = new StatedSession();
+    const { retract, restore } = commandsOn(session);
+    await session.says('Use moment');
+    await retract('m1');
+    await session.says('Use moment');
+    expect(await session.holds()).toEqual([]);
+    await restore('M1');
+    expect(await session.holds()).toEqual(['M1 Use moment', 'M2 Use moment']);
+    expect(await session.ended()).toEqual([]);
+  });
+
+  it('corrects it: the new one has its own id and the rank of a person; correcting back restores', async () => {
+    const session = new StatedSession();
+    const { correct } = commandsOn(session);
+    await session.says('port 3000', { subject: 'gateway' });
+    const { fact } = await correct('M1', 'port 9464');
+    expect(fact).toMatchObject({ ref: 'M1v2', origin: 'person', object: 'port 9464' });
+    await session.says('port 8080', { subject: 'gateway', ...USER });
+    expect(await session.holds()).toEqual(['M1v2 port 9464', 'M2 port 8080']);
+    await correct('M1v2', 'port 3000');
+    expect(await session.holds()).toEqual(['M1 port 3000', 'M2 port 8080']);
+  });
+
+  it('restores what was replaced: both hold, until something newer ends it', async () => {
+    const session = new StatedSession();
+    const { restore } = commandsOn(session);
+    await session.says('Use moment');
+    await session.says('Use dayjs', { replaces: ['M1'] });
+    await restore('M1');
+    expect(await session.holds()).toEqual(['M1 Use moment', 'M2 Use dayjs']);
+    await session.says('Use luxon', { replaces: ['M1', 'M2'] });
+    expect(await session.holds()).toEqual(['M3 Use luxon']);
+  });
+
+  it('restoring what was corrected ends the correction', async () => {
+    const session = new StatedSession();
+    const { correct, restore } = commandsOn(session);
+    await session.says('port 3000', { subject: 'gateway' });
+    await correct('M1', 'port 9464');
+    await restore('M1');
+    expect(await session.holds()).toEqual(['M1 port 3000']);
+    expect(await session.ended()).toEqual(['M1v2 replaced by M1']);
+  });
+});
+
+describe('the fold of what ends statements', () => {
+  async function story(): Promise<StatedSession> {
+    const session = new StatedSession();
+    const { correct, restore, retract } = commandsOn(session);
+    await session.says('Use moment');
+    await session.says('port 3000', { subject: 'gateway' });
+    await session.says('Use dayjs', { replaces: ['M1'] });
+    await correct('M2', 'port 9464');
+    await session.says('Use npm');
+    await retract('M4');
+    await session.says('Which port?', { relation: 'asks', ...USER });
+    await restore('M1');
+    await session.says('the second', { relation: 'settled', replaces: ['M5'], ...USER });
+    for (let at = 0; at < 80; at += 1)
+      await session.result(observer({ task_id: `${at}`, summary: `Saw ${at}` }));
+    await restore('M4');
+    await session.says('Use npm');
+    await session.says('Use luxon', { replaces: ['M1', 'M2v2'] });
+    return session;
+  }
+
+  it('is the same at every cut by a snapshot', async () => {
+    const events = await (await story()).events();
+    const whole = encodeSnapshot(events.reduce(evolve, emptyState('demo')), '');
+    for (const cut of [2, 4, 7, 10, 60, events.length - 2]) {
+      const before = events.slice(0, cut).reduce(evolve, emptyState('demo'));
+      const read = decodeSnapshot('demo', encodeSnapshot(before, '')) as { readonly state: SessionState };
+      expect(encodeSnapshot(events.slice(cut).reduce(evolve, read.state), '')).toBe(whole);
+    }
+  });
+
+  it('is the same for results that come again', async () => {
+    const events = await (await story()).events();
+    const again = events.flatMap((stored) =>
+      stored.event.type === 'fact.recorded' ? [stored, stored] : [stored],
+    );
+    const facts = (some: typeof events) => factsOf(some.reduce(evolve, emptyState('demo'))).all();
+    expect(facts(again)).toEqual(facts(events));
+  });
+});
