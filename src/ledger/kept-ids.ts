@@ -115,7 +115,7 @@ export function keptIds(
   const isNamed = ({ task }: Worded<Line>) => !unnamed.has(task.id);
   const found = new Map<Worded<Line>, Earlier>();
   matchNames(lines.filter(isNamed), lines, earlier, found, isKnown);
-  matchWords(lines, earlier, found, isNamed);
+  matchWords(lines, earlier, found, isNamed, isKnown);
   matchPlaces(lines, earlier, found, isNamed);
   const used = new Set([...found.values()].map(({ task }) => task.id));
   const given = new Set(earlier.map(({ task }) => task.id));
@@ -165,17 +165,31 @@ function matchWords(
   earlier: readonly Earlier[],
   found: Found,
   isNamed: (line: Worded<Line>) => boolean,
+  isKnown: (id: string) => boolean,
 ): void {
+  const below = ({ context, key }: Worded<Line>) => `${context}\n${key}`;
+  const sameStem = ({ task, key }: Worded<Line>) => `${task.id.split('#')[0]}\n${key}`;
+  const alone = ({ key }: Worded<Line>) => key;
+  const hasResults = ({ task }: Earlier) => isKnown(task.id);
+  const current = new Set(earlier.filter((each) => !each.isLeft && hasResults(each)).map(alone));
   const rounds = [
-    { nameOf: ({ context, key }: Worded<Line>) => `${context}\n${key}`, isOnce: false, isLeft: false },
-    { nameOf: ({ key }: Worded<Line>) => key, isOnce: true, isLeft: false },
-    { nameOf: ({ key }: Worded<Line>) => key, isOnce: true, isLeft: true },
+    // A line that had an id of its author for a while has the results of before again.
+    {
+      nameOf: sameStem,
+      isOnce: true,
+      isLeft: true,
+      fits: (each: Earlier) => hasResults(each) && !current.has(each.key),
+    },
+    { nameOf: below, isOnce: false, isLeft: false },
+    { nameOf: alone, isOnce: true, isLeft: false },
+    { nameOf: alone, isOnce: true, isLeft: true },
   ];
-  for (const { nameOf, isOnce, isLeft } of rounds) {
+  for (const { nameOf, isOnce, isLeft, fits } of rounds) {
     const taken = new Set(found.values());
     const olds = new Map<string, Earlier[]>();
     for (const each of earlier)
-      if (each.isLeft === isLeft && !taken.has(each)) addTo(olds, nameOf(each), each);
+      if (each.isLeft === isLeft && !taken.has(each) && fits?.(each) !== false)
+        addTo(olds, nameOf(each), each);
     const news = new Map<string, Worded<Line>[]>();
     for (const line of lines) if (!isNamed(line) && !found.has(line)) addTo(news, nameOf(line), line);
     for (const [name, same] of news) {

@@ -158,14 +158,16 @@ function isWithin(byId: ReadonlyMap<string, ProgressTask>, id: string, whole: st
 export type PlanDrift = NonNullable<NonNullable<RunStatusReply['run']>['drift']>[number];
 
 export function driftOf(tasks: readonly ProgressTask[], results: TaskResults): PlanDrift[] {
-  return tasks.flatMap(({ id, status, cancelled, group }): PlanDrift[] => {
+  return tasks.flatMap(({ id, status, cancelled, group, was }): PlanDrift[] => {
     const result = results.get(id);
     if (result === undefined || cancelled === true) return [];
     if (result.last.verdict === 'approved' && status !== 'completed') {
       const what =
         group === true
           ? 'its parts are not ticked in the plan: tick their lines'
-          : 'it is not ticked in the plan: tick its line';
+          : was === undefined
+            ? 'it is not ticked in the plan: tick its line'
+            : `it said "${was}" when its first result came, and it is not ticked in the plan: tick its line if the approval still holds`;
       return [{ task: id, kind: 'approved_but_open', message: `task ${id} is approved, but ${what}` }];
     }
     if (result.assessment === 'needs_changes' && status === 'completed') {

@@ -222,6 +222,14 @@ describe('drift', () => {
     expect(drift({}, completed(), needsChanges('fix it'))).toEqual([]);
   });
 
+  it('drift says that the words of an approved task were others', () => {
+    const task = progressTask('1', { text: 'Store the card number', was: 'Validate the card number' });
+    expect(driftOf([task], ledgersOf({ '1': [APPROVED] }))[0]?.message).toBe(
+      'task 1 is approved, but it said "Validate the card number" when its first result came, and it is not ticked ' +
+        'in the plan: tick its line if the approval still holds',
+    );
+  });
+
   it('drift says which task it is and what to do', () => {
     expect(driftOf([progressTask('1')], ledgersOf({ '1': [APPROVED] }))).toEqual([
       {

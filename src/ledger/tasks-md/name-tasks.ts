@@ -40,10 +40,9 @@ export function nameTasks(
   if (first === undefined) return names;
   // One report for all: a plain checklist has no ids, and nothing is wrong with that.
   const count = unnamed.length;
-  const message =
-    count === 1
-      ? `1 task has no id of its own; it is named ${names.get(first)}`
-      : `${count} tasks have no id of their own; each is named by its place or text, the first ${names.get(first)}`;
+  const whose =
+    count === 1 ? '1 task has no id of its own; it' : `${count} tasks have no id of their own; each`;
+  const message = `${whose} is named by its place or text`;
   problems.push({
     ...problem('checkbox_without_id', first.line, message, unnamed.at(-1)?.line),
     tasks: count,

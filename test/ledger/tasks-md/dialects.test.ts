@@ -227,7 +227,7 @@ it('a plain checklist has one report for its tasks without an id, with their lin
       lastLine: 5,
       tasks: 3,
       placed: true,
-      message: '3 tasks have no id of their own; each is named by its place or text, the first todo#1',
+      message: '3 tasks have no id of their own; each is named by its place or text',
     },
   ]);
   const document = documentOf(parsed, { mtimeMs: 0, hash: '' });
