@@ -39,8 +39,10 @@ async function judge(newSession, print) {
       const some = played.filter((each) => each.language === language).flatMap((each) => each.judgements);
       console.log(`| ${language} | ${rightOf(some)} |`);
     }
+    const untrue = decided.filter(({ isFalse }) => isFalse);
+    const old = untrue.filter(({ isOld }) => isOld);
     console.log(
-      `| false ones under Decided | ${decided.filter((each) => each.isFalse).length} of ${decided.length} |`,
+      `| false ones under Decided | ${untrue.length} of ${decided.length}, ${old.length} of them reversed by the turn |`,
     );
     const turned = played.filter((each) => each.isReversal);
     const replaced = turned.filter((each) => each.judgements.every((judgement) => judgement.right));
@@ -87,7 +89,11 @@ async function play(
   const expected = must.filter((each) => labelsOf(each).test('Decided'));
   const decided = shown
     .filter(({ label }) => label === 'Decided')
-    .map((line) => ({ text: line.text, isFalse: !expected.some((each) => saysIt([line], each)) }));
+    .map(({ text, ...line }) => ({
+      text,
+      isFalse: !expected.some((each) => saysIt([{ ...line, text }], each)),
+      isOld: before.some((each) => text.startsWith(each.replace(/^Decided: /, ''))),
+    }));
   const held = shown.filter(({ label }) => HOLDS.includes(label));
   const twice = must.some((each) => held.filter((line) => saysIt([line], each)).length > 1);
   const isReversal = before.some((line) => line.startsWith('Decided:'));
