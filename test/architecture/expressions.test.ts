@@ -57,6 +57,8 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
   ],
   ['memory/traces/labelled-lines.ts', '^(?<indent>', 'it sees the first 1,000 characters of a line'],
   ['memory/traces/wordings.ts', '', 'it sees the first 400 characters of a sentence'],
+  ['memory/facts/contrast.ts', '', 'it sees the first 400 characters of a statement'],
+  ['memory/facts/denials.ts', '', 'it sees the first 400 characters of a statement'],
   ['memory/redaction/secret-hints.ts', 'A(?:', 'one of many hints, each of which is checked by itself'],
 ];
 

@@ -2,6 +2,7 @@ import { KEPT } from '../../contracts/kept.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { FactRecorded } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
+import { type SaidAbout, type TakesBack, takesBack } from './contrast.js';
 import { statingFacts } from './event-facts.js';
 import { factId, groupOf, isLasting, outranks, type RecordedFact, type SessionFact } from './fact-types.js';
 
@@ -58,8 +59,22 @@ export interface StatementsWritten extends Pick<FactRecorded['data'], 'refs' | '
 }
 
 /** True if a statement may end others, so that the session's facts are needed. */
-export function mayEnd({ replaces = [] }: RecordedFact): boolean {
-  return replaces.length > 0;
+export function mayEnd(fact: RecordedFact): boolean {
+  return (fact.replaces ?? []).length > 0 || denying(fact) !== undefined;
+}
+
+/** Kinds that a new statement of one of them ends, if it denies what they assert. */
+const DENIABLE: ReadonlySet<StatementKind | undefined> = new Set(['decision', 'rule'] as const);
+/** A term that more statements assert is too common to end any of them. */
+const MAX_CONTRASTS = 3;
+
+function denying(fact: RecordedFact): TakesBack | undefined {
+  return DENIABLE.has(statementKind(fact)) ? takesBack(aboutOf(fact)) : undefined;
+}
+
+/** A statement about its task names nothing else. */
+function aboutOf({ subject, object }: RecordedFact): SaidAbout {
+  return subject.startsWith('task:') ? { text: object } : { text: object, subject };
 }
 
 /**
@@ -82,6 +97,7 @@ export function stated(
   for (const [at, fact] of facts.entries()) {
     const by = `M${number}${at === 0 ? '' : `.${at + 1}`}`;
     const questions: string[] = [];
+    const takes = denying(fact);
     for (const id of fact.replaces?.map((each) => each.trim().toUpperCase()) ?? []) {
       const target = byRef.get(id);
       if (ends.some((each) => each.id === id)) continue;
@@ -95,6 +111,15 @@ export function stated(
       const isSettled = fact.relation === RELATIONS.settled;
       ends.push({ id, by, how: isAnswer ? 'answered' : isSettled ? 'settled' : 'replaced' });
     }
+    const contrasts = known.flatMap((older) => {
+      const id = older.ref;
+      if (id === undefined || !DENIABLE.has(statementKind(older)) || ends.some((each) => each.id === id))
+        return [];
+      const isFree = whyNot(fact, older, dispatch) === undefined && older.history !== true;
+      const term = isFree ? takes?.(aboutOf(older)) : undefined;
+      return term === undefined ? [] : [{ id, by, how: 'replaced' as const, term: clipText(term, MAX_ID) }];
+    });
+    if (contrasts.length <= MAX_CONTRASTS) ends.push(...contrasts);
     const written = questions.length === 0 ? fact : answered(fact, questions);
     if (written !== fact) answers.set(factId(fact), written);
     refs[factId(written)] = by;

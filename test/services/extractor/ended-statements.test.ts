@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { compileRequest } from '../../../src/contracts/compile-request.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { emptyState, factsOf, type SessionState } from '../../../src/memory/session/session-state.js';
 import { timelineEntry } from '../../../src/memory/session/timeline-entry.js';
+import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
 import { createSessionQueries } from '../../../src/services/tools/session-queries.js';
 import { implementer, observer, timeOf } from '../../support/builders.js';
 import { StatedSession } from '../../support/stated.js';
@@ -183,5 +185,49 @@ describe('the fold of what ends statements', () => {
     );
     const facts = (some: typeof events) => factsOf(some.reduce(evolve, emptyState('demo'))).all();
     expect(facts(again)).toEqual(facts(events));
+  });
+});
+
+describe('a statement that a newer one denies', () => {
+  it('ends, and prompts show what it replaced', async () => {
+    const session = new StatedSession();
+    await session.says('PostgreSQL through Drizzle');
+    await session.says('No Drizzle: plain SQL through pg');
+    expect(await session.ended()).toEqual(['M1 replaced by M2']);
+    expect(await logged(session)).toContain('[M1 replaced by M2 (Drizzle)]');
+    const request = compileRequest.parse({ kind: 'session-start', session: 'demo' });
+    expect(compilePrompt(await session.state(), request).prompt).toContain(
+      'Decided: No Drizzle: plain SQL through pg (replaces: PostgreSQL through Drizzle) [M2, 1 Jan]',
+    );
+  });
+
+  it('stays if a person or the user said it, and an agent denies it', async () => {
+    const session = new StatedSession();
+    await session.says('Use Jest', USER);
+    await session.says('Use Vitest instead of Jest');
+    expect(await session.holds()).toEqual(['M1 Use Jest', 'M2 Use Vitest instead of Jest']);
+    await session.says('Use Vitest instead of Jest', USER);
+    expect(await session.ended()).toEqual(['M1 replaced by M3']);
+  });
+
+  it('stays if it is newer, or no decision and no rule', async () => {
+    const session = new StatedSession();
+    await session.says('Use Jest', { relation: 'found' });
+    await session.result(
+      observer({ task_id: 'a', facts: [{ subject: 'task:a', relation: 'decided', object: 'Use Jest' }] }),
+      9,
+    );
+    await session.result(
+      observer({ task_id: 'b', facts: [{ subject: 'task:b', relation: 'decided', object: 'No Jest' }] }),
+      5,
+    );
+    expect(await session.ended()).toEqual([]);
+  });
+
+  it('stays if too many speak of it', async () => {
+    const session = new StatedSession();
+    for (const use of ['unit', 'e2e', 'smoke', 'load']) await session.says(`Use Jest for the ${use} tests`);
+    await session.says('No Jest');
+    expect(await session.ended()).toEqual([]);
   });
 });

@@ -1,0 +1,389 @@
+import {
+  ADVERBS,
+  ARTICLES,
+  AUXILIARIES,
+  BY,
+  CJK_DENIALS,
+  CJK_EMPTY,
+  CJK_HEDGE,
+  CJK_USES,
+  DENIALS,
+  type DenialWords,
+  EMPTY_WORDS,
+  INSTEAD_BY,
+  JOINS,
+  KINDS_OF_THINGS,
+  MOVES_TO,
+  STOPS,
+  USE_WITH,
+  USES,
+  VERB_LAST,
+  WHERE,
+} from './denials.js';
+
+/**
+ * Finds what a new decision or rule takes back: it denies a term that an older one asserts, and both speak of the same
+ * thing. Precision comes before recall: a statement that is ended wrongly is worse than two side by side. So the older one
+ * must be one sentence that uses the term as such, and everything that limits the new one must be in the old one too.
+ */
+export interface SaidAbout {
+  readonly text: string;
+  /** What the statement is about, if it is more than its task. */
+  readonly subject?: string | undefined;
+}
+
+const MAX_TEXT = 400;
+const MAX_TERM = 4;
+const MAX_TOPIC = 3;
+const CLAUSE = /[:;(]\s*|[.!]\s+|\s[–—]\s/u;
+const SENTENCE_END = /[.!?;]\s+\S|[。！？；].*\S/u;
+const WORD = /[\p{L}\p{N}@_][\p{L}\p{N}@_.+#/-]*/gu;
+const CJK = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u;
+const MARKS = /[.,/-]+$/;
+const NEGATES =
+  /^(?:not|no|never|without|nicht|nie|niemals|kein\p{L}*|ohne|nunca|jamás|sin|ni|pas|jamais|sans|ne|não|sem|(?:do|does|must|should|ca|wo)n['’]?t|don|doesn|mustn|shouldn|won|cannot)$/iu;
+
+interface Word {
+  readonly text: string;
+  /** In lower case. */
+  readonly low: string;
+  /** The same for singular and plural. */
+  readonly key: string;
+  /** What stands between it and the word before. */
+  readonly gap: string;
+}
+
+/** Something that a sentence denies. */
+interface Denial {
+  /** As it is written. */
+  readonly term: string;
+  readonly keys: readonly string[];
+  /** Words that must be in what it takes back. */
+  readonly topic: readonly string[];
+  /** True for the name of a thing, which means the same everywhere. */
+  readonly isName: boolean;
+  /** What takes its place. */
+  readonly instead: readonly string[];
+}
+
+/** Tells what a statement takes back: the term that it denies and an older one asserts; undefined if none. */
+export type TakesBack = (older: SaidAbout) => string | undefined;
+
+/** Reads what a statement denies; undefined if it denies nothing. */
+export function takesBack({ text, subject }: SaidAbout): TakesBack | undefined {
+  const now = text.slice(0, MAX_TEXT);
+  if (CJK.test(now)) {
+    const denied = cjkDenials(now);
+    return denied.length === 0
+      ? undefined
+      : (older) =>
+          areApart(subject, older.subject) ? undefined : cjkTerm(denied, older.text.slice(0, MAX_TEXT));
+  }
+  const about = keysOf(subject ?? '');
+  const denied = denialsIn(now);
+  if (denied.length === 0) return undefined;
+  return (older) => {
+    if (areApart(subject, older.subject)) return undefined;
+    const before = older.text.slice(0, MAX_TEXT);
+    const known = [...keysOf(before), ...keysOf(older.subject ?? '')];
+    const isKnown = (key: string) => known.some((each) => areAlike(each, key));
+    return denied.find(
+      (denial) =>
+        [...denial.topic, ...about].every(isKnown) &&
+        !(denial.instead.length > 0 && denial.instead.every(isKnown)) &&
+        asserts(before, denial),
+    )?.term;
+  };
+}
+
+/** True for statements about two named things. */
+function areApart(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
+}
+
+function wordsOf(text: string): Word[] {
+  let end = 0;
+  return [...text.matchAll(WORD)].map(({ 0: raw, index }) => {
+    const word = raw.replace(MARKS, '');
+    const gap = text.slice(end, index);
+    end = index + word.length;
+    return { text: word, low: word.toLowerCase(), key: keyOf(word), gap };
+  });
+}
+
+function keysOf(text: string): string[] {
+  return wordsOf(text).map(({ key }) => key);
+}
+
+/** One key for singular and plural. */
+function keyOf(word: string): string {
+  const lower = word.toLowerCase();
+  return lower.length > 4 && /[^s]s$/.test(lower) ? lower.slice(0, -1) : lower;
+}
+
+/** True for words that differ in their ending only: "session" and "sessions", "Sitzung" and "Sitzungen". */
+function areAlike(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  return short.length >= 4 && long.startsWith(short) && long.length - short.length <= 2 && !/\d$/.test(long);
+}
+
+function isContent({ low }: Word): boolean {
+  return (
+    !EMPTY_WORDS.has(low) &&
+    !WHERE.has(low) &&
+    !BY.has(low) &&
+    !USES.has(low) &&
+    !JOINS.has(low) &&
+    !NEGATES.test(low)
+  );
+}
+
+/** Returns what a statement denies for good. */
+function denialsIn(text: string): Denial[] {
+  const spoken = Object.entries(DENIALS).filter(([, each]) =>
+    MARKERS.some((name) => markers(text, each[name]).length > 0),
+  );
+  if (spoken.some(([, { hedge }]) => hedge.test(text))) return [];
+  return spoken.flatMap(([language, said]) => {
+    const clauses = text.split(CLAUSE).map((clause) => clause.split(said.reason)[0]?.trim() ?? '');
+    return clauses.flatMap((clause, at) => {
+      const lead = leadOf(clauses[at - 1] ?? '').map(({ key }) => key);
+      return denialsOf(clause, said, language).map((denial) => ({
+        ...denial,
+        topic: [...lead, ...denial.topic],
+      }));
+    });
+  });
+}
+
+const MARKERS = ['instead', 'before', 'drops', 'after'] as const;
+
+function markers(
+  text: string,
+  marker: RegExp | undefined,
+): { readonly start: number; readonly end: number; readonly marker: string }[] {
+  return marker === undefined
+    ? []
+    : [...text.matchAll(marker)].map(({ 0: found, index }) => ({
+        start: index,
+        end: index + found.length,
+        marker: found,
+      }));
+}
+
+function denialsOf(clause: string, said: DenialWords, language: string): Denial[] {
+  const made = (
+    term: readonly Word[],
+    topic: readonly Word[],
+    instead: readonly Word[],
+    isAction = false,
+  ): Denial[] =>
+    term.length === 0 || term.length > MAX_TERM || topic.length > MAX_TOPIC
+      ? []
+      : [
+          {
+            term: term.map((word) => word.text).join(' '),
+            keys: term.map(({ key }) => key),
+            topic: topic.map(({ key }) => key),
+            isName: isAction || [...term, ...instead].some((word) => isNameIn(word, language, clause)),
+            instead: instead.map(({ key }) => key),
+          },
+        ];
+  const instead = markers(clause, said.instead).flatMap(({ start, end }) => {
+    const { term, rest } = termOf(clause.slice(end));
+    const before = wordsOf(clause.slice(0, start));
+    const last = lastPart(before);
+    const [verb, other] = [before.findIndex(isVerb), before.slice(last).filter(isContent)];
+    const subject = verb > 0 ? before.slice(0, verb).filter(isContent) : [];
+    const where = wherePart(before.slice(Math.max(0, verb), last));
+    return made(nameOf(term), [...subject, ...where, ...limits(rest)], other.length > MAX_TOPIC ? [] : other);
+  });
+  const before = markers(clause, said.before).flatMap(({ start, end, marker }) => {
+    const { term, rest, verb } = termOf(clause.slice(end));
+    const topic = wordsOf(clause.slice(0, start)).filter(isContent);
+    const action = !NOUN_FOLLOWS.test(marker) && !verb;
+    const where = rest.filter(isContent);
+    return made(
+      action ? term : nameOf(term),
+      [...topic, ...where],
+      [],
+      action && term.length + where.length > 1,
+    );
+  });
+  const drops = markers(clause, said.drops).flatMap(({ start, end }) => {
+    const earlier = wordsOf(clause.slice(0, start));
+    if (earlier.some(({ low }) => NEGATES.test(low))) return [];
+    const { term, rest } = termOf(clause.slice(end));
+    return made(nameOf(term), [...earlier.filter(isContent), ...limits(rest)], []);
+  });
+  const after = markers(clause, said.after).flatMap(({ start, end }) => {
+    const words = wordsOf(clause.slice(0, start));
+    const last = words.at(-1);
+    if (last === undefined || !isContent(last)) return [];
+    const verb = words.findLastIndex((word) => USES.has(word.low));
+    const others = words.slice(0, -1).filter((word, at) => isContent(word) && at !== verb);
+    return made([last], [...others, ...limits(wordsOf(clause.slice(end)))], []);
+  });
+  return [...instead, ...before, ...drops, ...after];
+}
+
+/** Negations of nouns: "no", "kein", "pas de", "nada de". */
+const NOUN_FOLLOWS = /^\W*(?:\w+ )?(?:no(?: more)?|kein\w*|pas .*|jamais .*|nada de)$/iu;
+
+/** A short title before a colon: "Dates: dayjs instead of moment". */
+function leadOf(clause: string): Word[] {
+  const words = wordsOf(clause);
+  const content = words.filter(isContent);
+  return words.length <= MAX_TOPIC && !words.some(({ low }) => NEGATES.test(low)) ? content : [];
+}
+
+/** Returns the words that a marker denies, a name with its adjectives or an action with its object, and what limits them. */
+function termOf(text: string): { readonly term: Word[]; readonly rest: Word[]; readonly verb: boolean } {
+  const words = wordsOf(text);
+  const term: Word[] = [];
+  let at = 0;
+  let verb = false;
+  for (; at < words.length; at += 1) {
+    const word = words[at] as Word;
+    const { low, gap } = word;
+    if (term.length > 0 ? /[,;:()]/.test(gap) : /[;:()]/.test(gap)) break;
+    if (JOINS.has(low) || (term.length > 0 && NEGATES.test(low))) break;
+    if (NEGATES.test(low)) continue;
+    if (term.length === 0 && (EMPTY_WORDS.has(low) || USES.has(low) || USE_WITH.has(low))) {
+      verb ||= USES.has(low) && !EMPTY_WORDS.has(low);
+      continue;
+    }
+    // "Mock the database": an action and its object.
+    if (ARTICLES.has(low)) continue;
+    if (EMPTY_WORDS.has(low) || WHERE.has(low) || BY.has(low) || USES.has(low) || STOPS.has(low)) break;
+    term.push(word);
+  }
+  return { term, rest: words.slice(at), verb };
+}
+
+/** "The Drizzle ORM" is Drizzle. */
+function nameOf(term: readonly Word[]): readonly Word[] {
+  const end = term.findLastIndex(({ low }) => !KINDS_OF_THINGS.has(low));
+  return end < 0 ? term : term.slice(0, end + 1);
+}
+
+/** The words that say where a replacement holds, without those that say by what. */
+function limits(rest: readonly Word[]): Word[] {
+  const other = rest.findIndex(({ low, gap }) => INSTEAD_BY.has(low) || USES.has(low) || /[,;]/.test(gap));
+  return rest.slice(0, other < 0 ? rest.length : other).filter(isContent);
+}
+
+function isVerb({ low }: Word): boolean {
+  return USES.has(low) || AUXILIARIES.has(low);
+}
+
+/** Index of the first word of the last phrase. */
+function lastPart(words: readonly Word[]): number {
+  const at = words.findLastIndex(({ low }) => WHERE.has(low) || BY.has(low) || USES.has(low));
+  return at < 0 ? 0 : at;
+}
+
+/** Content words behind a word such as "for". */
+function wherePart(words: readonly Word[]): Word[] {
+  const found: Word[] = [];
+  let isWhere = false;
+  for (const word of words) {
+    if (WHERE.has(word.low)) isWhere = true;
+    else if (EMPTY_WORDS.has(word.low)) continue;
+    else if (BY.has(word.low) || USES.has(word.low) || /[,;]/.test(word.gap)) isWhere = false;
+    else if (isWhere && isContent(word)) found.push(word);
+  }
+  return found;
+}
+
+/** True for a word that names a thing: capitals inside a sentence, digits, or the look of a package. */
+function isNameIn({ text }: Word, language: string, clause: string): boolean {
+  if (/\d|[._@/]|\p{Ll}\p{Lu}|^\p{Lu}{2,}/u.test(text)) return true;
+  if (/(?:js|ql|db|orm)$/u.test(text) || /^[bcdfghjklmnpqrstvwxz]{3,}$/u.test(text)) return true;
+  if (!/^\p{Lu}/u.test(text) || clause.startsWith(text)) return false;
+  // German nouns have capitals too.
+  return language !== 'de' || !/(?:en|er|ung|heit|keit|chen|lein|ion|tät|e|s)$/u.test(text);
+}
+
+/** True if a sentence uses the term as such, and not among others, in a reason, or as part of another name. */
+function asserts(text: string, { keys, isName, topic }: Denial): boolean {
+  if (SENTENCE_END.test(text)) return false;
+  if (text.includes('?')) return false;
+  const reasons = Object.values(DENIALS).map(({ reason }) => text.search(reason));
+  const end = Math.min(text.length, ...reasons.filter((at) => at > 0));
+  const words = wordsOf(text.slice(0, end)).filter(({ low }) => !ARTICLES.has(low));
+  for (let at = 0; at + keys.length <= words.length; at += 1) {
+    if (!keys.every((key, place) => words[at + place]?.key === key)) continue;
+    const [before, after] = [words.slice(0, at), words.slice(at + keys.length)];
+    if (before.some(({ low }) => NEGATES.test(low))) continue;
+    if (deniesWithin(text.slice(0, end), keys)) continue;
+    const where = [...wherePart(before), ...after.filter(isContent)];
+    const isElsewhere = where.some(({ key }) => !topic.some((each) => areAlike(each, key)));
+    const isNamed = isName || isNameIn(words[at] as Word, 'en', text);
+    if (!isNamed && isElsewhere) continue;
+    if (isUsed(before, words[at] as Word, after)) return true;
+  }
+  return false;
+}
+
+function deniesWithin(text: string, keys: readonly string[]): boolean {
+  return denialsIn(text).some((denial) => denial.keys.join(' ') === keys.join(' '));
+}
+
+function isUsed(before: readonly Word[], first: Word, after: readonly Word[]): boolean {
+  const rest = before.filter(({ low }) => !ARTICLES.has(low) && !ADVERBS.has(low) && !/^\d+$/.test(low));
+  const previous = rest.at(-1);
+  const next = KINDS_OF_THINGS.has(after[0]?.low ?? '') ? after[1] : after[0];
+  if (/[,/&+|]/.test(first.gap) || (next !== undefined && (/[/&+|]/.test(next.gap) || JOINS.has(next.low))))
+    return false;
+  if (previous !== undefined && JOINS.has(previous.low)) return false;
+  const isAfter =
+    previous === undefined ||
+    /:/.test(first.gap) ||
+    USES.has(previous.low) ||
+    BY.has(previous.low) ||
+    (previous.low === 'to' && MOVES_TO.has(rest.at(-2)?.low ?? '')) ||
+    (next !== undefined && USES.has(next.low) && !isContent(next) && VERB_LAST.has(next.low));
+  const isWhole = next === undefined || /[,:;(]/.test(next.gap) || !isContent(next);
+  return isAfter && isWhole;
+}
+
+const NAME = String.raw`(?<![\w.+#/-])([A-Za-z][\w.+#/-]*(?: [A-Z0-9][\w.+#/-]*)?|(?<!\p{sc=Katakana}ー?)[\p{sc=Katakana}ー]{2,20})(?![\w.+#/ー-]|\p{sc=Katakana})`;
+const named = (source: string) => new RegExp(source.replace('NAME', NAME), 'gu');
+const DENIED = CJK_DENIALS.map(named);
+const USED = CJK_USES.map(named);
+const REASON = /因为|由于|なので|ため|ので|からです/u;
+
+interface CjkDenial {
+  readonly term: string;
+  readonly topic: readonly string[];
+}
+
+function cjkDenials(now: string): CjkDenial[] {
+  if (CJK_HEDGE.test(now)) return [];
+  const [said = ''] = now.split(REASON);
+  // What takes the place of the term is a name, too.
+  const names = new Set(said.match(/[A-Za-z][\w.+#/-]*/g) ?? []);
+  return DENIED.flatMap((denied) =>
+    [...said.matchAll(denied)].map(({ 0: whole, 1: term = '', index }) => {
+      const others = `${said.slice(0, index)} ${said.slice(index + whole.length)}`.replace(CJK_EMPTY, ' ');
+      const topic = others.match(/[A-Za-z][\w.+#/-]*|[\p{sc=Han}\p{sc=Katakana}ー]{2,}/gu) ?? [];
+      return { term, topic: topic.filter((word) => !names.has(word)) };
+    }),
+  );
+}
+
+function cjkTerm(denied: readonly CjkDenial[], before: string): string | undefined {
+  if (!CJK.test(before) || SENTENCE_END.test(before)) return undefined;
+  const [held = ''] = before.split(REASON);
+  const gone = namesIn(held, DENIED);
+  const used = namesIn(held, USED);
+  return denied.find(
+    ({ term, topic }) => !gone.has(term) && used.has(term) && topic.every((word) => held.includes(word)),
+  )?.term;
+}
+
+function namesIn(text: string, patterns: readonly RegExp[]): ReadonlySet<string | undefined> {
+  return new Set(patterns.flatMap((each) => [...text.matchAll(each)].map(([, term]) => term)));
+}

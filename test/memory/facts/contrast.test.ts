@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { takesBack } from '../../../src/memory/facts/contrast.js';
+import { BOTH_HOLD, CONTRADICT, type Pair } from '../../support/contrasts.js';
+
+const termOf = ([newer, older]: Pair) => takesBack({ text: newer })?.({ text: older });
+
+describe('a statement that takes another one back', () => {
+  it('is found in three of four pairs that contradict each other, in seven languages', () => {
+    const missed = CONTRADICT.filter((pair) => termOf(pair) === undefined);
+    expect(CONTRADICT.length).toBeGreaterThanOrEqual(60);
+    expect(missed.length / CONTRADICT.length, JSON.stringify(missed, null, 1)).toBeLessThanOrEqual(0.25);
+  });
+
+  it.each(BOTH_HOLD)('%s | %s: both hold', (newer, older) => {
+    expect(termOf([newer, older])).toBeUndefined();
+  });
+
+  it('names the term as it was written', () => {
+    expect(termOf(['No Drizzle: plain SQL through pg', 'PostgreSQL through Drizzle'])).toBe('Drizzle');
+  });
+
+  it('ends nothing about another thing, and needs what the newer one is about in the older one', () => {
+    const newer = takesBack({ text: 'No Redis', subject: 'web' });
+    expect(newer?.({ text: 'Use Redis', subject: 'worker' })).toBeUndefined();
+    expect(newer?.({ text: 'Use Redis' })).toBeUndefined();
+    expect(newer?.({ text: 'Use Redis', subject: 'web' })).toBe('Redis');
+  });
+});
