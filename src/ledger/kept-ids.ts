@@ -207,8 +207,8 @@ function matchWords(
 const MOST_APART = 3;
 
 /**
- * Finds reworded lines: next to the same task as before, with more than half of the telling words. The most similar come
- * first.
+ * Finds reworded lines: next to the same task as before, with the same first word, which commonly says what to do, and
+ * more than half of the telling words. The most similar come first.
  */
 function matchPlaces(
   lines: readonly Worded<Line>[],
@@ -230,7 +230,7 @@ function matchPlaces(
     for (const [at, line] of open.entries())
       for (const old of (olds.get(gap) ?? []).slice(Math.max(0, at - MOST_APART), at + MOST_APART)) {
         const likeness = likenessOf(old.anchor, line.words);
-        if (likeness > 0.5) pairs.push({ line, old, likeness });
+        if (likeness > 0.5 && beginsLike(old.anchor, line.words)) pairs.push({ line, old, likeness });
       }
   for (const { line, old } of pairs.sort((a, b) => b.likeness - a.likeness)) {
     if (found.has(line) || taken.has(old)) continue;
@@ -348,6 +348,10 @@ function likenessOf(one: Words, other: Words): number {
   for (const word of one.telling) if (other.telling.has(word)) shared += 1;
   const apart = Math.max(one.telling.size, other.telling.size) - shared;
   return (2 * (shared + (apart > MOST_SLIPS ? 0 : slips(one, other)))) / size;
+}
+
+function beginsLike({ all: [one = ''] }: Words, { all: [other = ''] }: Words): boolean {
+  return one === other || (one.length >= TELLING && isSlipOf(one, other));
 }
 
 function slips(one: Words, other: Words): number {

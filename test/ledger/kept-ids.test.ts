@@ -67,6 +67,7 @@ describe('a generated id', () => {
     ['a typo', 'Add Priorty field', true],
     ['more words', 'Add a Priority field to the task', true],
     ['another object', 'Add Status field', false],
+    ['another verb', 'Remove Priority field', false],
     ['other words', 'Write the docs', false],
     ['another number', 'Add Priority field 2', false],
   ])('and its place: after %s, %j', (_, text, isSame) => {
