@@ -3,11 +3,11 @@
 // come from npm; without a version, with the one that runs this. Needs what `npm run build` makes.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from './free-port.mjs';
 import { packedInto } from './pack.mjs';
 
 const run = promisify(execFile);
@@ -131,14 +131,6 @@ function cleanEnv() {
   };
   const { XDG_STATE_HOME: _, XDG_CONFIG_HOME: __, ...rest } = Object.fromEntries(kept);
   return { ...rest, ...caches, NO_COLOR: '1' };
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function timed(work) {

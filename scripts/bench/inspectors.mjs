@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { token } from '../../dist/contracts/names.js';
 import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
 import { AckedPublisher } from '../../dist/nats/jetstream/acked-publisher.js';
-import { freePort } from '../../dist/nats/server/server-process.js';
+import { freePort } from '../free-port.mjs';
 import { openPorts, startScript, startServer, startThroughline } from './host.mjs';
 import { factEvent, resultOf } from './results.mjs';
 import { median, quantile } from './stats.mjs';
@@ -33,7 +33,7 @@ export default {
 
 async function run({ quick, progress, shutdown }) {
   const server = await startServer(shutdown);
-  const port = await freePort('127.0.0.1');
+  const port = await freePort();
   const args = ['admin', 'serve', '--inspector-port', String(port)];
   await startThroughline(args, server.url, shutdown, { THROUGHLINE_INSPECTOR_TOKEN: TOKEN });
   const nats = await openPorts(server.url, shutdown);

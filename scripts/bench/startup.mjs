@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { connect } from 'nats';
 import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
-import { freePort } from '../../dist/nats/server/server-process.js';
+import { freePort } from '../free-port.mjs';
 import { commandGoals, measureCommands } from './commands.mjs';
 import { findServer, startScript, temporaryDir, throughlineBin } from './host.mjs';
 import { median } from './stats.mjs';
@@ -54,7 +54,7 @@ async function inDir(start) {
   const shutdown = new Shutdown();
   try {
     const dir = await temporaryDir(shutdown);
-    const port = await freePort('127.0.0.1');
+    const port = await freePort();
     const began = performance.now();
     await start(dir, shutdown, port);
     return (performance.now() - began) / 1000;

@@ -2,9 +2,10 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../scripts/free-port.mjs';
 import { startEndpoint } from './endpoint.mjs';
 import { processesWith, run, until } from './processes.mjs';
-import { BIN, freePort } from './services.mjs';
+import { BIN } from './services.mjs';
 
 const RECORDER = fileURLToPath(new URL('./recorder.mjs', import.meta.url));
 /** Begins what an agent is told that is sent back. */

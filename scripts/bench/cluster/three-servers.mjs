@@ -1,5 +1,6 @@
 // Three servers that know each other, and what waits for them: a cluster takes a while to elect its leaders.
-import { freePort, startNatsServer } from '../../../dist/nats/server/server-process.js';
+import { startNatsServer } from '../../../dist/nats/server/server-process.js';
+import { freePort } from '../../free-port.mjs';
 import { findServer, temporaryDir } from '../host.mjs';
 
 const READY_WITHIN_MS = 60_000;
@@ -8,14 +9,14 @@ const LOOK_MS = 100;
 /** `{ url, pids, replicas, leader }`: addresses of all three, and the server that leads a stream. */
 export async function startCluster(shutdown) {
   const source = await findServer();
-  const routes = await Promise.all([1, 2, 3].map(() => freePort('127.0.0.1')));
+  const routes = await Promise.all([1, 2, 3].map(() => freePort()));
   const known = routes.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ');
   const servers = await Promise.all(
     routes.map(async (route, index) => {
       const name = `node-${index + 1}`;
       const storeDir = await temporaryDir(shutdown);
       const extraConfig = `cluster { name: bench, host: 127.0.0.1, port: ${route}, routes: [${known}] }`;
-      const port = await freePort('127.0.0.1');
+      const port = await freePort();
       const start = () => startNatsServer({ source, storeDir, port, serverName: name, extraConfig });
       let server = await start();
       shutdown.add(name, () => server.stop());

@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../dist/nats/server/server-process.js';
+import { freePort } from '../../free-port.mjs';
 import { temporaryDir } from '../host.mjs';
 
 /** Starts Redis and gives its port and process; `undefined` where there is no redis-server. */
 export async function startRedis(shutdown) {
-  const port = await freePort('127.0.0.1');
+  const port = await freePort();
   const dir = await temporaryDir(shutdown);
   const args = ['--port', port, '--bind', '127.0.0.1', '--dir', dir, '--save', ''];
   const child = spawn('redis-server', [...args, '--appendonly', 'yes', '--appendfsync', 'everysec'], {

@@ -49,7 +49,6 @@ const MAX_LINES = 20;
 const MAX_TEXT = 300;
 
 const ID = String.raw`(?:[\w-]{1,64}/)?[MN]\d[\d.v]{0,20}`;
-const IDS = new RegExp(ID, 'giu');
 const LINE = new RegExp(
   String.raw`^(?<indent>\s*)(?:(?:[-*+•]|\d+[.)])\s+)?(?<bold>\*\*|__)?(?<label>${Object.keys(LABELS).join('|')})(?:\s+(?:instead\s+of\s+)?(?<ids>${ID}(?:(?:\s*[,，、&]\s*(?:and\s+)?|\s+and\s+)${ID}){0,9}))?(?:\k<bold>)?\s*(?:[:：]|\s[–—]\s)(?:\*\*|__)?\s*(?<text>.*)$`,
   'iu',
@@ -70,7 +69,7 @@ export function labelledLines(message: string): LabelledLines | undefined {
     const line = whole.slice(0, MAX_READ);
     const { label, ids: named = '', indent = '', text = '' } = LINE.exec(line)?.groups ?? {};
     const last = items.at(-1);
-    const ids = named.match(IDS) ?? [];
+    const ids = named.split(/[\s,，、&]+/).filter((word) => /\d/.test(word));
     if (label !== undefined) items.push({ label: label.toLowerCase(), ids, indent: indent.length, text });
     else if (isOpen && last !== undefined && isBelow(line, last.indent)) last.text += ` ${line.trim()}`;
     isOpen = label !== undefined || (isOpen && last !== undefined && isBelow(line, last.indent));

@@ -266,6 +266,16 @@ describe('the places of an answer', () => {
     expect(chosen).toHaveLength(10);
   });
 
+  it('one task does not take all places while others have something to say', () => {
+    const many = Array.from({ length: 20 }, (_, n) => `import rows of case ${n}`);
+    const one = factsFrom(1, implementer({ task_id: '1', follow_up_actions: many }));
+    const store = storeOf(one, factsFrom(2, said('2', 'rows of the import')), ...OTHERS);
+    const { chosen, considered } = rankFacts(store, asked({ text: 'import rows' }));
+    expect(chosen.map((each) => each.fact.sourceTaskId)).toContain('2');
+    expect(considered.some(({ left }) => left === 'one task' || left === 'rank')).toBe(true);
+    expect(rankFacts(storeOf(one), asked({ text: 'import rows' })).chosen).toHaveLength(10);
+  });
+
   it('near-duplicates count once, but numbers and places tell two matters apart', () => {
     const store = storeOf(
       factsFrom(1, reviewer({ task_id: '1', required_fixes: ['close the file handle after an error'] })),

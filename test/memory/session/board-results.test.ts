@@ -82,6 +82,15 @@ describe('a result of a board task', () => {
     expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
   });
 
+  it('a result of a board task hands it in: who held it may claim another, until it is sent back', () => {
+    const played = withTasks('a', 'b').after('task-next', { claim: 'x' });
+    played.foldWhole(published(1, 10, completed())).wait(10);
+    expect(played.when('task-next', { claim: 'x' })).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
+    played.after('task-status', { id: '2', status: 'completed' });
+    played.foldWhole(published(2, 40, needsChanges('x')));
+    expect(played.when('task-next', { claim: 'x' })).toMatchObject({ reply: { task: { id: 'TAS-1' } } });
+  });
+
   it.each([
     ['done work does not reopen what was completed', 'completed', completed(), 'completed'],
     ['a review does', 'completed', needsChanges('x'), 'in_progress'],

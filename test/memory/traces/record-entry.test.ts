@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ACTION_TYPES, RESULT_STATUSES, TRACE_STATES } from '../../../src/contracts/trace-entry.js';
 import { recordEntry } from '../../../src/memory/traces/record-entry.js';
-import { recordedOf, step } from './compaction-entries.js';
+import { recordedOf, step, used } from './compaction-entries.js';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -139,6 +139,17 @@ describe('a large output', () => {
   ])('a large output of %i characters is %s', (length, output) => {
     const result = { status: 'SUCCESS' as const, output_summary: 'x'.repeat(length) };
     expect(recordedOf(step(7, { result })).output).toBe(output);
+  });
+
+  it('a large output and a large command have references: the same command has the same one', () => {
+    const commandOf = (id: string, command: string) =>
+      recordedOf(used(id, 'bash', { command }, { status: 'SUCCESS' })).command;
+    const long = `cat <<EOF${'y'.repeat(1000)}`;
+    expect(commandOf('a', long)).toMatch(
+      /^cat <<EOFy{108}\.\.\. \(command of 1009 characters, sha256 [0-9a-f]{16}\)$/,
+    );
+    expect(commandOf('b', long)).toBe(commandOf('a', long));
+    expect(commandOf('a', `${long}z`)).not.toBe(commandOf('a', long));
   });
 
   it('a trace entry with every field at its largest stays within a bound', () => {

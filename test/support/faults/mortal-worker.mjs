@@ -18,7 +18,6 @@ let inFlight = 0;
 const log = {
   read: (session, range) => nats.log.read(session, range),
   watch: (session, onEvent) => nats.log.watch(session, onEvent),
-  sessions: () => nats.log.sessions(),
   async append(session, event, options) {
     at('before append');
     inFlight += 1;
@@ -85,7 +84,7 @@ if (point.startsWith('during retry')) {
   // As many requests for prompts would do it.
   const { reader } = sessionReader({ ...nats, snapshots }, config, silentLogger);
   for (;;) {
-    for (const session of await log.sessions()) await reader.load(session);
+    for (const { session } of await nats.log.activity()) await reader.load(session);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

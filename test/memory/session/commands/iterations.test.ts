@@ -50,6 +50,18 @@ describe('iteration-summary', () => {
     });
     expect(reply).toMatchObject({ iteration: { summary: 'Done b', tasks_worked: ['TAS-2', 'TAS-3'] } });
   });
+
+  it('iteration-summary is refused the second time, showing the first', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'first' });
+    expect(played.when('iteration-summary', { summary: 'second' })).toEqual({
+      refused: {
+        code: 'summary_exists',
+        message: 'iteration 1 already has a summary: set replace to replace it',
+        details: { summary: 'first' },
+      },
+    });
+    expect(played.state.history.iterations).toMatchObject([{ summary: 'first' }]);
+  });
 });
 
 describe('the work of an iteration', () => {

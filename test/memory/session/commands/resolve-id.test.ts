@@ -63,6 +63,15 @@ describe('an id', () => {
     });
   });
 
+  it('an id that fits none is refused, saying which there are', () => {
+    expect(resolved(items(), 'TAS-1')).toEqual(
+      refused('not_found', /^no task "TAS-1"; the session has no tasks$/, { id: 'TAS-1' }),
+    );
+    expect(resolved(twelve, 'TAS-99')).toEqual(
+      refused('not_found', /known: TAS-1, TAS-2, TAS-3, TAS-4, TAS-5 and 7 more$/, { id: 'TAS-99' }),
+    );
+  });
+
   it('an id never stands for something that is not there, nor for two', () => {
     fc.assert(
       fc.property(

@@ -94,6 +94,14 @@ describe('a claim that its iteration ends', () => {
     played.after('iteration-complete', {});
     expect(played.task('TAS-1')).toMatchObject({ status: 'completed', claimed_by: 'x' });
   });
+
+  it('the end of an iteration takes the claim of a blocked task, not its status', () => {
+    const played = claimed()
+      .after('task-status', { id: '1', status: 'blocked' })
+      .after('iteration-complete', {});
+    expect(played.task('TAS-1')).toMatchObject({ status: 'blocked' });
+    expect(played.task('TAS-1')).not.toHaveProperty('claimed_by');
+  });
 });
 
 describe('a claim as a lease', () => {
