@@ -151,17 +151,18 @@ export function startLines(
 export async function startUserServer(
   { env: own }: Pick<Config, 'env'>,
   say: (line: string) => void = () => {},
-): Promise<void> {
+): Promise<RunningUp> {
   const storeDir = userStore(stateDirOf(own));
   makePrivateFolder(storeDir);
   const { args, env, cwd } = recordedSettings(storeDir);
   const usual = USUAL_VARIABLES.map((name) => [name, own[name]]);
   const settings = { env: { ...Object.fromEntries(usual), ...env }, cwd: existsSync(cwd) ? cwd : storeDir };
   const up = await startDetached(storeDir, [...args, '--background'], settings);
-  if (up.found) return;
+  if (up.found) return up;
   const port = args[args.indexOf('--port') + 1];
   const wanted = args.includes('--port') ? Number(port) : DEFAULT_PORT;
   for (const line of startLines(up, wanted, otherAccounts())) say(line);
+  return up;
 }
 
 function recordedSettings(storeDir: string): UpSettings {

@@ -38,7 +38,8 @@ export function openCommand(program: Command): void {
         );
       }
       const mayStart = autostart !== undefined && store === undefined;
-      const up = (await runningUp(storeDir)) ?? (mayStart ? await startUserServer(config) : undefined);
+      const start = () => startUserServer(config, (line) => note(`-- ${line}`));
+      const up = (await runningUp(storeDir)) ?? (mayStart ? await start() : undefined);
       if (up === undefined)
         throw new ThroughlineError('unavailable', 'nothing runs: start it with "throughline up --detach"');
       const { inspector: url } = up;
