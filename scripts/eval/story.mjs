@@ -1,5 +1,5 @@
 // What the next agent of a team is told: story.json is some weeks of a team, told by results, turns and commands of people. Then
-// fifteen things are judged in the session start (`in` is empty) or in the prompt of a task.
+// fifteen things are judged: `must` in the session start (`in` is empty) or in the prompt of a task, `mustNot` in all of them.
 //
 //   npm run eval -- story                     # figures, and each thing that is wrong
 //   npm run eval -- story --print             # and the session start and all prompts
@@ -30,10 +30,14 @@ async function judge(newSession, print) {
     return texts.get(key);
   };
   const judged = [];
+  for (const { in: request } of things) await textOf(request);
+  const everywhere = [...texts.values()].flatMap(linesOf);
   for (const { thing, in: request, must, mustNot = [] } of things) {
     const lines = linesOf(await textOf(request));
     const missing = must.filter((each) => !saysIt(lines, each)).map((each) => `missing: ${each}`);
-    const untrue = mustNot.filter((each) => saysIt(lines, each)).map((each) => `must not be there: ${each}`);
+    const untrue = mustNot
+      .filter((each) => saysIt(everywhere, each))
+      .map((each) => `must not be there: ${each}`);
     judged.push({ thing, request, faults: [...missing, ...untrue] });
   }
   const left = [...texts.values()].flatMap(linesOf).filter(({ label }) => /^(?:Open|Left to do)/.test(label));
