@@ -85,14 +85,16 @@ export function planProgress(state: SessionState, degraded?: string): string {
 }
 
 /**
- * Renders the progress of the plan for an agent of one of its tasks: `Plan: 12 of 40 done`. The next task is not named, since
- * an agent could take it for its own.
+ * Renders the progress of the plan for an agent of one of its tasks: `Plan: 12 of 40 done, 2 more approved`. The next task is
+ * not named, since an agent could take it for its own.
  */
-export function planOfTask({ run }: SessionState, taskId: string, degraded?: string): string {
-  const tasks = run?.document.tasks ?? [];
+export function planOfTask(state: SessionState, taskId: string, degraded?: string): string {
+  const tasks = state.run?.document.tasks ?? [];
   if (!tasks.some(({ id }) => id === taskId)) return '';
   const { total, completed } = totalsOf(tasks);
-  return `Plan: ${completed} of ${total} done${olderPlan(degraded)}`;
+  const approved = driftOf(tasks, ledgersOf(state)).filter(({ kind }) => kind === 'approved_but_open').length;
+  const more = approved === 0 ? '' : `, ${approved} more approved`;
+  return `Plan: ${completed} of ${total} done${more}${olderPlan(degraded)}`;
 }
 
 /** Says that the plan is as it was read last, and why. */

@@ -81,6 +81,11 @@ describe('a dispatch prompt', () => {
     );
     expect(partsOf(compile(state)).head).toEqual(['Task 1: do 1', 'Plan: 1 of 3 done']);
     expect(partsOf(compile(state, { taskId: '9', taskPrompt: 'Something else' })).head).toHaveLength(1);
+    const approved = stateAfter(
+      runInitialized([progressTask('1'), progressTask('2')]),
+      recorded(1, reviewer({ task_id: '2', assessment: 'approved' })),
+    );
+    expect(partsOf(compile(approved)).head).toEqual(['Task 1: do 1', 'Plan: 0 of 2 done, 1 more approved']);
   });
 
   it('a dispatch prompt loses its replan section when the work is approved', () => {
