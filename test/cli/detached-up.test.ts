@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -207,9 +208,12 @@ describe('up --detach', () => {
   it('where another program has the default port, up takes the next free one, and commands find it', async () => {
     const state = await newStore();
     const env = { XDG_STATE_HOME: state };
-    const other = createServer();
-    // Something else may listen there already.
-    await new Promise((resolve) => other.once('error', resolve).listen(4222, '127.0.0.1', () => resolve(0)));
+    // Another test may hold it for a moment, a server of this machine for good.
+    const other = await soon(async () => {
+      const server = createServer().listen(4222, '127.0.0.1');
+      await once(server, 'listening');
+      return server;
+    }).catch(() => undefined);
     try {
       const { stdout } = await cli(['up', '--detach', '--no-inspector'], { env });
       const [, port] = /^throughline ready nats:\/\/127\.0\.0\.1:(\d+) /.exec(stdout) ?? [];
@@ -217,7 +221,7 @@ describe('up --detach', () => {
       expect((await cli(['admin', 'health'], { env })).code).toBe(0);
     } finally {
       await cli(['down'], { env });
-      other.close();
+      other?.close();
     }
   });
 
