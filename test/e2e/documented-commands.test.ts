@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -24,6 +25,7 @@ const PAGES = [
   'docs/how-to/publish-results.md',
   'docs/how-to/follow-a-plan.md',
   'docs/reference/facts-and-traces.md',
+  'docs/explanation/what-holds.md',
   'docs/how-to/review-learnings.md',
   'docs/how-to/look-inside.md',
   'docs/how-to/budgets.md',
@@ -107,6 +109,11 @@ async function filledIn(line: string): Promise<string> {
     filled = filled.replace('3f2a', facts[0]?.id ?? '');
     filled = filled.replace('--dispatch 7', `--dispatch ${facts[0]?.dispatch}`);
   }
+  if (line.includes('M7')) {
+    const ref = await newStatement();
+    if (line.includes('facts restore')) await shell(`throughline facts retract ${ref} -s shop`);
+    filled = filled.replace('M7', ref);
+  }
   if (line.includes('accept abc12')) {
     const proposed = await client.proposals.list({ status: 'pending' });
     filled = filled.replace('abc12', proposed.proposals[0]?.id.slice(0, 5) ?? '');
@@ -120,6 +127,20 @@ async function filledIn(line: string): Promise<string> {
 }
 
 const keptPrompts = async () => (await client.tools.promptList({ session: 'demo' })).prompts;
+
+async function newStatement(): Promise<string> {
+  const facts = [{ subject: randomUUID(), relation: 'decided', object: 'port 3000' }];
+  const { sequence } = await client.publishText(
+    'shop',
+    'implementer',
+    JSON.stringify(implemented('1', { facts })),
+  );
+  return soon(async () => {
+    const found = await client.tools.factFind({ session: 'shop', subject: facts[0]?.subject });
+    expect(found.facts[0]?.ref).toBe(`M${sequence}`);
+    return `M${sequence}`;
+  });
+}
 
 /** A result that could not be used, such that the command is what mends it. */
 async function newRejection(line: string): Promise<number> {
