@@ -21,13 +21,15 @@ const MOST_SESSIONS = 10_000;
 
 /**
  * Writes into the event of a result which ids its statements have, and what they end. Most results state nothing, and wait
- * for nothing. One that may end a statement is decided on everything that is stored, and on what is being appended.
+ * only for those before them. One that may end a statement is decided on everything that is stored, and on what is being appended.
  */
 export class StatementWriter {
   readonly #log: Pick<SessionLog, 'read'>;
   readonly #reader: Pick<SessionReader, 'load'> | undefined;
   /** By session: the number that its ids begin above. It never changes. */
   readonly #floors = new LRUCache<Token, number>({ max: MOST_SESSIONS });
+  /** By session: ends when the newest event that waits is being appended. */
+  readonly #ahead = new Map<Token, Promise<void>>();
   /** Statements that are being appended. */
   readonly #appending = new Map<Token, Set<Promise<unknown>>>();
 
@@ -37,38 +39,56 @@ export class StatementWriter {
     this.#reader = reader;
   }
 
-  /** Calls `append` with the event as it must be stored, and with what must be done to the same event made again. */
+  /**
+   * Calls `append` with the event as it must be stored, and with what must be done to the same event made again. Events of a
+   * session are appended in the order of these calls: one that waits for the state holds back those after it.
+   */
   record<Done>(
     session: Token,
     event: FactRecorded,
     append: (event: FactRecorded, amend: Amend) => Promise<Done>,
   ): Promise<Done> {
     const facts = statementsOf(event);
-    if (facts.length === 0) return append(event, AS_IT_IS);
     const { sequence } = event.data.dispatch;
     const written = (floor: number, held?: KnownFacts) => {
+      if (facts.length === 0) return append(event, AS_IT_IS);
       const amend = amendedBy(stated(facts, floor + sequence, sequence, held));
       return append(amend(event), amend);
     };
     const floor = this.#floors.get(session);
-    const isSimple = floor !== undefined && !facts.some(mayEnd);
-    const before = isSimple ? [] : [...(this.#appending.get(session) ?? [])];
-    const done = isSimple ? written(floor) : this.#onState(session, facts, before, written);
-    this.#remember(session, done);
+    const isSimple = facts.length === 0 || (floor !== undefined && !facts.some(mayEnd));
+    const ahead = this.#ahead.get(session);
+    const done =
+      isSimple && ahead === undefined ? written(floor ?? 0) : this.#inTurn(session, facts, ahead, written);
+    if (facts.length > 0) this.#remember(session, done);
     return done;
   }
 
-  async #onState<Done>(
+  async #inTurn<Done>(
     session: Token,
     facts: readonly RecordedFact[],
-    before: readonly Promise<unknown>[],
+    ahead: Promise<void> | undefined,
     written: (floor: number, held?: KnownFacts) => Promise<Done>,
   ): Promise<Done> {
-    const floor = this.#floors.get(session) ?? (await this.#floorOf(session));
-    if (!facts.some(mayEnd)) return written(floor);
-    await Promise.allSettled(before);
-    const loaded = await this.#reader?.load(session);
-    return written(floor, loaded && { facts: factsOf(loaded.folded.state).all() });
+    const before = [...(this.#appending.get(session) ?? [])];
+    let end = () => {};
+    const turn = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#ahead.set(session, turn);
+    try {
+      await ahead;
+      if (facts.length === 0) return written(0);
+      const floor = this.#floors.get(session) ?? (await this.#floorOf(session));
+      if (!facts.some(mayEnd)) return written(floor);
+      await Promise.allSettled(before);
+      const loaded = await this.#reader?.load(session);
+      return written(floor, loaded && { facts: factsOf(loaded.folded.state).all() });
+    } finally {
+      // The append has begun, or will not.
+      end();
+      if (this.#ahead.get(session) === turn) this.#ahead.delete(session);
+    }
   }
 
   #remember(session: Token, done: Promise<unknown>): void {

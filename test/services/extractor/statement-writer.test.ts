@@ -59,6 +59,22 @@ describe('the id of a statement', () => {
   });
 });
 
+it('the results of a session are stored in the order in which they come, also behind one that waits for the log', async () => {
+  const session = new StatedSession();
+  const states = { facts: [{ subject: 'api', relation: 'decided', object: 'REST' }] };
+  await Promise.all([
+    session.result(implementer(states), 1),
+    session.result(implementer(), 2),
+    session.result(implementer(), 3),
+    session.result(implementer(states), 4),
+    session.result(implementer(), 5),
+  ]);
+  const stored = (await session.events()).flatMap(({ event }) =>
+    event.type === 'fact.recorded' ? event.data.dispatch.sequence : [],
+  );
+  expect(stored).toEqual([1, 2, 3, 4, 5]);
+});
+
 describe('where a statement is shown', () => {
   it('a session start shows each with its id, who said it, and when', async () => {
     const session = new StatedSession();
