@@ -1,6 +1,7 @@
 import type { CommanderError } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { isToken } from '../contracts/names.js';
+import { nearestName } from '../shared/nearest-name.js';
 import type { Command } from './cli-command.js';
 import { COMMANDS, commandAt } from './command-table.js';
 
@@ -120,7 +121,15 @@ function hintOf(error: CommanderError, command: Command, word: string, program: 
       innerHint(command, word) ??
       '"throughline help --all" lists every command'
     );
-  return error.code === 'commander.excessArguments' ? excessHint(command) : undefined;
+  if (error.code !== 'commander.excessArguments') return undefined;
+  // A group such as `facts` takes a session itself, so a misspelt command is an argument too many.
+  const meant = nearestName(
+    word,
+    command.commands.map((each) => each.name()),
+  );
+  return meant === undefined
+    ? excessHint(command)
+    : `did you mean "${[...pathOf(command), meant].join(' ')}"?`;
 }
 
 /** Says where a second argument belongs: a text in an option or in quotes, a session in `--session`. */

@@ -189,7 +189,7 @@ export type Severity = (typeof SEVERITIES)[number];
 export const ORIGINS = ['person', 'user', 'agent'] as const;
 export type Origin = (typeof ORIGINS)[number];
 
-/** What a statement is after another one has ended it. */
+/** Another statement has ended one in one of these ways. */
 export const ENDINGS = ['replaced', 'answered', 'settled'] as const;
 /** Why an id that a statement names ends nothing: no statement has it, it has ended, or someone of higher rank said it. */
 export const NOT_ENDED = ['unknown', 'ended', 'rank'] as const;

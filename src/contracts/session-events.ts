@@ -128,7 +128,7 @@ const dispatchRejected = eventOf('dispatch.rejected', {
     .describe('Why it could not be used.'),
 }).omit({ id: true });
 
-/** What a person says about a fact. */
+/** A person retracts, corrects or restores a fact. */
 const ofFact = {
   fact: recordedFact.describe('The fact as it was.'),
   source: z

@@ -12,7 +12,7 @@ import { isSlipOf } from '../shared/nearest-name.js';
  * words get an id that no other words had.
  */
 
-/** What is known of the versions before. */
+/** The plan as it was: the ids that its lines had stay theirs. */
 export type EarlierPlan = Pick<TasksDocument, 'tasks' | 'left' | 'shortened'>;
 
 type Line = Pick<ProgressTask, 'id' | 'text' | 'parent' | 'was' | 'written'>;
@@ -78,7 +78,7 @@ export function withKeptIds(
   return { ...document, tasks, ...(remembered.length > 0 && { left: remembered }) };
 }
 
-/** As many as a session has ledgers. */
+/** Limits of departed tasks that are remembered: with results, as many as a session keeps ledgers, and without. */
 const MAX_KNOWN = 300;
 const MAX_UNKNOWN = 100;
 

@@ -313,12 +313,16 @@ function decisionsOf(state: SessionState, shown: readonly PastResult[]): Stated[
     .reverse()
     .map((fact) => {
       const { subject, relation, object, sourceTaskId } = fact;
-      const text = subject === `task:${sourceTaskId}` ? object : `${subject} ${relation} ${object}`;
+      // Its line says that it was decided.
+      const about = STATES.has(relation) ? `${subject}:` : `${subject} ${relation}`;
+      const text = subject === `task:${sourceTaskId}` ? object : `${about} ${object}`;
       return statedBy(fact, replaced, text);
     });
   const said = [...notesOf(state, true), ...answersOf(state)].map((text) => ({ text }));
   return distinct([...said, ...facts]);
 }
+
+const STATES: ReadonlySet<string> = new Set([RELATIONS.decided, RELATIONS.convention]);
 
 /** Returns the rules, causes or failed attempts that hold, newest first. */
 function saidOf(state: SessionState, said: string): Stated[] {

@@ -87,6 +87,7 @@ describe('a wrong command line', () => {
       'use "throughline task add [options] <content>" with its text in quotes; give a session as --session NAME',
     ],
     [['status', 'a', 'b'], 'use "throughline status [options] [session]"'],
+    [['facts', 'corect', 'M2'], 'did you mean "throughline facts correct"?'],
   ])('%j: the fix says where the second argument belongs', async (words, fix) => {
     expect((await faultOf(...words)).details?.fix).toBe(fix);
   });

@@ -28,7 +28,7 @@ import {
  */
 export interface SaidAbout {
   readonly text: string;
-  /** What the statement is about, if it is more than its task. */
+  /** The subject, unless the statement is about its own task. */
   readonly subject?: string | undefined;
 }
 
@@ -49,20 +49,20 @@ interface Word {
   readonly low: string;
   /** The same for singular and plural. */
   readonly key: string;
-  /** What stands between it and the word before. */
+  /** The characters between it and the word before. */
   readonly gap: string;
 }
 
 /** Something that a sentence denies. */
 interface Denial {
-  /** As it is written. */
+  /** The term as the sentence writes it. */
   readonly term: string;
   readonly keys: readonly string[];
   /** Words that must be in what it takes back. */
   readonly topic: readonly string[];
   /** True for the name of a thing, which means the same everywhere. */
   readonly isName: boolean;
-  /** What takes its place. */
+  /** Words that take its place. */
   readonly instead: readonly string[];
 }
 
@@ -281,7 +281,7 @@ function isVerb({ low }: Word): boolean {
 /** Index of the first word of the last phrase. */
 function lastPart(words: readonly Word[]): number {
   const at = words.findLastIndex(({ low }) => WHERE.has(low) || BY.has(low) || USES.has(low));
-  return at < 0 ? 0 : at;
+  return Math.max(at, 0);
 }
 
 /** Content words behind a word such as "for". */

@@ -9,7 +9,7 @@ export interface DenialWords {
   readonly before: RegExp;
   /** Gives something up: what a negation stands before is kept. */
   readonly drops: RegExp;
-  /** Stands after what is denied: "is no longer used". */
+  /** Follow what is denied: "is no longer used". */
   readonly after?: RegExp;
   readonly hedge: RegExp;
   /** Begins a reason, which says nothing about what holds. */

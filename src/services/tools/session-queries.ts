@@ -216,16 +216,16 @@ function sameFact(state: SessionState, { ref, id }: SessionFact): SessionFact {
 /** @throws ThroughlineError `not_found` or `ambiguous` */
 function theFact(state: SessionState, id: string): SessionFact {
   const found = factOfId(factsOf(state).all(), id);
-  if ('candidates' in found) throw noSuchFact(id, found.candidates);
+  if ('candidates' in found) throw noSuchFact(state.session, id, found.candidates);
   return found.fact;
 }
 
-function noSuchFact(id: string, candidates: readonly string[]): ThroughlineError {
+function noSuchFact(session: string, id: string, candidates: readonly string[]): ThroughlineError {
   const given = JSON.stringify(id);
   if (candidates.length === 0)
     return new ThroughlineError(
       'not_found',
-      `no fact ${given}: "throughline facts --json" shows the ids of all facts`,
+      `no fact ${given} in session ${session}: "throughline facts ${session} --is all" lists them with their ids`,
       { details: { id } },
     );
   return new ThroughlineError(

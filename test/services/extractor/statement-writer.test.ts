@@ -91,6 +91,13 @@ describe('where a statement is shown', () => {
     ]);
   });
 
+  it('a session start says what a decision is about, and not once more that it was decided', async () => {
+    const session = new StatedSession();
+    await session.says('Use dayjs', { subject: 'dates' });
+    const { prompt } = compilePrompt(await session.state(), start);
+    expect(prompt.split('\n').at(-1)).toBe('Decided: dates: Use dayjs [M1, 1 Jan]');
+  });
+
   it('the prompt of a task shows it with its id', async () => {
     const session = new StatedSession();
     await session.says('Use dayjs instead of moment', { origin: 'user' });
