@@ -5,6 +5,7 @@ import { maxLearnings, minSimilarity } from './learning-requests.js';
 import { vectorJson } from './recorded-fact.js';
 import type { CompileReply, DispatchReply } from './replies/compile-reply.js';
 import { taskId } from './results.js';
+import { named, object } from './schema-fields.js';
 import { between, sessionName, text, untrimmed } from './tool-shape.js';
 
 const DEFAULT_MAX_FILES = 10;
@@ -25,17 +26,14 @@ const fileFields = {
   maxFiles: between(0, 50)
     .default(DEFAULT_MAX_FILES)
     .describe('Maximum number of files that the task will likely touch.'),
-  hints: z
-    .object({
-      files: z
-        .array(hintedPath)
-        .max(50, 'must be at most 50 files')
-        .optional()
-        .describe('Files that are open, relative to the project or absolute.'),
-      cwd: hintedPath.optional().describe('The folder in which the agent works.'),
-    })
-    .optional()
-    .describe('Files and folder that the agent works in; related files rank higher.'),
+  hints: object('Files and folder that the agent works in; related files rank higher.', {
+    files: z
+      .array(hintedPath)
+      .max(50, 'must be at most 50 files')
+      .optional()
+      .describe('Files that are open, relative to the project or absolute.'),
+    cwd: hintedPath.optional().describe('The folder in which the agent works.'),
+  }).optional(),
 };
 
 const learningFields = {
@@ -60,13 +58,10 @@ const meaning = vectorJson
 const degraded = text(1000).optional().describe('Why the plan cannot be read. Default: found out.');
 
 const budgetFields = {
-  budget: z
-    .object({
-      inputTokens: room.describe('Tokens of the whole prompt, system text included.'),
-      outputTokens: room.describe('Tokens of the answer, left free of the budget.'),
-    })
-    .optional()
-    .describe('Token budget of prompt and answer. Default: the settings of the session.'),
+  budget: object('Token budget of prompt and answer. Default: the settings of the session.', {
+    inputTokens: room.describe('Tokens of the whole prompt, system text included.'),
+    outputTokens: room.describe('Tokens of the answer, left free of the budget.'),
+  }).optional(),
   maxTokens: between(0, 1_000_000)
     .optional()
     .describe('Maximum tokens of facts and learnings. Default: as many as fit.'),
@@ -101,44 +96,42 @@ const common = {
   explain: z.boolean().default(false).describe('Includes every part of the reply.'),
 };
 
-const dispatchRequest = z
-  .object({
-    kind: z
-      .literal('dispatch')
-      .optional()
-      .default('dispatch')
-      .describe('The kind of the prompt. Default: dispatch.'),
-    ...common,
-    taskId,
-    taskPrompt: taskPrompt.optional(),
-    role: z.enum(ROLES).default(ROLES[0]).describe('The role of the agent.'),
-    include: including(DISPATCH_PARTS),
-    systemPrompt: untrimmed(200_000)
-      .optional()
-      .describe("Your own system text, instead of the role's built-in one."),
-  })
-  .meta({ id: 'DispatchRequest', description: 'Asks for the prompt of one task.' });
+const dispatchRequest = named('DispatchRequest', 'Asks for the prompt of one task.', {
+  kind: z
+    .literal('dispatch')
+    .optional()
+    .default('dispatch')
+    .describe('The kind of the prompt. Default: dispatch.'),
+  ...common,
+  taskId,
+  taskPrompt: taskPrompt.optional(),
+  role: z.enum(ROLES).default(ROLES[0]).describe('The role of the agent.'),
+  include: including(DISPATCH_PARTS),
+  systemPrompt: untrimmed(200_000)
+    .optional()
+    .describe("Your own system text, instead of the role's built-in one."),
+});
 
 const now = timestamp.optional().describe('The present time, ISO 8601 in UTC: the prompt then says ages.');
 
-const iterationRequest = z
-  .object({
-    kind: z.literal('iteration').describe('The kind of the prompt. Default: dispatch.'),
-    ...common,
-    taskPrompt: taskPrompt.optional(),
-    taskId: taskId.optional(),
-    template: untrimmed(100_000).optional().describe('Your own template, instead of the built-in one.'),
-    now,
-    extra: z
-      .string()
-      .max(50_000, 'must be at most 50000 characters')
-      .optional()
-      .describe('Text at the end of the prompt.'),
-  })
-  .meta({ id: 'IterationRequest', description: 'Asks for the prompt of one iteration.' });
+const iterationRequest = named('IterationRequest', 'Asks for the prompt of one iteration.', {
+  kind: z.literal('iteration').describe('The kind of the prompt. Default: dispatch.'),
+  ...common,
+  taskPrompt: taskPrompt.optional(),
+  taskId: taskId.optional(),
+  template: untrimmed(100_000).optional().describe('Your own template, instead of the built-in one.'),
+  now,
+  extra: z
+    .string()
+    .max(50_000, 'must be at most 50000 characters')
+    .optional()
+    .describe('Text at the end of the prompt.'),
+});
 
-const sessionStartRequest = z
-  .object({
+const sessionStartRequest = named(
+  'SessionStartRequest',
+  'Asks for the prompt that an agent reads first in a session.',
+  {
     kind: z.literal('session-start').describe('The kind of the prompt. Default: dispatch.'),
     session: common.session,
     ...learningFields,
@@ -159,11 +152,8 @@ const sessionStartRequest = z
     binary,
     include: common.include,
     explain: common.explain,
-  })
-  .meta({
-    id: 'SessionStartRequest',
-    description: 'Asks for the prompt that an agent reads first in a session.',
-  });
+  },
+);
 
 export const compileRequest = z
   .discriminatedUnion('kind', [dispatchRequest, iterationRequest, sessionStartRequest])

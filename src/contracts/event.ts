@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from './error-codes.js';
+import { object, string } from './schema-fields.js';
 
 /**
  * The envelope of every event:
@@ -20,8 +21,8 @@ export function eventOf<Type extends string, Shape extends z.ZodRawShape>(type: 
     v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
     type: z.literal(type).describe('Type of the event.'),
     at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
-    id: z.string().optional().describe('Id of the command, so that a retry finds its own event.'),
-    data: z.object(data).describe('What happened.'),
+    id: string('Id of the command, so that a retry finds its own event.').optional(),
+    data: object('What happened.', data),
   });
 }
 

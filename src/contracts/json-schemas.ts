@@ -12,6 +12,7 @@ import {
   toolSubject,
 } from './request-names.js';
 import { RESULTS } from './results.js';
+import { object, oneOf, string } from './schema-fields.js';
 import { sessionEvent } from './session-events.js';
 import { SESSION_REQUESTS, TOOLS } from './tool-requests.js';
 import { traceAppendRequest, traceEntry } from './trace-entry.js';
@@ -50,23 +51,22 @@ const REQUESTS = {
 } satisfies Readonly<Record<string, Described>>;
 
 const errorReply = z.object({
-  error: z
-    .object({
-      code: z
-        .enum(Object.keys(ERROR_CODES))
-        .describe('A stable code; docs/reference/errors.md has the cause and the fix of each.'),
-      message: z.string().describe('What is wrong and what to do, for people.'),
-      details: z
-        .record(z.string(), z.unknown().describe('Any JSON value.'))
-        .exactOptional()
-        .describe('What the code needs to be acted on.'),
-    })
-    .describe('Why there is no other answer.'),
+  error: object('Why there is no other answer.', {
+    code: oneOf(
+      'A stable code; docs/reference/errors.md has the cause and the fix of each.',
+      Object.keys(ERROR_CODES),
+    ),
+    message: string('What is wrong and what to do, for people.'),
+    details: z
+      .record(z.string(), z.unknown().describe('Any JSON value.'))
+      .exactOptional()
+      .describe('What the code needs to be acted on.'),
+  }),
 });
 
 /** Returns the fields common to all events: its owner and the sequences that it was decided on. */
 const envelope = (owner: 'session' | 'project') => ({
-  [owner]: z.string().describe(`The ${owner} that it is of.`),
+  [owner]: string(`The ${owner} that it is of.`),
   after: z.int().nonnegative().optional().describe('Stored directly behind this sequence, or not at all.'),
   decided_on: z
     .int()

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type EventFormat, eventOf, parseEvent, type Stored } from './event.js';
+import { list, named, oneOf, string, strings } from './schema-fields.js';
 
 /**
  * The events of a project's learnings, version 1, on `learning.<project>.<type>`. An accepted proposal becomes a
@@ -29,28 +30,24 @@ export const learningKey = z
 
 const sequence = z.int().positive();
 
-export const learningSource = z
-  .object({
-    session: z.string().optional().describe('Name of the session.'),
-    dispatch: sequence.optional().describe('Sequence in the DISPATCH stream.'),
-    note: z.string().optional().describe('Id of the note.'),
-  })
-  .meta({ id: 'LearningSource', description: 'Source of a learning.' });
+export const learningSource = named('LearningSource', 'Source of a learning.', {
+  session: string('Name of the session.').optional(),
+  dispatch: sequence.optional().describe('Sequence in the DISPATCH stream.'),
+  note: string('Id of the note.').optional(),
+});
 export type LearningSource = Readonly<z.output<typeof learningSource>>;
 
-export const learningEvidence = z
-  .object({
-    session: z.string().describe('Name of the session.'),
-    dispatch: sequence.describe('Sequence in the DISPATCH stream.'),
-    task: z.string().describe('Id of the task.'),
-  })
-  .meta({ id: 'LearningEvidence', description: 'A result that supports a learning.' });
+export const learningEvidence = named('LearningEvidence', 'A result that supports a learning.', {
+  session: string('Name of the session.'),
+  dispatch: sequence.describe('Sequence in the DISPATCH stream.'),
+  task: string('Id of the task.'),
+});
 /** A dispatch that supports a learning. */
 export type LearningEvidence = Readonly<z.output<typeof learningEvidence>>;
 
-const type = z.enum(LEARNING_TYPES).describe('Kind of learning.');
-const tags = z.array(z.string()).describe('Search words.');
-const by = z.string().describe('Who made the change.');
+const type = oneOf('Kind of learning.', LEARNING_TYPES);
+const tags = strings('Search words.');
+const by = string('Who made the change.');
 
 export const DEMAND_KINDS = ['fix', 'issue', 'convention'] as const;
 
@@ -58,12 +55,12 @@ const learningEvents = [
   eventOf('proposed', {
     proposal: learningKey,
     type,
-    content: z.string().describe('One line of at most 200 characters.'),
+    content: string('One line of at most 200 characters.'),
     tags,
     confidence: z.number().min(0).max(1).exactOptional().describe('Confidence, 0 to 1.'),
-    method: z.enum(PROPOSAL_METHODS).describe('The way it came about.'),
+    method: oneOf('The way it came about.', PROPOSAL_METHODS),
     source: learningSource.describe('Its source.'),
-    evidence: z.array(learningEvidence).describe('Results that support it.'),
+    evidence: list('Results that support it.', learningEvidence),
   }),
   eventOf('accepted', {
     proposal: learningKey,
@@ -75,11 +72,11 @@ const learningEvents = [
   eventOf('rejected', {
     proposal: learningKey,
     by,
-    reason: z.string().optional().describe('Why, in words.'),
+    reason: string('Why, in words.').optional(),
   }),
   eventOf('edited', {
     learning: learningKey,
-    content: z.string().optional().describe('One line of at most 200 characters.'),
+    content: string('One line of at most 200 characters.').optional(),
     type: type.optional(),
     tags: tags.optional(),
     by,
@@ -92,29 +89,29 @@ const learningEvents = [
   eventOf('retracted', {
     learning: learningKey,
     by,
-    reason: z.string().optional().describe('Why, in words.'),
+    reason: string('Why, in words.').optional(),
   }),
   /** Replaces the state when folded, so that older events may be removed. */
   eventOf('checkpoint', {
-    state: z.string().describe('The state: a snapshot of the project, gzip, Base64.'),
-    reason: z
-      .enum(['session_forgotten', 'project_forgotten'])
-      .describe('True if a source session or the project was removed.'),
+    state: string('The state: a snapshot of the project, gzip, Base64.'),
+    reason: oneOf('True if a source session or the project was removed.', [
+      'session_forgotten',
+      'project_forgotten',
+    ]),
   }),
   /** Demands that recur become proposals. */
   eventOf('observed', {
-    session: z.string().describe('Name of the session.'),
+    session: string('Name of the session.'),
     dispatch: sequence.describe('Sequence in the DISPATCH stream.'),
-    task: z.string().describe('Id of the task.'),
-    demands: z
-      .array(
-        z.object({
-          id: learningKey.describe('Id of the demand; the same demand always has the same.'),
-          kind: z.enum(DEMAND_KINDS).describe('Kind of its field.'),
-          text: z.string().describe('Its wording.'),
-        }),
-      )
-      .describe('The demands of the review.'),
+    task: string('Id of the task.'),
+    demands: list(
+      'The demands of the review.',
+      z.object({
+        id: learningKey.describe('Id of the demand; the same demand always has the same.'),
+        kind: oneOf('Kind of its field.', DEMAND_KINDS),
+        text: string('Its wording.'),
+      }),
+    ),
   }),
 ] as const;
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { quoted } from '../shared/text.js';
 import { LEARNING_TYPES, MAX_LEARNING, PROPOSAL_STATUSES } from './learning-events.js';
 import type { LearningRequest } from './request-names.js';
+import { oneOf } from './schema-fields.js';
 import { between, text } from './tool-shape.js';
 
 export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } from './request-names.js';
@@ -12,7 +13,7 @@ export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } fr
  */
 const UNKNOWN = 'unknown';
 const content = text(MAX_LEARNING);
-const type = z.enum(LEARNING_TYPES).describe('Kind of learning.');
+const type = oneOf('Kind of learning.', LEARNING_TYPES);
 const tags = z.array(text(64)).max(20, 'must be at most 20 tags').describe('Search words.');
 /** One line without control characters, since messages and terminals show it. */
 const by = text(128)

@@ -3,6 +3,7 @@ import { DAYS_PATTERN } from '../shared/text.js';
 import { ROLES } from './kinds.js';
 import { RETENTION_ACTIONS } from './lifecycle-record.js';
 import { taskId } from './results.js';
+import { oneOf } from './schema-fields.js';
 import { sessionFileEvent } from './session-file.js';
 import { checkpointEvent } from './session-meta-events.js';
 import {
@@ -85,9 +86,7 @@ export const RETENTION_TOOLS = {
     '--action archive --after 90d',
     {
       project: sessionName.optional().describe('Only for sessions of this project.'),
-      action: z
-        .enum([...RETENTION_ACTIONS, 'remove'])
-        .describe('archive, forget or keep; remove deletes the rule.'),
+      action: oneOf('archive, forget or keep; remove deletes the rule.', [...RETENTION_ACTIONS, 'remove']),
       after: z
         .string()
         .regex(DAYS_PATTERN, 'must be a number of days, such as 90d')
@@ -107,7 +106,7 @@ const rejectedId = z
 
 export const REJECTED_TOOLS = {
   'rejected-list': viewOfAny('results that could not be used, the newest first', '', {
-    role: z.enum(ROLES).optional().describe('Only results that were published with this role.'),
+    role: oneOf('Only results that were published with this role.', ROLES).optional(),
     limit: limit(200, 50),
     cursor,
   }),
@@ -121,7 +120,7 @@ export const REJECTED_TOOLS = {
   }),
   'rejected-retry': toolOfNone('publish a rejected result again, corrected or as it came', '--id 3', {
     id: rejectedId,
-    role: z.enum(ROLES).optional().describe('Publish it with this role.'),
+    role: oneOf('Publish it with this role.', ROLES).optional(),
     body: z
       .string()
       .min(1, 'must not be empty')

@@ -1,34 +1,27 @@
 import { z } from 'zod';
 import { ENDINGS, FACT_TAGS, ORIGINS, SEVERITIES } from './kinds.js';
+import { named, oneOf, string } from './schema-fields.js';
 
 /** By what another statement ended a statement. */
-export const ended = z
-  .object({
-    by: z.string().describe('Id of the statement that ended it.'),
-    how: z.enum(ENDINGS).describe('Replaced, answered or settled.'),
-    term: z.string().exactOptional().describe('The term that both are about, if it was not named.'),
-  })
-  .meta({ id: 'Ended', description: 'The end of a statement by another one.' });
+export const ended = named('Ended', 'The end of a statement by another one.', {
+  by: string('Id of the statement that ended it.'),
+  how: oneOf('Replaced, answered or settled.', ENDINGS),
+  term: string('The term that both are about, if it was not named.').exactOptional(),
+});
 export type Ended = z.output<typeof ended>;
 
-export const recordedFact = z
-  .object({
-    subject: z.string().describe('Subject of the fact.'),
-    relation: z.string().describe('Relation of subject and object.'),
-    object: z.string().describe('Object of the fact.'),
-    tags: z.array(z.enum(FACT_TAGS)).readonly().describe('Tags of the fact.'),
-    severity: z.enum(SEVERITIES).optional().describe('Severity of a finding.'),
-    fix: z.string().optional().describe('Suggested fix of a finding.'),
-    confidence: z.number().min(0).max(1).optional().describe('Confidence, 0 to 1; left out for 1.'),
-    origin: z.enum(ORIGINS).optional().describe('Who states it; left out for an agent.'),
-    replaces: z
-      .array(z.string())
-      .readonly()
-      .optional()
-      .describe('Ids of the statements that it names to end.'),
-    ref: z.string().optional().describe('Id of the statement, such as M7.'),
-  })
-  .meta({ id: 'RecordedFact', description: 'A fact as its event stores it.' });
+export const recordedFact = named('RecordedFact', 'A fact as its event stores it.', {
+  subject: string('Subject of the fact.'),
+  relation: string('Relation of subject and object.'),
+  object: string('Object of the fact.'),
+  tags: z.array(z.enum(FACT_TAGS)).readonly().describe('Tags of the fact.'),
+  severity: oneOf('Severity of a finding.', SEVERITIES).optional(),
+  fix: string('Suggested fix of a finding.').optional(),
+  confidence: z.number().min(0).max(1).optional().describe('Confidence, 0 to 1; left out for 1.'),
+  origin: oneOf('Who states it; left out for an agent.', ORIGINS).optional(),
+  replaces: z.array(z.string()).readonly().optional().describe('Ids of the statements that it names to end.'),
+  ref: string('Id of the statement, such as M7.').optional(),
+});
 
 /** 16,384 numbers. */
 const MAX_VALUES = 21_848;
@@ -44,11 +37,9 @@ export const vectorJson = z.object({
 });
 export type VectorJson = z.output<typeof vectorJson>;
 
-export const recordedRepair = z
-  .object({
-    kind: z.string().describe('Kind of the repair.'),
-    field: z.string().describe('Path of the field; the first one if it happened more than once.'),
-    detail: z.string().optional().describe('Old or new value; one short line.'),
-    count: z.int().positive().optional().describe('Number of items of one list; left out for one.'),
-  })
-  .meta({ id: 'Repair', description: 'A change that reading made to a result.' });
+export const recordedRepair = named('Repair', 'A change that reading made to a result.', {
+  kind: string('Kind of the repair.'),
+  field: string('Path of the field; the first one if it happened more than once.'),
+  detail: string('Old or new value; one short line.').optional(),
+  count: z.int().positive().optional().describe('Number of items of one list; left out for one.'),
+});

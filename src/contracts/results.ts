@@ -14,6 +14,7 @@ import {
   verdictsOf,
 } from './kinds.js';
 import { maySay, relationOf } from './relations.js';
+import { boolean, list, named, oneOf } from './schema-fields.js';
 
 /** The dispatch contract in its strict form. Unknown keys are ignored, so that a runtime may add its own. */
 
@@ -32,40 +33,32 @@ export const taskId = z
 const text = z.string();
 const texts = z.array(text);
 
-export const testRun = z
-  .object({
-    command: text.describe('The command that ran the tests.'),
-    passed: z.boolean().describe('True if they passed.'),
-    failures: texts.optional().describe('The failures, one text each.'),
-  })
-  .meta({ id: 'TestRun', description: 'A run of tests.' });
+export const testRun = named('TestRun', 'A run of tests.', {
+  command: text.describe('The command that ran the tests.'),
+  passed: boolean('True if they passed.'),
+  failures: texts.optional().describe('The failures, one text each.'),
+});
 
-export const reviewIssue = z
-  .object({
-    severity: z.enum(SEVERITIES).describe('Severity.'),
-    file: text.optional().describe('The file that it is in.'),
-    message: text.describe('The problem, in a sentence.'),
-    fix: text.optional().describe('The suggested fix.'),
-  })
-  .meta({ id: 'ReviewIssue', description: 'Something that a review found wrong.' });
+export const reviewIssue = named('ReviewIssue', 'Something that a review found wrong.', {
+  severity: oneOf('Severity.', SEVERITIES),
+  file: text.optional().describe('The file that it is in.'),
+  message: text.describe('The problem, in a sentence.'),
+  fix: text.optional().describe('The suggested fix.'),
+});
 
 /** A question to a person. The work goes on with the default, or stops if the result is blocked. */
-export const question = z
-  .object({
-    text: text.min(1, 'must not be empty').describe('The question, in one sentence.'),
-    options: texts.optional().describe('The possible answers.'),
-    default: text.optional().describe('The answer that is used until someone gives another.'),
-  })
-  .meta({ id: 'Question', description: 'A question to a person.' });
+export const question = named('Question', 'A question to a person.', {
+  text: text.min(1, 'must not be empty').describe('The question, in one sentence.'),
+  options: texts.optional().describe('The possible answers.'),
+  default: text.optional().describe('The answer that is used until someone gives another.'),
+});
 
-export const artifact = z
-  .object({
-    kind: text.optional().describe('What it is: endpoint, function, component, class or integration.'),
-    name: text.min(1, 'must not be empty').describe('Its name, such as parse or GET /metrics.'),
-    signature: text.optional().describe('How it is called.'),
-    location: text.optional().describe('Where it is, such as src/parse.ts:12.'),
-  })
-  .meta({ id: 'Artifact', description: 'Something that later tasks can call.' });
+export const artifact = named('Artifact', 'Something that later tasks can call.', {
+  kind: text.optional().describe('What it is: endpoint, function, component, class or integration.'),
+  name: text.min(1, 'must not be empty').describe('Its name, such as parse or GET /metrics.'),
+  signature: text.optional().describe('How it is called.'),
+  location: text.optional().describe('Where it is, such as src/parse.ts:12.'),
+});
 
 export const explicitFact = z
   .object({
@@ -74,7 +67,7 @@ export const explicitFact = z
       .refine((relation) => relationOf(relation) !== '', 'must not be empty')
       .describe('Relation of subject and object, such as uses or depends_on.'),
     object: text.min(1, 'must not be empty').describe('Object of the fact.'),
-    tags: z.array(z.enum(FACT_TAGS)).optional().describe('Tags of the fact.'),
+    tags: list('Tags of the fact.', z.enum(FACT_TAGS)).optional(),
     origin: text
       .optional()
       .describe('In the result of an observer: "user" if the user said it in a conversation.'),
@@ -93,11 +86,11 @@ export const explicitFact = z
 const FIELDS = {
   summary: text.min(1, 'must not be empty').describe('The work or findings, in a few sentences.'),
   files_modified: texts.describe('Paths of the files that were changed.'),
-  tests: z.array(testRun).describe('Test commands that were run.'),
+  tests: list('Test commands that were run.', testRun),
   follow_up_actions: texts.describe('Remaining work.'),
   blockers: texts.describe('Blockers.'),
   strengths: texts.describe('Strengths of the work.'),
-  issues: z.array(reviewIssue).describe('Problems of the work.'),
+  issues: list('Problems of the work.', reviewIssue),
   required_fixes: texts.describe('Fixes required for approval.'),
 };
 
@@ -114,7 +107,7 @@ const COMMON = {
     .array(artifact)
     .max(KEPT.fact.artifacts, `must be at most ${KEPT.fact.artifacts} artifacts`)
     .describe('What the work adds that later tasks can call.'),
-  history: z.boolean().describe('It is from before the session: it adds facts, and needs no next action.'),
+  history: boolean('It is from before the session: it adds facts, and needs no next action.'),
   questions: z
     .array(question)
     .max(KEPT.question.list, `must be at most ${KEPT.question.list} questions`)
@@ -156,9 +149,7 @@ export function resultFields(role: Role): Record<string, z.ZodType> {
   return {
     task_id: taskId,
     ...(verdictField !== undefined && {
-      [verdictField]: z
-        .enum(verdictsOf(role))
-        .describe('The verdict on the task, which decides what happens next.'),
+      [verdictField]: oneOf('The verdict on the task, which decides what happens next.', verdictsOf(role)),
     }),
     ...Object.fromEntries(own),
     ...Object.fromEntries(common),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
+import { list, mark, named, object, oneOf, string, strings } from './schema-fields.js';
 import { sessionSettings } from './session-meta-events.js';
 import { sessionName, text, untrimmed } from './tool-shape.js';
 
@@ -8,97 +9,72 @@ const TASK_LINES = ['pending', 'in-progress', 'completed'] as const;
 /** The status of a plan task in one word: that of its line, unless it is blocked or cancelled. */
 export const PLAN_STATUSES = [...TASK_LINES, 'blocked', 'cancelled'] as const;
 
-export const progressTask = z
-  .object({
-    id: z.string().describe('Id of the task.'),
-    text: z.string().describe('The work to do.'),
-    was: z
-      .string()
-      .exactOptional()
-      .describe('Its words when its first result came, if they have changed since.'),
-    written: z
-      .string()
-      .exactOptional()
-      .describe('Its id in the file, if that id has results of a task with other words.'),
-    status: z.enum(TASK_LINES).describe('Its status.'),
-    optional: z.literal(true).exactOptional().describe('Optional.'),
-    blocked: z.literal(true).exactOptional().describe('Marked as blocked; the status is pending.'),
-    reason: z.string().exactOptional().describe('Why it is blocked.'),
-    cancelled: z.literal(true).exactOptional().describe('Cancelled: not in any total.'),
-    group: z
-      .literal(true)
-      .exactOptional()
-      .describe('Its status derives from its subtasks, and only they are counted.'),
-    parent: z.string().exactOptional().describe('Its parent task.'),
-    prompt: z.string().exactOptional().describe("The plan's own words about it, line by line."),
-    requirements: z.array(z.string()).exactOptional().describe('Its requirements.'),
-    dependsOn: z
-      .array(z.string())
-      .exactOptional()
-      .describe('Ids of tasks that must be completed first, as written; unknown ids are possible.'),
-  })
-  .meta({ id: 'PlanLine', description: 'A task as it was read from a plan.' });
+export const progressTask = named('PlanLine', 'A task as it was read from a plan.', {
+  id: string('Id of the task.'),
+  text: string('The work to do.'),
+  was: string('Its words when its first result came, if they have changed since.').exactOptional(),
+  written: string('Its id in the file, if that id has results of a task with other words.').exactOptional(),
+  status: oneOf('Its status.', TASK_LINES),
+  optional: mark('Optional.'),
+  blocked: mark('Marked as blocked; the status is pending.'),
+  reason: string('Why it is blocked.').exactOptional(),
+  cancelled: mark('Cancelled: not in any total.'),
+  group: mark('Its status derives from its subtasks, and only they are counted.'),
+  parent: string('Its parent task.').exactOptional(),
+  prompt: string("The plan's own words about it, line by line.").exactOptional(),
+  requirements: strings('Its requirements.').exactOptional(),
+  dependsOn: strings(
+    'Ids of tasks that must be completed first, as written; unknown ids are possible.',
+  ).exactOptional(),
+});
 
-export const planProblem = z
-  .object({
-    code: z.string().describe('Kind of the problem.'),
+export const planProblem = named(
+  'PlanProblem',
+  'A line of a plan that could not be read, or was read by a guess.',
+  {
+    code: string('Kind of the problem.'),
     line: z.int().describe('Number of the line, 1 for the first.'),
-    message: z.string().describe('The problem.'),
-    placed: z.literal(true).exactOptional().describe('The line was read by a guess.'),
-  })
-  .meta({
-    id: 'PlanProblem',
-    description: 'A line of a plan that could not be read, or was read by a guess.',
-  });
+    message: string('The problem.'),
+    placed: mark('The line was read by a guess.'),
+  },
+);
 
 /** Ids are never given to other words: what is known under this one is about these. */
-export const leftTask = z
-  .object({
-    id: z.string().describe('Its id.'),
-    text: z.string().describe('Its words.'),
-    written: progressTask.shape.written,
-  })
-  .meta({ id: 'LeftTask', description: 'A task that the plan had in an earlier version.' });
+export const leftTask = named('LeftTask', 'A task that the plan had in an earlier version.', {
+  id: string('Its id.'),
+  text: string('Its words.'),
+  written: progressTask.shape.written,
+});
 export type LeftTask = z.output<typeof leftTask>;
 
-export const tasksDocument = z
-  .object({
-    fingerprint: z
-      .object({
-        mtimeMs: z
-          .number()
-          .describe('Modification time in milliseconds; 0 for a document that came with the request.'),
-        hash: z.string().describe('Hash of the text.'),
-      })
-      .describe('Version of the text.'),
-    tasks: z.array(progressTask).describe('The tasks.'),
-    left: z.array(leftTask).exactOptional().describe('Tasks of earlier versions, the newest last.'),
-    preamble: z.string().exactOptional().describe('The text before the first task.'),
-    requirementTexts: z
-      .record(z.string(), z.string())
-      .exactOptional()
-      .describe('Texts of the requirements that the tasks name, from the document beside the plan.'),
-    design: z.string().exactOptional().describe('Path of the design document beside the plan.'),
-    problems: z.number().describe('Lines that could not be read.'),
-    guesses: z.number().exactOptional().describe('Lines that were read by a guess.'),
-    unnamed: z.number().exactOptional().describe('Tasks without an id, named by their position or text.'),
-    firstProblems: z.array(planProblem).exactOptional().describe('The first of these problems.'),
-    moreProblems: z.number().exactOptional().describe('Number of further problems.'),
-    shortened: z
-      .object({
-        texts: z.number().exactOptional().describe('Tasks with a shortened text.'),
-        prompts: z.number().exactOptional().describe('Tasks with a shortened prompt.'),
-        requirements: z.number().exactOptional().describe('Tasks whose requirements were left out.'),
-        preamble: z.number().exactOptional().describe('Characters of the preamble that were left out.'),
-        requirementTexts: z
-          .number()
-          .exactOptional()
-          .describe('Requirements with a shortened or missing text.'),
-      })
-      .exactOptional()
-      .describe('Tasks shortened because the plan is so large.'),
-  })
-  .meta({ id: 'PlanDocument', description: 'The content of a plan.' });
+export const tasksDocument = named('PlanDocument', 'The content of a plan.', {
+  fingerprint: object('Version of the text.', {
+    mtimeMs: z
+      .number()
+      .describe('Modification time in milliseconds; 0 for a document that came with the request.'),
+    hash: string('Hash of the text.'),
+  }),
+  tasks: list('The tasks.', progressTask),
+  left: list('Tasks of earlier versions, the newest last.', leftTask).exactOptional(),
+  preamble: string('The text before the first task.').exactOptional(),
+  requirementTexts: z
+    .record(z.string(), z.string())
+    .exactOptional()
+    .describe('Texts of the requirements that the tasks name, from the document beside the plan.'),
+  design: string('Path of the design document beside the plan.').exactOptional(),
+  problems: z.number().describe('Lines that could not be read.'),
+  guesses: z.number().exactOptional().describe('Lines that were read by a guess.'),
+  unnamed: z.number().exactOptional().describe('Tasks without an id, named by their position or text.'),
+  firstProblems: list('The first of these problems.', planProblem).exactOptional(),
+  moreProblems: z.number().exactOptional().describe('Number of further problems.'),
+  shortened: object('Tasks shortened because the plan is so large.', {
+    texts: z.number().exactOptional().describe('Tasks with a shortened text.'),
+    prompts: z.number().exactOptional().describe('Tasks with a shortened prompt.'),
+    requirements: z.number().exactOptional().describe('Tasks whose requirements were left out.'),
+    preamble: z.number().exactOptional().describe('Characters of the preamble that were left out.'),
+    requirementTexts: z.number().exactOptional().describe('Requirements with a shortened or missing text.'),
+  }).exactOptional(),
+});
 
 export type PlanProblem = z.output<typeof planProblem>;
 export type ProgressTask = z.output<typeof progressTask>;
@@ -110,7 +86,7 @@ export const tasksSource = z
       kind: z
         .literal('file')
         .describe('A file that the service reads, or a document that came with the request.'),
-      path: z.string().describe('Path of the file.'),
+      path: string('Path of the file.'),
     }),
     z.object({
       kind: z
@@ -123,8 +99,8 @@ export type TasksSource = z.output<typeof tasksSource>;
 
 export const runEvents = [
   eventOf('run.initialized', {
-    spec: z.string().describe('Name of the specification.'),
-    goal: z.string().exactOptional().describe('Goal of the run.'),
+    spec: string('Name of the specification.'),
+    goal: string('Goal of the run.').exactOptional(),
     settings: sessionSettings.exactOptional().describe('Settings of the session to record.'),
     source: tasksSource.describe('Where the tasks come from.'),
     document: tasksDocument.describe('The content of the plan.'),

@@ -4,6 +4,7 @@ import { NOT_ENDED, ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './
 import { ended, recordedFact, recordedRepair, vectorJson } from './recorded-fact.js';
 import { question, RESULT_KEY_LENGTH, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
+import { list, named, object, oneOf, string, strings } from './schema-fields.js';
 import {
   answerEvents,
   checkpointEvents,
@@ -17,25 +18,23 @@ import { traceEvents } from './trace-entry.js';
 
 const sequence = z.int().positive().describe('Sequence in the DISPATCH stream.');
 
-const outcome = z
-  .object({
-    status: z.enum(VERDICTS).optional().describe('Verdict of work.'),
-    assessment: z.enum(VERDICTS).optional().describe('Verdict of a review.'),
-    summary: z.string().optional().describe('The work or findings.'),
-    files_modified: z.array(z.string()).optional().describe('Files that were changed.'),
-    tests: z.array(testRun).optional().describe('Test commands that were run.'),
-    follow_up_actions: z.array(z.string()).optional().describe('Remaining work.'),
-    blockers: z.array(z.string()).optional().describe('Blockers.'),
-    strengths: z.array(z.string()).optional().describe('Strengths of the work.'),
-    issues: z.array(reviewIssue).optional().describe('Problems of the work.'),
-    required_fixes: z.array(z.string()).optional().describe('The required fixes.'),
-    questions: z.array(question).optional().describe('Questions to a person.'),
-    intent_id: z.string().optional().describe('The intent whose trace records it.'),
-    branch: z.string().optional().describe('The git branch of the result.'),
-    commit: z.string().optional().describe('The git commit of the result.'),
-    history: z.literal(true).optional().describe('It is from before the session, so ledgers skip it.'),
-  })
-  .meta({ id: 'Outcome', description: "A result's own words, besides its facts." });
+const outcome = named('Outcome', "A result's own words, besides its facts.", {
+  status: oneOf('Verdict of work.', VERDICTS).optional(),
+  assessment: oneOf('Verdict of a review.', VERDICTS).optional(),
+  summary: string('The work or findings.').optional(),
+  files_modified: strings('Files that were changed.').optional(),
+  tests: list('Test commands that were run.', testRun).optional(),
+  follow_up_actions: strings('Remaining work.').optional(),
+  blockers: strings('Blockers.').optional(),
+  strengths: strings('Strengths of the work.').optional(),
+  issues: list('Problems of the work.', reviewIssue).optional(),
+  required_fixes: strings('The required fixes.').optional(),
+  questions: list('Questions to a person.', question).optional(),
+  intent_id: string('The intent whose trace records it.').optional(),
+  branch: string('The git branch of the result.').optional(),
+  commit: string('The git commit of the result.').optional(),
+  history: z.literal(true).optional().describe('It is from before the session, so ledgers skip it.'),
+});
 
 const checked = z
   .int()
@@ -67,7 +66,7 @@ const factRecorded = eventOf('fact.recorded', {
   dispatch: z
     .object({
       ...dispatch,
-      role: z.enum(ROLES).describe('The role that it was published with.'),
+      role: oneOf('The role that it was published with.', ROLES),
       outcome: outcome.describe('Its own words, besides its facts.'),
     })
     .refine(hasVerdict)
@@ -82,15 +81,15 @@ const factRecorded = eventOf('fact.recorded', {
     .optional()
     .describe('The ids of its statements, such as M7, by the id of their fact.'),
   ends: z
-    .array(z.object({ id: z.string().describe('Id of the statement that ends.'), ...ended.shape }))
+    .array(z.object({ id: string('Id of the statement that ends.'), ...ended.shape }))
     .readonly()
     .optional()
     .describe('The statements that this result ends.'),
   not_ended: z
     .array(
       z.object({
-        id: z.string().describe('The id that it names.'),
-        why: z.enum(NOT_ENDED).describe('Why nothing ends.'),
+        id: string('The id that it names.'),
+        why: oneOf('Why nothing ends.', NOT_ENDED),
       }),
     )
     .readonly()
@@ -106,54 +105,45 @@ const factRecorded = eventOf('fact.recorded', {
 }).omit({ id: true });
 
 const dispatchRejected = eventOf('dispatch.rejected', {
-  dispatch: z
-    .object({
-      sequence,
-      role: z.enum(ROLES).optional().describe('The role that it was published with.'),
-      task: taskId.optional().describe('The task, if it could be read.'),
-      at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
-      checked,
-    })
-    .describe('The result.'),
-  error: z
-    .object({
-      code: z.string().describe('A stable error code.'),
-      reason: z.string().describe('The problem.'),
-      fix: z.string().optional().describe('The fix that makes the result readable.'),
-      meant: z
-        .enum(ROLES)
-        .optional()
-        .describe('The role that it seems to belong to, if it was published with another.'),
-    })
-    .describe('Why it could not be used.'),
+  dispatch: object('The result.', {
+    sequence,
+    role: oneOf('The role that it was published with.', ROLES).optional(),
+    task: taskId.optional().describe('The task, if it could be read.'),
+    at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
+    checked,
+  }),
+  error: object('Why it could not be used.', {
+    code: string('A stable error code.'),
+    reason: string('The problem.'),
+    fix: string('The fix that makes the result readable.').optional(),
+    meant: oneOf('The role that it seems to belong to, if it was published with another.', ROLES).optional(),
+  }),
 }).omit({ id: true });
 
 /** A person retracts, corrects or restores a fact. */
 const ofFact = {
   fact: recordedFact.describe('The fact as it was.'),
-  source: z
-    .object({
-      sequence: z.int().describe('Sequence in the DISPATCH stream; 0 or less for an imported result.'),
-      ...{ task: taskId, at: dispatch.at },
-      role: z.enum(ROLES).describe('The role that it was published with.'),
-      event: z.int().nonnegative().describe("Sequence of its event in the session's stream."),
-      history: z.literal(true).optional().describe('It is from before the session.'),
-    })
-    .describe('The result that stated it.'),
+  source: object('The result that stated it.', {
+    sequence: z.int().describe('Sequence in the DISPATCH stream; 0 or less for an imported result.'),
+    ...{ task: taskId, at: dispatch.at },
+    role: oneOf('The role that it was published with.', ROLES),
+    event: z.int().nonnegative().describe("Sequence of its event in the session's stream."),
+    history: z.literal(true).optional().describe('It is from before the session.'),
+  }),
   after: z.int().optional().describe('The newest dispatch that was seen then; later ones count as later.'),
-  reason: z.string().optional().describe('Why, in words.'),
+  reason: string('Why, in words.').optional(),
 };
 
 const factRetracted = eventOf('fact.retracted', {
   ...ofFact,
-  instead: z.string().optional().describe('Object of the fact that replaces it; absent if none does.'),
-  ref: z.string().optional().describe('Id of the statement that replaces it.'),
-  by: z.string().describe('Who retracted it.'),
+  instead: string('Object of the fact that replaces it; absent if none does.').optional(),
+  ref: string('Id of the statement that replaces it.').optional(),
+  by: string('Who retracted it.'),
 }).omit({ id: true });
 
 const factRestored = eventOf('fact.restored', {
   ...ofFact,
-  by: z.string().describe('Who restored it.'),
+  by: string('Who restored it.'),
 }).omit({
   id: true,
 });
@@ -161,7 +151,7 @@ const factRestored = eventOf('fact.restored', {
 const factVectors = eventOf('fact.vectors', {
   model: vectorJson.shape.model.describe('The model that made them.'),
   vectors: z
-    .array(vectorJson.omit({ model: true }).extend({ fact: z.string().describe('Id of the fact.') }))
+    .array(vectorJson.omit({ model: true }).extend({ fact: string('Id of the fact.') }))
     .readonly()
     .describe('One vector per fact.'),
 }).omit({ id: true });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from './event.js';
-import type { Told } from './replies/page-fields.js';
 import { figures } from './replies/session-reply.js';
+import type { Output } from './schema-fields.js';
 import { type StoredEvent, sessionEvent } from './session-events.js';
 
 /**
@@ -58,4 +58,4 @@ export const sessionIndexEntry = z.object({
   at: z.iso.datetime(),
   figures,
 });
-export type SessionIndexEntry = Told<typeof sessionIndexEntry>;
+export type SessionIndexEntry = Output<typeof sessionIndexEntry>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventOf, timestamp } from './event.js';
+import { boolean, list, mark, object, oneOf, string, strings } from './schema-fields.js';
 import { opens, taskKey } from './task-events.js';
 
 /**
@@ -27,10 +28,10 @@ export const sessionSettings = z
       .optional()
       .describe("Tokens of a reviewer's prompt and answer together."),
     maxOutputTokens: whole(0, 1_000_000).optional().describe('Tokens left for the answer.'),
-    tokenizer: z
-      .enum(TOKENIZERS)
-      .optional()
-      .describe('Tokenizer: approximate counts four characters a token; o200k_base is exact and slower.'),
+    tokenizer: oneOf(
+      'Tokenizer: approximate counts four characters a token; o200k_base is exact and slower.',
+      TOKENIZERS,
+    ).optional(),
     boardFollowsResults: z
       .boolean('must be true or false')
       .optional()
@@ -67,31 +68,31 @@ const messageKey = z
 export const noteEvents = [
   eventOf('note.added', {
     note: noteKey,
-    content: z.string().describe('The text.'),
-    type: z.enum(NOTE_TYPES).describe('The kind of note.'),
+    content: string('The text.'),
+    type: oneOf('The kind of note.', NOTE_TYPES),
     iteration,
     opens,
   }),
   eventOf('note.edited', {
     note: noteKey,
-    content: z.string().optional().describe('The text.'),
-    type: z.enum(NOTE_TYPES).optional().describe('The kind of note.'),
+    content: string('The text.').optional(),
+    type: oneOf('The kind of note.', NOTE_TYPES).optional(),
   }),
   eventOf('note.deleted', { note: noteKey }),
 ] as const;
 
 export const inboxEvents = [
-  eventOf('inbox.added', { message: messageKey, content: z.string().describe('The text.') }),
+  eventOf('inbox.added', { message: messageKey, content: string('The text.') }),
   eventOf('inbox.read', { message: messageKey }),
 ] as const;
 
 export const answerEvents = [
   eventOf('question.answered', {
-    task: z.string().describe('The task whose agent asked.'),
-    questions: z.array(z.string()).describe('The questions that it answers, as they were asked.'),
-    answer: z.string().describe('The answer.'),
-    by: z.string().describe('Who answered.'),
-    unblocks: z.literal(true).exactOptional().describe('The task of the board can go on.'),
+    task: string('The task whose agent asked.'),
+    questions: strings('The questions that it answers, as they were asked.'),
+    answer: string('The answer.'),
+    by: string('Who answered.'),
+    unblocks: mark('The task of the board can go on.'),
   }),
 ] as const;
 
@@ -102,31 +103,31 @@ export const iterationEvents = [
   eventOf('iteration.completed', { number, opens }),
   eventOf('iteration.summary', {
     number,
-    summary: z.string().describe('Summary of the iteration.'),
-    tasks_worked: z.array(taskKey).describe('Tasks that the summary names.'),
+    summary: string('Summary of the iteration.'),
+    tasks_worked: list('Tasks that the summary names.', taskKey),
     opens,
   }),
 ] as const;
 
 export const lifecycleEvents = [
   eventOf('session.opened', {
-    title: z.string().optional().describe('Title, shown in lists.'),
-    goal: z.string().optional().describe('Goal of the session.'),
-    spec: z.string().optional().describe('The specification itself.'),
-    spec_path: z.string().optional().describe('Path of the specification.'),
-    project: z.string().optional().describe('The project whose learnings it uses.'),
+    title: string('Title, shown in lists.').optional(),
+    goal: string('Goal of the session.').optional(),
+    spec: string('The specification itself.').optional(),
+    spec_path: string('Path of the specification.').optional(),
+    project: string('The project whose learnings it uses.').optional(),
     settings: sessionSettings.optional().describe('Settings of its prompts.'),
   }),
   eventOf('session.completed', {
-    forced: z.boolean().describe('True if tasks were still open.'),
-    reason: z.string().optional().describe('Why, in words.'),
+    forced: boolean('True if tasks were still open.'),
+    reason: string('Why, in words.').optional(),
   }),
-  eventOf('session.restarted', { reason: z.string().optional().describe('Why, in words.') }),
+  eventOf('session.restarted', { reason: string('Why, in words.').optional() }),
   eventOf('session.archived', {
-    reason: z.string().optional().describe('Why, in words.'),
-    idle_since: z.string().optional().describe('Time of its last event, if a retention rule archived it.'),
+    reason: string('Why, in words.').optional(),
+    idle_since: string('Time of its last event, if a retention rule archived it.').optional(),
   }),
-  eventOf('session.reopened', { reason: z.string().optional().describe('Why, in words.') }),
+  eventOf('session.reopened', { reason: string('Why, in words.').optional() }),
 ] as const;
 
 const CHECKPOINT_REASONS = ['archived', 'imported'] as const;
@@ -136,16 +137,13 @@ const CHECKPOINT_REASONS = ['archived', 'imported'] as const;
  * made at; everything before counts as at its sequence.
  */
 export const checkpointEvent = eventOf('session.checkpoint', {
-  state: z.string().describe('The state: JSON of version and state as in a snapshot, gzip, Base64.'),
-  reason: z.enum(CHECKPOINT_REASONS).describe('`archived`, or `imported` from a session file.'),
+  state: string('The state: JSON of version and state as in a snapshot, gzip, Base64.'),
+  reason: oneOf('`archived`, or `imported` from a session file.', CHECKPOINT_REASONS),
   events: z.int().nonnegative().optional().describe('Number of events that it replaces, if known.'),
-  newest_dispatch: z
-    .object({
-      sequence: z.int().positive().describe('Sequence in the DISPATCH stream.'),
-      at: timestamp.describe('When it was published, ISO 8601 in UTC.'),
-    })
-    .optional()
-    .describe('The newest counted result.'),
+  newest_dispatch: object('The newest counted result.', {
+    sequence: z.int().positive().describe('Sequence in the DISPATCH stream.'),
+    at: timestamp.describe('When it was published, ISO 8601 in UTC.'),
+  }).optional(),
 });
 
 export const checkpointEvents = [

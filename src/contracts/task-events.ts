@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
+import { list, mark, oneOf, string } from './schema-fields.js';
 
 export const TASK_STATUSES = ['remaining', 'in_progress', 'completed', 'blocked', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
@@ -17,57 +18,54 @@ export const taskKey = z
   .regex(/^TAS-[1-9]\d*$/)
   .describe('Id of the task, such as TAS-1.');
 
-const anyTask = z.string().describe('Id of the task: of the board, such as TAS-1, or of the plan.');
+const anyTask = string('Id of the task: of the board, such as TAS-1, or of the plan.');
 
 const iteration = z
   .int()
   .nonnegative()
   .describe('Number of the iteration that was running; 0 before the first.');
 
-export const opens = z
-  .literal(true)
-  .exactOptional()
-  .describe('The event starts the iteration that it names.');
+export const opens = mark('The event starts the iteration that it names.');
 
 export const taskEvents = [
   eventOf('task.added', {
     task: taskKey,
-    content: z.string().describe('The work to do.'),
-    status: z.enum(TASK_STATUSES).describe('Its status.'),
+    content: string('The work to do.'),
+    status: oneOf('Its status.', TASK_STATUSES),
     priority,
-    depends_on: z.array(taskKey).describe('The tasks that it waits for.'),
+    depends_on: list('The tasks that it waits for.', taskKey),
     iteration,
   }),
   eventOf('task.status', {
     task: taskKey,
-    status: z.enum(TASK_STATUSES).describe('Its status.'),
-    reason: z.string().optional().describe('The reason given.'),
+    status: oneOf('Its status.', TASK_STATUSES),
+    reason: string('The reason given.').optional(),
     iteration,
     opens,
   }),
   eventOf('task.priority', { task: taskKey, priority, iteration }),
   eventOf('task.depends', {
     task: taskKey,
-    depends_on: z.array(taskKey).describe('The tasks that it waits for.'),
+    depends_on: list('The tasks that it waits for.', taskKey),
     iteration,
   }),
   eventOf('task.undepends', {
     task: taskKey,
-    depends_on: z.array(taskKey).describe('The tasks that it waits for.'),
+    depends_on: list('The tasks that it waits for.', taskKey),
     iteration,
   }),
-  eventOf('task.content', { task: taskKey, content: z.string().describe('The work to do.'), iteration }),
+  eventOf('task.content', { task: taskKey, content: string('The work to do.'), iteration }),
   eventOf('task.deleted', { task: taskKey, iteration }),
   eventOf('task.claimed', {
     task: anyTask,
-    agent: z.string().describe('Agent that claimed it, or renews its claims by it.'),
+    agent: string('Agent that claimed it, or renews its claims by it.'),
     iteration,
     opens,
   }),
   eventOf('task.released', {
     task: anyTask,
-    agent: z.string().exactOptional().describe('Agent that held it.'),
-    note: z.string().exactOptional().describe('A note for the next agent.'),
+    agent: string('Agent that held it.').exactOptional(),
+    note: string('A note for the next agent.').exactOptional(),
     iteration,
   }),
 ] as const;

@@ -25,6 +25,7 @@ import {
 } from './request-names.js';
 import { taskId } from './results.js';
 import { PLAN_STATUSES, runInitRequest, runStatusRequest } from './run-request.js';
+import { oneOf } from './schema-fields.js';
 import { NOTE_TYPES, sessionSettings } from './session-meta-events.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
 import { between, cursor, limit, text, tool, view, viewOfNone } from './tool-shape.js';
@@ -56,8 +57,8 @@ const content = text(MAX_CONTENT);
 const work = content.describe('The work to do.');
 const said = content.describe('The text.');
 const agent = text(128).describe('Name of the agent.');
-const status = z.enum(TASK_STATUSES).describe('Status of the task; remaining means pending.');
-const noteType = z.enum(NOTE_TYPES).describe('The kind of note.');
+const status = oneOf('Status of the task; remaining means pending.', TASK_STATUSES);
+const noteType = oneOf('The kind of note.', NOTE_TYPES);
 // Far from the largest integer, since each iteration adds one.
 const number = z
   .int()
@@ -207,10 +208,11 @@ export const TOOLS = {
       subject: text(1024).optional().describe('Only facts about this, such as a file.'),
       relation: anyOf(text(128)).optional().describe('Only facts with this relation, or one of these.'),
       tag: anyOf(z.enum(FACT_TAGS)).optional().describe('Only facts with this tag, or one of these.'),
-      is: z
-        .enum(['open', 'closed', 'all'])
-        .optional()
-        .describe('Only valid facts, only those that were closed, or all. Default: open.'),
+      is: oneOf('Only valid facts, only those that were closed, or all. Default: open.', [
+        'open',
+        'closed',
+        'all',
+      ]).optional(),
       limit: limit(200, 20),
       cursor,
     },
@@ -226,7 +228,7 @@ export const TOOLS = {
   }),
   'plan-show': view('show the plan, what is next, and what came of each task', '--status blocked', {
     id: text(200).optional().describe('Only this task of the plan, with its prompt and requirements.'),
-    status: z.enum(PLAN_STATUSES).optional().describe('Only tasks with this status.'),
+    status: oneOf('Only tasks with this status.', PLAN_STATUSES).optional(),
   }),
   'session-list': viewOfNone(
     'list the sessions: those that wait for a person first, then stalled ones, then the newest',
@@ -235,10 +237,11 @@ export const TOOLS = {
       text: text(200)
         .optional()
         .describe('Only sessions with these words, as in title, goal, questions or files.'),
-      status: z
-        .enum(['open', 'completed', 'archived'])
-        .optional()
-        .describe('Only sessions that are open, completed, or archived.'),
+      status: oneOf('Only sessions that are open, completed, or archived.', [
+        'open',
+        'completed',
+        'archived',
+      ]).optional(),
       names: z.array(text(64)).max(200, 'must name at most 200').optional().describe('Only these sessions.'),
       active: flag.describe('Only open sessions with an event within 24 hours.'),
       olderThan: z

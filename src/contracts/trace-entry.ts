@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { openObject } from './checked.js';
 import { eventOf, timestamp } from './event.js';
+import { boolean, list, named, object, oneOf, string, strings } from './schema-fields.js';
 import { sessionName } from './tool-shape.js';
 
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
@@ -26,109 +27,88 @@ const id = z
   .describe('A name of at most 128 characters.');
 const text = (max: number) => z.string().max(max, `must be at most ${max} characters`);
 
-export const traceEntry = z
-  .object({
-    id: id.exactOptional().describe('Idempotency key of the entry.'),
-    timestamp: timestamp.exactOptional().describe('When it was done, ISO 8601 in UTC.'),
-    intent_id: id.nullable().describe('The intent that it was done for.'),
-    state: z.enum(TRACE_STATES).exactOptional().describe('The step of work that it belongs to.'),
-    action_type: z.enum(ACTION_TYPES).describe('The kind of step.'),
-    payload: openObject(
-      z.object({
-        tool_name: text(200).exactOptional().describe('Name of the tool.'),
-        target_files: z.array(text(1000)).max(1000).exactOptional().describe('Files that it touched.'),
-        command: text(100_000).exactOptional().describe('The command that was run.'),
-        reasoning: text(100_000).exactOptional().describe('Why it was done.'),
-      }),
-    )
-      .default({})
-      .describe('Details. Further fields are dropped.'),
-    result: z
-      .object({
-        status: z.enum(RESULT_STATUSES).describe('Outcome.'),
-        output_summary: text(2_000_000).default('').describe('Output.'),
-        error_message: text(100_000).exactOptional().describe('The error.'),
-      })
-      .exactOptional()
-      .describe(
-        'Outcome. Default by action: an ERROR failed, a SCOPE_VIOLATION was denied, a TOOL_EXECUTION succeeded.',
-      ),
-    pin: z
-      .boolean()
-      .exactOptional()
-      .describe('Keeps the text of the entry, preferably its reasoning, as a constraint of the intent.'),
-  })
-  .meta({ id: 'TraceEntry', description: 'One step that an agent took for an intent.' });
+export const traceEntry = named('TraceEntry', 'One step that an agent took for an intent.', {
+  id: id.exactOptional().describe('Idempotency key of the entry.'),
+  timestamp: timestamp.exactOptional().describe('When it was done, ISO 8601 in UTC.'),
+  intent_id: id.nullable().describe('The intent that it was done for.'),
+  state: oneOf('The step of work that it belongs to.', TRACE_STATES).exactOptional(),
+  action_type: oneOf('The kind of step.', ACTION_TYPES),
+  payload: openObject(
+    z.object({
+      tool_name: text(200).exactOptional().describe('Name of the tool.'),
+      target_files: z.array(text(1000)).max(1000).exactOptional().describe('Files that it touched.'),
+      command: text(100_000).exactOptional().describe('The command that was run.'),
+      reasoning: text(100_000).exactOptional().describe('Why it was done.'),
+    }),
+  )
+    .default({})
+    .describe('Details. Further fields are dropped.'),
+  result: object(
+    'Outcome. Default by action: an ERROR failed, a SCOPE_VIOLATION was denied, a TOOL_EXECUTION succeeded.',
+    {
+      status: oneOf('Outcome.', RESULT_STATUSES),
+      output_summary: text(2_000_000).default('').describe('Output.'),
+      error_message: text(100_000).exactOptional().describe('The error.'),
+    },
+  ).exactOptional(),
+  pin: boolean(
+    'Keeps the text of the entry, preferably its reasoning, as a constraint of the intent.',
+  ).exactOptional(),
+});
 
 /** The input of a trace entry. */
 export type TraceEntryInput = z.input<typeof traceEntry>;
 export type TraceEntry = z.output<typeof traceEntry>;
 
 /** Bounded, with large outputs masked. */
-export const recordedEntry = z
-  .object({
-    id: z.string().describe('Names the entry.'),
-    intent: z.string().nullable().describe('The intent that it was done for.'),
-    action: z.enum(ACTION_TYPES).describe('The kind of step.'),
-    status: z.enum(RESULT_STATUSES).describe('Outcome.'),
-    at: timestamp
-      .exactOptional()
-      .describe("The entry's own time, ISO 8601 in UTC; the fold does not keep it."),
-    state: z.enum(TRACE_STATES).exactOptional().describe('The step of work that it belongs to.'),
-    tool: z.string().exactOptional().describe('Name of the tool.'),
-    target: z
-      .string()
-      .exactOptional()
-      .describe('Target, if it is neither files nor a command: the task of a result.'),
-    files: z.array(z.string()).exactOptional().describe('Files that it touched.'),
-    files_omitted: z.int().positive().exactOptional().describe('Further files that were left out.'),
-    command: z.string().exactOptional().describe('The command that was run.'),
-    reasoning: z.string().exactOptional().describe('Why it was done.'),
-    output: z.string().exactOptional().describe('Output.'),
-    error: z.string().exactOptional().describe('The error.'),
-    constraints: z.array(z.string()).exactOptional().describe('The constraints in a request.'),
-    constraints_omitted: z
-      .int()
-      .positive()
-      .exactOptional()
-      .describe('Further constraints that were left out.'),
-    size: z.number().describe('Original size in characters.'),
-  })
-  .meta({ id: 'RecordedEntry', description: 'A stored trace entry: bounded, large outputs masked.' });
+export const recordedEntry = named('RecordedEntry', 'A stored trace entry: bounded, large outputs masked.', {
+  id: string('Names the entry.'),
+  intent: z.string().nullable().describe('The intent that it was done for.'),
+  action: oneOf('The kind of step.', ACTION_TYPES),
+  status: oneOf('Outcome.', RESULT_STATUSES),
+  at: timestamp.exactOptional().describe("The entry's own time, ISO 8601 in UTC; the fold does not keep it."),
+  state: oneOf('The step of work that it belongs to.', TRACE_STATES).exactOptional(),
+  tool: string('Name of the tool.').exactOptional(),
+  target: string('Target, if it is neither files nor a command: the task of a result.').exactOptional(),
+  files: strings('Files that it touched.').exactOptional(),
+  files_omitted: z.int().positive().exactOptional().describe('Further files that were left out.'),
+  command: string('The command that was run.').exactOptional(),
+  reasoning: string('Why it was done.').exactOptional(),
+  output: string('Output.').exactOptional(),
+  error: string('The error.').exactOptional(),
+  constraints: strings('The constraints in a request.').exactOptional(),
+  constraints_omitted: z.int().positive().exactOptional().describe('Further constraints that were left out.'),
+  size: z.number().describe('Original size in characters.'),
+});
 export type RecordedEntry = z.output<typeof recordedEntry>;
 
 /** The output itself, for `trace.get`; the fold does not keep it. */
 export const storedEntry = recordedEntry
   .extend({
-    stored: z
-      .object({
-        text: z.string().exactOptional().describe('All of it, up to 4,000 characters.'),
-        first: z.string().exactOptional().describe('The first 1,000 characters of a longer one.'),
-        last: z.string().exactOptional().describe('The last 1,000 characters of a longer one.'),
-        length: z.number().describe('Original length of the output in characters.'),
-      })
-      .exactOptional()
-      .describe('The masked output.'),
+    stored: object('The masked output.', {
+      text: string('All of it, up to 4,000 characters.').exactOptional(),
+      first: string('The first 1,000 characters of a longer one.').exactOptional(),
+      last: string('The last 1,000 characters of a longer one.').exactOptional(),
+      length: z.number().describe('Original length of the output in characters.'),
+    }).exactOptional(),
   })
   .meta({ id: 'StoredEntry', description: 'A trace entry as its event stores it.' });
 export type StoredEntry = z.output<typeof storedEntry>;
 
 /** A text that a person pinned as a constraint of an intent. */
-export const pinnedText = z
-  .object({
-    intent: z.string().describe('Id of the intent.'),
-    id: z.string().describe('The entry that it comes from.'),
-    text: z.string().describe('The text to keep.'),
-  })
-  .meta({ id: 'PinnedText', description: 'A text that is kept as a constraint of an intent.' });
+export const pinnedText = named('PinnedText', 'A text that is kept as a constraint of an intent.', {
+  intent: string('Id of the intent.'),
+  id: string('The entry that it comes from.'),
+  text: string('The text to keep.'),
+});
 export type PinnedText = z.output<typeof pinnedText>;
 
 export const traceEvents = [
   eventOf('trace.appended', {
-    entries: z.array(storedEntry).describe('The entries.'),
+    entries: list('The entries.', storedEntry),
     malformed: z.int().nonnegative().describe('Entries of the same request that could not be read.'),
-    malformed_because: z.string().exactOptional().describe('Why the first of them could not be read.'),
-    pins: z.array(pinnedText).exactOptional().describe('Constraints that the same request pins.'),
+    malformed_because: string('Why the first of them could not be read.').exactOptional(),
+    pins: list('Constraints that the same request pins.', pinnedText).exactOptional(),
   }),
 ] as const;
 

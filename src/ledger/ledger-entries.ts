@@ -1,6 +1,6 @@
-import type { Told } from '../contracts/replies/page-fields.js';
 import type { unreadable } from '../contracts/replies/run-reply.js';
 import type { TasksDocument } from '../contracts/run-request.js';
+import type { Output } from '../contracts/schema-fields.js';
 import { distinctTexts } from '../shared/text.js';
 import { driftOf, leavesOf, outlookOf, type TaskResults, totalsOf } from './next-task.js';
 import type { RaisedSignal, StallThresholds } from './stall.js';
@@ -10,7 +10,7 @@ import { nextAction, outcomeName, signalsOf, type TaskLedger } from './task-ledg
 type LedgerEntries = Readonly<Record<string, unknown>>;
 
 /** The last result of a task, if it could not be read. */
-export type UnreadableResult = Omit<Told<typeof unreadable>, 'task'>;
+export type UnreadableResult = Omit<Output<typeof unreadable>, 'task'>;
 
 export function tasksLeft(document: TasksDocument | undefined, task: string): boolean {
   if (document === undefined) return true;

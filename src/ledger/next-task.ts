@@ -1,7 +1,7 @@
-import type { Told } from '../contracts/replies/page-fields.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { planTotals } from '../contracts/replies/session-reply.js';
 import type { ProgressTask } from '../contracts/run-request.js';
+import type { Output } from '../contracts/schema-fields.js';
 import { addTo } from '../shared/collections.js';
 import type { EarlierPlan } from './kept-ids.js';
 import { isAnswered, type TaskLedger } from './task-ledger.js';
@@ -205,7 +205,7 @@ export function goneOf({ tasks, left = [] }: EarlierPlan, results: TaskResults):
     .slice(-MOST_GONE);
 }
 
-export type ProgressTotals = Told<typeof planTotals>;
+export type ProgressTotals = Output<typeof planTotals>;
 
 /** Excludes cancelled tasks and groups. */
 function countedTasks(tasks: readonly ProgressTask[]): ProgressTask[] {

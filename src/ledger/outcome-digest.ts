@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { KEPT, keptTexts } from '../contracts/kept.js';
 import { bySeverity, ROLES, SEVERITIES, VERDICTS, type Verdict, verdictIn } from '../contracts/kinds.js';
-import type { Told } from '../contracts/replies/page-fields.js';
 import type { Question } from '../contracts/results.js';
+import type { Output } from '../contracts/schema-fields.js';
 import type { DispatchOutcome } from '../contracts/session-events.js';
 import { clipText, oneSpelling } from '../shared/text.js';
 
@@ -17,7 +17,7 @@ export const digestIssue = z
     fix: z.string().exactOptional(),
   })
   .meta({ id: 'DigestIssue', description: 'What a review found wrong.' });
-export type DigestIssue = Told<typeof digestIssue>;
+export type DigestIssue = Output<typeof digestIssue>;
 
 /** `failures` are the first ones; `count` is the total. */
 export const failedTests = z.array(z.object({ command: z.string(), failures: texts, count: z.number() }));
@@ -47,7 +47,7 @@ export const outcomeDigest = z
     history: z.literal(true).exactOptional(),
   })
   .meta({ id: 'OutcomeDigest', description: 'What the ledgers need of a result.' });
-export type OutcomeDigest = Told<typeof outcomeDigest>;
+export type OutcomeDigest = Output<typeof outcomeDigest>;
 
 const { digest: MOST } = KEPT;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { kindOf } from '../contracts/kinds.js';
-import type { Told } from '../contracts/replies/page-fields.js';
+import type { Output } from '../contracts/schema-fields.js';
 import type { StallSignal } from '../contracts/session-meta-events.js';
 import type { OutcomeDigest } from './outcome-digest.js';
 
@@ -36,7 +36,7 @@ export function stallThresholds(threshold = DEFAULT_STALL_THRESHOLD): StallThres
 
 /** `text` is the latest wording. */
 const repeated = z.object({ key: z.string(), text: z.string(), count: z.number() });
-type Repeated = Told<typeof repeated>;
+type Repeated = Output<typeof repeated>;
 
 /** Counters of one task, as plain JSON. */
 export const stallCounters = z.object({
@@ -59,7 +59,7 @@ export const stallCounters = z.object({
   tests: z.array(repeated),
   files: z.array(repeated),
 });
-export type StallCounters = Told<typeof stallCounters>;
+export type StallCounters = Output<typeof stallCounters>;
 
 /** A signal over its threshold. */
 export interface RaisedSignal {

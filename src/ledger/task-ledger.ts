@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KEPT } from '../contracts/kept.js';
 import { kindOf, type NextAction, ROLES, type Role, VERDICTS, type Verdict } from '../contracts/kinds.js';
-import type { Told } from '../contracts/replies/page-fields.js';
+import type { Output } from '../contracts/schema-fields.js';
 import { oneSpelling } from '../shared/text.js';
 import { digestIssue, failedTests, type OutcomeDigest, openQuestions } from './outcome-digest.js';
 import {
@@ -56,7 +56,7 @@ export const taskLedger = z
   })
   .meta({ id: 'TaskLedger', description: 'What a task has come to.' });
 
-export interface TaskLedger extends Told<typeof taskLedger> {
+export interface TaskLedger extends Output<typeof taskLedger> {
   /** Answers to the newest results. Only `ledgersOf` sets it, because results and answers are folded apart. */
   readonly answers?: readonly QuestionAnswer[];
 }

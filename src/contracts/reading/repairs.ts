@@ -1,6 +1,6 @@
 import { counted, oneLine } from '../../shared/text.js';
 import type { recordedRepair } from '../recorded-fact.js';
-import type { Told } from '../replies/page-fields.js';
+import type { Output } from '../schema-fields.js';
 
 export const REPAIRS = {
   json: 'the JSON did not parse and was mended',
@@ -75,7 +75,7 @@ function short(detail: string): string {
   return line.length <= MAX_DETAIL ? line : `${line.length} characters`;
 }
 
-export type StoredRepair = Told<typeof recordedRepair>;
+export type StoredRepair = Output<typeof recordedRepair>;
 
 /** For example `files_modified: was one value and became a list`. */
 export function repairInWords({ kind, field, detail, count }: StoredRepair): string {

@@ -1,141 +1,126 @@
 import { z } from 'zod';
 import { ROLES, VERDICTS } from '../kinds.js';
 import { recordedFact, recordedRepair } from '../recorded-fact.js';
-import { count, faultFields, next, place, sequence, type Told, time } from './page-fields.js';
+import {
+  count,
+  faultFields,
+  list,
+  mark,
+  named,
+  next,
+  type Output,
+  object,
+  oneOf,
+  place,
+  sequence,
+  string,
+  strings,
+  time,
+} from '../schema-fields.js';
 import { promptTraceBrief } from './prompt-trace.js';
 
 const common = { dispatch: place('Its DISPATCH sequence.'), sequence };
-const role = z.enum(ROLES).describe('The role that it was published with.');
-const task = z.string().describe('Its task.');
+const role = oneOf('The role that it was published with.', ROLES);
+const task = string('Its task.');
 
 export const dispatchResult = z.discriminatedUnion('status', [
-  z
-    .object({
-      ...common,
-      status: z.literal('recorded').describe('It was read and recorded.'),
-      role,
-      task,
-      facts: z.array(recordedFact).describe('Its facts, as its event stores them.'),
-      factsOmitted: count('Facts beyond the limit.').exactOptional(),
-      repairs: z.array(recordedRepair).exactOptional().describe('Repairs that reading made, if any.'),
-      repairsOmitted: count('Repairs beyond the limit.').exactOptional(),
-    })
-    .meta({ id: 'DispatchRecorded', description: 'It was read, and counts.' }),
-  z
-    .object({
-      ...common,
-      status: z.literal('rejected').describe('It could not be used.'),
-      role: role.exactOptional(),
-      task: z.string().exactOptional().describe('Its task, if that could be read.'),
-      ...faultFields,
-    })
-    .meta({
-      id: 'DispatchRefused',
-      description: 'It could not be used, and is kept unchanged in DISPATCH_REJECTED.',
-    }),
-  z
-    .object({
+  named('DispatchRecorded', 'It was read, and counts.', {
+    ...common,
+    status: z.literal('recorded').describe('It was read and recorded.'),
+    role,
+    task,
+    facts: list('Its facts, as its event stores them.', recordedFact),
+    factsOmitted: count('Facts beyond the limit.').exactOptional(),
+    repairs: list('Repairs that reading made, if any.', recordedRepair).exactOptional(),
+    repairsOmitted: count('Repairs beyond the limit.').exactOptional(),
+  }),
+  named('DispatchRefused', 'It could not be used, and is kept unchanged in DISPATCH_REJECTED.', {
+    ...common,
+    status: z.literal('rejected').describe('It could not be used.'),
+    role: role.exactOptional(),
+    task: string('Its task, if that could be read.').exactOptional(),
+    ...faultFields,
+  }),
+  named(
+    'DispatchRepeated',
+    'A duplicate: a result of this role and task with the same result_id or message id had been counted before.',
+    {
       ...common,
       status: z.literal('repeated').describe('It had been counted before.'),
       role,
       task,
-    })
-    .meta({
-      id: 'DispatchRepeated',
-      description:
-        'A duplicate: a result of this role and task with the same result_id or message id had been counted before.',
-    }),
-  z.object({ ...common, status: z.literal('counted').describe('It was counted.') }).meta({
-    id: 'DispatchCounted',
-    description:
-      'It was counted, but the session keeps nothing of it: it repeated an earlier result, or newer ones replaced it. The log has the details.',
-  }),
+    },
+  ),
+  named(
+    'DispatchCounted',
+    'It was counted, but the session keeps nothing of it: it repeated an earlier result, or newer ones replaced it. The log has the details.',
+    { ...common, status: z.literal('counted').describe('It was counted.') },
+  ),
 ]);
 
 /** The fate of a result: the reply of `dispatch-show`, also returned to a publisher that waits. */
-export type DispatchResult = Told<typeof dispatchResult>;
-export type FactOfDispatch = Told<typeof recordedFact>;
+export type DispatchResult = Output<typeof dispatchResult>;
+export type FactOfDispatch = Output<typeof recordedFact>;
 
 export const TIMELINE_KINDS = ['result', 'rejected', 'command', 'trace', 'prompt'] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 
 const { id, kind, tokens, hash } = promptTraceBrief.shape;
 
-export const timelineEntry = z
-  .object({
-    key: z.string().describe('Unique within the session.'),
-    kind: z
-      .enum(TIMELINE_KINDS)
-      .describe('A result, a rejected result, a command, trace entries, or a compiled prompt.'),
-    at: time('When it happened'),
-    sequence: place('Sequence of its event; of a prompt the sequence that it reflects.'),
-    type: z.string().describe('Type of its event; prompt.compiled for a prompt.'),
-    task: z.string().exactOptional().describe('Its task.'),
-    role: z.enum(ROLES).exactOptional().describe('Of a result or a prompt: its role.'),
-    verdict: z.enum(VERDICTS).exactOptional().describe('Of a result: its verdict.'),
-    failed: z
-      .literal(true)
-      .exactOptional()
-      .describe('A failure: a bad verdict, a rejected result, a failed action.'),
-    summary: z.string().describe('What happened, one line of at most 300 characters.'),
-    dispatch: place('Of a result: its sequence in the DISPATCH stream.').exactOptional(),
-    facts: count('Of a result: number of its facts.').exactOptional(),
-    repairs: count('Of a result: number of repairs.').exactOptional(),
-    asks: z
-      .array(z.string())
-      .exactOptional()
-      .describe('Of a result: what it asks a person, without questions that have a default.'),
-    prompt: z
-      .object({
-        id,
-        kind,
-        tokens,
-        durationMs: z.number().describe('Milliseconds that it took.'),
-        dropped: count('Items left out to fit the budget.'),
-        hash,
-      })
-      .exactOptional()
-      .describe('Of a prompt: its figures.'),
-  })
-  .meta({ id: 'TimelineEntry', description: 'One thing that happened in a session.' });
+export const timelineEntry = named('TimelineEntry', 'One thing that happened in a session.', {
+  key: string('Unique within the session.'),
+  kind: oneOf('A result, a rejected result, a command, trace entries, or a compiled prompt.', TIMELINE_KINDS),
+  at: time('When it happened'),
+  sequence: place('Sequence of its event; of a prompt the sequence that it reflects.'),
+  type: string('Type of its event; prompt.compiled for a prompt.'),
+  task: string('Its task.').exactOptional(),
+  role: oneOf('Of a result or a prompt: its role.', ROLES).exactOptional(),
+  verdict: oneOf('Of a result: its verdict.', VERDICTS).exactOptional(),
+  failed: mark('A failure: a bad verdict, a rejected result, a failed action.'),
+  summary: string('What happened, one line of at most 300 characters.'),
+  dispatch: place('Of a result: its sequence in the DISPATCH stream.').exactOptional(),
+  facts: count('Of a result: number of its facts.').exactOptional(),
+  repairs: count('Of a result: number of repairs.').exactOptional(),
+  asks: strings('Of a result: what it asks a person, without questions that have a default.').exactOptional(),
+  prompt: object('Of a prompt: its figures.', {
+    id,
+    kind,
+    tokens,
+    durationMs: z.number().describe('Milliseconds that it took.'),
+    dropped: count('Items left out to fit the budget.'),
+    hash,
+  }).exactOptional(),
+});
 
 export const timelineListed = z.object({
-  entries: z
-    .array(timelineEntry)
-    .describe(
-      'The newest first. A page may have fewer entries than requested, even none: continue while there is a next.',
-    ),
+  entries: list(
+    'The newest first. A page may have fewer entries than requested, even none: continue while there is a next.',
+    timelineEntry,
+  ),
   next,
   sequence,
 });
 
-export type TimelineEntry = Told<typeof timelineEntry>;
-export type TimelineListed = Told<typeof timelineListed>;
+export type TimelineEntry = Output<typeof timelineEntry>;
+export type TimelineListed = Output<typeof timelineListed>;
 
-const rejectedShown = z
-  .object({
-    id: z.int().describe('Its number, for rejected-show, rejected-retry and rejected-remove.'),
-    at: time('When it arrived'),
-    session: z
-      .string()
-      .exactOptional()
-      .describe('The session that it was published to; left out for an invalid name.'),
-    role: z
-      .enum(ROLES)
-      .exactOptional()
-      .describe('The role that it was published with; left out for an unknown one.'),
-    subject: z.string().describe('The subject that it was published to.'),
-    sequence: place('Its sequence in the DISPATCH stream; 0 if it was never stored there.'),
-    ...faultFields,
-    bytes: count('Bytes of its body.'),
-  })
-  .meta({ id: 'RejectedShown', description: 'A result that could not be used, without its body.' });
+const rejectedShown = named('RejectedShown', 'A result that could not be used, without its body.', {
+  id: z.int().describe('Its number, for rejected-show, rejected-retry and rejected-remove.'),
+  at: time('When it arrived'),
+  session: string('The session that it was published to; left out for an invalid name.').exactOptional(),
+  role: oneOf('The role that it was published with; left out for an unknown one.', ROLES).exactOptional(),
+  subject: string('The subject that it was published to.'),
+  sequence: place('Its sequence in the DISPATCH stream; 0 if it was never stored there.'),
+  ...faultFields,
+  bytes: count('Bytes of its body.'),
+});
 
 export const REJECTED_REPLIES = {
   'rejected-list': z.object({
-    rejected: z
-      .array(rejectedShown)
-      .describe('The newest first. A page may have fewer entries than requested if they are large.'),
+    rejected: list(
+      'The newest first. A page may have fewer entries than requested if they are large.',
+      rejectedShown,
+    ),
     total: count(
       'Number of messages; left out if counting would mean reading them. A body stored in several messages counts several times.',
     ).exactOptional(),
@@ -143,9 +128,9 @@ export const REJECTED_REPLIES = {
   }),
   'rejected-show': z.object({
     rejected: rejectedShown.describe('The rejected result.'),
-    body: z.string().describe('Its body, or a part of it.'),
-    encoding: z.enum(['utf8', 'base64']).describe('Encoding of the body: text if it is UTF-8, else base64.'),
-    truncated: z.literal(true).exactOptional().describe('Set where this is only a part of the body.'),
+    body: string('Its body, or a part of it.'),
+    encoding: oneOf('Encoding of the body: text if it is UTF-8, else base64.', ['utf8', 'base64']),
+    truncated: mark('Set where this is only a part of the body.'),
     next: z
       .int()
       .exactOptional()
@@ -161,4 +146,4 @@ export const REJECTED_REPLIES = {
   }),
 } as const;
 
-export type RejectedShown = Told<typeof rejectedShown>;
+export type RejectedShown = Output<typeof rejectedShown>;

@@ -1,76 +1,77 @@
 import { z } from 'zod';
-import { count, place, type Told, time } from './page-fields.js';
+import {
+  boolean,
+  count,
+  list,
+  named,
+  type Output,
+  object,
+  oneOf,
+  place,
+  string,
+  time,
+} from '../schema-fields.js';
 
 const counts = (about: string) => z.record(z.string(), z.number().describe('How many.')).describe(about);
 
-const serviceHealth = z
-  .object({
-    service: z.string().describe('Name of the service.'),
-    id: z.string().describe('Id of the instance.'),
-    version: z.string().describe('Its version.'),
-    requests: count('Requests that it has answered, errors included.'),
-    errorReplies: count('Requests that it has refused or failed.'),
-    host: z.string().exactOptional().describe('The machine or container that it runs on.'),
-    pid: z.int().exactOptional().describe('Its process id there.'),
-    uptimeSeconds: z.number().exactOptional().describe('Seconds since it started.'),
-    connected: z.boolean().exactOptional().describe('Whether it is connected.'),
-    disconnects: count('How often it has lost its connection.').exactOptional(),
-    warnings: count('Warnings that it has logged.').exactOptional(),
-    errors: count('Errors that it has logged.').exactOptional(),
-    lastIncident: z
-      .object({
-        at: time('When it was'),
-        message: z.string().describe('What happened.'),
-        code: z.string().exactOptional().describe('A stable error code.'),
-      })
-      .exactOptional()
-      .describe('The last warning or error.'),
-    numbers: z
-      .record(z.string(), z.unknown().describe('Any JSON value.'))
-      .describe('Figures of that service, such as memory, work in flight and repairs.'),
-  })
-  .meta({ id: 'ServiceHealth', description: 'Health of one service instance.' });
+const serviceHealth = named('ServiceHealth', 'Health of one service instance.', {
+  service: string('Name of the service.'),
+  id: string('Id of the instance.'),
+  version: string('Its version.'),
+  requests: count('Requests that it has answered, errors included.'),
+  errorReplies: count('Requests that it has refused or failed.'),
+  host: string('The machine or container that it runs on.').exactOptional(),
+  pid: z.int().exactOptional().describe('Its process id there.'),
+  uptimeSeconds: z.number().exactOptional().describe('Seconds since it started.'),
+  connected: boolean('Whether it is connected.').exactOptional(),
+  disconnects: count('How often it has lost its connection.').exactOptional(),
+  warnings: count('Warnings that it has logged.').exactOptional(),
+  errors: count('Errors that it has logged.').exactOptional(),
+  lastIncident: object('The last warning or error.', {
+    at: time('When it was'),
+    message: string('What happened.'),
+    code: string('A stable error code.').exactOptional(),
+  }).exactOptional(),
+  numbers: z
+    .record(z.string(), z.unknown().describe('Any JSON value.'))
+    .describe('Figures of that service, such as memory, work in flight and repairs.'),
+});
 
-const finding = z
-  .object({
-    check: z.string().describe('What was checked.'),
-    level: z
-      .enum(['ok', 'warn', 'fail'])
-      .describe('warn works, but not for long or not as intended; fail does not work.'),
-    message: z.string().describe('What was found.'),
-    fix: z.string().exactOptional().describe('The suggested fix.'),
-  })
-  .meta({ id: 'HealthFinding', description: 'One finding of the doctor.' });
+const finding = named('HealthFinding', 'One finding of the doctor.', {
+  check: string('What was checked.'),
+  level: oneOf('warn works, but not for long or not as intended; fail does not work.', [
+    'ok',
+    'warn',
+    'fail',
+  ]),
+  message: string('What was found.'),
+  fix: string('The suggested fix.').exactOptional(),
+});
 
-const missing = z
-  .object({
-    part: z.enum(['services', 'results', 'findings']).describe('The part of the answer.'),
-    code: z.string().describe('Why it is missing: a stable error code.'),
-    message: z.string().describe('Why it is missing, for people.'),
-  })
-  .meta({ id: 'MissingPart', description: 'A part of the answer that timed out or failed.' });
+const missing = named('MissingPart', 'A part of the answer that timed out or failed.', {
+  part: oneOf('The part of the answer.', ['services', 'results', 'findings']),
+  code: string('Why it is missing: a stable error code.'),
+  message: string('Why it is missing, for people.'),
+});
 
 export const HEALTH_REPLIES = {
   'health-show': z.object({
     at: time('When it was asked'),
-    services: z.array(serviceHealth).describe('Every instance of every service that answered.'),
-    results: z
-      .object({
-        stored: count('Stored results.'),
-        waiting: count('Results among them that are not folded yet.'),
-        rejected: count('Messages of rejected results.'),
-      })
-      .exactOptional()
-      .describe('Results by what has become of them.'),
-    findings: z
-      .array(finding)
-      .exactOptional()
-      .describe("Findings of the doctor's read-only checks; up to 30 seconds old."),
+    services: list('Every instance of every service that answered.', serviceHealth),
+    results: object('Results by what has become of them.', {
+      stored: count('Stored results.'),
+      waiting: count('Results among them that are not folded yet.'),
+      rejected: count('Messages of rejected results.'),
+    }).exactOptional(),
+    findings: list(
+      "Findings of the doctor's read-only checks; up to 30 seconds old.",
+      finding,
+    ).exactOptional(),
     findingsAt: time('When the doctor looked').exactOptional(),
-    missing: z.array(missing).describe('Parts that timed out or failed, and why.'),
+    missing: list('Parts that timed out or failed, and why.', missing),
   }),
   'telemetry-show': z.object({
-    session: z.string().describe('The session.'),
+    session: string('The session.'),
     sequence: place('Session sequence that the answer reflects.'),
     dispatches: counts('Counted results by role, and rejected ones.'),
     rejections: counts('Rejected results that are still kept, by error code; of the newest 1,000.'),
@@ -89,7 +90,7 @@ export const HEALTH_REPLIES = {
   }),
 } as const;
 
-export type ServiceHealth = Told<typeof serviceHealth>;
-export type HealthFinding = Told<typeof finding>;
-export type MissingPart = Told<typeof missing>;
-export type HealthShown = Told<(typeof HEALTH_REPLIES)['health-show']>;
+export type ServiceHealth = Output<typeof serviceHealth>;
+export type HealthFinding = Output<typeof finding>;
+export type MissingPart = Output<typeof missing>;
+export type HealthShown = Output<(typeof HEALTH_REPLIES)['health-show']>;

@@ -8,47 +8,55 @@ import {
   RELEVANCE_METHODS,
 } from '../learning-events.js';
 import type { LearningRequest } from '../request-names.js';
-import { count, place, type Told, time } from './page-fields.js';
+import {
+  boolean,
+  count,
+  list,
+  named,
+  type Output,
+  oneOf,
+  place,
+  string,
+  strings,
+  time,
+} from '../schema-fields.js';
 
 const said = {
-  id: z.string().describe('Id of the proposal, and of the learning that it may become.'),
-  type: z.enum(LEARNING_TYPES).describe('Kind of learning.'),
-  content: z.string().describe('One line of at most 200 characters.'),
-  tags: z.array(z.string()).describe('Search words.'),
+  id: string('Id of the proposal, and of the learning that it may become.'),
+  type: oneOf('Kind of learning.', LEARNING_TYPES),
+  content: string('One line of at most 200 characters.'),
+  tags: strings('Search words.'),
   source: learningSource.describe('Its source.'),
-  evidence: z.array(learningEvidence).describe('Results that support it, the newest last.'),
+  evidence: list('Results that support it, the newest last.', learningEvidence),
   extractedAt: time('When it was proposed'),
   confidence: z.number().exactOptional().describe('Confidence, 0 to 1.'),
 };
 
-const learning = z
-  .object({ ...said, confirmedAt: time('When it became a learning') })
-  .meta({ id: 'Learning', description: 'Knowledge about a project for later sessions.' });
+const learning = named('Learning', 'Knowledge about a project for later sessions.', {
+  ...said,
+  confirmedAt: time('When it became a learning'),
+});
 
-const proposal = z
-  .object({
-    ...said,
-    status: z.enum(PROPOSAL_STATUSES).describe('The decision.'),
-    method: z.enum(PROPOSAL_METHODS).describe('The way it came about.'),
-    decidedAt: time('When it was decided').exactOptional(),
-    decidedBy: z.string().exactOptional().describe('Who decided it.'),
-    reason: z.string().exactOptional().describe('Reason of the decision.'),
-    mergedInto: z.string().exactOptional().describe('The learning that it was merged into.'),
-  })
-  .meta({ id: 'Proposal', description: 'A proposed learning, and the decision on it.' });
+const proposal = named('Proposal', 'A proposed learning, and the decision on it.', {
+  ...said,
+  status: oneOf('The decision.', PROPOSAL_STATUSES),
+  method: oneOf('The way it came about.', PROPOSAL_METHODS),
+  decidedAt: time('When it was decided').exactOptional(),
+  decidedBy: string('Who decided it.').exactOptional(),
+  reason: string('Reason of the decision.').exactOptional(),
+  mergedInto: string('The learning that it was merged into.').exactOptional(),
+});
 
-const retirement = z
-  .object({
-    how: z.enum(['superseded', 'retracted']).describe('Its fate.'),
-    at: time('When that was'),
-    by: z.string().describe('Who made the change.'),
-    replacement: z.string().exactOptional().describe('The learning that replaced it.'),
-    reason: z.string().exactOptional().describe('Why.'),
-  })
-  .meta({ id: 'Retirement', description: 'Why a learning was retired.' });
+const retirement = named('Retirement', 'Why a learning was retired.', {
+  how: oneOf('Its fate.', ['superseded', 'retracted']),
+  at: time('When that was'),
+  by: string('Who made the change.'),
+  replacement: string('The learning that replaced it.').exactOptional(),
+  reason: string('Why.').exactOptional(),
+});
 
 const ofProject = {
-  project: z.string().describe('The project.'),
+  project: string('The project.'),
   sequence: place('Sequence in the stream LEARNINGS that the answer reflects.'),
 };
 
@@ -61,58 +69,54 @@ const viewFields = {
   retired: retirement.exactOptional().describe('Why the learning that it became was retired.'),
   similar: z
     .object({
-      learning: z.string().describe('Id of the learning.'),
-      content: z.string().describe('The text.'),
+      learning: string('Id of the learning.'),
+      content: string('The text.'),
       similarity: z.number().describe('0.7 to 1; 1 for the same words.'),
     })
     .nullable()
     .describe('An active learning that says nearly the same; null for none.'),
 };
-const proposalView = z
-  .object(viewFields)
-  .meta({ id: 'ProposalView', description: 'A proposal with its outcome.' });
+const proposalView = named('ProposalView', 'A proposal with its outcome.', viewFields);
 
 const page = {
   total: count('Entries of all pages.'),
-  next: z.string().exactOptional().describe('Cursor of the next page; absent on the last page.'),
+  next: string('Cursor of the next page; absent on the last page.').exactOptional(),
 };
 
 export const LEARNING_REPLIES = {
   'learning.propose': z.object({
     ...viewFields,
-    existing: z.boolean().describe('True if it was already proposed, or a learning.'),
+    existing: boolean('True if it was already proposed, or a learning.'),
   }),
   'learning.list': z.object({
     ...ofProject,
-    learnings: z
-      .array(
-        z.object({
-          ...learning.shape,
-          retired: retirement.exactOptional().describe('Why it was retired.'),
-        }),
-      )
-      .describe('The newest first; retired ones by when they were retired.'),
+    learnings: list(
+      'The newest first; retired ones by when they were retired.',
+      z.object({
+        ...learning.shape,
+        retired: retirement.exactOptional().describe('Why it was retired.'),
+      }),
+    ),
     ...page,
   }),
   'learning.search': z.object({
     ...ofProject,
-    method: z.enum(RELEVANCE_METHODS).describe('How they were found.'),
-    results: z
-      .array(
-        z.object({
-          learning: learning.describe('The learning.'),
-          score: z
-            .number()
-            .describe(
-              'Sum of two ranks, by words and by meaning: a half for the first place, a quarter for the second, and so on. 1 is first in both, 0 was selected by recency alone.',
-            ),
-          similarity: z
-            .number()
-            .exactOptional()
-            .describe("Cosine of its vector and the query's, 0 to 1; only where it was found by meaning."),
-        }),
-      )
-      .describe('The most relevant first.'),
+    method: oneOf('How they were found.', RELEVANCE_METHODS),
+    results: list(
+      'The most relevant first.',
+      z.object({
+        learning: learning.describe('The learning.'),
+        score: z
+          .number()
+          .describe(
+            'Sum of two ranks, by words and by meaning: a half for the first place, a quarter for the second, and so on. 1 is first in both, 0 was selected by recency alone.',
+          ),
+        similarity: z
+          .number()
+          .exactOptional()
+          .describe("Cosine of its vector and the query's, 0 to 1; only where it was found by meaning."),
+      }),
+    ),
     total: count('Learnings of the project.'),
   }),
   'learning.edit': proposalView,
@@ -120,23 +124,18 @@ export const LEARNING_REPLIES = {
   'learning.retract': proposalView,
   'proposal.list': z.object({
     ...ofProject,
-    proposals: z.array(proposal).describe('The newest first.'),
+    proposals: list('The newest first.', proposal),
     ...page,
-    rulesPaused: z.boolean().exactOptional().describe('Set when so many are pending that rules pause.'),
-    sessionsPaused: z
-      .array(z.string())
-      .exactOptional()
-      .describe('Sessions with so many pending that rules pause for them.'),
-    projects: z
-      .array(
-        z.object({
-          project: z.string().describe('Name of the project.'),
-          pending: count('Proposals to decide on.'),
-          active: count('Accepted learnings.'),
-        }),
-      )
-      .exactOptional()
-      .describe('Projects with a proposal or a learning, those with most to decide first: at most 500.'),
+    rulesPaused: boolean('Set when so many are pending that rules pause.').exactOptional(),
+    sessionsPaused: strings('Sessions with so many pending that rules pause for them.').exactOptional(),
+    projects: list(
+      'Projects with a proposal or a learning, those with most to decide first: at most 500.',
+      z.object({
+        project: string('Name of the project.'),
+        pending: count('Proposals to decide on.'),
+        active: count('Accepted learnings.'),
+      }),
+    ).exactOptional(),
   }),
   'proposal.show': proposalView,
   'proposal.accept': proposalView,
@@ -144,6 +143,6 @@ export const LEARNING_REPLIES = {
 } as const satisfies Readonly<Record<LearningRequest, z.ZodType>>;
 
 /** A proposal with its outcome. */
-export type ProposalView = Told<typeof proposalView>;
+export type ProposalView = Output<typeof proposalView>;
 /** The reply to each request. */
-export type LearningReply<Subject extends LearningRequest> = Told<(typeof LEARNING_REPLIES)[Subject]>;
+export type LearningReply<Subject extends LearningRequest> = Output<(typeof LEARNING_REPLIES)[Subject]>;

@@ -11,9 +11,9 @@ import {
   TRACE_PIN_SUBJECT,
   toolSubject,
 } from '../request-names.js';
+import type { Output } from '../schema-fields.js';
 import { compileReply } from './compile-reply.js';
 import { LEARNING_REPLIES } from './learning-reply.js';
-import type { Told } from './page-fields.js';
 import { runInitReply, runStatusReply } from './run-reply.js';
 import { TOOL_REPLIES } from './tool-reply.js';
 import { traceAppended, traceCompacted, traceFound, tracePinned } from './trace-reply.js';
@@ -34,6 +34,6 @@ export const REPLIES = {
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
 export type ReplySubject = keyof typeof REPLIES;
-export type ReplyTo<Subject extends ReplySubject> = Told<(typeof REPLIES)[Subject]>;
+export type ReplyTo<Subject extends ReplySubject> = Output<(typeof REPLIES)[Subject]>;
 /** The reply of each tool. */
 export type ToolReply<Name extends ToolName> = ReplyTo<`tool.${Name}`>;

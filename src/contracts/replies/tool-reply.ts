@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ToolName } from '../request-names.js';
+import { list, mark, sequence, string } from '../schema-fields.js';
 import { dispatchResult, REJECTED_REPLIES, timelineListed } from './dispatch-result.js';
 import {
   factCorrected,
@@ -11,7 +12,6 @@ import {
 } from './fact-reply.js';
 import { HEALTH_REPLIES } from './health-reply.js';
 import { CLAIM_REPLIES, EXPORT_REPLIES, FORGET_REPLIES, RETENTION_REPLIES } from './lifecycle-replies.js';
-import { sequence } from './page-fields.js';
 import { PROMPT_REPLIES } from './prompt-trace.js';
 import { ledgerShown, planShown } from './run-reply.js';
 import {
@@ -31,10 +31,7 @@ const task = z.object({ task: taskView.describe('The task as it is now.'), seque
 const oneNote = z.object({ note: note.describe('The note as it is now.'), sequence });
 const message = z.object({ message: inboxMessage.describe('The message as it is now.'), sequence });
 const iteration = z.object({ iteration: iterationView.describe('The iteration as it is now.'), sequence });
-const created = z
-  .literal(true)
-  .exactOptional()
-  .describe('Set if the session did not exist, and begins with it.');
+const created = mark('Set if the session did not exist, and begins with it.');
 const session = z.object({ session: sessionView.describe('The session as it is now.'), sequence });
 
 export const TOOL_REPLIES = {
@@ -46,7 +43,7 @@ export const TOOL_REPLIES = {
   'task-content': task,
   'task-delete': z.object({
     task: z.null().describe('Null: the task is deleted.'),
-    deleted: z.string().describe('Id of the task.'),
+    deleted: string('Id of the task.'),
     sequence,
   }),
   'task-next': z.object({
@@ -59,24 +56,24 @@ export const TOOL_REPLIES = {
     plan: planClaim.exactOptional(),
     sequence,
   }),
-  'task-list': z.object({ tasks: z.array(taskView).describe('The tasks.'), sequence }),
+  'task-list': z.object({ tasks: list('The tasks.', taskView), sequence }),
   'note-add': oneNote.extend({ created }),
   'note-edit': oneNote,
   'note-delete': z.object({
     note: z.null().describe('Null: the note is deleted.'),
-    deleted: z.string().describe('Id of the note.'),
+    deleted: string('Id of the note.'),
     sequence,
   }),
-  'note-list': z.object({ notes: z.array(note).describe('The notes.'), sequence }),
+  'note-list': z.object({ notes: list('The notes.', note), sequence }),
   'inbox-add': message.extend({ created }),
   'inbox-mark-read': message,
-  'inbox-list': z.object({ messages: z.array(inboxMessage).describe('The messages.'), sequence }),
+  'inbox-list': z.object({ messages: list('The messages.', inboxMessage), sequence }),
   'blocker-answer': z.object({ answer: answerView.describe('The answer, with what it answers.'), sequence }),
   'iteration-start': iteration,
   'iteration-complete': iteration,
   'iteration-summary': iteration,
   'iteration-list': z.object({
-    iterations: z.array(iterationView).describe('The iterations, the oldest first.'),
+    iterations: list('The iterations, the oldest first.', iterationView),
     sequence,
   }),
   'session-open': session,

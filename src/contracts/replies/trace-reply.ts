@@ -1,25 +1,35 @@
 import { z } from 'zod';
+import {
+  count,
+  list,
+  named,
+  next,
+  type Output,
+  place,
+  sequence,
+  string,
+  strings,
+  time,
+} from '../schema-fields.js';
 import { pinnedText, storedEntry } from '../trace-entry.js';
 import { compacted } from './compile-reply.js';
-import { count, next, place, sequence, type Told, time } from './page-fields.js';
 
 export const traceAppended = z.object({
   appended: count('Entries that were stored.'),
-  malformed: z
-    .array(
-      z.object({
-        index: count('Index in the request.'),
-        message: z.string().describe('The problem.'),
-      }),
-    )
-    .describe('Entries that could not be read.'),
+  malformed: list(
+    'Entries that could not be read.',
+    z.object({
+      index: count('Index in the request.'),
+      message: string('The problem.'),
+    }),
+  ),
   sequence,
 });
 
 export const traceCompacted = z.object({
   summary: z.string().nullable().describe('The compacted history; null below the threshold.'),
   compacted: compacted.describe('The size of the summary; null below the threshold.'),
-  recent: z.array(z.string()).describe('Entries since, one line each.'),
+  recent: strings('Entries since, one line each.'),
   total: count('Entries of the intent.'),
   malformed: count('Entries of the whole session that could not be read.'),
   withoutIntent: count('Entries of the whole session that named no intent.'),
@@ -38,34 +48,28 @@ export const tracePinned = z.object({
 });
 
 export const tracesListed = z.object({
-  intents: z
-    .array(
-      z
-        .object({
-          id: z.string().describe('Id of the intent.'),
-          entries: count('Number of its entries.'),
-          compacted: count('Entries that its summary stands for.'),
-          blocks: count('Blocks in which they were compacted.'),
-          request: z.string().exactOptional().describe('What was asked for, up to 300 characters.'),
-          last: z
-            .string()
-            .exactOptional()
-            .describe('Its newest entry in one line, if that is not compacted yet.'),
-        })
-        .meta({ id: 'IntentListed', description: 'An intent with a trace.' }),
-    )
-    .describe('Remembered intents, the most recent first.'),
+  intents: list(
+    'Remembered intents, the most recent first.',
+    named('IntentListed', 'An intent with a trace.', {
+      id: string('Id of the intent.'),
+      entries: count('Number of its entries.'),
+      compacted: count('Entries that its summary stands for.'),
+      blocks: count('Blocks in which they were compacted.'),
+      request: string('What was asked for, up to 300 characters.').exactOptional(),
+      last: string('Its newest entry in one line, if that is not compacted yet.').exactOptional(),
+    }),
+  ),
   total: count('All of them.'),
   next,
   sequence,
 });
 
-export type TracesListed = Told<typeof tracesListed>;
+export type TracesListed = Output<typeof tracesListed>;
 /** The outcome of appending trace entries. */
-export type TraceAppended = Told<typeof traceAppended>;
+export type TraceAppended = Output<typeof traceAppended>;
 /** The compacted history of an intent. */
-export type TraceCompacted = Told<typeof traceCompacted>;
+export type TraceCompacted = Output<typeof traceCompacted>;
 /** A trace entry as its event keeps it. */
-export type TraceFound = Told<typeof traceFound>;
+export type TraceFound = Output<typeof traceFound>;
 /** The constraint made from an entry. */
-export type TracePinned = Told<typeof tracePinned>;
+export type TracePinned = Output<typeof tracePinned>;

@@ -1,10 +1,10 @@
-import type { Told } from '../../contracts/replies/page-fields.js';
 import type { iterationView } from '../../contracts/replies/session-reply.js';
+import type { Output } from '../../contracts/schema-fields.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { TaskEvent } from './task-board.js';
 
 /** A round of an agent's work. */
-export type Iteration = Told<typeof iterationView>;
+export type Iteration = Output<typeof iterationView>;
 
 /** Iterations in order; the oldest are evicted beyond `MAX_ITERATIONS`, their events remain. */
 export interface IterationHistory {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KEPT } from '../../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
-import type { Told } from '../../contracts/replies/page-fields.js';
+import type { Output } from '../../contracts/schema-fields.js';
 import type { DispatchRejected } from '../../contracts/session-events.js';
 import type { UnreadableResult } from '../../ledger/ledger-entries.js';
 import { dropOldest } from '../../shared/collections.js';
@@ -23,11 +23,11 @@ export const rejected = z.object({
     meant: z.enum(ROLES).exactOptional(),
   }),
 });
-export type Rejected = Told<typeof rejected>;
+export type Rejected = Output<typeof rejected>;
 
 /** `answered`: a later result of the task and role was readable, so this one need not be returned again. */
 export const knownRejection = rejected.extend({ answered: z.literal(true).exactOptional() });
-export type KnownRejection = Told<typeof knownRejection>;
+export type KnownRejection = Output<typeof knownRejection>;
 
 export function rejectedBy({ data }: DispatchRejected, event: number): Rejected {
   const { sequence, role, task } = data.dispatch;
@@ -48,7 +48,7 @@ export function rejectedBy({ data }: DispatchRejected, event: number): Rejected 
 
 /** The newest readable result of a task and role. */
 export const newestRead = z.object({ task: z.string(), role: z.enum(ROLES), sequence: z.number() });
-export type NewestRead = Told<typeof newestRead>;
+export type NewestRead = Output<typeof newestRead>;
 
 /** By task and role; the least recent are evicted. */
 export type NewestReads = Map<string, NewestRead>;

@@ -1,16 +1,16 @@
-import type { Told } from '../../contracts/replies/page-fields.js';
 import type { answerView, inboxMessage, note } from '../../contracts/replies/session-reply.js';
+import type { Output } from '../../contracts/schema-fields.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import { numberOf } from './task-board.js';
 
 /** A note for later agents. */
-export type Note = Told<typeof note>;
+export type Note = Output<typeof note>;
 
 /** A message for the next agent. */
-export type InboxMessage = Told<typeof inboxMessage>;
+export type InboxMessage = Output<typeof inboxMessage>;
 
 /** An answer to a question of an agent. */
-export type Answer = Told<typeof answerView>;
+export type Answer = Output<typeof answerView>;
 
 /** Notes, inbox and answers of a session, in order of arrival. */
 export interface Notebook {

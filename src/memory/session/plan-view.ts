@@ -1,5 +1,5 @@
-import type { Told } from '../../contracts/replies/page-fields.js';
 import type { LedgerShown, planShown, RunStatusReply } from '../../contracts/replies/run-reply.js';
+import type { Output } from '../../contracts/schema-fields.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import type { PlannedTask } from '../../ledger/next-task.js';
@@ -13,7 +13,7 @@ import { ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from '
 import { claimOf, isOpen } from './task-board.js';
 
 /** The plan of a session with the results of each task: the reply of `plan-show`. */
-export type PlanView = Omit<Told<typeof planShown>, 'sequence' | 'degraded'>;
+export type PlanView = Omit<Output<typeof planShown>, 'sequence' | 'degraded'>;
 
 /** A task of a plan with its results. */
 export type PlanTaskView = PlanView['tasks'][number];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { kindOf, ROLES, VERDICTS } from '../../contracts/kinds.js';
-import type { Told } from '../../contracts/replies/page-fields.js';
 import type { Figures, taskView } from '../../contracts/replies/session-reply.js';
+import type { Output } from '../../contracts/schema-fields.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import { type TaskStatus, taskKey } from '../../contracts/task-events.js';
 import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
@@ -10,7 +10,7 @@ import { dropOldest } from '../../shared/collections.js';
 import { clipText } from '../../shared/text.js';
 
 /** A task of the board. Immutable; an event replaces it. `result` is on the shown board only, and not stored. */
-export type Task = Omit<Told<typeof taskView>, 'unresolved'>;
+export type Task = Omit<Output<typeof taskView>, 'unresolved'>;
 
 /** In the order of addition. */
 export interface TaskBoard {
@@ -254,7 +254,7 @@ export const boardResult = z.object({
   /** The reason why it is blocked, or the demand. */
   why: z.string().exactOptional(),
 });
-export type BoardResult = Told<typeof boardResult>;
+export type BoardResult = Output<typeof boardResult>;
 
 /** Equals the maximum number of tasks on a board; the least recent are evicted. */
 const MAX_RESULTS = 5000;

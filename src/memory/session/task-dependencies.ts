@@ -1,12 +1,12 @@
-import type { Told } from '../../contracts/replies/page-fields.js';
 import type { sessionView, taskView } from '../../contracts/replies/session-reply.js';
+import type { Output } from '../../contracts/schema-fields.js';
 import { totalsOf } from '../../ledger/next-task.js';
 import { counted } from '../../shared/text.js';
 import type { SessionState } from './session-state.js';
 import { byPriority, isOpen, isSentBack, type Task, type TaskBoard } from './task-board.js';
 
 /** An unfinished dependency, and why. */
-export type Unresolved = Told<typeof taskView>['unresolved'][number];
+export type Unresolved = Output<typeof taskView>['unresolved'][number];
 
 /** Returns the dependencies that are not completed; missing or cancelled ones never will be. */
 export function unresolved(board: TaskBoard, task: Task): Unresolved[] {
@@ -74,7 +74,7 @@ function wayTo(task: string, cameFrom: ReadonlyMap<string, string>): string[] {
 export type BoardCounts = TaskCounts['board'];
 
 /** Counts of board and plan; no plan before `run.init`. */
-export type TaskCounts = Pick<Told<typeof sessionView>, 'board' | 'plan'>;
+export type TaskCounts = Pick<Output<typeof sessionView>, 'board' | 'plan'>;
 
 export function taskCounts({ board, run }: Pick<SessionState, 'board' | 'run'>): TaskCounts {
   return { board: boardCounts(board), plan: run === undefined ? null : totalsOf(run.document.tasks) };

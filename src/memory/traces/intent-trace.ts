@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isRole, kindOf } from '../../contracts/kinds.js';
-import type { Told } from '../../contracts/replies/page-fields.js';
+import type { Output } from '../../contracts/schema-fields.js';
 import { type RecordedEntry, recordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, named, withoutEnd } from '../../shared/text.js';
 import { type KeptList, keep, keptListOf, NOTHING_KEPT, without } from './kept-list.js';
@@ -18,7 +18,7 @@ const keptKeyedTexts = keptListOf(keyedText).meta({
   id: 'KeptKeyedTexts',
   description: 'The newest texts of a list.',
 });
-export type KeyedText = Told<typeof keyedText>;
+export type KeyedText = Output<typeof keyedText>;
 
 /**
  * Trace of an intent: its requests, tallies of compacted entries, and the entries since. Immutable and bounded in size.
@@ -62,7 +62,7 @@ export const intentTrace = z.object({
   /** Marks of the newest entries' ids, to know a repeated one. */
   seen: z.array(z.string()),
 });
-export interface IntentTrace extends Omit<Told<typeof intentTrace>, 'recent'> {
+export interface IntentTrace extends Omit<Output<typeof intentTrace>, 'recent'> {
   readonly recent: readonly RecordedEntry[];
 }
 export type ToolTally = IntentTrace['tools'][number];

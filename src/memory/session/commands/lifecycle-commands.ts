@@ -1,8 +1,8 @@
 import { noSuchSession } from '../../../contracts/errors.js';
 import { projectOf, type Token } from '../../../contracts/names.js';
 import { RELATIONS } from '../../../contracts/relations.js';
-import type { Told } from '../../../contracts/replies/page-fields.js';
 import type { sessionView } from '../../../contracts/replies/session-reply.js';
+import type { Output } from '../../../contracts/schema-fields.js';
 import type { ToolArguments } from '../../../contracts/tool-requests.js';
 import { clipText, counted, named, oneLine } from '../../../shared/text.js';
 import { statusText } from '../../../shared/wire-words.js';
@@ -122,7 +122,7 @@ export function showSession(): Decision {
 }
 
 /** The figures of a session. */
-export type SessionOverview = Told<typeof sessionView>;
+export type SessionOverview = Output<typeof sessionView>;
 
 /** @param state as shown */
 export function overview(state: SessionState): { readonly session: SessionOverview } {

@@ -1,5 +1,5 @@
-import type { Told } from '../../../contracts/replies/page-fields.js';
 import type { taskView } from '../../../contracts/replies/session-reply.js';
+import type { Output } from '../../../contracts/schema-fields.js';
 import { MAX_IDS, type ToolArguments } from '../../../contracts/tool-requests.js';
 import { idInPlan } from '../charter.js';
 import { ledgersOf, outlook, type SessionState } from '../session-state.js';
@@ -214,7 +214,7 @@ export function listTasks(_state: SessionState, { status }: ToolArguments<'task-
 }
 
 /** A task as replies show it. */
-export type TaskView = Told<typeof taskView>;
+export type TaskView = Output<typeof taskView>;
 
 export function shown(board: TaskBoard, task: Task): TaskView {
   return { ...task, unresolved: unresolved(board, task) };
