@@ -5,7 +5,6 @@ import './globals.js';
 
 export type { Role } from './contracts/kinds.js';
 export type { ResultOf } from './contracts/results.js';
-export { factsOfEvent } from './memory/facts/event-facts.js';
 export { EXTRACTION_RULES, type ExtractionRule } from './memory/facts/extraction-rules.js';
 export {
   type Extraction,
@@ -26,3 +25,4 @@ export type {
   SessionFactTag,
 } from './memory/facts/fact-types.js';
 export { createFactId, formatSessionFacts } from './memory/facts/fact-types.js';
+export { factsOfEvent } from './memory/facts/statements.js';

@@ -77,9 +77,9 @@ const factRecorded = eventOf('fact.recorded', {
     .optional()
     .describe('The outcome was truncated for this event, so `facts` also has those that derive from it.'),
   refs: z
-    .record(z.string(), z.string())
+    .record(z.string(), z.array(z.string()).readonly())
     .optional()
-    .describe('The ids of its statements, such as M7, by the id of their fact.'),
+    .describe('The ids of its statements, such as M7: by relation, in the order of the facts.'),
   ends: z
     .array(z.object({ id: string('Id of the statement that ends.'), ...ended.shape }))
     .readonly()

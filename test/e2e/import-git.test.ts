@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { factsOfEvent } from '../../src/memory/facts/event-facts.js';
+import { factsOfEvent } from '../../src/memory/facts/statements.js';
 import { factsOf } from '../../src/memory/session/session-state.js';
 import { cleanEnv, cli } from '../support/cli.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';

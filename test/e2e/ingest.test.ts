@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, isToken, sessionSubjects, streamOf } from '../../src/contracts/names.js';
-import { factsOfEvent } from '../../src/memory/facts/event-facts.js';
+import { factsOfEvent } from '../../src/memory/facts/statements.js';
 import { allRejected } from '../support/all-rejected.js';
 import { sessionsOf } from '../support/session-names.js';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import type { RecordedEntry } from '../../src/contracts/trace-entry.js';
-import { factsOfEvent } from '../../src/memory/facts/event-facts.js';
+import { factsOfEvent } from '../../src/memory/facts/statements.js';
 import type { LearningsInPrompt } from '../../src/memory/learnings/learnings-state.js';
 import { tracesOf } from '../../src/memory/session/session-state.js';
 import { recordEntry } from '../../src/memory/traces/record-entry.js';

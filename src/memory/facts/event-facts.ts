@@ -5,7 +5,7 @@ import type { FactRecorded, Outcome } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { CONVENTION, EXTRACTION_RULES, ownFacts } from './extraction-rules.js';
 import { RuleBasedFactExtractor } from './fact-extractor.js';
-import { factId, type RecordedFact, saysTheSame } from './fact-types.js';
+import { type RecordedFact, saysTheSame } from './fact-types.js';
 
 /**
  * Derives the facts that only repeat a field of the outcome, so that events need not store them: an event holds the
@@ -35,15 +35,9 @@ const STATING = new RuleBasedFactExtractor({
   ),
 });
 
-/** Returns the stored facts and those derived from the outcome, each statement with its id. */
-export function factsOfEvent(event: FactRecorded): readonly RecordedFact[] {
-  const facts = factsBy(FOLLOWING, event);
-  const { refs } = event.data;
-  if (refs === undefined) return facts;
-  return facts.map(({ replaces: _, ...fact }) => {
-    const ref = refs[factId(fact)];
-    return ref === undefined ? fact : { ...fact, ref };
-  });
+/** Returns the stored facts and those derived from the outcome, without the ids of statements. */
+export function plainFacts(event: FactRecorded): readonly RecordedFact[] {
+  return factsBy(FOLLOWING, event);
 }
 
 /** Returns the facts among which are all statements, which costs less than all facts. */

@@ -3,7 +3,7 @@ import { RELATIONS } from '../../contracts/relations.js';
 import type { FactRecorded } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type SaidAbout, type TakesBack, takesBack } from './contrast.js';
-import { statingFacts } from './event-facts.js';
+import { plainFacts, statingFacts } from './event-facts.js';
 import { factId, groupOf, isLasting, outranks, type RecordedFact, type SessionFact } from './fact-types.js';
 
 /** The kinds of statements, in the order in which those of one result get their ids. */
@@ -37,13 +37,24 @@ export function statementKind(fact: RecordedFact): StatementKind | undefined {
   return group === 'conventions' ? 'rule' : 'note';
 }
 
-/** The facts of an event that are statements, in the order of their ids. */
+/** The facts of an event that are statements, in their order. */
 export function statementsOf(event: FactRecorded): readonly RecordedFact[] {
-  return statingFacts(event)
-    .map((fact) => ({ fact, kind: statementKind(fact) }))
-    .filter(({ kind }) => kind !== undefined)
-    .sort((a, b) => placeOf(a.kind) - placeOf(b.kind))
-    .map(({ fact }) => fact);
+  return statingFacts(event).filter((fact) => statementKind(fact) !== undefined);
+}
+
+/** All facts of an event, each statement with its id. */
+export function factsOfEvent(event: FactRecorded): readonly RecordedFact[] {
+  const facts = plainFacts(event);
+  const { refs } = event.data;
+  if (refs === undefined) return facts;
+  const used: Record<string, number> = {};
+  return facts.map(({ replaces: _, ...fact }) => {
+    const ids = refs[fact.relation];
+    if (ids === undefined || statementKind(fact) === undefined) return fact;
+    const at = used[fact.relation] ?? 0;
+    used[fact.relation] = at + 1;
+    return { ...fact, ref: ids[at] };
+  });
 }
 
 /** The state that decides what a statement ends. */
@@ -89,13 +100,14 @@ export function stated(
   dispatch: number,
   { facts: known }: KnownFacts = { facts: [] },
 ): StatementsWritten {
-  const refs: Record<string, string> = {};
+  const refs: Record<string, string[]> = {};
   const ends: NonNullable<StatementsWritten['ends']>[number][] = [];
   const notEnded: NonNullable<StatementsWritten['not_ended']>[number][] = [];
   const answers = new Map<string, RecordedFact>();
   const byRef = new Map(known.flatMap((fact) => (fact.ref === undefined ? [] : [[fact.ref, fact]])));
-  for (const [at, fact] of facts.entries()) {
-    const by = `M${number}${at === 0 ? '' : `.${at + 1}`}`;
+  const ranked = [...facts].sort((a, b) => placeOf(a) - placeOf(b));
+  for (const [at, fact] of ranked.entries()) {
+    const by = idOf(number, at);
     const questions: string[] = [];
     const takes = denying(fact);
     for (const id of fact.replaces?.map((each) => each.trim().toUpperCase()) ?? []) {
@@ -120,12 +132,17 @@ export function stated(
       return term === undefined ? [] : [{ id, by, how: 'replaced' as const, term: clipText(term, MAX_ID) }];
     });
     if (contrasts.length <= MAX_CONTRASTS) ends.push(...contrasts);
-    const written = questions.length === 0 ? fact : answered(fact, questions);
-    if (written !== fact) answers.set(factId(fact), written);
-    refs[factId(written)] = by;
+    if (questions.length > 0) answers.set(factId(fact), answered(fact, questions));
+  }
+  for (const fact of facts) {
+    const written = answers.size === 0 ? fact : (answers.get(factId(fact)) ?? fact);
+    const ids = refs[written.relation] ?? [];
+    ids.push(idOf(number, ranked.indexOf(fact)));
+    refs[written.relation] = ids;
   }
   return {
-    ...{ refs, answers },
+    refs,
+    answers,
     ...(ends.length > 0 && { ends }),
     ...(notEnded.length > 0 && { not_ended: notEnded }),
   };
@@ -149,6 +166,12 @@ function answered(fact: RecordedFact, questions: readonly string[]): RecordedFac
   return { ...fact, relation: RELATIONS.decided, object, tags: ['decision'] };
 }
 
-function placeOf(kind: StatementKind | undefined): number {
+function idOf(number: number, at: number): string {
+  return at === 0 ? `M${number}` : `M${number}.${at + 1}`;
+}
+
+/** The place of a statement among those of its result. */
+function placeOf(fact: RecordedFact): number {
+  const kind = statementKind(fact);
   return kind === undefined ? STATEMENT_KINDS.length : STATEMENT_KINDS.indexOf(kind);
 }

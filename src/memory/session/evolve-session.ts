@@ -8,10 +8,10 @@ import {
 } from '../../contracts/session-events.js';
 import { leftTasks } from '../../ledger/kept-ids.js';
 import { digestOf } from '../../ledger/outcome-digest.js';
-import { factsOfEvent } from '../facts/event-facts.js';
 import { sessionFact } from '../facts/fact-extractor.js';
-import { factId, type RecordedFact } from '../facts/fact-types.js';
+import type { RecordedFact } from '../facts/fact-types.js';
 import { addVectors } from '../facts/fact-vectors.js';
+import { factsOfEvent } from '../facts/statements.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, evolveRun, idInPlan, recordSettings } from './charter.js';
 import { restoreCheckpoint } from './checkpoint.js';
@@ -182,11 +182,7 @@ function addressed(event: FactRecorded, task: string): FactRecorded {
   if (task === dispatch.task) return event;
   const [before, now] = [`task:${dispatch.task}`, `task:${task}`];
   const moved = (fact: RecordedFact) => (fact.subject === before ? { ...fact, subject: now } : fact);
-  const refs = factsOfEvent(event).flatMap((fact) =>
-    fact.ref === undefined ? [] : [[factId(moved(fact)), fact.ref]],
-  );
-  const data = { ...event.data, dispatch: { ...dispatch, task }, facts: facts.map(moved) };
-  return { ...event, data: { ...data, ...(refs.length > 0 && { refs: Object.fromEntries(refs) }) } };
+  return { ...event, data: { ...event.data, dispatch: { ...dispatch, task }, facts: facts.map(moved) } };
 }
 
 /** Returns the fact that a person's event is about, with the result that stated it. */

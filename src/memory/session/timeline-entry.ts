@@ -12,7 +12,7 @@ import { totalsOf } from '../../ledger/next-task.js';
 import { questionsOf } from '../../ledger/outcome-digest.js';
 import { clipText, counted, oneLine } from '../../shared/text.js';
 import { statusText } from '../../shared/wire-words.js';
-import { factsOfEvent } from '../facts/event-facts.js';
+import { factsOfEvent } from '../facts/statements.js';
 import { isFailure } from '../traces/session-traces.js';
 import { entryText } from '../traces/trace-summary.js';
 

@@ -50,7 +50,7 @@ export function statedByUser(request: string): UserStatements {
 /** True if a sentence of an agent tells its own choice in the past tense. */
 export function isOwnChoice(sentence: string): boolean {
   const said = sentence.slice(0, MAX_SENTENCE).replace(LEAD_IN, '');
-  return !ASKS.test(said) && !CONDITION.test(said) && wordings.some(({ decided }) => decided.test(said));
+  return wordings.some(({ decided }) => decided.test(said)) && !ASKS.test(said) && !CONDITION.test(said);
 }
 
 function sentencesIn(text: string): string[] {

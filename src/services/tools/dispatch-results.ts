@@ -7,7 +7,7 @@ import { caughtUp } from '../../engine/folding/caught-up.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { ConcurrencyLimit } from '../../engine/runtime/batched.js';
-import { factsOfEvent } from '../../memory/facts/event-facts.js';
+import { factsOfEvent } from '../../memory/facts/statements.js';
 import { factsOf, rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
 
 /** Answers `dispatch-show`: waits until the session has folded a dispatch, then shows its event. */
