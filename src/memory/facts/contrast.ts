@@ -9,14 +9,20 @@ import {
   CJK_USES,
   DENIALS,
   type DenialWords,
+  DOES,
   EMPTY_WORDS,
+  FROM_NOW_ON,
+  GENERAL_SUBJECTS,
   INSTEAD_BY,
   JOINS,
   KINDS_OF_THINGS,
+  MATTERS,
   MOVES_TO,
+  PORTUGUESE_IN,
   STOPS,
   USE_WITH,
   USES,
+  VERB_AT_END,
   VERB_LAST,
   WHERE,
 } from './denials.js';
@@ -35,7 +41,7 @@ export interface SaidAbout {
 const MAX_TEXT = 400;
 const MAX_TERM = 4;
 const MAX_TOPIC = 3;
-const CLAUSE = /[:;(]\s*|[.!]\s+|\s[–—]\s/u;
+const CLAUSE = /(?<=:)\s+|[;()]\s*|[.!]\s+|\s[–—]\s/u;
 const SENTENCE_END = /[.!?;]\s+\S|[。！？；].*\S/u;
 const WORD = /[\p{L}\p{N}@_][\p{L}\p{N}@_.+#/-]*/gu;
 const CJK = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u;
@@ -71,22 +77,21 @@ export type TakesBack = (older: SaidAbout) => string | undefined;
 
 /** Reads what a statement denies; undefined if it denies nothing. */
 export function takesBack({ text, subject }: SaidAbout): TakesBack | undefined {
-  const now = text.slice(0, MAX_TEXT);
+  const now = readable(text);
   if (CJK.test(now)) {
     const denied = cjkDenials(now);
     return denied.length === 0
       ? undefined
-      : (older) =>
-          areApart(subject, older.subject) ? undefined : cjkTerm(denied, older.text.slice(0, MAX_TEXT));
+      : (older) => (areApart(subject, older.subject) ? undefined : cjkTerm(denied, readable(older.text)));
   }
-  const about = keysOf(subject ?? '');
+  const about = keysOf(subject ?? '').filter((key) => !GENERAL_SUBJECTS.has(key));
   const denied = denialsIn(now);
   if (denied.length === 0) return undefined;
   return (older) => {
     if (areApart(subject, older.subject)) return undefined;
-    const before = older.text.slice(0, MAX_TEXT);
+    const before = readable(older.text);
     const known = [...keysOf(before), ...keysOf(older.subject ?? '')];
-    const isKnown = (key: string) => known.some((each) => areAlike(each, key));
+    const isKnown = (key: string) => known.some((each) => areAlike(each, key) || areOneMatter(each, key));
     return denied.find(
       (denial) =>
         [...denial.topic, ...about].every(isKnown) &&
@@ -96,9 +101,22 @@ export function takesBack({ text, subject }: SaidAbout): TakesBack | undefined {
   };
 }
 
-/** True for statements about two named things. */
-function areApart(one: string | undefined, other: string | undefined): boolean {
-  return one !== undefined && other !== undefined && one !== other;
+/** The beginning of a text, with "in the" in Portuguese told from a negation. */
+function readable(text: string): string {
+  return text.slice(0, MAX_TEXT).replace(PORTUGUESE_IN, 'em');
+}
+
+/** True for statements about two things. A newer one about "lib" or the whole project is about every thing. */
+function areApart(newer: string | undefined, older: string | undefined): boolean {
+  if (newer === undefined || older === undefined) return false;
+  const [ours, theirs] = [keysOf(newer), keysOf(older)];
+  if (ours.every((key) => GENERAL_SUBJECTS.has(key))) return false;
+  return !ours.every((key) => theirs.some((each) => areAlike(each, key) || areOneMatter(each, key)));
+}
+
+/** True for words that name one matter: "db" and "storage". */
+function areOneMatter(one: string, other: string): boolean {
+  return MATTERS.some((matter) => matter.has(one) && matter.has(other));
 }
 
 function wordsOf(text: string): Word[] {
@@ -118,14 +136,17 @@ function keysOf(text: string): string[] {
 /** One key for singular and plural. */
 function keyOf(word: string): string {
   const lower = word.toLowerCase();
-  return lower.length > 4 && /[^s]s$/.test(lower) ? lower.slice(0, -1) : lower;
+  return lower.length > 3 && /[^s]s$/.test(lower) ? lower.slice(0, -1) : lower;
 }
 
-/** True for words that differ in their ending only: "session" and "sessions", "Sitzung" and "Sitzungen". */
+/** True for words that differ in their ending only: "session" and "sessions", "validar" and "validan". */
 function areAlike(one: string, other: string): boolean {
   if (one === other) return true;
-  const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  return short.length >= 4 && long.startsWith(short) && long.length - short.length <= 2 && !/\d$/.test(long);
+  if (/\d$/.test(one) || /\d$/.test(other)) return false;
+  let same = 0;
+  while (same < one.length && one[same] === other[same]) same += 1;
+  const rest = Math.max(one.length, other.length) - same;
+  return same >= 4 && rest <= (same < 6 ? 2 : 3);
 }
 
 function isContent({ low }: Word): boolean {
@@ -146,7 +167,10 @@ function denialsIn(text: string): Denial[] {
   );
   if (spoken.some(([, { hedge }]) => hedge.test(text))) return [];
   return spoken.flatMap(([language, said]) => {
-    const clauses = text.split(CLAUSE).map((clause) => clause.split(said.reason)[0]?.trim() ?? '');
+    const clauses = text
+      .replace(FROM_NOW_ON, '')
+      .split(CLAUSE)
+      .map((clause) => clause.split(said.reason)[0]?.trim() ?? '');
     return clauses.flatMap((clause, at) => {
       const lead = leadOf(clauses[at - 1] ?? '').map(({ key }) => key);
       return denialsOf(clause, said, language).map((denial) => ({
@@ -162,13 +186,14 @@ const MARKERS = ['instead', 'before', 'drops', 'after'] as const;
 function markers(
   text: string,
   marker: RegExp | undefined,
-): { readonly start: number; readonly end: number; readonly marker: string }[] {
+): { readonly start: number; readonly end: number; readonly marker: string; readonly topic: string }[] {
   return marker === undefined
     ? []
-    : [...text.matchAll(marker)].map(({ 0: found, index }) => ({
+    : [...text.matchAll(marker)].map(({ 0: found, index, groups }) => ({
         start: index,
         end: index + found.length,
         marker: found,
+        topic: groups?.topic ?? '',
       }));
 }
 
@@ -194,16 +219,24 @@ function denialsOf(clause: string, said: DenialWords, language: string): Denial[
     const { term, rest } = termOf(clause.slice(end));
     const before = wordsOf(clause.slice(0, start));
     const last = lastPart(before);
-    const [verb, other] = [before.findIndex(isVerb), before.slice(last).filter(isContent)];
-    const subject = verb > 0 ? before.slice(0, verb).filter(isContent) : [];
-    const where = wherePart(before.slice(Math.max(0, verb), last));
+    const purpose = before.findIndex((_, at) => at > last && isPurpose(before, at));
+    const until = purpose < 0 ? before.length : purpose;
+    const [verb, other] = [before.findIndex(isVerb), before.slice(last, until).filter(isContent)];
+    // Without a known verb, all that stands before the last phrase says what it is about: "Publish with pnpm".
+    const subject = before.slice(0, verb < 0 ? last : verb).filter(isContent);
+    const where = [
+      ...wherePart(before.slice(Math.max(0, verb), last)),
+      ...before.slice(until).filter(isContent),
+    ];
     return made(nameOf(term), [...subject, ...where, ...limits(rest)], other.length > MAX_TOPIC ? [] : other);
   });
   const before = markers(clause, said.before).flatMap(({ start, end, marker }) => {
     const { term, rest, verb } = termOf(clause.slice(end));
     const topic = wordsOf(clause.slice(0, start)).filter(isContent);
+    // "Nicht mehr mit npm installieren" ends with the verb.
+    if (/^nicht/iu.test(marker)) topic.push(...term.splice(1));
     const action = !NOUN_FOLLOWS.test(marker) && !verb;
-    const where = rest.filter(isContent);
+    const where = limits(rest, false);
     return made(
       action ? term : nameOf(term),
       [...topic, ...where],
@@ -211,11 +244,12 @@ function denialsOf(clause: string, said: DenialWords, language: string): Denial[
       action && term.length + where.length > 1,
     );
   });
-  const drops = markers(clause, said.drops).flatMap(({ start, end }) => {
-    const earlier = wordsOf(clause.slice(0, start));
+  const drops = markers(clause, said.drops).flatMap(({ start, end, marker, topic }) => {
+    const earlier = [...wordsOf(clause.slice(0, start)), ...wordsOf(topic)];
     if (earlier.some(({ low }) => NEGATES.test(low))) return [];
     const { term, rest } = termOf(clause.slice(end));
-    return made(nameOf(term), [...earlier.filter(isContent), ...limits(rest)], []);
+    const where = SWAPS.test(marker) && rest[0]?.low === 'for' ? [] : limits(rest);
+    return made(nameOf(term), [...earlier.filter(isContent), ...where], []);
   });
   const after = markers(clause, said.after).flatMap(({ start, end }) => {
     const words = wordsOf(clause.slice(0, start));
@@ -228,11 +262,15 @@ function denialsOf(clause: string, said: DenialWords, language: string): Denial[
   return [...instead, ...before, ...drops, ...after];
 }
 
+/** Drops that name the replacement behind "for". */
+const SWAPS = /^swap/iu;
+
 /** Negations of nouns: "no", "kein", "pas de", "nada de". */
-const NOUN_FOLLOWS = /^\W*(?:\w+ )?(?:no(?: more)?|kein\w*|pas .*|jamais .*|nada de)$/iu;
+const NOUN_FOLLOWS = /^\W*(?:\w+ )?(?:no(?: more)?|kein\w*|nicht .*|pas .*|jamais .*|nada de)$/iu;
 
 /** A short title before a colon: "Dates: dayjs instead of moment". */
 function leadOf(clause: string): Word[] {
+  if (!clause.endsWith(':')) return [];
   const words = wordsOf(clause);
   const content = words.filter(isContent);
   return words.length <= MAX_TOPIC && !words.some(({ low }) => NEGATES.test(low)) ? content : [];
@@ -248,7 +286,7 @@ function termOf(text: string): { readonly term: Word[]; readonly rest: Word[]; r
     const word = words[at] as Word;
     const { low, gap } = word;
     if (term.length > 0 ? /[,;:()]/.test(gap) : /[;:()]/.test(gap)) break;
-    if (JOINS.has(low) || (term.length > 0 && NEGATES.test(low))) break;
+    if (term.length > 0 && (JOINS.has(low) || NEGATES.test(low))) break;
     if (NEGATES.test(low)) continue;
     if (term.length === 0 && (EMPTY_WORDS.has(low) || USES.has(low) || USE_WITH.has(low))) {
       verb ||= USES.has(low) && !EMPTY_WORDS.has(low);
@@ -268,9 +306,12 @@ function nameOf(term: readonly Word[]): readonly Word[] {
   return end < 0 ? term : term.slice(0, end + 1);
 }
 
-/** The words that say where a replacement holds, without those that say by what. */
-function limits(rest: readonly Word[]): Word[] {
-  const other = rest.findIndex(({ low, gap }) => INSTEAD_BY.has(low) || USES.has(low) || /[,;]/.test(gap));
+/** The words that say where a denial holds, without those that say by what the term is replaced. */
+function limits(rest: readonly Word[], isReplaced = true): Word[] {
+  const other = rest.findIndex(
+    ({ low, gap }) =>
+      (isReplaced && (INSTEAD_BY.has(low) || USES.has(low))) || (/[,;]/.test(gap) && !WHERE.has(low)),
+  );
   return rest.slice(0, other < 0 ? rest.length : other).filter(isContent);
 }
 
@@ -282,6 +323,11 @@ function isVerb({ low }: Word): boolean {
 function lastPart(words: readonly Word[]): number {
   const at = words.findLastIndex(({ low }) => WHERE.has(low) || BY.has(low) || USES.has(low));
   return Math.max(at, 0);
+}
+
+/** "Use Biome to format", but not "switch to Biome". */
+function isPurpose(words: readonly Word[], at: number): boolean {
+  return words[at]?.low === 'to' && !MOVES_TO.has(words[at - 1]?.low ?? 'to');
 }
 
 /** Content words behind a word such as "for". */
@@ -312,13 +358,13 @@ function asserts(text: string, { keys, isName, topic }: Denial): boolean {
   if (text.includes('?')) return false;
   const reasons = Object.values(DENIALS).map(({ reason }) => text.search(reason));
   const end = Math.min(text.length, ...reasons.filter((at) => at > 0));
-  const words = wordsOf(text.slice(0, end)).filter(({ low }) => !ARTICLES.has(low));
+  const words = withoutVerbAtEnd(wordsOf(text.slice(0, end)).filter(isNoArticle));
   for (let at = 0; at + keys.length <= words.length; at += 1) {
     if (!keys.every((key, place) => words[at + place]?.key === key)) continue;
     const [before, after] = [words.slice(0, at), words.slice(at + keys.length)];
     if (before.some(({ low }) => NEGATES.test(low))) continue;
     if (deniesWithin(text.slice(0, end), keys)) continue;
-    const where = [...wherePart(before), ...after.filter(isContent)];
+    const where = [...wherePart(before), ...after.filter((word) => isContent(word) && !DOES.has(word.low))];
     const isElsewhere = where.some(({ key }) => !topic.some((each) => areAlike(each, key)));
     const isNamed = isName || isNameIn(words[at] as Word, 'en', text);
     if (!isNamed && isElsewhere) continue;
@@ -327,12 +373,23 @@ function asserts(text: string, { keys, isName, topic }: Denial): boolean {
   return false;
 }
 
+/** "As" is an article in Portuguese, but stands before what is used in English. */
+function isNoArticle({ low }: Word): boolean {
+  return !ARTICLES.has(low) || low === 'as';
+}
+
+/** "Wird mit zod geprüft", "soll mit zod prüfen": German says last what is done. */
+function withoutVerbAtEnd(words: readonly Word[]): readonly Word[] {
+  const isGerman = words.slice(0, -1).some(({ low }) => VERB_AT_END.has(low));
+  return isGerman && /(?:t|en)$/.test(words.at(-1)?.text ?? '') ? words.slice(0, -1) : words;
+}
+
 function deniesWithin(text: string, keys: readonly string[]): boolean {
   return denialsIn(text).some((denial) => denial.keys.join(' ') === keys.join(' '));
 }
 
 function isUsed(before: readonly Word[], first: Word, after: readonly Word[]): boolean {
-  const rest = before.filter(({ low }) => !ARTICLES.has(low) && !ADVERBS.has(low) && !/^\d+$/.test(low));
+  const rest = before.filter(({ low }) => !ADVERBS.has(low) && !/^\d+$/.test(low));
   const previous = rest.at(-1);
   const next = KINDS_OF_THINGS.has(after[0]?.low ?? '') ? after[1] : after[0];
   if (/[,/&+|]/.test(first.gap) || (next !== undefined && (/[/&+|]/.test(next.gap) || JOINS.has(next.low))))
@@ -343,10 +400,12 @@ function isUsed(before: readonly Word[], first: Word, after: readonly Word[]): b
     /:/.test(first.gap) ||
     USES.has(previous.low) ||
     BY.has(previous.low) ||
+    (next === undefined && AUXILIARIES.has(previous.low)) ||
     (previous.low === 'to' && MOVES_TO.has(rest.at(-2)?.low ?? '')) ||
     (next !== undefined && USES.has(next.low) && !isContent(next) && VERB_LAST.has(next.low));
   const isWhole = next === undefined || /[,:;(]/.test(next.gap) || !isContent(next);
-  return isAfter && isWhole;
+  const does = previous === undefined && next !== undefined && DOES.has(next.low);
+  return isAfter && (isWhole || does);
 }
 
 const NAME = String.raw`(?<![\w.+#/-])([A-Za-z][\w.+#/-]*(?: [A-Z0-9][\w.+#/-]*)?|(?<!\p{sc=Katakana}ー?)[\p{sc=Katakana}ー]{2,20})(?![\w.+#/ー-]|\p{sc=Katakana})`;

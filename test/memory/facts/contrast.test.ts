@@ -5,10 +5,10 @@ import { BOTH_HOLD, CONTRADICT, type Pair } from '../../support/contrasts.js';
 const termOf = ([newer, older]: Pair) => takesBack({ text: newer })?.({ text: older });
 
 describe('a statement that takes another one back', () => {
-  it('is found in three of four pairs that contradict each other, in seven languages', () => {
+  it('is found in nine of ten pairs that contradict each other, in seven languages', () => {
     const missed = CONTRADICT.filter((pair) => termOf(pair) === undefined);
     expect(CONTRADICT.length).toBeGreaterThanOrEqual(60);
-    expect(missed.length / CONTRADICT.length, JSON.stringify(missed, null, 1)).toBeLessThanOrEqual(0.25);
+    expect(missed.length / CONTRADICT.length, JSON.stringify(missed, null, 1)).toBeLessThanOrEqual(0.1);
   });
 
   it.each(BOTH_HOLD)('%s | %s: both hold', (newer, older) => {
@@ -24,5 +24,14 @@ describe('a statement that takes another one back', () => {
     expect(newer?.({ text: 'Use Redis', subject: 'worker' })).toBeUndefined();
     expect(newer?.({ text: 'Use Redis' })).toBeUndefined();
     expect(newer?.({ text: 'Use Redis', subject: 'web' })).toBe('Redis');
+  });
+
+  it('subjects may differ if the newer one is about the whole project, or both name one matter', () => {
+    const both = (newer: string, older: string) =>
+      takesBack({ text: 'dayjs instead of moment', subject: newer })?.({ text: 'moment', subject: older });
+    expect(both('lib', 'dates')).toBe('moment');
+    expect(both('time', 'dates')).toBe('moment');
+    expect(both('reports', 'dates')).toBeUndefined();
+    expect(both('dates', 'lib')).toBeUndefined();
   });
 });
