@@ -14,12 +14,9 @@ const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 // Also ends at the next opening bracket, which may begin another.
 const PROVENANCE = /\[(\s*(?:task\s*:|[MN]\d[\d.v]*\s*(?=[,\]]))[^[\]]*)\]?/giu;
 const HEADER = /\[(\s*(?:session\s+context|compacted\s+history|recent\s+steps)\s*)\]?/giu;
-// Chat notations: a renderer may read these as the beginning of another role.
-const ROLE_TAG = /<(\/?\s*(?:system|developer|user|human|assistant|tool|start_of_turn|end_of_turn|s)\s*)>/giu;
-const SYSTEM_TAG = /<<\s*(\/?SYS)\s*>>/giu;
-const BARRED_ROLE = /<\|([^<>|]*)\|?>/gu;
-/** Maximum length of a role between bars. */
-const MAX_ROLE = 64;
+// Tags, comments and chat roles, by which a client may tell where a quotation ends and who speaks. A type argument such as
+// `Map<string, Set<string>>` is none.
+const TAG = /<(?=[/!|])|(?<![\p{L}\p{N}_])<(?=\p{L})/gu;
 const INSTRUCTION = /\[(\s*(?:\/\s*)?INST\s*)\]/giu;
 // Also within a word, where a parser of the body would find it.
 const MARKER = /(BEGIN|END)_DISPATCH_RESULT/giu;
@@ -46,8 +43,8 @@ export function oneLine(text: string): string {
 }
 
 /**
- * Returns one line without any header, marker or origin of ours, or chat role: `[task:9]` becomes `(task:9)`,
- * `<|system|>` becomes `(system)`.
+ * Returns one line without any header, marker or origin of ours, or tag: `[task:9]` becomes `(task:9)`, `</system>`
+ * becomes `< /system>`.
  */
 export function quoted(text: string): string {
   const harmless = text.length <= MAX_PLAIN && HARMLESS.test(text) && !holdsMarker(text);
@@ -74,11 +71,7 @@ function disarmed(line: string): string {
     .replace(PROVENANCE, '($1)')
     .replace(HEADER, '($1)')
     .replace(INSTRUCTION, '($1)')
-    .replace(ROLE_TAG, '($1)')
-    .replace(SYSTEM_TAG, '($1)')
-    .replace(BARRED_ROLE, (whole, role: string) =>
-      lengthOf(role.trim()) <= MAX_ROLE ? `(${role.trim()})` : whole,
-    )
+    .replace(TAG, '< ')
     .replace(MARKER, (marker) => marker.replaceAll('_', ' '));
 }
 

@@ -302,6 +302,25 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
     );
   });
 
+  it('hostile memory forges nothing in the start of a session', () => {
+    fc.assert(
+      fc.property(texts, (given) => {
+        const { state } = write(sayerOf(given));
+        const request = explained({
+          kind: 'session-start',
+          session: 'demo',
+          budget: { inputTokens: 20_000 },
+        });
+        const { prompt } = compilePrompt(state, request, ROOM, learned(sayerOf(given)));
+        for (const line of prompt.split('\n')) {
+          // A statement is printed with its own origin, at its end.
+          if (line !== '[Session Context]') checkQuoted(line.replace(/ \[[^[\]]*\]$/, ''));
+        }
+      }),
+      { numRuns: 80 },
+    );
+  });
+
   it('hostile memory stays in its budget of a dispatch prompt, whatever is left out', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 100, max: 4000 }), (given, room) => {

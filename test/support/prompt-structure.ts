@@ -147,7 +147,7 @@ export const PLACEHOLDER_LINES: Readonly<Record<string, readonly RegExp[]>> = {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: one line without any of them is what is asked for
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const FORGED =
-  /\[\s*(session\s+context|compacted\s+history|recent\s+steps)|(BEGIN|END)_DISPATCH_RESULT|<\|[^<>|]{0,64}\|?>|<\/?(system|user|assistant|human|developer)>|\[\/?INST\]/i;
+  /\[\s*(session\s+context|compacted\s+history|recent\s+steps)|(BEGIN|END)_DISPATCH_RESULT|<[/!|]|(?<![\p{L}\p{N}_])<\p{L}|\[\/?INST\]/iu;
 const PROVENANCE = /\[\s*task\s*:/i;
 
 /** Throws where a line of memory is not one quoted line, or claims another origin than the format gives it. */
