@@ -321,6 +321,22 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
     );
   });
 
+  it('a task of the board is quoted where it is the task prompt', () => {
+    fc.assert(
+      fc.property(spokenAttacks, (content) => {
+        const { state } = write(sayerOf([content]));
+        const { prompt } = compilePrompt(
+          state,
+          dispatchRequest({ taskId: 'TAS-1', taskPrompt: undefined }),
+          ROOM,
+        );
+        const task = prompt.slice(prompt.indexOf('Task prompt:\n') + 'Task prompt:\n'.length);
+        for (const line of task.split('\n')) checkQuoted(line);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
   it('hostile memory stays in its budget of a dispatch prompt, whatever is left out', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 100, max: 4000 }), (given, room) => {
