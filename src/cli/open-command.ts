@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { stateDirOf } from '../config/config.js';
 import { userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
@@ -49,13 +50,19 @@ export function openCommand(program: Command): void {
           'the running "throughline up" serves no inspector: stop it with "throughline down", then start it without --no-inspector',
         );
       out(json ? JSON.stringify({ url }) : url);
-      if (print !== true && json !== true && process.stdout.isTTY) openInBrowser(url);
+      if (print !== true && json !== true && process.stdout.isTTY) openInBrowser(url, storeDir);
     });
 }
 
-function openInBrowser(url: string): void {
+/** Opens a private file that redirects to the URL, because other users can read the arguments of a process. */
+export function openInBrowser(url: string, privateDir: string): void {
+  const page = join(privateDir, 'open-inspector.html');
+  rmSync(page, { force: true });
+  writeFileSync(page, `<!doctype html><meta http-equiv="refresh" content="0;url=${encodeURI(url)}">\n`, {
+    mode: 0o600,
+  });
   const [program = 'xdg-open', ...args] = OPENERS[process.platform] ?? ['xdg-open'];
-  const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore' });
+  const child = spawn(program, [...args, pathToFileURL(page).href], { detached: true, stdio: 'ignore' });
   child.once('error', () => note('-- no browser could be started: open the URL above'));
   child.unref();
 }
