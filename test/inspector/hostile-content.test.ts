@@ -110,7 +110,7 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
   await page.getByRole('complementary').waitFor();
   for (let row = 0; row < 10; row++) await page.keyboard.press('j');
   await goTo(page, origin, '/s/hostile/facts?is=all');
-  await page.getByText('<script>alert(2)</script>').first().waitFor();
+  await page.getByText('< script>alert(2)< /script>').first().waitFor();
   await page.locator('.fact-row').first().click();
   await page.getByRole('region', { name: 'The fact' }).locator('.fact-says').waitFor();
   await goTo(page, origin, '/s/hostile/prompt?task=1');
