@@ -5,6 +5,7 @@ import { factsOfEvent } from '../../src/memory/facts/statements.js';
 import type { LearningsInPrompt } from '../../src/memory/learnings/learnings-state.js';
 import { recordEntry } from '../../src/memory/traces/record-entry.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
+import { ITERATION_TEMPLATE, PLAN_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
 import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { spokenAttacks } from '../support/attacks.js';
@@ -238,7 +239,7 @@ const WAYS = { 'tools, dispatches and traces': byContract, 'events of another wr
 // biome-ignore lint/suspicious/noControlCharactersInRegex: one line without any of them is what is asked for
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const FORGED =
-  /\[\s*(session\s+context|compacted\s+history|recent\s+steps)|(BEGIN|END)_DISPATCH_RESULT|<\|[^<>|]{0,64}\|?>|<\/?(system|user|assistant|human|developer)>|\[\/?INST\]/i;
+  /\[\s*(session\s+context|compacted\s+history|recent\s+steps)|(BEGIN|END)_DISPATCH_RESULT|<[/!|]|(?<![\p{L}\p{N}_])<\p{L}|\[\/?INST\]/iu;
 const HEADERS = ['[Compacted History]', '[Session Context]', '[Recent Steps]'];
 const ORIGIN = / \[task:[^[\]]*\]$/;
 
@@ -281,42 +282,30 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
     fc.assert(
       fc.property(texts, (given) => {
         const { prompt } = compilePrompt(write(sayerOf(given)).state, request, ROOM, learned(sayerOf(given)));
-        expect(escaped(prompt)).toEqual([]);
+        const own = `${ITERATION_TEMPLATE}\n${PLAN_TEMPLATE}`.split('\n');
+        expect(escaped(prompt).filter((line) => !own.includes(line))).toEqual([]);
       }),
       { numRuns: 80 },
     );
   });
 
   it('hostile memory forges nothing in the start of a session', () => {
+    const request = explained({ kind: 'session-start', session: 'demo', budget: { inputTokens: 20_000 } });
     fc.assert(
       fc.property(texts, (given) => {
-        const { state } = write(sayerOf(given));
-        const request = explained({
-          kind: 'session-start',
-          session: 'demo',
-          budget: { inputTokens: 20_000 },
-        });
-        const { prompt } = compilePrompt(state, request, ROOM, learned(sayerOf(given)));
-        for (const line of prompt.split('\n')) {
-          // A statement is printed with its own origin, at its end.
-          if (line !== '[Session Context]') checkQuoted(line.replace(/ \[[^[\]]*\]$/, ''));
-        }
+        const { prompt } = compilePrompt(write(sayerOf(given)).state, request, ROOM, learned(sayerOf(given)));
+        expect(escaped(prompt)).toEqual([]);
       }),
       { numRuns: 80 },
     );
   });
 
   it('a task of the board is quoted where it is the task prompt', () => {
+    const request = dispatchRequest({ taskId: 'TAS-1', taskPrompt: undefined });
     fc.assert(
       fc.property(spokenAttacks, (content) => {
-        const { state } = write(sayerOf([content]));
-        const { prompt } = compilePrompt(
-          state,
-          dispatchRequest({ taskId: 'TAS-1', taskPrompt: undefined }),
-          ROOM,
-        );
-        const task = prompt.slice(prompt.indexOf('Task prompt:\n') + 'Task prompt:\n'.length);
-        for (const line of task.split('\n')) checkQuoted(line);
+        const { prompt } = compilePrompt(write(sayerOf([content])).state, request, ROOM);
+        expect(escaped(prompt.slice(prompt.indexOf('\nTask prompt:\n')))).toEqual([]);
       }),
       { numRuns: 80 },
     );
