@@ -32,7 +32,7 @@ export function onLive(handler: (event: LiveEvent) => void): () => void {
 }
 
 /** True for an event that changes the figures of a session: neither a prompt nor a trace does. */
-export function isFigures(event: LiveEvent): event is LiveEvent & { readonly event: 'change' } {
+function isFigures(event: LiveEvent): event is LiveEvent & { readonly event: 'change' } {
   return event.event === 'change' && !event.type.startsWith('trace.');
 }
 

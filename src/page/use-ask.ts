@@ -15,7 +15,7 @@ export interface AskedReply<Reply> {
 }
 
 /** Shortest time between two refreshes of a view, in milliseconds: a busy session changes a hundred times a second. */
-export const AGAIN_MS = 2_000;
+const AGAIN_MS = 2_000;
 
 interface Held<Reply> {
   readonly key: string;

@@ -106,9 +106,8 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
   for (let left = await evidence.count(); left > 0; left--) await evidence.first().click();
   await page.getByText('<script>alert(2)</script>').first().waitFor();
   await goTo(page, origin, '/s/hostile/timeline');
-  await page.getByRole('option').first().click();
-  await page.getByRole('complementary').waitFor();
-  for (let row = 0; row < 10; row++) await page.keyboard.press('j');
+  for (const row of (await page.locator('.entry-row').all()).slice(0, 10)) await row.click();
+  await page.getByRole('region', { name: 'Details of the entry' }).waitFor();
   await goTo(page, origin, '/s/hostile/facts?is=all');
   await page.getByText('< script>alert(2)< /script>').first().waitFor();
   await page.locator('.fact-row').first().click();

@@ -4,7 +4,6 @@ import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { serveInspector } from '../../src/services/inspector/serve-inspector.js';
 import { seriousFindings } from '../support/accessibility.js';
 import { inspectorOfFile } from '../support/browser.js';
-import { memoryOf, workWhile } from '../support/frames.js';
 import { startPrivateNats } from '../support/nats-server.js';
 import { appendRecorded, appendResults } from '../support/recorded-sessions.js';
 import { soon } from '../support/soon.js';
@@ -12,7 +11,7 @@ import { allDealtWith, publishWire } from '../support/system.js';
 
 /** The views of sessions, one session and its timeline, in a real browser on a real server. */
 
-const EVENTS = 20_000;
+const EVENTS = 2_000;
 const nats = await startPrivateNats();
 afterAll(() => nats.stop());
 const opened = await inspectorOfFile({ nats });
@@ -24,9 +23,7 @@ await appendResults(system, 'long', EVENTS);
 await soon(() => client.tools.sessionList({}));
 
 const go = (path: string) => page.goto(origin + path);
-/** Milliseconds of the main thread for a frame at 60 Hz. */
-const FRAME_MS = 1000 / 60;
-const rows = () => page.getByRole('option');
+const rows = () => page.getByRole('list', { name: 'Timeline, the newest first' }).getByRole('listitem');
 const list = page.getByRole('region', { name: 'Sessions', exact: true });
 const inList = (name: string) => list.getByRole('link', { name });
 const words = page.getByLabel(/Enter opens the first/);
@@ -229,7 +226,7 @@ describe('the view of a timeline', () => {
     await rows().first().waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
-    const details = page.getByRole('complementary');
+    const details = page.getByRole('region', { name: 'Details of the entry' });
     await details.getByText('Wrote the lexer').first().waitFor();
     await details.getByRole('heading', { name: /facts?$/ }).waitFor();
     expect(await details.getByRole('link', { name: 'Prompt after it' }).getAttribute('href')).toBe(
@@ -239,7 +236,7 @@ describe('the view of a timeline', () => {
     await details.waitFor({ state: 'detached' });
   });
 
-  it('a compiled prompt becomes a row that hangs on the result it reflects', async () => {
+  it('a compiled prompt becomes a row above the result it reflects', async () => {
     await publish('prompted', 'TAS-1', 'Wrote the parser');
     await allDealtWith(system.ports);
     await go('/s/prompted/timeline');
@@ -251,26 +248,26 @@ describe('the view of a timeline', () => {
       role: 'reviewer',
       taskPrompt: 'Review the parser',
     });
-    const row = page.locator('.row-prompt.rail-down');
-    await row.waitFor();
+    const kinds = page.locator('.entry-kind');
+    await expect.poll(() => kinds.allTextContents()).toEqual(['prompt', 'result']);
     // The size appears once.
-    expect((await row.textContent())?.match(/tokens/g)).toHaveLength(1);
-    await page.locator('.row-result.rail-up').waitFor();
+    expect((await rows().first().textContent())?.match(/tokens/g)).toHaveLength(1);
   });
 
-  it('a reader further down keeps the place when results come in, and hears how many', async () => {
+  it('a reader further down keeps the place when results come in, and older entries load at the end', async () => {
     await go('/s/long/timeline');
     await rows().first().waitFor();
-    await page.evaluate('document.querySelector(".windowed").scrollTop = 900');
+    await page.evaluate('scrollTo(0, 900)');
     const inSight = () =>
-      page.evaluate<string>('document.elementFromPoint(500, 500).closest("[role=option]").textContent');
+      page.evaluate<string>('document.elementFromPoint(500, 500).closest("li").textContent');
     await soon(async () => expect(await inSight()).toMatch(/\w/));
     const before = await inSight();
     for (let each = 1; each <= 3; each++) await publish('long', 'TAS-1', `Came later ${each}`);
-    await page.getByRole('button', { name: '3 new' }).click();
     await expect.poll(() => rows().first().textContent()).toContain('Came later 3');
-    await page.evaluate('document.querySelector(".windowed").scrollTop = 900 + 3 * 36');
-    await expect.poll(inSight).toBe(before);
+    expect(await inSight()).toBe(before);
+    const known = await rows().count();
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    await expect.poll(() => rows().count()).toBeGreaterThan(known);
   });
 
   it('a published result is on the screen within 100 ms, half of the time', async () => {
@@ -280,8 +277,8 @@ describe('the view of a timeline', () => {
     await page.evaluate(`
       globalThis.seen = {};
       new MutationObserver(() => requestAnimationFrame(() => {
-        for (const [mark] of document.querySelector('.windowed').textContent.matchAll(/mark-\\d+-\\d+/g)) seen[mark] ??= Date.now();
-      })).observe(document.querySelector('.windowed'), { childList: true, subtree: true, characterData: true });
+        for (const [mark] of document.querySelector('main').textContent.matchAll(/mark-\\d+-\\d+/g)) seen[mark] ??= Date.now();
+      })).observe(document.querySelector('main'), { childList: true, subtree: true, characterData: true });
       true`);
     // On a machine that is busy with other tests one round may be slow; three in a row are not by chance.
     const rounds: number[] = [];
@@ -306,47 +303,6 @@ describe('the view of a timeline', () => {
       );
     }
     expect(Math.min(...rounds)).toBeLessThan(100);
-  });
-
-  it('20,000 events scroll without stutter, in bounded memory', async () => {
-    await go('/s/long/timeline');
-    await rows().first().waitFor();
-    const toEnd = await workWhile(
-      page,
-      `(async () => {
-        const list = document.querySelector('.windowed');
-        const ended = () => document.querySelector('.timeline-end').textContent.includes('in all');
-        let frames = 0;
-        for (; !ended(); frames++) {
-          list.scrollTop = list.scrollHeight;
-          await new Promise((done) => requestAnimationFrame(done));
-        }
-        return frames;
-      })()`,
-    );
-    const known = await page.locator('.timeline-end').textContent();
-    expect(Number(known?.replaceAll(/\D/g, ''))).toBeGreaterThanOrEqual(EVENTS);
-    // Fourteen rows come into sight with each frame, and fourteen leave it.
-    const scroll = () =>
-      workWhile(
-        page,
-        `(async () => {
-          const list = document.querySelector('.windowed');
-          for (let frame = 0; frame < 120; frame++) {
-            list.scrollTop -= 500;
-            await new Promise((done) => requestAnimationFrame(done));
-          }
-          return 120;
-        })()`,
-      );
-    // The best of three: what else runs on the machine takes its part of a round.
-    const rounds = [await scroll(), await scroll(), await scroll()];
-    const scrolling = rounds.reduce((best, each) => (each.task < best.task ? each : best));
-    const { heapMb, nodes } = await memoryOf(page);
-    console.log('milliseconds for a frame: to the end', toEnd, 'scrolling', scrolling, { heapMb, nodes });
-    expect(heapMb).toBeLessThan(200);
-    expect(await rows().count()).toBeLessThan(100);
-    expect(scrolling.task).toBeLessThan(FRAME_MS);
   });
 });
 

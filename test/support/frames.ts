@@ -36,17 +36,3 @@ export async function workWhile(page: Page, script: string): Promise<Work> {
     await session.detach();
   }
 }
-
-/** Memory of the page's script after a collection, in megabytes, and how many nodes the page has. */
-export async function memoryOf(page: Page): Promise<{ readonly heapMb: number; readonly nodes: number }> {
-  const session = await page.context().newCDPSession(page);
-  try {
-    await session.send('Performance.enable');
-    await session.send('HeapProfiler.collectGarbage');
-    const { metrics } = await session.send('Performance.getMetrics');
-    const of = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? Number.NaN;
-    return { heapMb: of('JSHeapUsedSize') / 1e6, nodes: of('Nodes') };
-  } finally {
-    await session.detach();
-  }
-}

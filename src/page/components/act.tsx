@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { AskError, me } from '../ask.js';
+import { type AskError, me } from '../ask.js';
 import { asAskError } from '../use-ask.js';
 import { Button } from './fields.js';
 import { ErrorBox } from './states.js';
@@ -26,22 +26,6 @@ export function useWork() {
     return fault === undefined;
   };
   return { busy, error, carryOut };
-}
-
-/** Carries out a request for each item, four at a time. @throws AskError that counts the failed ones */
-export async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>) {
-  const queue = [...items];
-  const failed: AskError[] = [];
-  const next = async (): Promise<void> => {
-    const item = queue.shift();
-    if (item === undefined) return;
-    await work(item).catch((error: unknown) => failed.push(asAskError(error)));
-    return next();
-  };
-  await Promise.all([next(), next(), next(), next()]);
-  const [first] = failed;
-  if (first !== undefined)
-    throw new AskError(first.code, `${failed.length} of ${items.length} failed: ${first.message}`);
 }
 
 /** A text that a person sends with Enter or the button; each suggestion is sent with one click. */

@@ -1,16 +1,15 @@
 import '../styles/session.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
-import { type AskBody, ask } from '../ask.js';
+import type { AskBody } from '../ask.js';
 import { COMMANDS } from '../commands.js';
 import { Ago, Button, FilterField, SelectField, Tag, TypedField } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { Table } from '../components/table.js';
-import { isFigures, onLive, throttled } from '../live.js';
 import { type GlobalViewProps, navigate, sessionHref, setParams } from '../route.js';
 import { NeedsYou } from '../session/needs-you.js';
-import { AGAIN_MS, usePages } from '../use-ask.js';
+import { usePages } from '../use-ask.js';
 import { counted, figure } from '../words.js';
 
 const SHOWN = [
@@ -210,50 +209,12 @@ function NoSessions({ filtered }: { readonly filtered: boolean }) {
   );
 }
 
-/** Follows the list of sessions: those with events are asked for by name, at most every two seconds. */
+/** Lists the sessions, each once: one that moved meanwhile may be on two pages. */
 function useSessions(filter: AskBody<'tool.session-list'>) {
-  const asked = usePages('tool.session-list', filter, 'event:lost');
-  const first = asked.reply;
-  /** The rows that changed since the pages were loaded; undefined for one that no longer fits. */
-  const [changed, hold] = useState<Changes>({ of: first, rows: new Map() });
-  const newest = useRef(first);
-  newest.current = first;
-  const key = JSON.stringify(filter);
-  useEffect(() => {
-    const names = new Set<string>();
-    const change = (rows: ReadonlyMap<string, SessionListed | undefined>) =>
-      hold(({ of, rows: old }) => ({
-        of: newest.current,
-        rows: new Map([...(of === newest.current ? old : []), ...rows]),
-      }));
-    const again = throttled(async () => {
-      if (newest.current === undefined) return again.soon();
-      const wanted = [...names].slice(0, LIMIT);
-      for (const name of wanted) names.delete(name);
-      // An error is shown by the next load of the pages: the stream breaks as well.
-      const reply = await ask('tool.session-list', { ...filter, names: wanted }).catch(() => undefined);
-      if (reply === undefined) return;
-      const found = new Map(reply.sessions.map((each) => [each.session, each]));
-      change(new Map(wanted.map((name) => [name, found.get(name)])));
-      if (names.size > 0) again.soon();
-    }, AGAIN_MS);
-    const off = onLive((event) => {
-      if (!isFigures(event)) return;
-      names.add(event.session);
-      again.soon();
-    });
-    return () => {
-      off();
-      again.stop();
-    };
-  }, [key]);
+  const asked = usePages('tool.session-list', filter, 'event:change');
   const rows = new Map<string, SessionListed>();
   for (const page of asked.pages)
     for (const each of page.sessions) if (!rows.has(each.session)) rows.set(each.session, each);
-  for (const [name, row] of changed.of === first ? changed.rows : []) {
-    if (row === undefined) rows.delete(name);
-    else rows.set(name, row);
-  }
   const sessions = [...rows.values()];
   // Stays complete while one project is shown.
   const projects = useRef(new Set<string>()).current;
@@ -262,11 +223,6 @@ function useSessions(filter: AskBody<'tool.session-list'>) {
     asked,
     sessions,
     projects: [...projects].sort(),
-    total: asked.more === undefined ? sessions.length : (first?.total ?? 0),
+    total: asked.more === undefined ? sessions.length : (asked.reply?.total ?? 0),
   };
-}
-
-interface Changes {
-  readonly of: unknown;
-  readonly rows: ReadonlyMap<string, SessionListed | undefined>;
 }

@@ -1,57 +1,114 @@
+import { Fragment } from 'preact';
 import type { FactOfDispatch, TimelineEntry } from '../../contracts/replies/dispatch-result.js';
-import { Button, ButtonLink, Pair, Tag, wholeTime } from '../components/fields.js';
-import { AskedView } from '../components/states.js';
-import { sessionHref, viewHref } from '../route.js';
+import { ButtonLink, Clock, Pair, Tag, wholeTime } from '../components/fields.js';
+import { AskedView, Panel } from '../components/states.js';
+import { sessionHref, setParams, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted, hasPrompts, spaced } from '../words.js';
-import { Flow, Verdict } from './timeline-row.js';
+import { counted, hasPrompts, spaced, toneOf } from '../words.js';
 
-/** Details of a timeline entry, with the facts of its result and links to prompts. */
-export function EntryDetails(props: {
-  readonly session: string;
+/** An entry on one line, or on two on a narrow screen. */
+export function EntryRow(props: {
   readonly entry: TimelineEntry;
-  readonly onClose: () => void;
+  readonly href: string;
+  readonly current: boolean;
 }) {
-  const { session, entry } = props;
+  const { entry } = props;
   return (
-    <aside class="details" aria-label="Details of the entry">
-      <div class="card-head">
-        <h2>
-          {entry.kind}
-          {entry.task === undefined ? null : <span class="mono"> {entry.task}</span>}
-        </h2>
-        <Button small onClick={props.onClose}>
-          Close
-        </Button>
-      </div>
-      <div class="card-body">
-        <p>
-          <Verdict entry={entry} /> {entry.summary}
-        </p>
-        <dl class="pairs">
-          <Pair name="When">{wholeTime(entry.at)}</Pair>
-          <Pair name="Type">
-            <code>{entry.type}</code>
-          </Pair>
-          <Pair name="Flow">
-            <span class="figure">
-              <Flow entry={entry} />
+    <li>
+      <a data-row class="pick entry-row" href={props.href} aria-current={props.current ? 'true' : undefined}>
+        <span class="entry-time small quiet">
+          <Clock at={entry.at} />
+        </span>
+        <span class="entry-kind quiet">{entry.kind}</span>
+        <span class="entry-task mono one-line">{entry.task}</span>
+        <span class="entry-what one-line">
+          <Verdict entry={entry} />
+          {entry.summary === entry.verdict ? null : entry.summary}
+        </span>
+        <span class="entry-flow small quiet figure">
+          <Flow entry={entry} />
+        </span>
+      </a>
+    </li>
+  );
+}
+
+function Verdict({ entry }: { readonly entry: TimelineEntry }) {
+  if (entry.kind === 'rejected') return <Tag tone="bad">rejected</Tag>;
+  if (entry.kind === 'result') {
+    const said = [entry.role, entry.verdict].filter((each) => each !== undefined).map(spaced);
+    return <Tag tone={toneOf(entry.verdict ?? '')}>{said.join(': ')}</Tag>;
+  }
+  if (entry.kind === 'prompt') return <Tag tone="info">{entry.role ?? entry.prompt?.kind ?? 'prompt'}</Tag>;
+  return entry.failed === true ? <Tag tone="bad">failed</Tag> : null;
+}
+
+/** The data flow of an entry: result → event → facts, or event → prompt. A narrow screen shows one part. */
+function Flow({ entry }: { readonly entry: TimelineEntry }) {
+  const { dispatch, sequence, facts, prompt } = entry;
+  const parts = [
+    dispatch === undefined ? undefined : `result ${dispatch}`,
+    `event ${sequence}`,
+    prompt === undefined ? undefined : 'prompt',
+    facts === undefined ? undefined : counted(facts, 'fact'),
+  ].filter((part) => part !== undefined);
+  const main = facts === undefined ? `event ${sequence}` : parts.at(-1);
+  return (
+    <>
+      {parts.map((part, index) => (
+        <Fragment key={part}>
+          {index === 0 ? null : (
+            <span class="flow-arrow flow-extra" aria-hidden="true">
+              →
             </span>
-          </Pair>
-          {entry.prompt === undefined ? null : (
-            <>
-              <Pair name="Left out">{counted(entry.prompt.dropped, 'item')}</Pair>
-              <Pair name="Took">{entry.prompt.durationMs.toFixed(1)} ms</Pair>
-              <Pair name="Hash">
-                <code>{entry.prompt.hash}</code>
-              </Pair>
-            </>
           )}
-        </dl>
-        <Links session={session} entry={entry} />
-        {entry.dispatch === undefined ? null : <Result session={session} dispatch={entry.dispatch} />}
-      </div>
-    </aside>
+          <span class={part === main ? '' : 'flow-extra'}>{part}</span>
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+/** Details of an entry, with the facts of its result and links to prompts. */
+export function EntryPanel({ session, entry }: { readonly session: string; readonly entry: TimelineEntry }) {
+  const title = (
+    <>
+      {entry.kind} <span class="mono">{entry.task}</span>
+    </>
+  );
+  return (
+    <Panel
+      label="Details of the entry"
+      title={title}
+      opened={entry.key}
+      onClose={() => setParams({ entry: 'none' })}
+    >
+      <p>
+        <Verdict entry={entry} /> {entry.summary}
+      </p>
+      <dl class="pairs">
+        <Pair name="When">{wholeTime(entry.at)}</Pair>
+        <Pair name="Type">
+          <code>{entry.type}</code>
+        </Pair>
+        <Pair name="Flow">
+          <span class="figure">
+            <Flow entry={entry} />
+          </span>
+        </Pair>
+        {entry.prompt === undefined ? null : (
+          <>
+            <Pair name="Left out">{counted(entry.prompt.dropped, 'item')}</Pair>
+            <Pair name="Took">{entry.prompt.durationMs.toFixed(1)} ms</Pair>
+            <Pair name="Hash">
+              <code>{entry.prompt.hash}</code>
+            </Pair>
+          </>
+        )}
+      </dl>
+      <Links session={session} entry={entry} />
+      {entry.dispatch === undefined ? null : <Result session={session} dispatch={entry.dispatch} />}
+    </Panel>
   );
 }
 
