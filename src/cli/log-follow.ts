@@ -1,7 +1,7 @@
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { PUBLISHED_EVENTS, projectOf, publishedEvent, type Token, token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
-import { batched, Semaphore } from '../engine/runtime/batched.js';
+import { batched } from '../engine/runtime/batched.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import { type NatsConnection, subscribeResiliently } from '../nats/connection/connect-nats.js';
 import { onConnectionState } from '../nats/connection/connection-states.js';
@@ -15,6 +15,7 @@ import { oneLine } from '../shared/text.js';
 import { needsText } from '../shared/wire-words.js';
 import type { Flags, Texts } from './cli-command.js';
 import { type Cli, coloured, note, out } from './command-context.js';
+import { allPages } from './output.js';
 import { projectNote } from './session-argument.js';
 import { coloursOf, timelineLine } from './show-reply.js';
 import { runUntilSignal } from './signals.js';
@@ -81,12 +82,8 @@ async function newestOf(client: ThroughlineClient, session: Token): Promise<numb
   return sequence;
 }
 
-/** Announcements may get lost: this is the longest delay then. */
-const LOOK_EVERY_MS = 30_000;
-const AT_ONCE = 8;
-/** Sessions, and entries of a timeline, in a page of a list. */
+/** Sessions that may have moved while the connection was lost, and entries of one of them since the start. */
 const PAGE = 200;
-const MOST_READ = 500;
 
 /** Follows each session that moves, and shows what has happened since the start. */
 async function followAll(
@@ -95,80 +92,26 @@ async function followAll(
   project: Token | undefined,
   show: Show,
 ): Promise<{ readonly look: () => Promise<void>; readonly stop: () => void }> {
-  const turns = new Semaphore(AT_ONCE);
-  const list = (request: Parameters<typeof tools.timelineList>[0]) =>
-    turns.run(() => tools.timelineList(request));
   const followers = new Map<Token, Promise<TailFollower<WatchedEvent> | undefined>>();
-  /** Sessions of other projects, until the next look. */
-  const others = new Set<Token>();
-  let said = '';
+  let lastFailure = '';
   const failed = (session: Token, error: unknown) => {
     const text = messageOf(error);
-    if (text !== said) note(`-- ${text}`);
-    said = text;
+    if (text !== lastFailure) note(`-- ${text}`);
+    lastFailure = text;
     if (passes(error)) return;
     void followers.get(session)?.then((follower) => follower?.close());
     followers.delete(session);
   };
-  /** When the newest event of all sessions came, as of the start and of the last look. */
-  let [began, seen] = ['', ''];
-  const follow = async (session: Token) => {
-    if (project !== undefined) {
-      const { total } = await tools.sessionList({ names: [session], project, limit: 1 });
-      if (total === 0) {
-        others.add(session);
-        return undefined;
-      }
-    }
-    const entries: TimelineEntry[] = [];
-    let page = await list({ session, limit: MOST_READ });
-    const { sequence } = page;
-    for (;;) {
-      const fresh = page.entries.filter(({ at }) => at > began);
-      entries.push(...fresh);
-      if (page.next === undefined || fresh.length < page.entries.length) break;
-      page = await list({ session, limit: MOST_READ, cursor: page.next });
-    }
-    for (const entry of entries.reverse()) if (entry.kind !== 'prompt') show(session, entry);
-    return tailTimeline(session, sequence, list, {
-      failed: (error) => failed(session, error),
-      async tell(more) {
-        for (const entry of more) show(session, entry);
-      },
-    });
-  };
-  const heard = (session: Token) => {
-    if (others.has(session)) return;
-    const follower = followers.get(session) ?? follow(session);
-    followers.set(session, follower);
-    follower.then(
-      (found) => (found === undefined ? followers.delete(session) : found.poke()),
-      (error: unknown) => {
-        followers.delete(session);
-        failed(session, error);
-      },
+  /** All sessions of the project, or those that moved last. */
+  const listed = async () => {
+    if (project === undefined)
+      return (await tools.sessionList({ archived: true, brief: true, limit: PAGE })).sessions;
+    const pages = await allPages((cursor) =>
+      tools.sessionList({ archived: true, project, limit: PAGE, ...cursor }),
     );
+    return pages.flatMap(({ sessions }) => sessions);
   };
-  /** Hears of the sessions that have moved since the last look; they are listed the newest first. */
-  const catchUp = async () => {
-    let newest = seen;
-    for (let cursor: string | undefined; ; ) {
-      const page = await tools.sessionList({
-        ...{ archived: true, limit: PAGE },
-        ...(project === undefined ? { brief: true } : { project }),
-        ...(cursor !== undefined && { cursor }),
-      });
-      for (const { session, at } of page.sessions) {
-        if (at > newest) newest = at;
-        if (at >= seen && began !== '') heard(token(session, 'session'));
-      }
-      cursor = page.next;
-      const isSeen = began === '' || page.sessions.some(({ at }) => at < seen);
-      if (cursor === undefined || (isSeen && project === undefined)) break;
-    }
-    seen = newest;
-  };
-  await catchUp().catch((error: unknown) => {
+  const before = await listed().catch((error: unknown) => {
     throw codeOf(error) === 'permission_denied'
       ? new ThroughlineError(
           'permission_denied',
@@ -176,25 +119,50 @@ async function followAll(
         )
       : error;
   });
-  began = seen === '' ? '0' : seen;
+  const began =
+    before
+      .map(({ at }) => at)
+      .sort()
+      .at(-1) ?? '';
+  const follow = async (session: Token) => {
+    if (project !== undefined) {
+      const { total } = await tools.sessionList({ names: [session], project, limit: 1 });
+      if (total === 0) return undefined;
+    }
+    const { entries, sequence } = await tools.timelineList({ session, limit: PAGE });
+    for (const entry of entries.toReversed())
+      if (entry.at > began && entry.kind !== 'prompt') show(session, entry);
+    return tailTimeline(session, sequence, tools.timelineList, {
+      failed: (error) => failed(session, error),
+      async tell(more) {
+        for (const entry of more) show(session, entry);
+      },
+    });
+  };
+  const moved = (session: Token) => {
+    const follower = followers.get(session) ?? follow(session);
+    followers.set(session, follower);
+    follower.then(
+      (found) => found?.poke(),
+      (error: unknown) => {
+        followers.delete(session);
+        failed(session, error);
+      },
+    );
+  };
   const subscriptions = Object.values(PUBLISHED_EVENTS).map((subjects) =>
     subscribeResiliently(connection, subjects, ({ subject }) => {
       const session = publishedEvent(subject)?.session;
-      if (session !== undefined) heard(session);
+      if (session !== undefined) moved(session);
     }),
   );
-  // One look at a time.
-  const looked = batched(async () => {
-    said = '';
-    others.clear();
-    await catchUp().catch((error: unknown) => note(`-- ${messageOf(error)}`));
-  });
-  const look = () => looked(undefined);
-  const looking = setInterval(() => void look(), LOOK_EVERY_MS);
   return {
-    look,
+    async look() {
+      lastFailure = '';
+      const sessions = await listed().catch((error: unknown) => note(`-- ${messageOf(error)}`));
+      for (const { session, at } of sessions ?? []) if (at > began) moved(token(session, 'session'));
+    },
     stop() {
-      clearInterval(looking);
       if (!connection.isClosed()) for (const subscription of subscriptions) subscription.close();
       for (const follower of followers.values()) void follower.then((found) => found?.close());
     },

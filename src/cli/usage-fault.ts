@@ -1,13 +1,10 @@
 import type { CommanderError } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
-import { isToken } from '../contracts/names.js';
 import { nearestName } from '../shared/nearest-name.js';
 import type { Command } from './cli-command.js';
 import { COMMANDS, commandAt } from './command-table.js';
 
 const MOST = 4;
-/** A word of one other group is worth naming; one that many groups have, such as `show`, says nothing. */
-const ELSEWHERE = 1;
 
 /**
  * Returns the error for a wrong command line: it names the argument or option, its value and what it may be. `details.fix`
@@ -23,7 +20,7 @@ export function usageFault(
 ): ThroughlineError {
   const { command, rest } = commandAt(program, words);
   const help = `"${[...pathOf(command), '--help'].join(' ')}" lists what it takes, with an example`;
-  const fix = hintOf(error, command, rest[0] ?? '', program) ?? help;
+  const fix = hintOf(error, command, rest[0] ?? '') ?? help;
   return new ThroughlineError('usage', plainMessage(error.message, command), { details: { fix } });
 }
 
@@ -88,11 +85,6 @@ function nearIn(message: string): string | undefined {
   return names === undefined ? undefined : `did you mean ${names}?`;
 }
 
-/** In a group, a word that is also a command at the top is rather the name of a session: `session demo`. */
-function isTopCommand({ parent }: Command, word: string): boolean {
-  return parent !== null && COMMANDS.some(({ name }) => name === word);
-}
-
 /** `--session` of `-s, --session <name>`. */
 function flagIn(flags: string): string {
   return /--[\w-]+/.exec(flags)?.[0] ?? flags;
@@ -112,15 +104,14 @@ function oneOf(choices: readonly string[]): string {
   return choices.length < 2 ? `use ${last}` : `use ${choices.slice(0, -1).join(', ')} or ${last}`;
 }
 
-function hintOf(error: CommanderError, command: Command, word: string, program: Command): string | undefined {
-  if (error.code === 'commander.unknownCommand')
-    return (
-      commandsHint(command, word) ??
-      nearIn(error.message) ??
-      (isTopCommand(command, word) ? undefined : commandsHint(program, word, ELSEWHERE)) ??
-      innerHint(command, word) ??
-      '"throughline help --all" lists every command'
-    );
+function hintOf(error: CommanderError, command: Command, word: string): string | undefined {
+  if (error.code === 'commander.unknownCommand') {
+    const known = commandsHint(command, word) ?? nearIn(error.message);
+    if (known !== undefined) return known;
+    if (command.parent === null) return '"throughline help --all" lists every command';
+    const inner = command.commands.map((each) => each.name()).filter((name) => name !== 'help');
+    return `"${pathOf(command).join(' ')}" takes one of ${inner.join(', ')}`;
+  }
   if (error.code !== 'commander.excessArguments') return undefined;
   // A group such as `facts` takes a session itself, so a misspelt command is an argument too many.
   const meant = nearestName(
@@ -128,64 +119,22 @@ function hintOf(error: CommanderError, command: Command, word: string, program: 
     command.commands.map((each) => each.name()),
   );
   return meant === undefined
-    ? excessHint(command)
+    ? `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes`
     : `did you mean "${[...pathOf(command), meant].join(' ')}"?`;
 }
 
-/** Says where a second argument belongs: a text in an option or in quotes, a session in `--session`. */
-function excessHint(command: Command): string | undefined {
-  const has = (name: string) => command.options.some(({ long }) => long === name);
-  const names = command.registeredArguments.map((each) => each.name());
-  if (names.length === 0)
-    return has('--session') ? 'give the name of its session as --session NAME' : undefined;
-  const text = names.some((name) => TEXTS.has(name)) ? undefined : ['--content', '--reason'].find(has);
-  const hints = [
-    ...(text === undefined ? [] : [`a text as ${text} "…"`]),
-    ...(has('--session') && !names.includes('session') ? ['a session as --session NAME'] : []),
-  ];
-  const quotes = names.some((name) => TEXTS.has(name)) ? ' with its text in quotes' : '';
-  const give = hints.length === 0 ? '' : `; give ${hints.join(' and ')}`;
-  return `use "${command.createHelp().commandUsage(command)}"${quotes}${give}`;
-}
-
-/** Arguments of several words. */
-const TEXTS: ReadonlySet<string> = new Set(['content', 'text', 'answer', 'title', 'query']);
-
-/** Lists the commands of a group, and the one to use if a session was given in place of a command. */
-function innerHint(command: Command, given: string): string | undefined {
-  if (command.parent === null) return undefined;
-  const inner = command.commands.filter((each) => each.name() !== 'help');
-  const path = pathOf(command).join(' ');
-  const one = inner.find(
-    (each) => READING.has(each.name()) && each.registeredArguments[0]?.name() === 'session',
-  );
-  const meant =
-    one === undefined || !isToken(given) || READING.has(given)
-      ? ''
-      : `; for a session named ${given}, use "${path} ${one.name()} ${given}"`;
-  return `"${path}" takes one of ${inner.map((each) => each.name()).join(', ')}${meant}`;
-}
-
-/** Commands of a group that a person means who names a session alone. */
-const READING: ReadonlySet<string> = new Set(['ls', 'show']);
-
-/**
- * `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call.
- *
- * @param most if more commands have the word, none is suggested
- */
-function commandsHint(command: Command, given: string, most?: number): string | undefined {
+/** `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call. */
+function commandsHint(command: Command, given: string): string | undefined {
   const wanted = wordsOf(given);
   if (wanted.length === 0) return undefined;
   const leaves = leavesOf(command);
   const near = leaves.filter((path) => {
     const parts = wordsOf(path.join('-'));
     const isNamed = (part: string | undefined) => part !== undefined && parts.includes(part);
-    return wanted.every((part) => isNamed(part) || (command.parent !== null && isNamed(SYNONYMS[part])));
+    return wanted.every((part) => isNamed(part) || (command.parent !== null && isNamed(SYNONYMS.get(part))));
   });
   const also = command.parent === null ? alsoCalled(wanted) : [];
   if (near.length === 0 && also.length === 0) return undefined;
-  if (most !== undefined && near.length > most) return undefined;
   const before = pathOf(command);
   const named = [...also, ...near.filter(([first]) => !also.some((path) => path[0] === first))]
     .slice(0, MOST)
@@ -193,11 +142,20 @@ function commandsHint(command: Command, given: string, most?: number): string | 
   return `did you mean ${named.join(', ')}${near.length > MOST ? ' …' : ''}?`;
 }
 
-const SYNONYMS: Readonly<Record<string, string>> = {
-  ...{ remove: 'rm', delete: 'rm', set: 'edit', update: 'edit', statu: 'edit', start: 'next', claim: 'next' },
-  ...{ complete: 'done', finish: 'done', new: 'add', create: 'add', find: 'ls', search: 'ls', ls: 'show' },
-  ...{ unarchive: 'reopen', rename: 'title', approve: 'accept', unblock: 'edit', cancel: 'edit' },
-};
+const SYNONYMS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    add: ['new', 'create'],
+    accept: ['approve'],
+    done: ['complete', 'finish'],
+    edit: ['set', 'update', 'statu', 'unblock', 'cancel'],
+    ls: ['find', 'search'],
+    next: ['start', 'claim'],
+    reopen: ['unarchive'],
+    rm: ['remove', 'delete'],
+    show: ['ls'],
+    title: ['rename'],
+  }).flatMap(([name, words]) => words.map((word) => [word, name])),
+);
 
 function alsoCalled(wanted: readonly string[]): string[][] {
   return COMMANDS.filter(({ alsoCalled: words = [] }) => wanted.some((part) => words.includes(part))).map(
