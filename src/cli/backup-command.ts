@@ -6,7 +6,7 @@ import { VERSION } from '../version.js';
 import type { Command, Flags, Numbers } from './cli-command.js';
 import { cliOf, note, out, withConnection } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
-import { showProgress } from './progress-line.js';
+import { progressLine } from './progress-line.js';
 
 export function backupCommand(program: Command): void {
   program
@@ -22,7 +22,7 @@ export function backupCommand(program: Command): void {
     .examples('throughline admin backup /backups/$(date +%F)', 'throughline admin backup b1 --json')
     .action(async (directory: string, options: { quiet?: boolean; json?: boolean }, command: Command) => {
       const cli = cliOf(command);
-      const progress = showProgress(!options.quiet, 'stream', 'copied');
+      const progress = progressLine(!options.quiet);
       const made = await withConnection(cli, (connection) =>
         backUp(connection, {
           directory,
@@ -30,9 +30,9 @@ export function backupCommand(program: Command): void {
           at: new Date().toISOString(),
           version: VERSION,
           timeoutMs: cli.config.requestTimeoutMs,
-          onProgress: ({ streams, of }) => progress.reached(streams, of),
+          onProgress: ({ streams, of }) => progress(`${streams} of ${counted(of, 'stream')} copied`),
         }),
-      ).finally(progress.ended);
+      );
       const { id, at, layout, streams, bytes } = made;
       const messages = streams.reduce((sum, each) => sum + each.messages, 0);
       if (options.json)
@@ -64,13 +64,13 @@ export function restoreCommand(program: Command): void {
     )
     .action(async (directory: string, { replicas, quiet, json }: RestoreFlags, command: Command) => {
       const cli = cliOf(command);
-      const progress = showProgress(!quiet, 'stream', 'restored');
+      const progress = progressLine(!quiet);
       const { id, at, layout, streams } = await withConnection(cli, (connection) =>
         restore(connection, {
           ...{ directory, replicas, timeoutMs: cli.config.requestTimeoutMs },
-          onProgress: ({ streams, of }) => progress.reached(streams, of),
+          onProgress: ({ streams, of }) => progress(`${streams} of ${counted(of, 'stream')} restored`),
         }),
-      ).finally(progress.ended);
+      );
       if (json) return out(JSON.stringify({ id, at, layout, streams: streams.length }));
       out(`restored ${counted(streams.length, 'stream')} of the backup of ${at}`);
       note('-- start the services, then look at everything with "throughline doctor"');

@@ -26,11 +26,6 @@ export function cliOf(command: Command): Cli {
     const hint = meant === undefined ? 'see docs/reference/configuration.md' : `did you mean ${meant}?`;
     note(`-- ${name} is not a recognized variable, so it changes nothing: ${hint}`);
   }
-  return { config, logger: commandLogger(config), ...serverOf(command, config) };
-}
-
-/** The server in use now, which changes with `throughline team`, and how it is started. */
-export function serverOf(command: Command, config: Config): Pick<Cli, 'server' | 'autostart'> {
   const options = command.optsWithGlobals<{ nats?: string }>();
   const server = serverInUse(stateDirOf(config.env), { nats: options.nats, natsUrl: config.natsUrl });
   const autostart = async () => {
@@ -38,7 +33,7 @@ export function serverOf(command: Command, config: Config): Pick<Cli, 'server' |
     return (await import('./detached-up.js')).startUserServer(config, (line) => note(`-- ${line}`));
   };
   const mayStart = server.kind === 'own' && config.autostart === '1';
-  return { server, ...(mayStart && { autostart }) };
+  return { config, logger: commandLogger(config), server, ...(mayStart && { autostart }) };
 }
 
 /**

@@ -43,7 +43,6 @@ import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionHere, withConnection } from './command-context.js';
 import { diffText } from './diff-text.js';
 import { agreed, canAsk } from './output.js';
-import { noteOtherServer } from './team-command.js';
 
 type ConnectOptions = ProjectFields & Flags<'remove' | 'dryRun' | 'yes' | 'user'>;
 
@@ -112,7 +111,6 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   if (server !== undefined) note(`-- ${server}`);
   if (options.dryRun === true) return;
   note(`-- server: ${serverText(cli.server)}`);
-  await noteOtherServer(cli);
 }
 
 /** Writes what connects a client and the folder, and records the folder for this user. */

@@ -5,12 +5,11 @@ import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js'
 import type { ResultOf } from '../contracts/results.js';
 import { REMEMBERED_RESULTS } from '../memory/session/dispatch-window.js';
 import { PUBLISH_TIMEOUT_MS } from '../sdk/persistent-publish.js';
-import { counted } from '../shared/text.js';
+import { counted, oneLine } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, out, sessionOf, withClient } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 import { waitingNote } from './output.js';
-import { showProgress } from './progress-line.js';
 
 interface ImportOptions extends CommitSelection, Flags<'json'>, Texts<'session'> {
   readonly repo: string;
@@ -46,29 +45,22 @@ export function addImportGit(result: Command): void {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
       const { commits, shortened } = await readCommits({ path: options.repo, env: cli.config.env }, options);
-      const progress = showProgress(options.json !== true, 'commit', 'published');
       const onWaiting = waitingNote(() => PUBLISH_TIMEOUT_MS);
       const sequence = await withClient(
         cli,
         async (client) => {
           let newest = 0;
-          try {
-            for (let from = 0; from < commits.length; from += IN_FLIGHT) {
-              const batch = commits.slice(from, from + IN_FLIGHT);
-              const published = await Promise.all(
-                batch.map((commit) =>
+          for (let from = 0; from < commits.length; from += IN_FLIGHT) {
+            const published = await Promise.all(
+              commits
+                .slice(from, from + IN_FLIGHT)
+                .map((commit) =>
                   client.publishText(session, 'implementer', JSON.stringify(commit), { onWaiting }),
                 ),
-              );
-              newest = Math.max(newest, ...published.map((each) => each.sequence));
-              progress.reached(from + batch.length, commits.length);
-            }
-            return newest;
-          } catch (fault) {
-            throw withWayOut(fault);
-          } finally {
-            progress.ended();
+            );
+            newest = Math.max(newest, ...published.map((each) => each.sequence));
           }
+          return newest;
         },
         { tries: { timeoutMs: PUBLISH_TIMEOUT_MS, onWaiting } },
       );
@@ -80,13 +72,6 @@ export function addImportGit(result: Command): void {
           `${counted(shortened, 'commit')} shortened: a subject or list of files was too long for a result`,
         );
     });
-}
-
-/** Which commits were stored is not known: all can be imported again. */
-function withWayOut(fault: unknown): unknown {
-  if (!(fault instanceof ThroughlineError) || fault.details?.messageId === undefined) return fault;
-  const message = `${messageOf(fault.cause)}; run the same command again, and each commit counts once`;
-  return new ThroughlineError(fault.code, message, { cause: fault });
 }
 
 export interface CommitSelection {
@@ -124,40 +109,20 @@ const MAX_SUBJECT = 10_000;
  * The commits of a repository as results, oldest first; merges are left out, since they change no file. A commit is the
  * same result whatever the selection is.
  *
- * @throws ThroughlineError `usage` that names the option which git does not understand
+ * @throws ThroughlineError `usage` with what git says
  */
 export async function readCommits(repo: Repository, selection: CommitSelection): Promise<History> {
-  const { limit, branch, since, path = [] } = selection;
-  // The commit itself, and not its name: a name may pass for an option.
-  const commit = branch === undefined ? 'HEAD' : await commitOf(repo, branch);
-  if (since !== undefined) await checkDate(repo, since);
+  const { limit, branch = 'HEAD', since, path = [] } = selection;
   const args = [
     ...['-c', 'log.showSignature=false', 'log', '--no-merges', '--full-diff', '-z', '--name-only'],
     ...['--encoding=UTF-8', `--max-count=${limit}`, '--format=%x00%H%x00%h%x00%s%x00'],
     ...(since === undefined ? [] : [`--since=${since}`]),
-    ...[commit, '--', ...path],
+    // A name may pass for an option.
+    ...['--end-of-options', branch, '--', ...path],
   ];
   const ran = await git(repo, args);
-  if (!ran.ok) throw usageError(`--repo ${repo.path}: ${ran.stderr}`);
+  if (!ran.ok) throw usageError(`--repo ${repo.path}: ${oneLine(ran.stderr)}`);
   return commitsIn(ran.stdout);
-}
-
-async function commitOf(repo: Repository, branch: string): Promise<string> {
-  const unknown = `--branch ${branch}: git knows no such branch, tag or commit in ${repo.path}`;
-  // No ref begins with a dash.
-  const found = branch.startsWith('-')
-    ? undefined
-    : await git(repo, ['rev-parse', '--verify', '--quiet', `${branch}^{commit}`]);
-  if (found?.ok) return found.stdout.trim();
-  // Without a message, it was the name that git did not know.
-  throw usageError(found?.stderr ? `--repo ${repo.path}: ${found.stderr}` : unknown);
-}
-
-/** `git log` takes what it cannot read for now, and finds nothing; the settings of git are read more strictly. */
-async function checkDate(repo: Repository, since: string): Promise<void> {
-  const asSetting = ['-c', `throughline.since=${since}`, 'config', '--type=expiry-date', 'throughline.since'];
-  if ((await git(repo, asSetting)).ok) return;
-  throw usageError(`--since ${since}: git knows no such date: use one such as 2026-01-31 or "3 months ago"`);
 }
 
 /**

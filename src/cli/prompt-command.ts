@@ -1,13 +1,6 @@
 import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
 import { codeOf, noSuchSession, usageError } from '../contracts/errors.js';
-import {
-  DISPATCH_PARTS,
-  FACT_TAGS,
-  type FactTag,
-  type REPLY_PARTS,
-  ROLES,
-  type Role,
-} from '../contracts/kinds.js';
+import { FACT_TAGS, type FactTag, ROLES, type Role } from '../contracts/kinds.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import {
@@ -20,31 +13,19 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { type Cli, coloured, note, out, outForAgent, withClient } from './command-context.js';
-import { fraction, readNamed, wholeNumber } from './option-parsers.js';
+import { readNamed, wholeNumber } from './option-parsers.js';
 import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { explanation, PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
 
 interface CompileOptions
   extends Flags<'new' | 'explain' | 'json'>,
-    Texts<'session' | 'task' | 'prompt' | 'template' | 'binary' | 'extra' | 'cwd' | 'intent' | 'project'>,
-    Numbers<
-      | 'maxFacts'
-      | 'maxFiles'
-      | 'maxTokens'
-      | 'room'
-      | 'answer'
-      | 'after'
-      | 'asOf'
-      | 'learningsAsOf'
-      | 'maxLearnings'
-      | 'minSimilarity'
-    > {
+    Texts<'session' | 'task' | 'prompt' | 'template' | 'intent' | 'project'>,
+    Numbers<'maxFacts' | 'maxFiles' | 'maxLearnings' | 'room' | 'after' | 'asOf' | 'learningsAsOf'> {
   readonly kind: CompileRequest['kind'];
   readonly role?: Role;
   readonly tags?: FactTag[];
   readonly open?: string[];
   readonly diff?: string[];
-  readonly include?: (typeof REPLY_PARTS)[number][];
 }
 
 export function promptCommand(program: Command): void {
@@ -58,34 +39,20 @@ export function promptCommand(program: Command): void {
     .option('-t, --task <id>', 'id of the task that the prompt is for')
     .option('-p, --prompt <text>', 'what the agent must do; facts and learnings are chosen to fit it')
     .option('--template <file>', 'iteration: your own template, see "throughline prompt template"')
-    .option('--binary <command>', 'the command that agents are told to use (default: throughline)')
-    .option('--extra <text>', 'iteration: text at the end of the prompt')
     .choice('--role <role>', 'who gets the prompt (default: implementer)', ROLES)
     .choice('--tags <tag...>', 'only facts with one of these', FACT_TAGS)
     .option('--max-facts <n>', 'maximum number of facts (default: as many as fit)', wholeNumber(0, 1000))
     .option('--max-files <n>', 'maximum number of likely files (default: 10)', wholeNumber(0, 50))
     .option('--open <path...>', 'files that are open: they and their neighbours are likelier')
-    .option('--cwd <folder>', 'where the agent works: files in it are likelier')
     .option(
       '--room <tokens>',
       'tokens that the prompt may have (default: by its kind)',
       wholeNumber(1, 2_000_000),
     )
-    .option('--answer <tokens>', 'tokens that the answer may have (default: 1200)', wholeNumber(1, 2_000_000))
-    .option(
-      '--max-tokens <n>',
-      'maximum tokens of session context and learnings (default: as many as fit)',
-      wholeNumber(0, 1_000_000),
-    )
     .option(
       '--max-learnings <n>',
       'maximum number of learnings, 0 for none (default: 3; iteration, session-start: 5)',
       wholeNumber(0, 100),
-    )
-    .option(
-      '--min-similarity <n>',
-      'minimum similarity of learnings that are found by meaning, 0 to 1',
-      fraction,
     )
     .option('--project <name>', "project whose learnings to use (default: the session's own)")
     .option('--after <sequence>', 'wait until this DISPATCH sequence has become facts', wholeNumber(1))
@@ -95,7 +62,6 @@ export function promptCommand(program: Command): void {
     .option('--diff <ids...>', 'compare two prompts of `prompt ls`, line by line, in place of compiling one')
     .option('--new', 'also for a session that has no event yet')
     .option('--explain', 'show which facts and files were considered, and why each is shown or not')
-    .choice('--include <part...>', 'with --json: further parts of the reply', DISPATCH_PARTS)
     .option('--json', 'print the reply as JSON, with --explain all its parts')
     .examples(
       'throughline prompt -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
@@ -133,20 +99,16 @@ export function promptCommand(program: Command): void {
 }
 
 /** The parts that `explanation` shows. */
-const EXPLAINED: NonNullable<CompileOptions['include']> = ['facts', 'considered', 'learnings'];
+const EXPLAINED = ['facts', 'considered', 'learnings'] as const;
 
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
-  const { kind, task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf } = options;
-  const { maxLearnings, minSimilarity, project, learningsAsOf, binary, extra, tags } = options;
-  const { maxFiles, open: files, cwd } = options;
-  const hints = files === undefined && cwd === undefined ? undefined : { files, cwd };
-  const { room: inputTokens, answer: outputTokens } = options;
-  const budget =
-    inputTokens === undefined && outputTokens === undefined ? undefined : { inputTokens, outputTokens };
+  const { kind, task: taskId, prompt: taskPrompt, role, tags, maxFacts, after, asOf } = options;
+  const { maxLearnings, project, learningsAsOf, maxFiles, open: files, room: inputTokens } = options;
+  const hints = files && { files };
+  const budget = inputTokens === undefined ? undefined : { inputTokens };
   const explain = options.explain === true && options.json === true;
-  const include = options.explain ? EXPLAINED : options.include;
-  const limits = { maxTokens, maxFiles, hints, budget, binary };
-  const chosen = { maxLearnings, minSimilarity, project, learningsAsOf, explain, include, ...limits };
+  const include = options.explain ? [...EXPLAINED] : undefined;
+  const chosen = { maxLearnings, project, learningsAsOf, explain, include, maxFiles, hints, budget };
   // A prompt of the past is the same whenever it is asked for: it says no ages.
   const now = asOf === undefined ? new Date().toISOString() : undefined;
   if (kind === 'session-start') return { kind, session, after, asOf, now, taskPrompt, ...chosen };
@@ -154,7 +116,7 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
   const common = { session, tags, maxFacts, after, asOf, activeIntentId, ...chosen };
   if (kind === 'iteration') {
     const template = options.template === undefined ? undefined : await readTemplate(options.template);
-    return { kind, ...common, now, taskId, taskPrompt, template, extra };
+    return { kind, ...common, now, taskId, taskPrompt, template };
   }
   if (taskId === undefined) throw usageError('no task is named: give --task ID');
   return { ...common, taskId, taskPrompt, role };

@@ -134,15 +134,11 @@ export async function erased(
 ): Promise<Reply> {
   const progress = progressLine(isShown);
   const first = await ask({ dryRun: false });
-  try {
-    for (let { state } = first; state === 'running'; ) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      const seen = await patiently(() => ask({ dryRun: true }));
-      state = seen.state;
-      if (state === 'running') progress.reached(() => `-- erasing: ${inWords(seen.found)} left`);
-    }
-  } finally {
-    progress.ended();
+  for (let { state } = first; state === 'running'; ) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const seen = await patiently(() => ask({ dryRun: true }));
+    state = seen.state;
+    if (state === 'running') progress(`erasing: ${inWords(seen.found)} left`);
   }
   return { ...first, state: 'done' };
 }

@@ -34,6 +34,8 @@ export interface RequestRow<Name extends ToolName> {
   readonly send?: (client: ThroughlineClient, request: object, json: boolean) => Promise<ToolReply<Name>>;
   /** Shows the reply. Default: as `showReply` does. */
   readonly show?: (reply: ToolReply<Name>, colours: Colors) => readonly string[];
+  /** What is said of the reply on standard error. */
+  readonly remark?: (reply: ToolReply<Name>, request: Readonly<Record<string, unknown>>) => string;
 }
 
 /** Adds the command `word` to a group: the request `name`. */
@@ -78,6 +80,7 @@ export function addRequest<Name extends ToolName>(
       });
       if (json) out(JSON.stringify(reply));
       else print(cli, row.show?.(reply, coloursOf(cli)) ?? showReply(name, reply, coloursOf(cli)));
+      if (row.remark !== undefined) note(`-- ${row.remark(reply, request)}`);
       if ('created' in reply) note(`-- created session ${session}`);
       if ('next' in reply && typeof reply.next === 'string')
         for (const line of nextPageLines(command, reply.next)) note(line);

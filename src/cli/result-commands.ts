@@ -1,6 +1,5 @@
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
-import { token } from '../contracts/names.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
@@ -8,17 +7,9 @@ import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { addImportGit } from './import-git.js';
 import { readBody, wholeNumber } from './option-parsers.js';
-import { printTable } from './request-command.js';
-import { REJECTED_HEADINGS, rejectedCells, rejectedLine } from './show-reply.js';
+import { addRequest } from './request-command.js';
+import { REJECTED_HEADINGS, rejectedCells, rejectedLine, tabled } from './show-reply.js';
 import { addUnsent } from './unsent-command.js';
-
-/** The service lists no more at once. */
-const MAX_LISTED = 200;
-
-interface ListOptions extends Flags<'json'>, Texts<'session'> {
-  readonly limit: number;
-  readonly role?: Role;
-}
 
 export function resultCommand(program: Command): void {
   const result = program
@@ -32,38 +23,17 @@ export function resultCommand(program: Command): void {
       'throughline result show 3 --raw > result.json',
       'throughline result retry 3 --file result.json',
     );
-  addList(result);
+  addRequest(result, 'ls', 'rejected-list', {
+    examples: ['', '--session demo'],
+    show: ({ rejected }, pc) =>
+      rejected.length === 0 ? [] : tabled(pc, REJECTED_HEADINGS, rejected.map(rejectedCells), ''),
+    remark: ({ rejected }) => counted(rejected.length, 'rejected result'),
+  });
   addShow(result);
   addRetry(result);
   addRemoval(result);
   addUnsent(result);
   addImportGit(result);
-}
-
-function addList(result: Command): void {
-  result
-    .command('ls')
-    .description('Lists rejected results, the newest first.')
-    .option('-s, --session <name>', 'only of this session')
-    .choice('--role <role>', 'only of this role', ROLES)
-    .option('--limit <n>', 'maximum number to list', wholeNumber(1, MAX_LISTED), 100)
-    .option('--json', 'one JSON array')
-    .examples('throughline result ls', 'throughline result ls --session demo --json')
-    .action(async ({ limit, json, session, role }: ListOptions, command: Command) => {
-      const of = {
-        ...(session !== undefined && { session: token(session, '--session') }),
-        ...(role !== undefined && { role }),
-      };
-      const cli = cliOf(command);
-      const { rejected: entries, next } = await withClient(cli, ({ tools }) =>
-        tools.rejectedList({ ...of, limit }),
-      );
-      if (json) return out(JSON.stringify(entries));
-      const cells = entries.map(rejectedCells);
-      printTable(cli, REJECTED_HEADINGS, cells);
-      const more = next === undefined ? '' : '; there are more, and these are the newest';
-      note(`-- ${counted(entries.length, 'rejected result')}${more}`);
-    });
 }
 
 function addShow(result: Command): void {

@@ -1,28 +1,11 @@
-import type { SessionListed } from '../contracts/replies/session-reply.js';
 import { TOOLS } from '../contracts/tool-requests.js';
-import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { counted } from '../shared/text.js';
-import type { Command, Flags, Texts } from './cli-command.js';
-import { cliOf, note, out, withClient } from './command-context.js';
-import { wholeNumber } from './option-parsers.js';
-import { nextPageLines } from './output.js';
+import type { Command, Flags } from './cli-command.js';
+import { out, withClient } from './command-context.js';
 import { addRemove } from './remove-commands.js';
-import { addFields, addRequest, print, shapeOf } from './request-command.js';
-import { onSession, projectNote, requireEvents, sessionFor } from './session-argument.js';
+import { addRequest, print } from './request-command.js';
+import { onSession, requireEvents, sessionFor, shownOf } from './session-argument.js';
 import { addExport, addImport } from './session-import.js';
 import { coloursOf, sessionLines, showReply } from './show-reply.js';
-
-const PAGE = 200;
-const USUAL = 50;
-const MOST = 100_000;
-
-interface Filters extends Flags<'stalled' | 'active' | 'archived'>, Texts<'text' | 'project' | 'olderThan'> {
-  readonly status?: 'open' | 'completed' | 'archived';
-}
-
-interface ListOptions extends Filters, Flags<'all' | 'json'>, Texts<'page'> {
-  readonly limit: number;
-}
 
 export function sessionCommand(program: Command): void {
   const session = program
@@ -30,46 +13,16 @@ export function sessionCommand(program: Command): void {
     .description('Lists and shows the sessions on this NATS server.')
     .examples('throughline session ls', 'throughline session show demo');
 
-  const list = session
-    .command('ls')
-    .summary('list the sessions, those that need a person first')
-    .description(
-      'Lists the sessions, each with how far it is: those that wait for a person first, then stalled ones, then the newest.',
-    );
-  addFields(
-    list,
-    shapeOf(TOOLS['session-list'].shape, (field) => !['brief', 'limit', 'cursor'].includes(field)),
-  );
-  list
-    .option('--limit <n>', 'most sessions to show', wholeNumber(1, MOST), USUAL)
-    .option('-a, --all', 'all of them, however many there are')
-    .option('--page <cursor>', 'the page that begins here: the last line of the page before names it')
-    .option('--json', 'one JSON array of sessions')
-    .examples(
-      'throughline session ls',
-      'throughline session ls --stalled --project parser',
-      'throughline session ls --older-than 30d --status completed',
-      'throughline session ls --all --json',
-      'throughline session ls --limit 20 --page CURSOR',
-    )
-    .action(async (options: ListOptions, command: Command) => {
-      const { all = false, limit, page, json = false, ...filters } = options;
-      const most = all ? Number.POSITIVE_INFINITY : limit;
-      const cli = cliOf(command);
-      const { sessions, total, next } = await withClient(cli, (client) =>
-        sessionsListed(client, filters, most, page),
-      );
-      for (const line of projectNote(filters.project)) note(line);
-      if (json) out(JSON.stringify(sessions));
-      else {
-        if (sessions.length > 0)
-          print(cli, sessionLines(coloursOf(cli), sessions, undefined, 'no figures yet'));
-        if (total > 0 || Object.keys(filters).length === 0) note(`-- ${summary(sessions.length, total)}`);
-        else note('-- no such sessions: without these options all but archived ones are listed');
-      }
-      for (const line of nextPageLines(command, next)) note(line);
-    });
-
+  addRequest(session, 'ls', 'session-list', {
+    without: ['brief'],
+    examples: ['', '--stalled --project parser', '--older-than 30d --status completed', '--limit 20'],
+    show: ({ sessions }, colours) =>
+      sessions.length === 0 ? [] : sessionLines(colours, sessions, undefined, 'no figures yet'),
+    remark: ({ sessions, total }) =>
+      total === 0
+        ? 'no such sessions: one begins with its first result, as "throughline publish" sends it; --archived lists archived ones'
+        : shownOf(sessions.length, total, 'session'),
+  });
   addShow(session);
   for (const word of ['open', 'complete', 'restart'] as const)
     addRequest(session, word, `session-${word}`, { examples: [`demo ${TOOLS[`session-${word}`].example}`] });
@@ -116,37 +69,4 @@ function addShow(session: Command): void {
       if (json) return out('text' in reply && reply.text !== undefined ? reply.text : JSON.stringify(reply));
       print(cli, showReply(name, reply, coloursOf(cli)));
     });
-}
-
-/** At most so many sessions, each once: one that moved meanwhile may stand on two pages. */
-async function sessionsListed(
-  client: ThroughlineClient,
-  filters: Filters,
-  most: number,
-  begin: string | undefined,
-): Promise<{ readonly sessions: readonly SessionListed[]; readonly total: number; readonly next?: string }> {
-  const found = new Map<string, SessionListed>();
-  for (let cursor = begin; ; ) {
-    const limit = Math.min(PAGE, most - found.size);
-    const page = await client.tools.sessionList({
-      ...filters,
-      limit,
-      ...(cursor !== undefined && { cursor }),
-    });
-    for (const each of page.sessions) found.set(each.session, each);
-    cursor = page.next;
-    if (cursor === undefined || found.size >= most)
-      return {
-        sessions: [...found.values()],
-        total: page.total,
-        ...(cursor !== undefined && { next: cursor }),
-      };
-  }
-}
-
-function summary(shown: number, total: number): string {
-  if (total === 0)
-    return 'no sessions: one begins with its first result, as "throughline publish" sends it; --archived lists archived ones';
-  if (shown >= total) return counted(shown, 'session');
-  return `${shown} of ${counted(total, 'session')}: --all lists the others, too`;
 }

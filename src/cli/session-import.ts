@@ -26,7 +26,7 @@ import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { readNamed } from './option-parsers.js';
 import { allPages } from './output.js';
-import { patiently, showProgress } from './progress-line.js';
+import { patiently, progressLine } from './progress-line.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 type ImportOptions = Flags<'json'> & Texts<'as'>;
@@ -80,10 +80,6 @@ export function addImport(session: Command): void {
     });
 }
 
-function isShown(): boolean {
-  return process.stderr.isTTY === true;
-}
-
 /** Imports a session of a file, and returns the number of its events that are too large for the history. */
 async function imported(client: ThroughlineClient, session: Token, file: SessionFile): Promise<number> {
   const id = randomUUID();
@@ -103,14 +99,13 @@ async function imported(client: ThroughlineClient, session: Token, file: Session
       return (await send(history.slice(0, half), from)) + (await send(history.slice(half), from + half));
     }
   };
-  const progress = showProgress(isShown(), 'event', 'imported');
+  const progress = progressLine(process.stderr.isTTY);
   let [from, skipped] = [0, 0];
   for (const history of pagesOf(file.events)) {
     skipped += await send(history, from);
     from += history.length;
-    progress.reached(from, file.events.length);
+    progress(`${from} of ${counted(file.events.length, 'event')} imported`);
   }
-  progress.ended();
   return skipped;
 }
 
@@ -231,22 +226,22 @@ export function addExport(session: Command): void {
     .examples('throughline session export demo > demo.jsonl', 'throughline session export --all > all.jsonl')
     .action(async (_: string | undefined, { all = false }: ExportOptions, command: Command) => {
       const cli = cliOf(command);
-      const progress = showProgress(isShown() && process.stdout.isTTY !== true, 'event', 'exported');
+      const progress = progressLine(process.stderr.isTTY && !process.stdout.isTTY);
       await withClient(cli, async (client) => {
         const names = all ? await allSessions(client) : [sessionGiven(cli, command)];
         for (const name of names) {
-          const { events, skipped } = await exported(client, name, progress.reached);
+          const { events, skipped } = await exported(client, name, (count) =>
+            progress(`${counted(count, 'event')} exported`),
+          );
           const left =
             skipped === 0 ? '' : `; ${counted(skipped, 'message')} that cannot be read as events left out`;
           note(`-- exported session ${name}: ${counted(events, 'event')}${left}`);
         }
-      })
-        .catch((fault: unknown) => {
-          if (systemCode(fault) !== 'EPIPE') throw fault;
-          process.exitCode = 1;
-          note('-- the export is not complete: what read it has ended');
-        })
-        .finally(progress.ended);
+      }).catch((fault: unknown) => {
+        if (systemCode(fault) !== 'EPIPE') throw fault;
+        process.exitCode = 1;
+        note('-- the export is not complete: what read it has ended');
+      });
     });
 }
 

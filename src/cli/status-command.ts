@@ -24,7 +24,6 @@ import {
   TIMELINE_HEADINGS,
   timelineCells,
 } from './show-reply.js';
-import { noteOtherServer } from './team-command.js';
 import { unsentText } from './unsent-command.js';
 
 type StatusOptions = Flags<'json'> & Texts<'session' | 'task'>;
@@ -52,17 +51,13 @@ export function statusCommand(program: Command): void {
       const named = argument ?? options.session ?? cli.config.session;
       const isWhole = named === undefined && task === undefined && !hasProjectFile(process.cwd());
       const session = isWhole ? undefined : await usualSession(cli, command);
-      try {
-        const { text, remark } = await (session === undefined
-          ? installation(cli, json)
-          : withClient(cli, (client) =>
-              task === undefined ? runOf(cli, client, session, json) : ledgerOf(client, session, task, json),
-            ));
-        if (text !== '') out(text, coloured(cli));
-        if (remark !== undefined) note(remark);
-      } finally {
-        if (!json) await noteOtherServer(cli);
-      }
+      const { text, remark } = await (session === undefined
+        ? installation(cli, json)
+        : withClient(cli, (client) =>
+            task === undefined ? runOf(cli, client, session, json) : ledgerOf(client, session, task, json),
+          ));
+      if (text !== '') out(text, coloured(cli));
+      if (remark !== undefined) note(remark);
     });
 }
 

@@ -52,7 +52,6 @@ import {
   startMonitoring,
 } from './serving-options.js';
 import { runUntilSignal } from './signals.js';
-import { noteOtherServer } from './team-command.js';
 
 interface UpOptions
   extends MonitoringOptions,
@@ -168,7 +167,7 @@ async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<
       for (const line of startLines(own.server, options.port, otherAccounts()))
         logHook(stateDirOf(cli.config.env), `up: ${line}`, () => serverText(cli.server));
     // In the background `up --detach` says it.
-    if (own !== undefined && process.stdout.isTTY) await noteWhoReachesIt(cli, options, own.server);
+    if (own !== undefined && process.stdout.isTTY) noteWhoReachesIt(options, own.server);
   });
 }
 
@@ -190,7 +189,7 @@ async function detached(cli: Cli, command: Command, options: UpOptions): Promise
   // Without its name, your own server would be meant.
   const down = ['throughline', 'down', ...(options.store === undefined ? [] : ['--store', storeDir])];
   note(`-- it runs as process ${server.pid}: "${down.map(shellWord).join(' ')}" ends it`);
-  await noteWhoReachesIt(cli, options, server);
+  noteWhoReachesIt(options, server);
 }
 
 function tellServer({ url, storeDir, inspector }: RunningUp): void {
@@ -217,18 +216,13 @@ async function tellFound(cli: Cli, options: UpOptions, up: RunningUp): Promise<v
 }
 
 /** Says who else can reach the server that was started, how the `nats` CLI does, and if the usual port was not to be had. */
-async function noteWhoReachesIt(
-  cli: Cli,
-  { port, store }: UpOptions,
-  server: Pick<RunningUp, 'url' | 'storeDir'>,
-): Promise<void> {
+function noteWhoReachesIt({ port, store }: UpOptions, server: Pick<RunningUp, 'url' | 'storeDir'>): void {
   const isOwn = store === undefined;
   if (isOwn) for (const line of startLines(server, port, otherAccounts())) note(`-- ${line}`);
   const { url, storeDir } = server;
   const tokenFile = join(storeDir, TOKEN_FILE);
   if (tokenOf(storeDir) !== undefined)
     note(`-- for the nats CLI: export NATS_URL=${url} NATS_TOKEN="$(cat ${shellWord(tokenFile)})"`);
-  if (isOwn) await noteOtherServer(cli);
 }
 
 function storeOf({ config }: Cli, { store }: UpOptions): string {

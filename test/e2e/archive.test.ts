@@ -68,7 +68,7 @@ describe('an archived session', () => {
     const dispatch = await publish(session, '4');
     await expect(compile(session, dispatch)).rejects.toMatchObject({ code: 'dispatch_rejected' });
     const shown = await run('result', 'ls', '--session', session, '--json');
-    const [rejected] = JSON.parse(shown.stdout);
+    const [rejected] = JSON.parse(shown.stdout).rejected;
     expect(rejected).toMatchObject({
       code: 'session_archived',
       reason: expect.stringMatching(/^session \S+ is archived since \S+ \(Done\)$/),

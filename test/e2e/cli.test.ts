@@ -134,19 +134,10 @@ describe('prompt', () => {
   });
 
   it('compile --tags leaves out facts without one of these', async () => {
-    const tagged = await up.cli([
-      ...base,
-      '--after',
-      last,
-      '--tags',
-      'convention',
-      '--json',
-      '--include',
-      'facts',
-    ]);
+    const tagged = await up.cli([...base, '--after', last, '--tags', 'convention', '--json', '--explain']);
     const { facts }: { facts: { tags: string[] }[] } = JSON.parse(tagged.stdout);
     expect(facts).toMatchObject([{ object: 'one' }, { object: 'two' }]);
-    const others = await up.cli([...base, '--tags', 'dependency', '--json', '--include', 'facts']);
+    const others = await up.cli([...base, '--tags', 'dependency', '--json', '--explain']);
     expect(JSON.parse(others.stdout)).toMatchObject({ facts: [] });
     const wrong = await up.cli([...base, '--tags', 'files']);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { factsOfEvent } from '../../src/memory/facts/statements.js';
 import { factsOf } from '../../src/memory/session/session-state.js';
 import { cleanEnv, cli } from '../support/cli.js';
-import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import {
   allDealtWith,
   eventsOf,
@@ -219,23 +218,14 @@ describe('import git', () => {
     expect(results.at(-1)?.summary).toBe(newest);
   });
 
-  it.each([
-    [['--branch', 'nope'], '--branch nope: git knows no such branch, tag or commit in '],
-    [
-      ['--branch', '--output=stolen'],
-      '--branch --output=stolen: git knows no such branch, tag or commit in ',
-    ],
-    [['--branch=-x'], '--branch -x: git knows no such branch, tag or commit in '],
-    [
-      ['--since', 'yesteryear'],
-      '--since yesteryear: git knows no such date: use one such as 2026-01-31 or "3 months ago"',
-    ],
-  ])('import git says in one line what git does not know: %j', async (args, words) => {
-    const refused = await importing('x', long, ...args);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/^throughline: .*\n$/);
-    expect(refused.stderr).toContain(words);
-  });
+  it.each([['nope'], ['--output=stolen']])(
+    'import git says in one line that git knows no %s',
+    async (branch) => {
+      const refused = await importing('x', long, `--branch=${branch}`);
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toMatch(new RegExp(`^throughline: --repo .*bad revision '${branch}'.*\n$`));
+    },
+  );
 
   it('import git exits 2 and names the folder that has no repository', async () => {
     for (const args of [[], ['--branch', 'main'], ['--since', '2026-01-01']]) {
@@ -244,15 +234,4 @@ describe('import git', () => {
       expect(refused.stderr).toMatch(/--repo \/: .*not a git repository/);
     }
   });
-
-  it.skipIf(PTY_MISSING !== undefined)(
-    'import git tells its progress in one line of a terminal',
-    async () => {
-      const args = ['result', 'import-git', '-s', newSession('terminal'), '--repo', long, '--limit', '300'];
-      await using terminal = await onTerminal(args, { NATS_URL: system.url });
-      expect(await terminal.ended()).toMatchObject({ code: 0 });
-      const [, progress = ''] = /pid:\d+\r\n([^\n]*)\n300 commits imported/.exec(terminal.written()) ?? [];
-      expect(progress.trimEnd()).toMatch(/-- 300 of 300 commits published$/);
-    },
-  );
 });

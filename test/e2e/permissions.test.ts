@@ -128,7 +128,9 @@ describe('the whole system under the users of its roles', () => {
     await publisher.publishText('demo', 'implementer', 'no result at all');
     await soon(async () => {
       const { stdout } = await as('reader', 'result', 'ls', '--json');
-      expect(JSON.parse(stdout)).toMatchObject([{ session: 'demo', code: 'marker_missing' }]);
+      expect(JSON.parse(stdout)).toMatchObject({
+        rejected: [{ session: 'demo', code: 'marker_missing' }],
+      });
     });
   });
 
@@ -219,7 +221,7 @@ describe('the whole system under the users of its roles', () => {
   });
 
   it('an operator retries what was rejected', async () => {
-    const [rejected] = JSON.parse((await as('operator', 'result', 'ls', '--json')).stdout);
+    const [rejected] = JSON.parse((await as('operator', 'result', 'ls', '--json')).stdout).rejected;
     expect(await as('operator', 'result', 'retry', `${rejected.id}`)).toMatchObject({ code: 0, stderr: '' });
   });
 

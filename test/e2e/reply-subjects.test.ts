@@ -268,7 +268,7 @@ describe('stored replies', () => {
     const { code } = await system.as('admin', 'result', 'rm', ...ids);
     expect(code).toBe(0);
     const listed = await system.as('admin', 'result', 'ls', '--json');
-    const left: { code: string }[] = JSON.parse(listed.stdout);
+    const { rejected: left }: { rejected: { code: string }[] } = JSON.parse(listed.stdout);
     expect(left.filter((each) => each.code === 'stored_reply')).toEqual([]);
   });
 });
