@@ -8,8 +8,6 @@ type Group = (typeof SHOWN_GROUPS | typeof OTHER_GROUPS)[number];
 
 interface Row {
   readonly summary: string;
-  /** Other words that people type for it: only hints use them. */
-  readonly alsoCalled?: readonly string[];
   /** Loads its module, when it is chosen. */
   readonly load: () => Promise<(parent: Command) => void>;
 }
@@ -38,49 +36,40 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
   Start: {
     'demo [options]': {
       summary: 'replay a recorded session and print its next prompt',
-      alsoCalled: ['example', 'try'],
       load: async () => (await import('./demo-command.js')).demoCommand,
     },
     'up [options]': {
       summary: 'start all services, and a NATS server unless one is given',
-      alsoCalled: ['start', 'run'],
       load: async () => (await import('./up-command.js')).upCommand,
     },
     'down [options]': {
       summary: 'stop what `up` has started',
-      alsoCalled: ['stop'],
       load: async () => (await import('./up-command.js')).downCommand,
     },
     'connect [options] [client]': {
       summary: 'connect a coding agent by hooks and MCP, or disconnect it',
-      alsoCalled: ['disconnect', 'install'],
       load: async () => (await import('./connect-command.js')).connectCommand,
     },
     'doctor [options]': {
       summary: 'check the whole installation and say what to fix',
-      alsoCalled: ['check'],
       load: async () => (await import('./doctor-command.js')).doctorCommand,
     },
     team: {
       summary: 'use the server of a team or a container: join, leave',
-      alsoCalled: ['server', 'join'],
       load: async () => (await import('./team-command.js')).teamCommand,
     },
     'open [options]': {
       summary: 'open the inspector in a browser',
-      alsoCalled: ['inspector', 'inspect', 'ui', 'dashboard'],
       load: async () => (await import('./open-command.js')).openCommand,
     },
   },
   Agents: {
     'publish [options] <role>': {
       summary: 'publish what an agent returned, or the trace of its actions',
-      alsoCalled: ['send', 'append'],
       load: async () => (await import('./publish-command.js')).publishCommand,
     },
     'prompt [options]': {
       summary: 'print the next prompt of a session; list and show earlier ones',
-      alsoCalled: ['compile', 'template'],
       load: async () => (await import('./prompt-command.js')).promptCommand,
     },
     'work [options]': {
@@ -95,24 +84,20 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
   Look: {
     'status [options] [session]': {
       summary: 'show the installation, or how far a session and its tasks are',
-      alsoCalled: ['ledger', 'progress'],
       load: async () => (await import('./status-command.js')).statusCommand,
     },
     'log [options] [session]': {
       summary: 'list what happened; -f follows it, --trace shows the actions of agents',
-      alsoCalled: ['timeline', 'watch', 'trace', 'history', 'events', 'tail'],
       load: async () => (await import('./log-command.js')).logCommand,
     },
     'facts [options] [session]': {
       summary: 'list what a session knows',
-      alsoCalled: ['files'],
       load: async () => (await import('./facts-command.js')).factsCommand,
     },
   },
   Keep: {
     task: {
       summary: 'the tasks of a session: add, list, take, finish, change',
-      alsoCalled: ['board', 'todo'],
       load: async () => (await import('./board-commands.js')).taskCommand,
     },
     note: {
@@ -121,7 +106,6 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
     },
     inbox: {
       summary: 'messages for the next agent',
-      alsoCalled: ['message'],
       load: async () => (await import('./board-commands.js')).inboxCommand,
     },
     'answer [options] <task> <answer>': {
@@ -130,22 +114,18 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
     },
     plan: {
       summary: 'follow a tasks.md, and show how far it is',
-      alsoCalled: ['init', 'follow'],
       load: async () => (await import('./plan-command.js')).planCommand,
     },
     session: {
       summary: 'list, show, complete, archive, export, import and remove sessions',
-      alsoCalled: ['forget', 'telemetry', 'iteration'],
       load: async () => (await import('./session-commands.js')).sessionCommand,
     },
     learning: {
       summary: 'what a project has learned, and what waits for your decision',
-      alsoCalled: ['proposal', 'review'],
       load: async () => (await import('./learning-commands.js')).learningCommand,
     },
     result: {
       summary: 'correct and retry rejected results; import git history as results',
-      alsoCalled: ['rejected', 'dispatch', 'import'],
       load: async () => (await import('./result-commands.js')).resultCommand,
     },
   },

@@ -63,16 +63,9 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Returns true if the person at the terminal says yes; without a terminal no one does. */
+/** Returns true if the person at the terminal says yes; without a terminal no one does. @throws Interrupted by Ctrl-C */
 export async function agreed(question: string): Promise<boolean> {
   if (!canAsk()) return false;
-  return atTerminal(async (ask) => /^\s*y(es)?\s*$/i.test(await ask(question)));
-}
-
-/** Talks to the person at the terminal: each call of `ask` is a question. @throws Interrupted when they end it */
-export async function atTerminal<T>(
-  talk: (ask: (question: string) => Promise<string>) => Promise<T>,
-): Promise<T> {
   // Loaded here: hooks start without it.
   const { createInterface } = await import('node:readline/promises');
   // Not as a terminal: Ctrl-C stays a signal, by which the whole command ends.
@@ -82,7 +75,7 @@ export async function atTerminal<T>(
   process.once('SIGINT', onSignal);
   lines.once('close', onSignal);
   try {
-    return await talk((question) => lines.question(question, { signal: ended.signal }));
+    return /^\s*y(es)?\s*$/i.test(await lines.question(question, { signal: ended.signal }));
   } catch {
     throw new Interrupted(130);
   } finally {

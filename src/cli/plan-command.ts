@@ -8,10 +8,9 @@ import { sessionSettings } from '../contracts/session-meta-events.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/next-task.js';
-import { oneLine, shellWord } from '../shared/text.js';
+import { shellWord } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { coloured, note, out, withClient } from './command-context.js';
-import { atTerminal, canAsk } from './output.js';
 import { addFields, shapeOf } from './request-command.js';
 import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { planLines, problemLine } from './show-plan.js';
@@ -65,7 +64,7 @@ function addFollow(plan: Command): void {
       const settings = options.settings && checkedRequest(sessionSettings, options.settings);
       const spec = options.spec === undefined ? '' : ` --spec ${shellWord(options.spec)}`;
       const again = `throughline plan follow -s ${session}${spec}${options.push ? ' --push' : ''}`;
-      const tasks = file ?? (await usualPlan(again));
+      const tasks = file ?? usualPlan(again);
       const named = options.spec ?? (options.push ? specNameOf(resolve(tasks)) : undefined);
       const source = options.push ? pushed(tasks) : { tasksPath: resolve(tasks) };
       const request = { session, spec: named, goal, settings, ...source };
@@ -158,12 +157,12 @@ function addUnfollow(plan: Command): void {
 const SHOWN = 20;
 
 /**
- * The plan to follow where none is named: the one that stands at a usual place. Of several, a person at a terminal chooses.
+ * The plan to follow where none is named: the one that stands at a usual place.
  *
  * @param command the words of a command that names the plan, but for its path
- * @throws ThroughlineError `usage` where there is none, or several and nobody to ask
+ * @throws ThroughlineError `usage` where there is none, or several
  */
-export async function usualPlan(command: string, folder = process.cwd()): Promise<string> {
+export function usualPlan(command: string, folder = process.cwd()): string {
   const found = plansIn(folder);
   const [only] = found;
   if (only === undefined)
@@ -172,22 +171,7 @@ export async function usualPlan(command: string, folder = process.cwd()): Promis
     note(`-- found ${only}`);
     return only;
   }
-  const chosen = await asked(found);
-  if (chosen !== undefined) return chosen;
   const commands = found.slice(0, SHOWN).map((path) => `\n  ${command} ${shellWord(path)}`);
   const more = found.length > SHOWN ? `\n  and ${found.length - SHOWN} more` : '';
   throw usageError(`${found.length} plans were found: name one.${commands.join('')}${more}`);
-}
-
-/** Asks the person at the terminal; `undefined` where there is none. */
-async function asked(found: readonly string[]): Promise<string | undefined> {
-  if (!canAsk()) return undefined;
-  for (const [index, path] of found.entries()) note(`${String(index + 1).padStart(3)}  ${oneLine(path)}`);
-  return atTerminal(async (ask) => {
-    for (;;) {
-      const said = (await ask(`Which plan, 1 to ${found.length}? `)).trim();
-      const chosen = found[Number(said) - 1] ?? found.find((path) => path === said);
-      if (chosen !== undefined) return chosen;
-    }
-  });
 }

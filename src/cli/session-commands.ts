@@ -28,13 +28,6 @@ export function sessionCommand(program: Command): void {
     addRequest(session, word, `session-${word}`, { examples: [`demo ${TOOLS[`session-${word}`].example}`] });
   addRequest(session, 'archive', 'session-archive', { examples: ['demo --reason "Shipped in 2.0"'] });
   addRequest(session, 'reopen', 'session-reopen', { examples: ['demo --reason "A bug was found"'] });
-  addRequest(session, 'title', 'session-open', {
-    ...{ places: ['title'], without: ['goal', 'spec', 'specPath', 'project', 'settings'] },
-    ...{
-      about: 'set the title of a session, which lists show beside its name',
-      examples: ['"Query parser" -s demo'],
-    },
-  });
   addExport(session);
   addImport(session);
   addRemove(session);

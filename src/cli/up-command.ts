@@ -59,7 +59,7 @@ interface UpOptions
     LayoutOptions,
     Flags<'detach' | 'background'>,
     Texts<'store' | 'nats'>,
-    Numbers<'port' | 'monitorPort'> {
+    Numbers<'port'> {
   /** False by `--no-inspector`. */
   readonly inspector?: boolean;
   /** False by `--no-auth`. */
@@ -88,11 +88,6 @@ export function upCommand(program: Command): void {
       'protect that server with a token, so that other users of this machine cannot use it; commands, hooks and MCP find the token',
     )
     .option('--no-auth', 'remove the token')
-    .option(
-      '--monitor-port <n>',
-      'HTTP monitoring port of that server (default: none)',
-      wholeNumber(1, 65_535),
-    )
     .option(
       '--detach',
       'return when everything is ready, and let it run; finds the one that runs already. "throughline down" ends it',
@@ -239,11 +234,10 @@ function withWayOut(fault: unknown, server: ServerInUse): unknown {
 }
 
 function refuseServerOptions(options: UpOptions): void {
-  for (const name of ['port', 'store', 'monitorPort', 'auth'] as const) {
+  for (const name of ['port', 'store', 'auth'] as const) {
     if (options[name] === undefined) continue;
-    const flag = name === 'monitorPort' ? 'monitor-port' : name;
     throw usageError(
-      `--${flag} is only for a server that "up" starts: unset NATS_URL, or leave out the option`,
+      `--${name} is only for a server that "up" starts: unset NATS_URL, or leave out the option`,
     );
   }
 }
@@ -259,7 +253,7 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   const token = serverToken(storeDir, options.auth);
   const start = async () => {
     const server = await startNatsServer({
-      ...{ source, storeDir, port, orNext, monitorPort: options.monitorPort },
+      ...{ source, storeDir, port, orNext },
       extraConfig: token && `authorization { token: ${JSON.stringify(token)} }`,
       log: (line) => logger.debug?.({}, line),
     });

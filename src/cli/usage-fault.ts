@@ -130,37 +130,12 @@ function commandsHint(command: Command, given: string): string | undefined {
   const leaves = leavesOf(command);
   const near = leaves.filter((path) => {
     const parts = wordsOf(path.join('-'));
-    const isNamed = (part: string | undefined) => part !== undefined && parts.includes(part);
-    return wanted.every((part) => isNamed(part) || (command.parent !== null && isNamed(SYNONYMS.get(part))));
+    return wanted.every((part) => parts.includes(part));
   });
-  const also = command.parent === null ? alsoCalled(wanted) : [];
-  if (near.length === 0 && also.length === 0) return undefined;
+  if (near.length === 0) return undefined;
   const before = pathOf(command);
-  const named = [...also, ...near.filter(([first]) => !also.some((path) => path[0] === first))]
-    .slice(0, MOST)
-    .map((path) => `"${[...before, ...path].join(' ')}"`);
+  const named = near.slice(0, MOST).map((path) => `"${[...before, ...path].join(' ')}"`);
   return `did you mean ${named.join(', ')}${near.length > MOST ? ' …' : ''}?`;
-}
-
-const SYNONYMS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    add: ['new', 'create'],
-    accept: ['approve'],
-    done: ['complete', 'finish'],
-    edit: ['set', 'update', 'statu', 'unblock', 'cancel'],
-    ls: ['find', 'search'],
-    next: ['start', 'claim'],
-    reopen: ['unarchive'],
-    rm: ['remove', 'delete'],
-    show: ['ls'],
-    title: ['rename'],
-  }).flatMap(([name, words]) => words.map((word) => [word, name])),
-);
-
-function alsoCalled(wanted: readonly string[]): string[][] {
-  return COMMANDS.filter(({ alsoCalled: words = [] }) => wanted.some((part) => words.includes(part))).map(
-    ({ name }) => name.split(' '),
-  );
 }
 
 /** The words of a name, each without the ending of a plural. */

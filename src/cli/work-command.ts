@@ -77,7 +77,7 @@ const EXIT_CODES: Readonly<Record<RunOutcome, number>> = { done: 0, needed: 3, l
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
-  const { session, plan, isGuessed = false, project } = await placeOf(cli, options);
+  const { session, plan, isGuessed = false, project } = placeOf(cli, options);
   const { env = [], json = false } = options;
   const [{ runPlan }, { openRunFolder }, { commandAgent, commandCheck }] = await Promise.all([
     import('../work/run-plan.js'),
@@ -126,12 +126,12 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
 }
 
 /** Returns the session and plan of the run: those of `--session`, else those that agents in this folder use. */
-async function placeOf(cli: Cli, options: WorkOptions): Promise<Partial<AgentSession> & { session: Token }> {
+function placeOf(cli: Cli, options: WorkOptions): Partial<AgentSession> & { session: Token } {
   const { plan, session: given } = options;
   if (given !== undefined) return { session: token(given, '--session'), ...(plan !== undefined && { plan }) };
   const found = sessionHere(cli);
   const words = `throughline work --implementer ${shellWord(options.implementer)} --plan`;
-  return { ...found, plan: plan ?? found.plan ?? (await usualPlan(words)) };
+  return { ...found, plan: plan ?? found.plan ?? usualPlan(words) };
 }
 
 /** The first signal ends the run, and its agents with it; the second ends the process at once. */

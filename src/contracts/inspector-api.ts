@@ -1,5 +1,3 @@
-import type { FoundFact } from './replies/fact-reply.js';
-
 /** Replies of the inspector's own server to its page. */
 
 export const INSPECTOR_ROLES = ['reader', 'operator'] as const;
@@ -33,11 +31,4 @@ export interface LiveEvents {
   readonly rejected: { readonly session?: string; readonly role?: string; readonly at: string };
   readonly learning: { readonly project: string; readonly at: string };
   readonly state: { readonly connected: boolean };
-}
-
-/** `GET /api/facts?text=`: facts with these words, of the sessions with the newest events. */
-export interface FactsReply {
-  readonly facts: readonly (FoundFact & { readonly session: string })[];
-  /** Sessions that were searched, and all there are. */
-  readonly sessions: { readonly read: number; readonly total: number };
 }

@@ -26,18 +26,11 @@ describe('a command that is not there', () => {
     [['tool', 'add-task'], 'did you mean "throughline tool task-add"?'],
     [['fact'], /^did you mean "throughline facts", "throughline facts retract", /],
     [['notes'], /^did you mean "throughline note add", "throughline note ls", /],
-    [['compile'], 'did you mean "throughline prompt"?'],
-    [['timeline'], 'did you mean "throughline log"?'],
     [['backup'], 'did you mean "throughline admin backup"?'],
     [['promt'], 'did you mean prompt?'],
     [['qwerty'], '"throughline help --all" lists every command'],
-    [['task', 'set'], 'did you mean "throughline task edit"?'],
-    [['task', 'claim'], 'did you mean "throughline task next"?'],
-    [['session', 'remove'], 'did you mean "throughline session rm"?'],
     [['session', 'shwo'], 'did you mean show?'],
-    [['session', 'unarchive'], 'did you mean "throughline session reopen"?'],
     [['task', 'show'], /^"throughline task" takes one of add, ls, [^;]*$/],
-    [['plan', 'ls'], 'did you mean "throughline plan show"?'],
   ])('%j names the commands that are called so, or lists those of the group', async (words, hint) => {
     const { message, details } = await faultOf(...words);
     expect(message).toBe(`there is no command "${words.at(-1)}"`);

@@ -5,7 +5,6 @@ import { connectThroughline } from '../../src/index.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { startUp, type Up } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
-import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import { runReplyOf, TASKS_MD, type TasksFolder, tasksFolder } from '../support/runs.js';
 import { implemented, newSession, publishWire, reviewed, soon } from '../support/system.js';
 
@@ -145,19 +144,6 @@ describe('init without a file', () => {
     for (const path of ["'specs/a b/tasks.md'", 'specs/c/tasks.md', 'tasks.md'])
       expect(stderr).toContain(`\n  ${command} ${path}\n`.trimEnd());
   });
-
-  it.skipIf(PTY_MISSING !== undefined)(
-    'init without a file asks on a terminal which of several plans it is',
-    async () => {
-      const name = newSession('asked');
-      const cwd = await projectOf(name, 'specs/a/tasks.md', 'specs/c/tasks.md');
-      await using terminal = await onTerminal(['plan', 'follow', '-s', name], { NATS_URL: up.url }, cwd);
-      await terminal.shows('Which plan, 1 to 2?');
-      terminal.type('2\n');
-      await terminal.shows(/^c\nplan: 2 of 5 tasks completed/m);
-      expect((await terminal.ended()).code).toBe(0);
-    },
-  );
 });
 
 describe('an error of init', () => {

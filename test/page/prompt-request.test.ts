@@ -3,7 +3,7 @@ import { compileRequest } from '../../src/contracts/compile-request.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import { promptRows, sectionName } from '../../src/page/prompt/prompt-text.js';
-import { pastRequest, promptChoice, typedText } from '../../src/page/prompt/use-prompt.js';
+import { pastRequest, promptChoice } from '../../src/page/prompt/use-prompt.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 
@@ -58,11 +58,6 @@ describe('the request for a prompt of the past', () => {
     const start = pastRequest('demo', chosen('id=p&kind=session-start&asOf=99'), 9, base, textOf);
     expect(start).toEqual({ session: 'demo', kind: 'session-start', asOf: 9, include: PARTS });
     expect(compileRequest.safeParse(start).success).toBe(true);
-  });
-
-  it('a text of more than 1,000 characters stays out of the address', () => {
-    expect(typedText('x'.repeat(1_000))).toEqual({ address: 'x'.repeat(1_000), view: undefined });
-    expect(typedText('x'.repeat(1_001))).toEqual({ address: '', view: 'x'.repeat(1_001) });
   });
 
   it('what cannot be read in an address is left out', () => {

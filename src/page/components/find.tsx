@@ -1,10 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { FactsReply } from '../../contracts/inspector-api.js';
 import type { FoundFact } from '../../contracts/replies/fact-reply.js';
 import type { SessionListed } from '../../contracts/replies/session-reply.js';
-import { ask, fetchOwn } from '../ask.js';
+import { ask } from '../ask.js';
 import { navigate, route, sessionHref, viewHref } from '../route.js';
-import { counted } from '../words.js';
 
 interface Found {
   readonly kind: 'session' | 'task' | 'fact' | 'file' | 'learning';
@@ -22,7 +20,7 @@ const PROJECTS = 8;
 export function Find({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
-  const [found, setFound] = useState<Finding>();
+  const [found, setFound] = useState<readonly Found[]>();
   const [at, setAt] = useState(0);
   const { session } = route.value;
   useEffect(() => dialog.current?.showModal(), []);
@@ -61,13 +59,13 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
           const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
           if (by !== undefined) {
             event.preventDefault();
-            setAt(Math.min((found?.rows.length ?? 1) - 1, Math.max(0, at + by)));
-          } else if (event.key === 'Enter') go(found?.rows[at]?.href);
+            setAt(Math.min((found?.length ?? 1) - 1, Math.max(0, at + by)));
+          } else if (event.key === 'Enter') go(found?.[at]?.href);
         }}
       />
       {found === undefined ? null : (
         <ul class="rows" aria-label="Found">
-          {found.rows.map(({ kind, text: said, where, href }, index) => (
+          {found.map(({ kind, text: said, where, href }, index) => (
             <li key={`${kind} ${href}`}>
               <a
                 class="pick find-row"
@@ -84,40 +82,26 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
         </ul>
       )}
       <p class="card-body quiet small" role="status">
-        {found?.rows.length === 0 ? 'Nothing fits. ' : ''}
-        Searches open tasks and the last changed files of all sessions
-        {session === undefined ? '' : `, everything in ${session}`}
-        {found === undefined
-          ? ', and facts of the newest sessions.'
-          : `, and facts of the newest ${found.facts.read} of ${counted(found.facts.total, 'session')}.`}
+        {found?.length === 0 ? 'Nothing fits. ' : ''}
+        Searches learnings, and open tasks and the last changed files of all sessions
+        {session === undefined ? '' : `, and everything in ${session}`}.
       </p>
     </dialog>
   );
 }
 
-interface Finding {
-  readonly rows: readonly Found[];
-  /** Sessions whose facts were searched, and all there are. */
-  readonly facts: FactsReply['sessions'];
-}
-
 /** Asks every place at once; one that fails adds nothing. */
-async function find(text: string, session: string | undefined, abort: AbortSignal): Promise<Finding> {
-  const anywhere = fetchOwn<FactsReply>(`/api/facts?${new URLSearchParams({ text })}`).catch(() => NONE);
+async function find(text: string, session: string | undefined, abort: AbortSignal): Promise<Found[]> {
   const parts: Promise<Found[]>[] = [
     ask('tool.session-list', { text, archived: true, limit: 2 * MOST }, abort).then(({ sessions }) =>
       inSessions(sessions, text),
     ),
     ...(session === undefined ? [] : inSession(text, session, abort)),
-    anywhere.then(({ facts }) => facts.map((fact) => factRow(fact, fact.session))),
     learnings(text, abort),
   ];
   const found = (await Promise.all(parts.map((part) => part.catch(() => [])))).flat();
-  const rows = [...new Map(found.map((row) => [row.href, row])).values()];
-  return { rows, facts: (await anywhere).sessions };
+  return [...new Map(found.map((row) => [row.href, row])).values()];
 }
-
-const NONE: FactsReply = { facts: [], sessions: { read: 0, total: 0 } };
 
 /** Returns the open tasks and files that have the words, and the sessions that have them elsewhere. */
 function inSessions(sessions: readonly SessionListed[], text: string): Found[] {

@@ -1,9 +1,6 @@
-import { useState } from 'preact/hooks';
 import type { CompiledFact, CompileReply } from '../../contracts/replies/compile-reply.js';
 import { whyShown } from '../../shared/wire-words.js';
-import { mayAct } from '../components/act.js';
-import { Button, ButtonLink, Pair, Tag } from '../components/fields.js';
-import { CorrectFact } from '../facts/fact-panel.js';
+import { ButtonLink, Pair, Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
 import { type PromptRow, sectionAbout, sectionName } from './prompt-text.js';
 
@@ -28,7 +25,7 @@ export function OriginPanel(props: {
         <strong>{sectionName(row.section)}</strong> <span class="quiet figure">line {row.number}</span>
       </p>
       {row.fact !== undefined ? (
-        <FactOrigin key={row.fact.id} session={session} fact={row.fact} reply={reply} />
+        <FactOrigin fact={row.fact} reply={reply} />
       ) : sectionAbout(row.section) === undefined ? null : (
         <p class="quiet small">{sectionAbout(row.section)}</p>
       )}
@@ -75,14 +72,8 @@ export function OriginPanel(props: {
   );
 }
 
-function FactOrigin(props: {
-  readonly session: string;
-  readonly fact: CompiledFact;
-  readonly reply: CompileReply;
-}) {
-  const { fact, reply } = props;
+function FactOrigin({ fact, reply }: { readonly fact: CompiledFact; readonly reply: CompileReply }) {
   const considered = reply.considered?.facts.find(({ id }) => id === fact.id);
-  const [state, setState] = useState<'shown' | 'open' | 'corrected' | 'retracted'>('shown');
   return (
     <>
       <p>
@@ -100,23 +91,6 @@ function FactOrigin(props: {
       </p>
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
       {considered === undefined ? null : <p class="quiet">Shown for {whyShown(considered)}.</p>}
-      {state === 'open' ? (
-        <CorrectFact
-          session={props.session}
-          fact={fact}
-          onDone={(id) => setState(id === undefined ? 'retracted' : 'corrected')}
-        />
-      ) : state !== 'shown' ? (
-        <p role="status">
-          <Tag tone="good">{state}</Tag> Later prompts do not say this.
-        </p>
-      ) : mayAct() ? (
-        <p>
-          <Button small onClick={() => setState('open')}>
-            Correct or retract
-          </Button>
-        </p>
-      ) : null}
     </>
   );
 }

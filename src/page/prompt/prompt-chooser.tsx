@@ -1,4 +1,3 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
 import { Button, Clock, SelectField, TypedField } from '../components/fields.js';
 import { CardHead } from '../components/states.js';
@@ -12,18 +11,15 @@ import {
   type SessionPrompts,
 } from './use-prompt.js';
 
-/** Pause of the slider after which its prompt is compiled, in milliseconds. */
-const REST_MS = 150;
-
 export function PromptChooser(props: {
   readonly request: PastRequest;
   readonly newest: number;
   readonly known: SessionPrompts;
-  readonly onText: (text: string) => void;
 }) {
   const { request, newest, known } = props;
   const kind = PROMPT_KINDS.find((each) => each === request.kind) ?? 'dispatch';
   const budget = inputTokens(request.budget);
+  const asOf = Math.min(request.asOf, newest);
   return (
     <div>
       <div class="tools">
@@ -65,56 +61,18 @@ export function PromptChooser(props: {
           value={typeof request.taskPrompt === 'string' ? request.taskPrompt : ''}
           placeholder="goal and ready tasks"
           wide
-          onType={props.onText}
+          onType={(text) => setParams({ text })}
         />
+        <TypedField
+          label={`As of sequence, of ${newest}`}
+          value={String(asOf)}
+          max={newest}
+          onType={(typed) => setParams({ asOf: Math.min(newest, Math.max(1, Number(typed))) })}
+        />
+        <Button disabled={asOf === newest} onClick={() => setParams({ asOf: newest })}>
+          Newest
+        </Button>
       </div>
-      <AsOf value={Math.min(request.asOf, newest)} newest={newest} known={known} />
-    </div>
-  );
-}
-
-/** A slider over the sequences of the session, with a mark at each stored prompt. */
-function AsOf(props: { readonly value: number; readonly newest: number; readonly known: SessionPrompts }) {
-  const { value, newest, known } = props;
-  const [at, setAt] = useState(value);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => setAt(value), [value]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const choose = (next: number) => {
-    if (!Number.isInteger(next) || next < 1) return;
-    const sequence = Math.min(newest, next);
-    setAt(sequence);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setParams({ asOf: sequence }), REST_MS);
-  };
-  const marks = [...new Set(known.prompts.map(({ sequence }) => sequence))].filter((each) => each > 0);
-  return (
-    <div class="as-of">
-      <label class="as-of-slider">
-        <span class="field-label">As of sequence</span>
-        <input
-          type="range"
-          min={1}
-          max={Math.max(1, newest)}
-          value={at}
-          list="as-of-marks"
-          onInput={(event) => choose(event.currentTarget.valueAsNumber)}
-        />
-        <datalist id="as-of-marks">
-          {marks.map((sequence) => (
-            <option key={sequence} value={sequence} />
-          ))}
-        </datalist>
-      </label>
-      <TypedField
-        label={`Sequence of ${newest}`}
-        value={String(at)}
-        max={newest}
-        onType={(typed) => choose(Number(typed))}
-      />
-      <Button disabled={at === newest} onClick={() => choose(newest)}>
-        Newest
-      </Button>
     </div>
   );
 }

@@ -97,14 +97,6 @@ export function promptChoice(params: URLSearchParams): PromptChoice {
   };
 }
 
-/** Longest text in an address, in characters: servers and browsers refuse long addresses. */
-const MOST_ADDRESS_TEXT = 1_000;
-
-/** Returns where a typed text is stored: a short one in the address, a long one in the view. */
-export function typedText(text: string): { readonly address: string; readonly view: string | undefined } {
-  return text.length > MOST_ADDRESS_TEXT ? { address: '', view: text } : { address: text, view: undefined };
-}
-
 /** Returns an integer of at least 1; undefined for anything else. */
 export function positive(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;

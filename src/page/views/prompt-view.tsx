@@ -15,22 +15,16 @@ import {
   type PromptChoice,
   promptChoice,
   type SessionPrompts,
-  typedText,
   usePrompt,
   useSessionPrompts,
 } from '../prompt/use-prompt.js';
-import { type SessionViewProps, setParams } from '../route.js';
+import type { SessionViewProps } from '../route.js';
 import { counted } from '../words.js';
 
 /** The compiled prompt of a task, as of any sequence, with the origin of each line. */
 export function PromptView({ session, params }: SessionViewProps) {
   const known = useSessionPrompts(session);
-  const [long, setLong] = useState<{ readonly of: string; readonly text: string } | undefined>(undefined);
-  const addressed = promptChoice(params);
-  // A long text belongs to the prompt that it was typed for.
-  const of = JSON.stringify([addressed.id, addressed.task]);
-  const text = addressed.text ?? (long?.of === of ? long.text : undefined);
-  const choice = chosen({ ...addressed, text }, known);
+  const choice = chosen(promptChoice(params), known);
   const { asked, request, newest } = usePrompt(session, choice, known);
   const before = useLast(asked.reply);
   const shown = asked.reply ?? before;
@@ -48,17 +42,7 @@ export function PromptView({ session, params }: SessionViewProps) {
         <div class="prompt-page">
           <div>
             {request === undefined || newest === undefined ? null : (
-              <PromptChooser
-                key={session}
-                request={request}
-                newest={newest}
-                known={known}
-                onText={(typed) => {
-                  const kept = typedText(typed);
-                  setLong(kept.view === undefined ? undefined : { of, text: kept.view });
-                  setParams({ text: kept.address });
-                }}
-              />
+              <PromptChooser key={session} request={request} newest={newest} known={known} />
             )}
             <AskedView asked={{ ...asked, loading: asked.loading && shown === undefined }} what="the prompt">
               {() => null}

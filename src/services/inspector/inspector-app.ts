@@ -5,10 +5,9 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { statusOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
-import type { FactsReply, InspectorMe, InspectorRole } from '../../contracts/inspector-api.js';
+import type { InspectorMe, InspectorRole } from '../../contracts/inspector-api.js';
 import { scopedRequest, token } from '../../contracts/names.js';
-import type { ToolReply } from '../../contracts/replies/replies.js';
-import { READING_LEARNINGS, type ToolName, toolSubject } from '../../contracts/request-names.js';
+import { READING_LEARNINGS, toolSubject } from '../../contracts/request-names.js';
 import { READING_REQUESTS, READING_TOOLS } from '../../contracts/tool-requests.js';
 import { isLoopbackAddress, type KnownHosts } from '../../engine/monitoring/known-hosts.js';
 import type { Monitoring } from '../../engine/monitoring/monitoring.js';
@@ -51,9 +50,6 @@ export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindin
     return c.json(me);
   });
   app.post('/api/ask/:subject', smallBody, (c) => ask(c, c.req.param('subject'), parts));
-  app.get('/api/facts', async (c) =>
-    c.json(await factsAnywhere(transport, c.req.query('text') ?? '', parts.timeoutMs)),
-  );
   app.get('/api/live', (c) => {
     const named = c.req.query('session');
     const session = named === undefined ? undefined : token(named, 'session');
@@ -200,40 +196,4 @@ export async function monitoringAnswer(
     status: page.status,
     headers: { 'Content-Type': page.type, 'Cache-Control': 'no-store' },
   });
-}
-
-const AT_ONCE = 8;
-/** A search of facts ends with so many facts, sessions or milliseconds. */
-const FACTS = { found: 6, sessions: 200, ms: 500 };
-
-/** Finds facts in the sessions with the newest events, and says how many sessions it has searched. */
-async function factsAnywhere(
-  transport: Pick<LiveTransport, 'request'>,
-  text: string,
-  timeoutMs: number,
-): Promise<FactsReply> {
-  const ask = asker(transport, timeoutMs);
-  const end = performance.now() + FACTS.ms;
-  const asked = { limit: FACTS.sessions, archived: true, brief: true };
-  const { sessions, total } = await ask('session-list', asked);
-  const facts: FactsReply['facts'][number][] = [];
-  let read = 0;
-  while (read < sessions.length && facts.length < FACTS.found && performance.now() < end) {
-    const some = sessions.slice(read, read + AT_ONCE);
-    // A session that is forgotten meanwhile has no facts.
-    const found = some.map(({ session }) =>
-      ask('fact-find', { session, text, limit: FACTS.found }).then(
-        (reply) => reply.facts.map((fact) => ({ ...fact, session })),
-        () => [],
-      ),
-    );
-    facts.push(...(await Promise.all(found)).flat());
-    read += some.length;
-  }
-  return { facts: facts.slice(0, FACTS.found), sessions: { read, total } };
-}
-
-function asker(transport: Pick<LiveTransport, 'request'>, timeoutMs: number) {
-  return <Name extends ToolName>(name: Name, body: object) =>
-    transport.request(scopedRequest(toolSubject(name), body), body, timeoutMs) as Promise<ToolReply<Name>>;
 }
