@@ -3,12 +3,7 @@ import { codeOf, noSuchSession, usageError } from '../contracts/errors.js';
 import { FACT_TAGS, type FactTag, ROLES, type Role } from '../contracts/kinds.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
-import {
-  checkTemplate,
-  ITERATION_TEMPLATE,
-  ITERATION_VARIABLES,
-  unknownPlaceholders,
-} from '../prompt/iteration-template.js';
+import { ITERATION_TEMPLATE, ITERATION_VARIABLES } from '../prompt/iteration-template.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
@@ -269,28 +264,12 @@ async function printDiff(
 function addTemplate(parent: Command): void {
   parent
     .command('template')
-    .summary('print the iteration template, or check your own')
+    .summary('print the built-in iteration template')
     .description(
-      `Prints the built-in template of iteration prompts, as a start for your own. With a file it checks that this template\n` +
-        `has no unknown placeholder. Placeholders: ${ITERATION_VARIABLES.map((name) => `{{${name}}}`).join(' ')}`,
+      `Prints the built-in template of iteration prompts, as a start for your own. Placeholders: ${ITERATION_VARIABLES.map((name) => `{{${name}}}`).join(' ')}`,
     )
-    .argument('[file]', 'check this template')
-    .option(
-      '--json',
-      'with a file: print {"ok":true,"unknown":[]}, with name and line of each unknown placeholder',
-    )
-    .examples('throughline prompt template > my-template.md', 'throughline prompt template my-template.md')
-    .action(async (file: string | undefined, _: object, command: Command) => {
-      if (file === undefined) return out(ITERATION_TEMPLATE);
-      const { json } = command.optsWithGlobals<{ json?: boolean }>();
-      const text = await readTemplate(file);
-      if (json) {
-        const unknown = unknownPlaceholders(text, ITERATION_VARIABLES);
-        out(JSON.stringify({ ok: unknown.length === 0, unknown }));
-      }
-      checkTemplate(text);
-      if (!json) note('-- all placeholders are known');
-    });
+    .examples('throughline prompt template > my-template.md')
+    .action(() => out(ITERATION_TEMPLATE));
 }
 
 async function readTemplate(file: string): Promise<string> {

@@ -114,7 +114,7 @@ export const ERROR_TEXTS = {
   },
   template_invalid: {
     about: 'a template holds an unknown placeholder',
-    fix: 'use one of the placeholders that the message lists; "throughline prompt template" tells before a prompt is compiled',
+    fix: 'use one of the placeholders that the message lists; "throughline prompt template" prints a template with all of them',
   },
   prompt_overflow: {
     about: 'the required parts of the prompt do not fit its budget',

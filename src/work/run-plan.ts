@@ -3,8 +3,7 @@ import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js'
 import { type HeldLease, isHeld } from '../engine/ports/lease-store.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { followPlan, sessionOfPlan, tickPlan } from './follow-plan.js';
-import { decide, type RunRules, type RunStep } from './plan-run.js';
-import { RunTally } from './run-tally.js';
+import { decide, type RunRules, type RunStep, RunTally } from './plan-run.js';
 import type { RunPlanEvent, RunPlanOptions, RunSummary } from './run-types.js';
 import {
   type ClaimTask,

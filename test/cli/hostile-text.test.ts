@@ -131,7 +131,7 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   ],
   'dev completion': [['bash'], [HOSTILE]],
   'dev schema print': [['result.implementer'], [HOSTILE]],
-  'prompt template': [[join(folder, 'template.md')], [join(folder, HOSTILE)]],
+  'prompt template': [[]],
   'admin permissions': [
     ['--role', 'reader'],
     ['--role', 'publisher', '--session', HOSTILE],
@@ -212,7 +212,6 @@ beforeAll(async () => {
     ),
     writeFile(join(folder, 'trace.jsonl'), `{"intent_id":"INT-1","action_type":"${'x'}"}\n"${HOSTILE}"\n`),
   ]);
-  await writeFile(join(folder, 'template.md'), `# ${HOSTILE}\n{{goal}}\n`);
   const git = (...args: string[]) =>
     promisify(execFile)('git', ['-C', folder, ...args], {
       env: cleanEnv({ GIT_CONFIG_GLOBAL: '/dev/null' }),

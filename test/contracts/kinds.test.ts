@@ -24,7 +24,7 @@ const MAY_NAME_A_ROLE = new Set([
   // A field for each of the two kinds that agents return.
   'agents/mcp/mcp-tools.ts',
   // A plan is run by one that works and one that reviews.
-  'work/run-tally.ts',
+  'work/plan-run.ts',
   'work/run-types.ts',
   'work/session-tasks.ts',
   'work/step-runner.ts',

@@ -37,7 +37,7 @@ const learning = named('Learning', 'Knowledge about a project for later sessions
   confirmedAt: time('When it became a learning'),
 });
 
-const proposal = named('Proposal', 'A proposed learning, and the decision on it.', {
+export const proposal = named('Proposal', 'A proposed learning, and the decision on it.', {
   ...said,
   status: oneOf('The decision.', PROPOSAL_STATUSES),
   method: oneOf('The way it came about.', PROPOSAL_METHODS),
@@ -47,7 +47,7 @@ const proposal = named('Proposal', 'A proposed learning, and the decision on it.
   mergedInto: string('The learning that it was merged into.').exactOptional(),
 });
 
-const retirement = named('Retirement', 'Why a learning was retired.', {
+export const retirement = named('Retirement', 'Why a learning was retired.', {
   how: oneOf('Its fate.', ['superseded', 'retracted']),
   at: time('When that was'),
   by: string('Who made the change.'),

@@ -3,14 +3,11 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import {
   DEMAND_KINDS,
-  LEARNING_TYPES,
   type LearningEventOf,
   learningEvidence,
   learningKey,
-  learningSource,
-  PROPOSAL_METHODS,
-  PROPOSAL_STATUSES,
 } from '../../contracts/learning-events.js';
+import { proposal, retirement } from '../../contracts/replies/learning-reply.js';
 import { ordered } from '../../shared/collections.js';
 import {
   type Entry,
@@ -27,58 +24,28 @@ import {
  */
 const LEARNINGS_SNAPSHOT_VERSION = 1;
 
-const text = z.string();
-const words = {
-  type: z.enum(LEARNING_TYPES),
-  content: text,
-  tags: z.array(text),
-  evidence: z.array(learningEvidence),
-};
-
-const proposalJson = z.object({
-  id: learningKey,
-  ...words,
-  method: z.enum(PROPOSAL_METHODS),
-  source: learningSource,
-  extractedAt: text,
-  status: z.enum(PROPOSAL_STATUSES),
-  confidence: z.number().exactOptional(),
-  decidedAt: text.exactOptional(),
-  decidedBy: text.exactOptional(),
-  reason: text.exactOptional(),
-  mergedInto: learningKey.exactOptional(),
-});
-
 const entry = z.object({
-  proposal: proposalJson,
+  proposal,
   /** Present for a learning, with fields that differ from its proposal. */
   learning: z
     .object({
-      type: words.type.exactOptional(),
-      content: words.content.exactOptional(),
-      tags: words.tags.exactOptional(),
-      evidence: words.evidence.exactOptional(),
+      type: proposal.shape.type.exactOptional(),
+      content: z.string().exactOptional(),
+      tags: z.array(z.string()).exactOptional(),
+      evidence: z.array(learningEvidence).exactOptional(),
     })
     .exactOptional(),
-  retired: z
-    .object({
-      how: z.enum(['superseded', 'retracted']),
-      at: text,
-      by: text,
-      replacement: learningKey.exactOptional(),
-      reason: text.exactOptional(),
-    })
-    .exactOptional(),
+  retired: retirement.exactOptional(),
 });
 
 const snapshotJson = z.object({
   after_sequence: z.int().nonnegative(),
-  created_at: text,
-  project: text,
+  created_at: z.string(),
+  project: z.string(),
   v: z.literal(LEARNINGS_SNAPSHOT_VERSION),
   last_event: z.int().nonnegative().exactOptional(),
   state: z.object({
-    last_event_at: text,
+    last_event_at: z.string(),
     entries: z.array(entry),
     /** In the order of activation. */
     active: z.array(learningKey),
@@ -86,7 +53,7 @@ const snapshotJson = z.object({
       z.object({
         id: learningKey,
         kind: z.enum(DEMAND_KINDS),
-        text,
+        text: z.string(),
         first: z.int().positive(),
         evidence: z.array(learningEvidence),
       }),
@@ -112,20 +79,20 @@ export function encodeLearnings(state: LearningState, createdAt: string): string
   });
 }
 
-function entryToJson({ proposal, learning, retired }: Entry) {
+function entryToJson({ proposal: proposed, learning, retired }: Entry) {
   return {
-    proposal: ordered(proposal, proposalJson),
-    ...(learning && { learning: changedWords(proposal, learning) }),
+    proposal: ordered(proposed, proposal),
+    ...(learning && { learning: changedWords(proposed, learning) }),
     ...(retired && { retired }),
   };
 }
 
-function changedWords(proposal: Proposal, { type, content, tags, evidence }: Learning) {
+function changedWords(proposed: Proposal, { type, content, tags, evidence }: Learning) {
   return {
-    ...(type !== proposal.type && { type }),
-    ...(content !== proposal.content && { content }),
-    ...(!isDeepStrictEqual(tags, proposal.tags) && { tags }),
-    ...(!isDeepStrictEqual(evidence, proposal.evidence) && { evidence }),
+    ...(type !== proposed.type && { type }),
+    ...(content !== proposed.content && { content }),
+    ...(!isDeepStrictEqual(tags, proposed.tags) && { tags }),
+    ...(!isDeepStrictEqual(evidence, proposed.evidence) && { evidence }),
   };
 }
 
@@ -159,11 +126,11 @@ export function decodeLearnings(project: string, snapshot: string): DecodedLearn
   }
 }
 
-function entryFromJson({ proposal, learning, retired }: z.output<typeof entry>): Entry {
+function entryFromJson({ proposal: proposed, learning, retired }: z.output<typeof entry>): Entry {
   return {
-    proposal,
+    proposal: proposed,
     ...(learning && {
-      learning: { ...learningOf(proposal, proposal.decidedAt ?? proposal.extractedAt), ...learning },
+      learning: { ...learningOf(proposed, proposed.decidedAt ?? proposed.extractedAt), ...learning },
     }),
     ...(retired && { retired }),
   };

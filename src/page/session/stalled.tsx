@@ -9,7 +9,7 @@ import { AskedView, CardHead } from '../components/states.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { nextRole, type Tone } from '../words.js';
-import { ledgerTexts } from './results.js';
+import { ledgerTexts } from './board-tasks.js';
 
 type Status = ReplyTo<'run.status'>;
 type Task = Status['tasks'][number];

@@ -8,8 +8,16 @@ import { Ago, Button, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, CardHead, Empty } from '../components/states.js';
 import { navigate, type SessionViewProps, sessionHref, viewHref } from '../route.js';
-import { BoardRow, Column, ordered, PlanNote, PlanRow, Row } from '../session/board-tasks.js';
-import { ResultRow, SessionFiguresLine } from '../session/results.js';
+import {
+  BoardRow,
+  Column,
+  ordered,
+  PlanNote,
+  PlanRow,
+  ResultRow,
+  Row,
+  SessionFiguresLine,
+} from '../session/board-tasks.js';
 import { Stalled } from '../session/stalled.js';
 import { useAsk } from '../use-ask.js';
 import { counted, type Tone } from '../words.js';

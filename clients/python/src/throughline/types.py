@@ -1335,7 +1335,7 @@ FIXES: dict[str, str] = {
     "session_completed": "run \"throughline session restart\", or work in another session",
     "session_archived": "run \"throughline session reopen\", then \"throughline result retry\" for its results, or work in another session",
     "summary_exists": "set replace to replace it",
-    "template_invalid": "use one of the placeholders that the message lists; \"throughline prompt template\" tells before a prompt is compiled",
+    "template_invalid": "use one of the placeholders that the message lists; \"throughline prompt template\" prints a template with all of them",
     "prompt_overflow": "raise budget.inputTokens (--room) to the value in the message, or shorten the task prompt",
     "progress_ledger_missing_tasks": "correct the path, or add its folder to THROUGHLINE_TASKS_ROOTS of the services",
     "progress_ledger_parse_failed": "write its tasks in one of the forms that are read",
