@@ -25,6 +25,11 @@ export function cliOf(command: Command): Cli {
     const hint = meant === undefined ? 'see docs/reference/configuration.md' : `did you mean ${meant}?`;
     note(`-- ${name} is not a recognized variable, so it changes nothing: ${hint}`);
   }
+  return { config, logger: commandLogger(config), ...serverOf(command, config) };
+}
+
+/** The server in use now, which changes with `throughline team`, and how it is started. */
+export function serverOf(command: Command, config: Config): Pick<Cli, 'server' | 'autostart'> {
   const options = command.optsWithGlobals<{ nats?: string }>();
   const server = serverInUse(stateDirOf(config.env), { nats: options.nats, natsUrl: config.natsUrl });
   const autostart = async () => {
@@ -32,7 +37,7 @@ export function cliOf(command: Command): Cli {
     return (await import('./detached-up.js')).startUserServer(config, (line) => note(`-- ${line}`));
   };
   const mayStart = server.kind === 'own' && config.autostart === '1';
-  return { config, logger: commandLogger(config), server, ...(mayStart && { autostart }) };
+  return { server, ...(mayStart && { autostart }) };
 }
 
 /**

@@ -1,16 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import { agentSession, openOwnSession } from '../agents/agent-session.js';
 import { hookState, logHook } from '../agents/hooks/hook-state.js';
 import { spoolOf } from '../agents/hooks/spool.js';
 import type { Memory } from '../agents/mcp/mcp-tools.js';
 import { stateDirOf } from '../config/config.js';
-import { installationKey, serverText } from '../config/user-server.js';
+import { addressOf, installationKey, type ServerInUse, serverText } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
 import { redacted } from '../memory/redaction/redacted.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { LATE, withinDeadline } from '../shared/backoff.js';
 import type { Command, Texts } from './cli-command.js';
-import { cliOf, note } from './command-context.js';
+import { cliOf, note, serverOf } from './command-context.js';
 import type { WatchedClient } from './open-client.js';
 
 export function mcpCommand(program: Command): void {
@@ -37,27 +38,46 @@ const STARTING = 'your server did not run and is being started, which takes a fe
 
 /** The memory of a session, connected when it is first needed. */
 function memoryOf(command: Command, given: string | undefined) {
-  const cli = cliOf(command);
+  let cli = cliOf(command);
   const named = given === undefined ? undefined : token(given, '--session');
   const env = { ...cli.config.env, ...(named !== undefined && { THROUGHLINE_SESSION: named }) };
   const found = agentSession({ env, directory: process.cwd(), keep: true });
   if (found.changed !== undefined) note(`-- ${found.changed}`);
   const session = named ?? found.session;
+  /** The connection to the server of `cli`. */
   let opened: Promise<WatchedClient> | undefined;
   let isStarting = false;
   /** True if something may be kept that this connection has not sent. */
   let mayHaveKept = true;
+  /** Follows the user to another server, as the hooks of this conversation do. */
+  const follow = () => {
+    const now = serverOf(command, cli.config);
+    if (isDeepStrictEqual(addressOf(now.server), addressOf(cli.server))) return;
+    const left = opened;
+    const held = new Map(claims);
+    cli = { config: cli.config, logger: cli.logger, ...now };
+    opened = undefined;
+    claims.clear();
+    void left?.then(({ client }) => leave(client, held)).catch(() => {});
+  };
+  const leave = async (client: ThroughlineClient, held: ReadonlyMap<string, string>) => {
+    const { releaseClaims } = await import('../agents/mcp/mcp-tools.js');
+    await releaseClaims({ session, claims: held, client: async () => client }).catch(() => {});
+    await client.close();
+  };
   const client = async () => {
+    follow();
     const known = opened;
     if (known !== undefined && !(await (await within(known)).isAlive())) {
       if (opened === known) opened = undefined;
       void (await known).client.close();
     }
     opened ??= connected();
+    const { server } = cli;
     const watched = await within(opened);
     if (mayHaveKept) {
       mayHaveKept = false;
-      await sendKept(watched.client).catch(() => {
+      await sendKept(watched.client, server).catch(() => {
         mayHaveKept = true;
       });
     }
@@ -79,8 +99,9 @@ function memoryOf(command: Command, given: string | undefined) {
     return connecting;
   };
   const open = async () => {
+    const at = cli;
     const { openWatchedClient } = await import('./open-client.js');
-    const { autostart: start } = cli;
+    const { autostart: start } = at;
     const autostart =
       start &&
       (async () => {
@@ -89,7 +110,7 @@ function memoryOf(command: Command, given: string | undefined) {
           isStarting = false;
         });
       });
-    const watched = await openWatchedClient({ ...cli, autostart });
+    const watched = await openWatchedClient({ ...at, autostart });
     mayHaveKept = true;
     // Hooks open a new session too. If the services do not answer, the tool reports it.
     await openIfNew(watched.client).catch(() => {});
@@ -101,15 +122,15 @@ function memoryOf(command: Command, given: string | undefined) {
   };
   const stateDir = stateDirOf(cli.config.env);
   const log = (line: string) => logHook(stateDir, `mcp: ${line}`, () => serverText(cli.server));
-  const spool = spoolOf(stateDir, installationKey(cli.server), log);
-  const sendKept = async (client: ThroughlineClient) => {
+  const spoolFor = (server: ServerInUse) => spoolOf(stateDir, installationKey(server), log);
+  const sendKept = async (client: ThroughlineClient, server: ServerInUse) => {
     const { flush } = await import('../agents/hooks/send-waiting.js');
     const leftMs = () => cli.config.requestTimeoutMs;
-    await flush({ state: hookState(stateDir, log), spool, log, leftMs }, client);
+    await flush({ ...{ state: hookState(stateDir, log), spool: spoolFor(server), log, leftMs } }, client);
   };
   const keep: Memory['keep'] = async (result) => {
     const kept = { kind: 'result', session, ...result } as const;
-    spool.keep(cli.config.redact ? await redacted(kept) : kept);
+    spoolFor(cli.server).keep(cli.config.redact ? await redacted(kept) : kept);
     mayHaveKept = true;
     // Sent as soon as the server has started.
     void opened?.then(client).catch(() => {});
