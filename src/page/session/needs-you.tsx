@@ -6,7 +6,7 @@ import { mayAct } from '../components/act.js';
 import { Button, Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk, usePages } from '../use-ask.js';
-import { counted, figure } from '../words.js';
+import { counted } from '../words.js';
 import { AnswerForm } from './stalled.js';
 
 interface Need {
@@ -23,9 +23,9 @@ const TAGS = ['asks', 'waits', 'stalled'] as const;
 const TONES = { asks: 'info', waits: 'warn', stalled: 'bad' } as const;
 const MOST_NEEDS = 20;
 
-/** Returns what the sessions need of a person; a rejected result among `rejected` has a row of its own. */
+/** Returns what the sessions need of a person, questions first; a rejected result among `rejected` has a row of its own. */
 function needsOf(sessions: readonly SessionListed[], rejected: ReadonlySet<string>): Need[] {
-  return sessions.flatMap((each): Need[] => {
+  const needs = sessions.flatMap((each): Need[] => {
     if (each.brief) return [];
     const { session, title = session, asks, waiting, stalled, working } = each;
     const of = { session, title };
@@ -43,32 +43,21 @@ function needsOf(sessions: readonly SessionListed[], rejected: ReadonlySet<strin
         .map(({ task, reason }) => ({ ...of, task, text: stallText(reason), tag: 'stalled' as const })),
     ];
   });
+  return needs.sort((a, b) => TAGS.indexOf(a.tag) - TAGS.indexOf(b.tag));
 }
 
-/** Groups needs with one cause: texts that differ in a task, a name or a number alone. A question stays alone. */
-export function groupNeeds(needs: readonly Need[]): Need[][] {
-  const groups = new Map<string, Need[]>();
-  for (const need of needs) {
-    const { tag, session, task, text } = need;
-    const cause = text.replace(/(task|message) \S+/g, '$1').replace(/"[^"]*"|\d+/g, '#');
-    const key = JSON.stringify(tag === 'asks' ? [tag, session, task, text] : [tag, cause]);
-    groups.set(key, [...(groups.get(key) ?? []), need]);
-  }
-  return [...groups.values()].sort(
-    ([a], [b]) => TAGS.indexOf(a?.tag ?? 'stalled') - TAGS.indexOf(b?.tag ?? 'stalled'),
-  );
-}
-
-/** Lists what all shown sessions need of a person, a row for each cause, with the action in the row. */
+/** Lists what all shown sessions need of a person, with the action in the row. */
 export function NeedsYou({ sessions }: { readonly sessions: readonly SessionListed[] }) {
   const [all, setAll] = useState(false);
   const proposals = useAsk('proposal.list', { limit: 1, projects: true }, 'event:learning').reply;
   const listed = usePages('tool.rejected-list', { limit: 200 }, 'event:rejected');
   const rejected = listed.pages.flatMap((page) => page.rejected);
-  const needs = groupNeeds(needsOf(sessions, new Set(rejected.flatMap(({ session }) => session ?? []))));
+  const needs = needsOf(sessions, new Set(rejected.flatMap(({ session }) => session ?? [])));
   const reviews = (proposals?.projects ?? []).filter(({ pending }) => pending > 0);
   const rows = [
-    ...needs.map((group) => <NeedRow key={rowKey(group)} group={group} />),
+    ...needs.map((need) => (
+      <NeedRow key={`${need.session} ${need.tag} ${need.task} ${need.text}`} need={need} />
+    )),
     ...reviews.map(({ project, pending }) => (
       <li key={`review ${project}`} class="need-row">
         <Tag tone="info">review</Tag>
@@ -97,49 +86,22 @@ export function NeedsYou({ sessions }: { readonly sessions: readonly SessionList
   );
 }
 
-function rowKey([first]: readonly Need[]): string {
-  return `${first?.session} ${first?.tag} ${first?.task} ${first?.text}`;
-}
-
-/** Sessions that a row of a group names before it is opened. */
-const MOST_NAMED = 4;
-
-function NeedRow({ group }: { readonly group: readonly Need[] }) {
-  const [open, setOpen] = useState(false);
-  const [need, ...others] = group;
-  if (need === undefined) return null;
-  const { session, tag, task, text } = need;
-  const named = group.filter(
-    (each, index) =>
-      each.task !== undefined || group.findIndex((other) => other.session === each.session) === index,
-  );
-  const shown = named.slice(0, open ? undefined : MOST_NAMED);
+function NeedRow({ need }: { readonly need: Need }) {
+  const { session, title, tag, task, text, options } = need;
   return (
     <li class={`need-row need-${tag}`}>
       <Tag tone={TONES[tag]}>{tag}</Tag>
       <div class="need-text">
-        {others.length === 0 ? null : <strong class="figure">{figure(group.length)} × </strong>}
-        {shown.map((each, index) => (
-          <span key={`${each.session} ${each.task} ${each.text}`}>
-            {index === 0 ? '' : ', '}
-            <a data-row={index === 0} href={sessionHref(each.session)}>
-              {each.title}
-            </a>
-            {others.length > 0 && each.task !== undefined ? ` ${each.task}` : ''}
-          </span>
-        ))}
-        {shown.length === named.length ? null : (
-          <Button small onClick={() => setOpen(true)}>
-            {named.length - shown.length} more
-          </Button>
-        )}
+        <a data-row href={sessionHref(session)}>
+          {title}
+        </a>
         <p>
-          {task === undefined || others.length > 0 ? null : <span class="mono task-id">{task} </span>}
+          {task === undefined ? null : <span class="mono task-id">{task} </span>}
           {text}
         </p>
       </div>
       {tag === 'asks' && task !== undefined && mayAct() ? (
-        <AnswerForm session={session} task={task} question={{ text, options: need.options }} />
+        <AnswerForm session={session} task={task} question={{ text, options }} />
       ) : null}
     </li>
   );

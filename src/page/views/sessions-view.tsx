@@ -170,9 +170,7 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
         {share < 0 ? null : (
           <span class="progress">
             {done}/{total}
-            <span class="share" aria-hidden="true">
-              <span class="share-part" style={{ width: `${(Math.min(1, share) * 100).toFixed(1)}%` }} />
-            </span>
+            <progress class="share" aria-hidden="true" max={1} value={Math.min(1, share)} />
           </span>
         )}
       </td>
