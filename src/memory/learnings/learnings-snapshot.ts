@@ -25,7 +25,7 @@ import {
 const LEARNINGS_SNAPSHOT_VERSION = 1;
 
 const entry = z.object({
-  proposal,
+  proposal: proposal.extend({ id: learningKey }),
   /** Present for a learning, with fields that differ from its proposal. */
   learning: z
     .object({
