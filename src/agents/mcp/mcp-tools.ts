@@ -23,27 +23,28 @@ const KEPT: ReadonlySet<string> = new Set([
   'anyOf',
 ]);
 
+/** Descriptions without names: a model reads every schema in its place. */
+const UNNAMED: typeof z.globalRegistry = Object.create(z.globalRegistry, {
+  get: {
+    value(schema: z.ZodType) {
+      const { id: _, ...meta } = z.globalRegistry.get(schema) ?? {};
+      return meta;
+    },
+  },
+});
+
 /** Returns a schema without limits and defaults, which an error names when necessary. */
 export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): ListedSchema {
-  return short(z.toJSONSchema(schema, { io }));
-}
-
-function short(schema: object): ListedSchema {
-  return Object.fromEntries(
-    Object.entries(schema)
+  const { $schema: _, ...listed } = z.toJSONSchema(schema, {
+    io,
+    metadata: UNNAMED,
+    override({ jsonSchema }) {
       // The values of an enumeration show its type.
-      .filter(([key]) => KEPT.has(key) && !(key === 'type' && 'enum' in schema))
-      .map(([key, value]) => [key, key === 'properties' ? mapped(value) : inner(value)]),
-  );
-}
-
-function mapped(properties: Readonly<Record<string, object>>): ListedSchema {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, short(schema)]));
-}
-
-function inner(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inner);
-  return typeof value === 'object' && value !== null ? short(value) : value;
+      for (const key of Object.keys(jsonSchema))
+        if (!KEPT.has(key) || (key === 'type' && 'enum' in jsonSchema)) delete jsonSchema[key];
+    },
+  });
+  return listed;
 }
 
 const role = z.enum(ROLES);

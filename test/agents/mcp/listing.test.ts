@@ -55,6 +55,16 @@ async function listed(protocol: string, session = 'demo'): Promise<string> {
 }
 
 describe('the tools of the MCP server', () => {
+  it('a model reads the fields of a test run and of an issue where they are given', async () => {
+    const [, report] = JSON.parse(await listed(PROTOCOLS[0] ?? ''));
+    const { tests, issues } = report.inputSchema.properties;
+    expect(tests.items.properties).toMatchObject({
+      command: { type: 'string' },
+      passed: { type: 'boolean' },
+    });
+    expect(issues.items.properties).toMatchObject({ message: { type: 'string' } });
+  });
+
   it.each(PROTOCOLS)(
     'the definitions of all tools take less than 1,300 tokens in protocol %s',
     async (protocol) => {
