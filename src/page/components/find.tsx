@@ -65,7 +65,7 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
       />
       {found === undefined ? null : (
         <ul class="rows" aria-label="Found">
-          {found.map(({ kind, text: said, where, href }, index) => (
+          {found.map(({ kind, text: label, where, href }, index) => (
             <li key={`${kind} ${href}`}>
               <a
                 class="pick find-row"
@@ -74,7 +74,7 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
                 onClick={onClose}
               >
                 <span class="quiet small">{kind}</span>
-                <span class="one-line">{said}</span>
+                <span class="one-line">{label}</span>
                 <span class="quiet small one-line">{where}</span>
               </a>
             </li>
@@ -109,8 +109,8 @@ function inSessions(sessions: readonly SessionListed[], text: string): Found[] {
   const rows = sessions.flatMap((each): Found[] => {
     const { session } = each;
     const { title, goal, project, found } = each.brief ? {} : each;
-    const said = [session, title, goal, project].join(' ').toLowerCase();
-    const isNamed = found === undefined || words.every((word) => said.includes(word));
+    const names = [session, title, goal, project].join(' ').toLowerCase();
+    const isNamed = found === undefined || words.every((word) => names.includes(word));
     return [
       ...(isNamed
         ? [

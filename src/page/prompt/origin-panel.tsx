@@ -97,13 +97,13 @@ function FactOrigin({ fact, reply }: { readonly fact: CompiledFact; readonly rep
 
 function FileOrigin({ path, reply }: { readonly path: string; readonly reply: CompileReply }) {
   const reasons = reply.considered?.files.find((file) => file.path === path)?.reasons ?? {};
-  const said = Object.entries(reasons).filter(([, value]) => value > 0);
+  const scores = Object.entries(reasons).filter(([, value]) => value > 0);
   return (
     <>
       <p class="mono">{path}</p>
-      {said.length === 0 ? null : (
+      {scores.length === 0 ? null : (
         <dl class="pairs">
-          {said.map(([name, value]) => (
+          {scores.map(([name, value]) => (
             <Pair key={name} name={name}>
               {value.toFixed(2)}
             </Pair>

@@ -36,8 +36,8 @@ export function EntryRow(props: {
 function Verdict({ entry }: { readonly entry: TimelineEntry }) {
   if (entry.kind === 'rejected') return <Tag tone="bad">rejected</Tag>;
   if (entry.kind === 'result') {
-    const said = [entry.role, entry.verdict].filter((each) => each !== undefined).map(spaced);
-    return <Tag tone={toneOf(entry.verdict ?? '')}>{said.join(': ')}</Tag>;
+    const words = [entry.role, entry.verdict].filter((each) => each !== undefined).map(spaced);
+    return <Tag tone={toneOf(entry.verdict ?? '')}>{words.join(': ')}</Tag>;
   }
   if (entry.kind === 'prompt') return <Tag tone="info">{entry.role ?? entry.prompt?.kind ?? 'prompt'}</Tag>;
   return entry.failed === true ? <Tag tone="bad">failed</Tag> : null;

@@ -17,7 +17,7 @@ export function useTimeline(
   filter: TimelineFilter,
 ): AskedReply<TimelineListed> & Pick<Pages<unknown>, 'more' | 'loadingMore'> {
   const key = JSON.stringify([session, filter]);
-  const [held, hold] = useState<
+  const [loaded, setLoaded] = useState<
     Pick<AskedReply<TimelineListed>, 'reply' | 'error'> & { readonly key: string }
   >({ key });
   const [loadingMore, setLoading] = useState(false);
@@ -30,9 +30,9 @@ export function useTimeline(
     const carryOut = async (work: () => Promise<TimelineListed>) => {
       try {
         known = await work();
-        if (!isClosed) hold({ key, reply: known });
+        if (!isClosed) setLoaded({ key, reply: known });
       } catch (error) {
-        if (!isClosed) hold({ key, ...(known && { reply: known }), error: asAskError(error) });
+        if (!isClosed) setLoaded({ key, ...(known && { reply: known }), error: asAskError(error) });
       }
     };
     const newer = throttled(
@@ -72,7 +72,7 @@ export function useTimeline(
       newer.stop();
     };
   }, [key]);
-  const { reply, error } = held.key === key ? held : {};
+  const { reply, error } = loaded.key === key ? loaded : {};
   return {
     ...(reply && { reply }),
     ...(error && { error }),

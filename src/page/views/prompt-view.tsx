@@ -77,7 +77,7 @@ function CompiledView(props: {
   const [pinned, setPinned] = useState<number | undefined>(undefined);
   const { budget } = reply;
   const sections = budget.sections.filter(({ tokens }) => tokens > 0);
-  const said = sections.reduce((sum, { tokens }) => sum + tokens, 0);
+  const inSections = sections.reduce((sum, { tokens }) => sum + tokens, 0);
   const indexOf = (section: string | undefined) =>
     sections.findIndex(({ name }) => name === section || (section === 'ledger' && LEDGER.has(name)));
   // A line that was chosen stays until Escape, so that a person can act on it.
@@ -85,7 +85,7 @@ function CompiledView(props: {
   useKeys([{ keys: ['Escape'], run: () => setPinned(undefined) }]);
   const parts = [
     ...sections.map(({ name, tokens }) => ({ name: sectionName(name), value: tokens })),
-    { name: 'Frame', value: Math.max(0, budget.used - said) },
+    { name: 'Frame', value: Math.max(0, budget.used - inSections) },
   ];
   return (
     <div class={stale ? 'is-stale' : ''} aria-busy={stale}>
