@@ -2,7 +2,6 @@ import './globals.js';
 
 /** `throughline/work`: runs a plan with agents that are functions, as `throughline work` does with commands. */
 
-export type { RunOutcome } from './work/plan-run.js';
 export { runPlan } from './work/run-plan.js';
 export type {
   Agent,
@@ -13,6 +12,7 @@ export type {
   CheckAnswer,
   CheckCall,
   RunIdentity,
+  RunOutcome,
   RunPlanEvent,
   RunPlanOptions,
   RunSummary,

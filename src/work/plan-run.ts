@@ -1,5 +1,5 @@
 import { counted } from '../shared/text.js';
-import type { RunPlanEvent, RunSummary, TaskSummary } from './run-types.js';
+import type { RunOutcome, RunPlanEvent, RunSummary, TaskSummary } from './run-types.js';
 import { nextStep, type Step, type WorkTask } from './task-step.js';
 
 /**
@@ -38,8 +38,6 @@ interface RunView {
 
 /** `close`: finish an approved task. */
 export type RunStep = Extract<Step, { kind: 'implement' | 'judge' }> | { readonly kind: 'close' };
-
-export type RunOutcome = 'done' | 'needed' | 'limit' | 'stopped';
 
 export type RunDecision =
   | { readonly kind: 'step'; readonly task: WorkTask; readonly step: RunStep }

@@ -1,6 +1,5 @@
 import type { Role } from '../contracts/kinds.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import type { RunOutcome } from './plan-run.js';
 import type { AskedQuestion } from './task-step.js';
 
 export interface RunPlanOptions {
@@ -164,6 +163,8 @@ export type RunPlanEvent =
     }
   | { readonly type: 'note'; readonly message: string }
   | { readonly type: 'run-ended'; readonly summary: RunSummary };
+
+export type RunOutcome = 'done' | 'needed' | 'limit' | 'stopped';
 
 export type TaskOutcome = 'approved' | 'needed' | 'limit';
 

@@ -1,7 +1,8 @@
 import type { Verdict } from '../../src/contracts/kinds.js';
 import { stallThresholds } from '../../src/ledger/stall.js';
 import { foldDispatch, outcomeName, signalsOf, type TaskLedger } from '../../src/ledger/task-ledger.js';
-import { decide, type RunOutcome, type RunRules, type RunStep } from '../../src/work/plan-run.js';
+import { decide, type RunRules, type RunStep } from '../../src/work/plan-run.js';
+import type { RunOutcome } from '../../src/work/run-types.js';
 import type { WorkTask } from '../../src/work/task-step.js';
 
 /** A task of a played plan. */
