@@ -6,15 +6,22 @@ import { spaced, type Tone, toneOf } from '../words.js';
 /** Pause in typing after which a filter applies, in milliseconds. */
 const TYPING_MS = 200;
 
-/** A filter text. The key `/` focuses the first one of a page. */
+/** A text or number that applies when its typing pauses. The key `/` focuses the first one of a page. */
 export function FilterField(props: {
   readonly label: string;
   readonly value: string;
   readonly placeholder?: string;
+  /** Values to choose from. */
+  readonly list?: readonly string[];
+  /** Largest number; makes the field a number of at least 1. */
+  readonly max?: number;
+  readonly wide?: boolean;
   readonly onFilter: (value: string) => void;
   /** Called with the filter at Enter. */
   readonly onEnter?: (value: string) => void;
 }) {
+  const { label, max, list } = props;
+  const listId = `list-${label.replace(/\W/g, '')}`;
   const [text, setText] = useState(props.value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const sent = useRef(props.value);
@@ -31,10 +38,15 @@ export function FilterField(props: {
     props.onFilter(value);
   };
   return (
-    <label class="field">
-      <span class="field-label">{props.label}</span>
+    <label
+      class={`field ${props.wide === true ? 'field-grow' : ''} ${max === undefined ? '' : 'field-number'}`}
+    >
+      <span class="field-label">{label}</span>
       <input
-        type="search"
+        type={max === undefined ? 'search' : 'number'}
+        min={1}
+        max={max}
+        list={list && listId}
         data-filter
         value={text}
         placeholder={props.placeholder ?? ''}
@@ -52,6 +64,13 @@ export function FilterField(props: {
           props.onEnter?.(event.currentTarget.value.trim());
         }}
       />
+      {list && (
+        <datalist id={listId}>
+          {list.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
     </label>
   );
 }
@@ -78,52 +97,6 @@ export function SelectField<Value extends string>(props: {
           </option>
         ))}
       </select>
-    </label>
-  );
-}
-
-/** A field whose value applies at Enter, or when the focus leaves it. */
-export function TypedField(props: {
-  readonly label: string;
-  readonly value: string;
-  readonly placeholder?: string;
-  readonly list?: readonly string[];
-  /** Largest number; makes the field a number of at least 1. */
-  readonly max?: number;
-  readonly wide?: boolean;
-  readonly onType: (value: string) => void;
-}) {
-  const { label, value, max, list } = props;
-  const id = `list-${label.replace(/\W/g, '')}`;
-  const [draft, setDraft] = useState(value);
-  useEffect(() => setDraft(value), [value]);
-  return (
-    <label
-      class={`field ${props.wide === true ? 'field-grow' : ''} ${max === undefined ? '' : 'field-number'}`}
-    >
-      <span class="field-label">{label}</span>
-      <input
-        type={max === undefined ? 'text' : 'number'}
-        min={1}
-        max={max}
-        value={draft}
-        placeholder={props.placeholder ?? ''}
-        list={list && id}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => setDraft(event.currentTarget.value)}
-        onChange={(event) => {
-          const typed = event.currentTarget.value.trim();
-          if (typed !== value) props.onType(typed);
-        }}
-      />
-      {list && (
-        <datalist id={id}>
-          {list.map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
-      )}
     </label>
   );
 }

@@ -1,5 +1,5 @@
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
-import { Button, Clock, SelectField, TypedField } from '../components/fields.js';
+import { Button, Clock, FilterField, SelectField } from '../components/fields.js';
 import { CardHead } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';
 import { figure, ROLE_NAMES } from '../words.js';
@@ -35,11 +35,11 @@ export function PromptChooser(props: {
         />
         {kind === 'dispatch' ? (
           <>
-            <TypedField
+            <FilterField
               label="Task"
               value={String(request.taskId)}
               list={known.tasks}
-              onType={(task) => setParams({ task, id: undefined, text: undefined, asOf: request.asOf })}
+              onFilter={(task) => setParams({ task, id: undefined, text: undefined, asOf: request.asOf })}
             />
             <SelectField
               label="Role"
@@ -49,25 +49,25 @@ export function PromptChooser(props: {
             />
           </>
         ) : null}
-        <TypedField
+        <FilterField
           label="Budget, tokens"
           value={budget === undefined ? '' : String(budget)}
           max={2_000_000}
           placeholder="default"
-          onType={(text) => setParams({ budget: text })}
+          onFilter={(text) => setParams({ budget: text })}
         />
-        <TypedField
+        <FilterField
           label="Task prompt"
           value={typeof request.taskPrompt === 'string' ? request.taskPrompt : ''}
           placeholder="goal and ready tasks"
           wide
-          onType={(text) => setParams({ text })}
+          onFilter={(text) => setParams({ text })}
         />
-        <TypedField
+        <FilterField
           label={`As of sequence, of ${newest}`}
           value={String(asOf)}
           max={newest}
-          onType={(typed) => setParams({ asOf: Math.min(newest, Math.max(1, Number(typed))) })}
+          onFilter={(typed) => setParams({ asOf: Math.min(newest, Math.max(1, Number(typed))) })}
         />
         <Button disabled={asOf === newest} onClick={() => setParams({ asOf: newest })}>
           Newest

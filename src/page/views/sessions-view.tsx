@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
 import type { AskBody } from '../ask.js';
 import { COMMANDS } from '../commands.js';
-import { Ago, Button, FilterField, SelectField, Tag, TypedField } from '../components/fields.js';
+import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { Table } from '../components/table.js';
@@ -87,11 +87,11 @@ export function SessionsView({ params }: GlobalViewProps) {
             onEnter={setOpens}
           />
         </div>
-        <TypedField
+        <FilterField
           label="Project"
           value={project}
           list={projects}
-          onType={(value) => setParams({ project: value })}
+          onFilter={(value) => setParams({ project: value })}
         />
         <SelectField<Shown>
           label="Show"
