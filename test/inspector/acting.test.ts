@@ -73,7 +73,7 @@ describe('a person', () => {
     expect(corrected).not.toContain('postgres');
     await fact.getByRole('button', { name: 'Retract', exact: true }).click();
     await fact.getByRole('button', { name: 'Retract: no prompt shows it again' }).click();
-    await fact.getByText('Retracted by a person').waitFor();
+    await fact.locator('.fact-says.struck').waitFor();
     expect(await promptOf(session, '2')).not.toContain('redis');
     expect(await seriousFindings(page)).toEqual([]);
   });
