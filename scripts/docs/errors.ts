@@ -59,8 +59,7 @@ const CAUSES: Readonly<Record<ErrorCode, string>> = {
     'no extractor runs, it is behind, or the sequence belongs to another session; an asOf beyond the newest event of the session',
   dispatch_rejected:
     'the result that the caller waits for was rejected; details.code and details.reason say why',
-  session_forgotten:
-    'someone erases the session with "throughline session rm" or "admin project rm", and it is not done yet',
+  session_forgotten: 'someone erases the session with "throughline session rm", and it is not done yet',
   session_exists:
     '"throughline session import" of a file whose session is here, archived ones included, or was imported before',
   not_found: 'a wrong id or session, or something that was deleted meanwhile',

@@ -73,6 +73,8 @@ export function restoreCommand(program: Command): void {
       );
       if (json) return out(JSON.stringify({ id, at, layout, streams: streams.length }));
       out(`restored ${counted(streams.length, 'stream')} of the backup of ${at}`);
-      note('-- start the services, then look at everything with "throughline doctor"');
+      note(
+        '-- start the services, then look at everything with "throughline doctor"; rules of retention are not restored',
+      );
     });
 }

@@ -154,10 +154,6 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
       summary: 'print the minimal NATS permissions of a role',
       load: async () => (await import('./permissions-command.js')).permissionsCommand,
     },
-    'admin project': {
-      summary: 'remove all sessions and learnings of a project',
-      load: async () => (await import('./remove-commands.js')).projectCommand,
-    },
     'admin nats-server [options]': {
       summary: 'print the NATS server that `up` would start; installs the pinned one if none is found',
       load: async () => (await import('./own-server.js')).natsServerCommand,

@@ -1,23 +1,20 @@
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import type { StoredCounts } from '../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
-import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags } from './cli-command.js';
-import { type Cli, cliOf, note, out, withClient } from './command-context.js';
+import { cliOf, note, out, withClient } from './command-context.js';
 import { agreed, canAsk } from './output.js';
 import { patiently, progressLine } from './progress-line.js';
 import { onSession, sessionGiven } from './session-argument.js';
 
-/** `session rm` and `admin project rm`: they show what would go before they ask. */
-
 type ForgetOptions = Flags<'yes' | 'withLearnings' | 'json'>;
-
-type Reply = ToolReply<'session-forget'> | ToolReply<'project-forget'>;
+type Reply = ToolReply<'session-forget'>;
 
 const NOTHING = 'nothing';
 const LOOK_MS = 200;
 
+/** `session rm` shows what would go before it asks. */
 export function addRemove(session: Command): void {
   onSession(session.command('rm'))
     .summary('remove a session for good')
@@ -34,109 +31,50 @@ export function addRemove(session: Command): void {
       const command = given.at(-1) as Command;
       const cli = cliOf(command);
       const name = sessionGiven(cli, command);
-      const options = command.opts<ForgetOptions>();
-      const withLearnings = options.withLearnings === true;
-      await forget(cli, options, {
-        what: `session ${name}`,
-        command: `throughline session rm ${name}`,
-        ask: (client, more) => client.tools.sessionForget({ session: name, withLearnings, ...more }),
-        name,
-        warns: ({ learnings }) =>
-          learnings > 0 && !withLearnings
-            ? ['learnings that were accepted stay, without what names this session']
-            : [],
+      const { yes, json = false, withLearnings = false } = command.opts<ForgetOptions>();
+      const nothingLeft = (reply: Reply) =>
+        out(json ? JSON.stringify(reply) : `nothing is left of session ${name}: it was removed before`);
+      await withClient(cli, async ({ tools }) => {
+        const ask = (more: { readonly dryRun?: boolean; readonly confirm?: string }) =>
+          tools.sessionForget({ session: name, withLearnings, ...more });
+        if (yes !== true) {
+          const reply = await ask({ dryRun: true });
+          if (reply.forgotten === true) return nothingLeft(reply);
+          const found = inWords(reply.found);
+          // The request itself says of an unknown session that nothing is stored.
+          if (found === NOTHING) return void (await ask({ confirm: name }));
+          if (!canAsk())
+            throw usageError(
+              `session ${name} was not erased: no terminal is attached to confirm it. Use "throughline session rm ${name} --yes"`,
+            );
+          note(`This erases session ${name} for good: ${found}`);
+          if (reply.found.learnings > 0 && !withLearnings)
+            note('-- learnings that were accepted stay, without what names this session');
+          if (!(await agreed('Erase it? [y/N] '))) return note('-- nothing was erased');
+        }
+        const reply = await erased((dryRun) => ask({ confirm: name, dryRun }), !json).catch(
+          (fault: unknown) => {
+            throw mayHaveBegun(fault, name);
+          },
+        );
+        if (reply.forgotten === true) return nothingLeft(reply);
+        if (json) return out(JSON.stringify(reply));
+        out(`removed session ${name}: ${inWords(reply.found)}`);
+        note('-- backups, logs and what agents wrote down elsewhere are not touched');
       });
     });
-}
-
-export function projectCommand(program: Command): void {
-  const project = program
-    .command('project')
-    .description('Works on all sessions and learnings of a project.')
-    .examples('throughline admin project rm parser');
-  project
-    .command('rm')
-    .summary('remove a project for good')
-    .argument('[project]', 'the project (default: THROUGHLINE_PROJECT; without either, nothing is erased)')
-    .description(
-      'Erases a project for good: all its sessions, as `session rm` does, its learnings and proposals.',
-    )
-    .option('-y, --yes', 'do not ask')
-    .option('--json', 'one line of JSON: the last reply')
-    .examples('throughline admin project rm parser', 'throughline admin project rm parser --yes --json')
-    .action(async (given: string | undefined, options: ForgetOptions, command: Command) => {
-      const cli = cliOf(command);
-      const name = given ?? cli.config.project;
-      // Most sessions are of the project that no one has named: they do not go by a forgotten word.
-      if (name === undefined)
-        throw usageError('no project is named: say which, as in "throughline admin project rm default"');
-      await forget(cli, options, {
-        what: `project ${name}`,
-        command: `throughline admin project rm ${name}`,
-        ask: (client, more) => client.tools.projectForget({ project: name, ...more }),
-        name,
-        warns: (_, reply) => ('total' in reply ? [`with ${counted(reply.total, 'session')}`] : []),
-      });
-    });
-}
-
-interface Forgotten {
-  readonly what: string;
-  /** The command itself, for a hint. */
-  readonly command: string;
-  readonly name: string;
-  readonly ask: (
-    client: ThroughlineClient,
-    more: { readonly dryRun?: boolean; readonly confirm?: string },
-  ) => Promise<Reply>;
-  readonly warns: (found: StoredCounts, reply: Reply) => string[];
-}
-
-async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): Promise<void> {
-  const { what, ask, name } = forgotten;
-  await withClient(cli, async (client) => {
-    if (options.yes !== true) {
-      const reply = await ask(client, { dryRun: true });
-      if (reply.forgotten === true) return nothingLeft(options, what, reply);
-      if (inWords(reply.found) === NOTHING)
-        throw new ThroughlineError(
-          'not_found',
-          `nothing is stored of ${what}: "throughline session ls" lists what there is`,
-        );
-      if (!canAsk())
-        throw usageError(
-          `${what} was not erased: no terminal is attached to confirm it. Use "${forgotten.command} --yes"`,
-        );
-      note(`This erases ${what} for good: ${inWords(reply.found)}`);
-      for (const warning of forgotten.warns(reply.found, reply)) note(`-- ${warning}`);
-      if (!(await agreed('Erase it? [y/N] '))) return note('-- nothing was erased');
-    }
-    const reply = await erased(
-      (more) => ask(client, { confirm: name, ...more }),
-      options.json !== true,
-    ).catch((fault: unknown) => {
-      throw mayHaveBegun(fault, forgotten);
-    });
-    if (reply.forgotten === true) return nothingLeft(options, what, reply);
-    if (options.json === true) return out(JSON.stringify(reply));
-    out(`removed ${what}: ${inWords(reply.found)}`);
-    note('-- backups, logs and what agents wrote down elsewhere are not touched');
-  });
 }
 
 /**
  * Asks until everything is erased. Returns the first reply, with what was found, as done. It asks once, and looks by dry runs:
  * to ask again would erase what came for the next session of the name.
  */
-export async function erased(
-  ask: (more: { readonly dryRun: boolean }) => Promise<Reply>,
-  isShown: boolean,
-): Promise<Reply> {
+export async function erased(ask: (dryRun: boolean) => Promise<Reply>, isShown: boolean): Promise<Reply> {
   const progress = progressLine(isShown);
-  const first = await ask({ dryRun: false });
+  const first = await ask(false);
   for (let { state } = first; state === 'running'; ) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    const seen = await patiently(() => ask({ dryRun: true }));
+    const seen = await patiently(() => ask(true));
     state = seen.state;
     if (state === 'running') progress(`erasing: ${inWords(seen.found)} left`);
   }
@@ -144,18 +82,13 @@ export async function erased(
 }
 
 /** Explains that an unanswered request may already be running. */
-function mayHaveBegun(fault: unknown, { command }: Pick<Forgotten, 'command'>): unknown {
+function mayHaveBegun(fault: unknown, session: string): unknown {
   if (!(fault instanceof ThroughlineError) || fault.code !== 'unavailable') return fault;
   return new ThroughlineError(
     'unavailable',
-    `${fault.message}. If it had begun, it goes on by itself as soon as services run: "${command}" shows how far it is`,
+    `${fault.message}. If it had begun, it goes on by itself as soon as services run: "throughline session rm ${session}" shows how far it is`,
     { cause: fault },
   );
-}
-
-/** To forget again does not fail. */
-function nothingLeft({ json }: ForgetOptions, what: string, reply: Reply): void {
-  out(json === true ? JSON.stringify(reply) : `nothing is left of ${what}: it was removed before`);
 }
 
 const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: string]>> = {

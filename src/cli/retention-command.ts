@@ -1,14 +1,14 @@
 import { Argument } from 'commander';
 import { usageError } from '../contracts/errors.js';
 import { RETENTION_ACTIONS } from '../contracts/lifecycle-record.js';
-import type { RetentionOutlook } from '../contracts/replies/lifecycle-replies.js';
-import { age, counted, oneLine } from '../shared/text.js';
+import type { RetentionReply } from '../contracts/replies/lifecycle-replies.js';
+import { counted, oneLine } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { days } from './option-parsers.js';
 import { agreed, canAsk } from './output.js';
 
-/** `throughline admin retention`: sessions without activity. What a rule would do is shown before it does anything. */
+/** `throughline admin retention`: sessions without activity. A dry run counts what a rule would do. */
 
 type SetOptions = Flags<'dryRun' | 'yes' | 'json'> & Texts<'project' | 'after'>;
 type Action = (typeof RETENTION_ACTIONS)[number] | 'remove';
@@ -47,7 +47,7 @@ export function retentionCommand(program: Command): void {
     )
     .description(
       "Sets the rule of the installation, or of one project, which counts there in place of the installation's.\n" +
-        'forget archives a session first, and erases it an hour later unless it was reopened.',
+        'forget archives a session after that time, and erases it once the same time has passed again.',
     )
     .option('--after <days>', 'age since the last event: 90d', days)
     .option('--project <name>', 'only for the sessions of this project')
@@ -62,63 +62,40 @@ export function retentionCommand(program: Command): void {
     )
     .action(async (action: Action, { json, yes, dryRun = false, ...of }: SetOptions, command: Command) => {
       await withClient(cliOf(command), async (client) => {
-        const outlook = await client.tools.retentionSet({ action, ...of, dryRun: true });
-        if (dryRun) return show(outlook, json);
-        if (yes !== true && outlook.forget.total > 0 && !(await isSure(outlook)))
+        const preview = await client.tools.retentionSet({ action, ...of, dryRun: true });
+        if (dryRun) return show(preview, json);
+        if (yes !== true && preview.forget > 0 && !(await isSure(preview)))
           return note('-- nothing was changed');
         show(await client.tools.retentionSet({ action, ...of }), json);
       });
     });
 }
 
-function show(reply: RetentionOutlook, json = false): void {
+const PREVIEW = 'list them with "throughline session ls --older-than"';
+
+function show(reply: RetentionReply, json = false): void {
   if (json) out(JSON.stringify(reply));
-  else for (const line of retentionLines(reply, new Date().toISOString())) out(line);
+  else for (const line of retentionLines(reply)) out(line);
 }
 
-async function isSure(outlook: RetentionOutlook): Promise<boolean> {
-  for (const line of retentionLines(outlook, new Date().toISOString())) note(line);
+async function isSure(reply: RetentionReply): Promise<boolean> {
+  for (const line of retentionLines(reply)) note(line);
   if (canAsk()) return agreed('Set this rule? [y/N] ');
   throw usageError(
     'nothing was changed: sessions would be erased at once, and no terminal is attached to confirm it. Add --yes',
   );
 }
 
-const NAMED = 10;
-
-/** @param now ISO 8601, from which ages are counted */
-export function retentionLines(outlook: RetentionOutlook, now: string): string[] {
-  const { rules, paused, archive, forget, unknown } = outlook;
+export function retentionLines({ rules, archive, forget }: RetentionReply): string[] {
   if (rules.length === 0)
     return ['no rules: everything is kept; "throughline admin retention set archive --after 90d" sets one'];
   return [
     ...rules.map(ruleLine),
-    ...(paused ? ['paused since a restore: nothing is done until you set a rule again'] : []),
-    'now they would',
-    ...sessionLines('archive', archive, now),
-    ...sessionLines('forget', forget, now),
-    ...(unknown === 0 ? [] : [`  ${counted(unknown, 'session')} not read yet: left alone`]),
+    `now they would archive ${counted(archive, 'session')} and forget ${forget}; ${PREVIEW}`,
   ];
 }
 
-function ruleLine({ project, action, after, at }: RetentionOutlook['rules'][number]): string {
+function ruleLine({ project, action, after, at }: RetentionReply['rules'][number]): string {
   const whose = project === undefined ? 'installation' : `project ${oneLine(project)}`;
   return `${whose}: ${action}${after === undefined ? '' : ` after ${after}`} (set ${at})`;
-}
-
-function sessionLines(verb: string, due: RetentionOutlook['archive'], now: string): string[] {
-  const { total, sessions } = due;
-  if (total === 0) return [`  ${verb} no session`];
-  const named = sessions
-    .slice(0, NAMED)
-    .map(
-      ({ session, project, last }) =>
-        `    ${oneLine(session)} of project ${oneLine(project)}, last moved ${age(last, now)}`,
-    );
-  const more = total - named.length;
-  return [
-    `  ${verb} ${counted(total, 'session')}, those that moved longest ago first`,
-    ...named,
-    ...(more > 0 ? [`    and ${more} more: --json names up to 100`] : []),
-  ];
 }

@@ -41,7 +41,7 @@ const iteration: Renderer<'iteration-start'> = ({ iteration: each }, pc) => [
   inLine(iterationCells(pc, each)),
 ];
 const session: Renderer<'session-show'> = ({ session: each }, pc) => sessionFields(pc, each);
-const retention: Renderer<'retention-show'> = (reply) => retentionLines(reply, new Date().toISOString());
+const retention: Renderer<'retention-show'> = (reply) => retentionLines(reply);
 
 const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
   ...{ 'task-add': task, 'task-status': task, 'task-priority': task, 'task-depends': task },

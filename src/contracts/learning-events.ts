@@ -91,13 +91,9 @@ const learningEvents = [
     by,
     reason: string('Why, in words.').optional(),
   }),
-  /** Replaces the state when folded, so that older events may be removed. */
+  /** Stored when a session was forgotten. Replaces the state when folded, so that older events may be removed. */
   eventOf('checkpoint', {
     state: string('The state: a snapshot of the project, gzip, Base64.'),
-    reason: oneOf('True if a source session or the project was removed.', [
-      'session_forgotten',
-      'project_forgotten',
-    ]),
   }),
   /** Demands that recur become proposals. */
   eventOf('observed', {

@@ -12,8 +12,6 @@ const archived = z.object({
   status: z.literal('archived'),
   at: timestamp,
   reason: z.string().optional(),
-  /** Set by a retention rule: the time of the last event. */
-  idle_since: timestamp.optional(),
   /** Its log has not been replaced by its checkpoint yet. */
   pending: z.literal(true).optional(),
 });
@@ -28,8 +26,6 @@ const forgotten = z.object({
   sequence: z.int().nonnegative(),
   /** Also erase accepted learnings that only this session supports. */
   with_learnings: z.boolean().optional(),
-  /** The project that is forgotten with it, whose learnings are erased last. */
-  project: name.optional(),
   /** Kept until everything is erased. */
   session: name.optional(),
 });
@@ -73,8 +69,6 @@ const rule = z.object({
 /** The retention rules. Without rules everything stays. */
 export const retentionRules = z.object({
   v: z.literal(1),
-  /** Set by a restore, which brings back data that is old by now: nothing runs until a rule is set. */
-  paused: z.literal(true).exactOptional(),
   rules: z.array(rule),
 });
 

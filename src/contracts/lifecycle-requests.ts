@@ -35,27 +35,18 @@ export const EXPORT_TOOLS = {
   }),
 } as const;
 
-const dryRun = z.boolean().default(false).describe('Only count what would be erased.');
-const confirm = (what: string) =>
-  text(64).optional().describe(`The name of the ${what} once more, except for a dry run.`);
-
 export const FORGET_TOOLS = {
   'session-forget': tool(
     'erase a session for good: events, results, snapshots, prompts, evidence in learnings',
     '--confirm demo',
     {
-      confirm: confirm('session'),
-      dryRun,
+      confirm: text(64).optional().describe('The name of the session once more, except for a dry run.'),
+      dryRun: z.boolean().default(false).describe('Only count what would be erased.'),
       withLearnings: z
         .boolean()
         .default(false)
         .describe('Also remove accepted learnings that only this session supports.'),
     },
-  ),
-  'project-forget': toolOfNone(
-    'erase a project for good: all its sessions, learnings and proposals',
-    '--project parser --confirm parser',
-    { project: sessionName.describe('Name of the project.'), confirm: confirm('project'), dryRun },
   ),
 } as const;
 

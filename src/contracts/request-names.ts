@@ -58,7 +58,6 @@ const QUERY_NAMES = [
   'snapshot-show',
   'telemetry-show',
   'session-forget',
-  'project-forget',
   'retention-show',
   'retention-set',
   'session-export',

@@ -125,7 +125,6 @@ export const lifecycleEvents = [
   eventOf('session.restarted', { reason: string('Why, in words.').optional() }),
   eventOf('session.archived', {
     reason: string('Why, in words.').optional(),
-    idle_since: string('Time of its last event, if a retention rule archived it.').optional(),
   }),
   eventOf('session.reopened', { reason: string('Why, in words.').optional() }),
 ] as const;

@@ -145,7 +145,7 @@ const EXPORT = toolSubject('session-export');
 
 /** Tools with unredacted results of all sessions, and tools that erase: not for those who run agents. */
 const FOR_OPERATORS = [
-  ...(['rejected-show', 'rejected-retry', 'rejected-remove', 'project-forget'] as const).map(toolSubject),
+  ...(['rejected-show', 'rejected-retry', 'rejected-remove'] as const).map(toolSubject),
   toolSubject('retention-set'),
   ...OF_SESSIONS,
 ];

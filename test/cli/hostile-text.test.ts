@@ -153,7 +153,6 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'session import': [[join(folder, 'trace.jsonl')], [join(folder, HOSTILE)]],
   'tool session-import': [['-n', SESSION, '--id', HOSTILE]],
   'tool session-forget': [['-n', SESSION, '--dry-run']],
-  'tool project-forget': [['--project', 'default', '--dry-run']],
   'tool retention-set': [
     ['--project', 'hostile', '--action', 'archive', '--after', '90d'],
     ['--project', HOSTILE, '--action', 'keep'],
@@ -163,7 +162,6 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['archive', '--after', HOSTILE],
   ],
   'session rm': [['--yes', '--session', 'nothing-of-it']],
-  'admin project rm': [['nothing-of-it', '--yes']],
   'result rm': [[unwanted]],
   'result retry': [[rejected], [unfixed, '--role', 'implementer'], [unfixed, '--file', HOSTILE]],
   'learning show': [[ids.proposal], [HOSTILE]],

@@ -45,11 +45,11 @@ function erasing() {
   };
 }
 
-describe('session rm and admin project rm', () => {
+describe('session rm', () => {
   it.each([
     [true, ['-- erasing: 700 events left\n', '-- erasing: 200 events left\n']],
     [false, []],
-  ])('they say every few seconds how much is left, unless for --json: %j', async (shown, lines) => {
+  ])('it says every few seconds how much is left, unless for --json: %j', async (shown, lines) => {
     const whole = erased(erasing(), shown);
     await vi.runAllTimersAsync();
     expect(await whole).toMatchObject({ state: 'done', found: counts(1200) });

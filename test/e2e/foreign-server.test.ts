@@ -116,7 +116,6 @@ const CALLS: Readonly<Record<string, readonly string[] | null>> = {
   'admin repair': [],
   'admin retention': ['show'],
   'admin permissions': null,
-  'admin project': ['rm', 'shop', '--yes'],
   'admin nats-server': null,
   'dev schema': null,
   'dev completion': null,

@@ -177,15 +177,12 @@ describe('the commands that forget, without a terminal', () => {
   afterAll(() => system.stop());
   const forget = (...args: string[]) => cli(args, { env: { NATS_URL: system.url } });
 
-  test('say of a session or project that does not exist just that, and of one that does how it is erased', async () => {
+  test('say of a session that does not exist just that, and of one that does how it is erased', async () => {
     await publishWire(system.client, 'implementer', 'real', implemented('1'));
     const { code, stderr } = await forget('session', 'rm', 'nobody');
     expect(code).toBe(3);
     expect(stderr).toContain(
       'nothing is stored of session nobody: "throughline session ls" lists what there is',
-    );
-    expect((await forget('admin', 'project', 'rm', 'nothing')).stderr).toContain(
-      'nothing is stored of project nothing',
     );
     const real = await forget('session', 'rm', 'real');
     expect(real).toMatchObject({
@@ -194,38 +191,22 @@ describe('the commands that forget, without a terminal', () => {
     });
   });
 
-  test('say of a session or project that was forgotten already that nothing is left of it', async () => {
+  test('say of a session that was forgotten already that nothing is left of it', async () => {
     await furnished(system, 'gone', 'GONE', 'past');
     expect(await forget('session', 'rm', 'gone', '--yes')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^removed session gone: \d+ events/),
     });
-    expect(await forget('admin', 'project', 'rm', 'past', '--yes')).toMatchObject({ code: 0 });
-    for (const [what, name, words] of [
-      ['session', 'gone', ['session', 'rm']],
-      ['project', 'past', ['admin', 'project', 'rm']],
-    ] as const) {
-      for (const more of [[], ['--yes']])
-        expect(await forget(...words, name, ...more)).toEqual({
-          code: 0,
-          stdout: `nothing is left of ${what} ${name}: it was removed before\n`,
-          stderr: '',
-        });
-      const { code, stdout } = await forget(...words, name, '--json');
-      expect({ code, said: JSON.parse(stdout) }).toMatchObject({
+    for (const more of [[], ['--yes']])
+      expect(await forget('session', 'rm', 'gone', ...more)).toEqual({
         code: 0,
-        said: { [what]: name, forgotten: true, found: ZERO },
+        stdout: 'nothing is left of session gone: it was removed before\n',
+        stderr: '',
       });
-    }
-  });
-
-  test.each([[], ['--yes']])('erase no project that is not named, %s', async (...more) => {
-    const unnamed = await forget('admin', 'project', 'rm', ...more);
-    expect(unnamed).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('no project is named: say which'),
+    const { code, stdout } = await forget('session', 'rm', 'gone', '--json');
+    expect({ code, said: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      said: { session: 'gone', forgotten: true, found: ZERO },
     });
-    const help = await forget('admin', 'project', 'rm', '--help');
-    expect(help.stdout).not.toContain('else default');
   });
 });

@@ -291,12 +291,12 @@ publisher publish $KV.session_snapshots.demo $JS.API.DIRECT.GET.SESSION_demo $JS
 publisher publish $JS.API.STREAM.DELETE.SESSION_demo $JS.API.CONSUMER.CREATE.SESSION_demo proposal.accept
 publisher publish learning.retract learning.project.accepted _INBOX_services.forged tool.rejected-show
 publisher publish tool.rejected-retry tool.rejected-remove tool.session-forget tool.session-import
-publisher publish tool.session-forget.demo tool.project-forget tool.retention-set compiled.demo
+publisher publish tool.session-forget.demo tool.retention-set compiled.demo
 guest publish learning.search prompt.compile tool.task-add tool.task-add.demo dispatch.demo.implementer
 guest publish tool.session-forget tool.session-import tool.session-forget.demo tool.retention-set
 guest publish tool.retention-show tool.rejected-show tool.rejected-list tool.rejected-retry tool.session-list
 guest publish tool.health-show tool.prompt-list.demo prompt.past.demo
-reader publish proposal.accept tool.session-forget tool.session-import tool.session-forget.demo tool.project-forget
+reader publish proposal.accept tool.session-forget tool.session-import tool.session-forget.demo
 reader publish tool.retention-set tool.rejected-retry tool.rejected-remove compiled.demo rejected.demo.implementer
 reader publish dispatch.demo.implementer session.demo.fact.recorded $KV.session_snapshots.demo tool.task-add
 reader publish prompt.compile $JS.API.STREAM.CREATE.SESSION_new $JS.API.STREAM.PURGE.SESSION_demo

@@ -99,7 +99,6 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'rejected-remove': { id: 1 },
   // Of another name: without the dry run it is refused.
   'session-forget': { confirm: 'other', dryRun: true, withLearnings: true },
-  'project-forget': { project: 'attacked', confirm: 'other', dryRun: true },
   'retention-show': {},
   'retention-set': { project: 'attacked', action: 'archive', after: '90d', dryRun: false },
   'session-export': { cursor: cursorOf('export', 0, 9, 64, '') },

@@ -62,25 +62,15 @@ const stored = named('StoredCounts', 'How much is stored, by kind.', {
 
 export type StoredCounts = Output<typeof stored>;
 
-const progress = {
-  state: oneOf(
-    'counted: dry run; running: the keeper erases it, look by dry runs; done: it was forgotten before.',
-    ['counted', 'running', 'done'],
-  ),
-  found: stored.describe('What is stored now.'),
-  forgotten: mark('It had been forgotten before, and nothing was left.'),
-};
-
 export const FORGET_REPLIES = {
   'session-forget': z.object({
     session: string('Name of the session.'),
-    ...progress,
-  }),
-  'project-forget': z.object({
-    project: string('Name of the project.'),
-    sessions: strings('Its sessions, at most 1000.'),
-    total: count('Number of its sessions.'),
-    ...progress,
+    state: oneOf(
+      'counted: dry run; running: the keeper erases it, look by dry runs; done: it was forgotten before.',
+      ['counted', 'running', 'done'],
+    ),
+    found: stored.describe('What is stored now.'),
+    forgotten: mark('It had been forgotten before, and nothing was left.'),
   }),
 } as const;
 
@@ -91,28 +81,14 @@ const rule = named('RetentionRule', 'What happens to sessions without activity.'
   at: time('When it was set'),
 });
 
-const dueSession = named('DueSession', 'A session that is due by a rule.', {
-  session: string('Name of the session.'),
-  project: string('Its project.'),
-  last: time('When its last event was stored'),
+const retention = z.object({
+  rules: list('The rules. Without rules everything is kept.', rule),
+  archive: count('Sessions that the rules would archive now.'),
+  forget: count('Sessions that the rules would forget now.'),
 });
-
-const dueSessions = (about: string) =>
-  object(about, {
-    total: count('How many sessions.'),
-    sessions: list('The least recently active, at most 100.', dueSession),
-  });
-
-const outlook = z.object({
-  rules: list('The rule of the installation first. Without rules everything is kept.', rule),
-  paused: mark('Set after a restore: the keeper does nothing until a rule is set again.'),
-  archive: dueSessions('Sessions that would be archived now.'),
-  forget: dueSessions('Sessions that would be forgotten now.'),
-  unknown: count('Sessions that have not been read yet, and are left alone.'),
-});
-export type RetentionOutlook = Output<typeof outlook>;
+export type RetentionReply = Output<typeof retention>;
 
 export const RETENTION_REPLIES = {
-  'retention-show': outlook,
-  'retention-set': outlook,
+  'retention-show': retention,
+  'retention-set': retention,
 } as const;

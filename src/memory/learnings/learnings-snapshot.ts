@@ -142,11 +142,8 @@ type Checkpoint = LearningEventOf<'checkpoint'>;
 /** Larger than any state, so anything beyond is damaged. */
 const MAX_UNPACKED = 256 * 1024 * 1024;
 
-export function learningsCheckpoint(
-  state: LearningState,
-  reason: Checkpoint['data']['reason'],
-): Checkpoint['data'] {
-  return { state: gzipSync(encodeLearnings(state, state.lastEventAt)).toString('base64'), reason };
+export function learningsCheckpoint(state: LearningState): Checkpoint['data'] {
+  return { state: gzipSync(encodeLearnings(state, state.lastEventAt)).toString('base64') };
 }
 
 /** Replaces the state with the checkpoint's. A damaged checkpoint is ignored. */

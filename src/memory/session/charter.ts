@@ -29,9 +29,7 @@ export const charterJson = z.object({
   /** Settings that were set. */
   settings: sessionSettings.exactOptional(),
   /** Set while it is read-only: since when, ISO 8601 in UTC, and why. */
-  archived: z
-    .object({ at: z.string(), reason: z.string().exactOptional(), idle_since: z.string().exactOptional() })
-    .exactOptional(),
+  archived: z.object({ at: z.string(), reason: z.string().exactOptional() }).exactOptional(),
 });
 export type Charter = z.output<typeof charterJson>;
 
@@ -89,12 +87,8 @@ export function evolveCharter(charter: Charter, event: CharterEvent): void {
       delete charter.completed_reason;
       return;
     case 'session.archived': {
-      const { reason, idle_since: idle } = event.data;
-      charter.archived = {
-        at: event.at,
-        ...(reason !== undefined && { reason }),
-        ...(idle !== undefined && { idle_since: idle }),
-      };
+      const { reason } = event.data;
+      charter.archived = { at: event.at, ...(reason !== undefined && { reason }) };
       return;
     }
     case 'session.reopened':

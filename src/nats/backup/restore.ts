@@ -9,6 +9,7 @@ import {
   type StreamConfig,
 } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { NO_RULES } from '../../contracts/lifecycle-record.js';
 import * as names from '../../contracts/names.js';
 import { counted } from '../../shared/text.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
@@ -64,9 +65,9 @@ export async function restore(connection: NatsConnection, options: RestoreOption
       if (marked !== undefined) await jsm.streams.delete(LAYOUT_STREAM);
       await beginRestoring(connection, jsm, manifest.id, replicas);
       await restoreAll(connection, jsm, manifest, options);
-      // Otherwise retention would remove old data before anyone has looked at it.
-      await new NatsRetentionStore(new KvBucket(connection, { replicas, timeoutMs })).changeRules((rules) =>
-        rules.rules.length === 0 ? rules : { ...rules, paused: true },
+      // Rules would remove old data before anyone has looked at it.
+      await new NatsRetentionStore(new KvBucket(connection, { replicas, timeoutMs })).changeRules(
+        () => NO_RULES,
       );
       await recordRestored(connection, jsm, manifest.layout);
       await jsm.streams.update(names.DISPATCH_STREAM, { subjects: [names.DISPATCH_SUBJECTS] });

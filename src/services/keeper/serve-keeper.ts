@@ -183,13 +183,13 @@ export class LifecycleKeeper {
     this.#upkeepAt = now();
     const removed = await lifecycle.expire(new Date(now() - TOMBSTONES_KEPT_MS).toISOString());
     if (removed > 0) logger.info({ removed }, 'records of forgotten sessions expired');
-    const { rules, paused } = await store.rules();
-    if (paused || rules.length === 0) return;
-    const isChanged = rules.some(({ at }) => Date.parse(at) > this.#rulesAt);
+    const rules = await store.rules();
+    if (rules.rules.length === 0) return;
+    const isChanged = rules.rules.some(({ at }) => Date.parse(at) > this.#rulesAt);
     if (!isChanged && now() < this.#rulesAt + RULES_EVERY_MS) return;
     const begun = now();
     await this.#underLease('retention', async (lease) => {
-      await followRules(this.#ports, lease);
+      await followRules(this.#ports, rules, lease);
       this.#rulesAt = begun;
     });
   }

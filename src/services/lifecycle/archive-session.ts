@@ -6,7 +6,11 @@ import type { Token } from '../../contracts/names.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { type Clock, systemClock } from '../../engine/ports/clients.js';
-import type { DecideArchived, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import {
+  type DecideArchived,
+  generationOf,
+  type SessionLifecycle,
+} from '../../engine/ports/session-lifecycle.js';
 import type { EventRemoval, SessionLog } from '../../engine/ports/session-log.js';
 import { checkpointOf } from '../../memory/session/checkpoint.js';
 import type { SessionState } from '../../memory/session/session-state.js';
@@ -21,7 +25,7 @@ import type { Serving, Sessions } from '../common/service-context.js';
 interface ArchiverOptions {
   readonly log: Pick<SessionLog, 'append'> & EventRemoval;
   readonly reader: Pick<SessionReader, 'load'>;
-  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'change'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'forgetting' | 'change'>;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly maxEventBytes: () => number;
@@ -30,7 +34,7 @@ interface ArchiverOptions {
 export interface Archiver {
   /** @throws ThroughlineError `too_large` if the state does not fit one message: then nothing may be removed */
   requireCheckpointFits(session: Token): Promise<void>;
-  /** Brings the record in line with the session's events. Throws as the ports do. */
+  /** Brings the record in line with the session's events. Throws as the ports do, and `session_forgotten`. */
   settle(session: Token): Promise<void>;
   /**
    * Replaces the log of an archived session by a checkpoint. Does nothing if the session has moved meanwhile: its record still
@@ -54,6 +58,9 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     async settle(session) {
       const forgotten = lifecycle.forgotten(session);
       const { archived } = (await stateOf(session)).charter;
+      // Reads the record in the store: a rule may have forgotten the session a moment ago.
+      await lifecycle.forgetting(session, () => undefined);
+      generationOf(lifecycle, session);
       const decide =
         archived === undefined
           ? reopened
@@ -97,7 +104,7 @@ function checkpointEvent(
 
 /** Decisions for `SessionLifecycle.change`. */
 
-type Archiving = Pick<Archived, 'at' | 'reason' | 'idle_since'>;
+type Archiving = Pick<Archived, 'at' | 'reason'>;
 
 /** Archives a session whose log must still be compacted. A record of the same archiving stays. */
 export function archiving(archiving: Archiving): DecideArchived {

@@ -2,26 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import type { RetentionRules } from '../../contracts/lifecycle-record.js';
+import type { RetentionRule, RetentionRules } from '../../contracts/lifecycle-record.js';
 import { RETENTION_TOOLS } from '../../contracts/lifecycle-requests.js';
 import { projectOf, type Token } from '../../contracts/names.js';
-import type { RetentionOutlook } from '../../contracts/replies/lifecycle-replies.js';
+import type { RetentionReply } from '../../contracts/replies/lifecycle-replies.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type {
   RetentionStore,
+  SessionActivity,
   SessionEraser,
   SessionLifecycle,
 } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
-import { type DueByRule, dueOf, withRule } from '../../memory/session/retention-rules.js';
-import type { SessionTable } from '../common/session-table.js';
+import { spanMs } from '../../shared/text.js';
+import type { Row, SessionTable } from '../common/session-table.js';
 import type { Archiver } from './archive-session.js';
 import { beginForgetting } from './forget-session.js';
 
-/** Evaluates retention rules without changing anything. */
-export interface LookPorts {
+/**
+ * Applies the retention rules: an age and an action for each project, or for all. A session without activity for that time is
+ * archived. The action `forget` also erases archived sessions once the same time has passed again: they take no results, so none
+ * can be lost.
+ */
+interface DuePorts {
   readonly table: SessionTable;
   /** Resolves once the table is complete. */
   readonly caughtUp: () => Promise<void>;
@@ -30,50 +35,42 @@ export interface LookPorts {
   readonly now: () => number;
 }
 
-export interface DueSession extends DueByRule {
+interface DueSession {
   readonly session: Token;
-  readonly project: Token;
+  readonly action: 'archive' | 'forget';
+  /** Sessions without an event or a result since then are due. */
+  readonly before: number;
+  readonly after: string;
 }
 
-interface DueSessions {
-  /** Least recently active first. */
-  readonly due: readonly DueSession[];
-  /** Number of sessions of unknown project, which are left alone. */
-  readonly unknown: number;
-}
-
-export async function dueSessions(ports: LookPorts, rules: RetentionRules): Promise<DueSessions> {
-  if (rules.rules.length === 0) return { due: [], unknown: 0 };
+async function dueSessions(ports: DuePorts, rules: RetentionRules): Promise<DueSession[]> {
+  if (rules.rules.length === 0) return [];
   await ports.caughtUp();
-  const rows = [...ports.table.rows()];
-  const due = rows.flatMap(({ session }) => dueSession(ports, rules, session) ?? []);
-  due.sort((one, other) => one.last - other.last);
-  return { due, unknown: rows.filter(({ known }) => known === undefined).length };
+  return [...ports.table.rows()].flatMap((row) => dueSession(ports, rules, row) ?? []);
 }
 
-function dueSession(
-  { table, lifecycle, now }: LookPorts,
-  rules: RetentionRules,
-  session: Token,
-): DueSession | undefined {
-  const { at, known } = table.get(session) ?? {};
-  const record = lifecycle.archived(session);
-  const isLeaving = lifecycle.forgotten(session)?.status === 'forgetting';
-  if (at === undefined || known === undefined || isLeaving) return undefined;
-  const project = projectOf(known.project);
-  const archived = record && {
-    at: Date.parse(record.at),
-    ...(record.idle_since !== undefined && { idleSince: Date.parse(record.idle_since) }),
-  };
-  const found = dueOf(rules, { project, at, archived }, now());
-  return found && { ...found, session, project };
+/** Returns what is due for a session. One whose project is not known yet is left alone. */
+function dueSession({ lifecycle, now }: DuePorts, rules: RetentionRules, row: Row): DueSession | undefined {
+  const { session, at, known } = row;
+  if (known === undefined || lifecycle.forgotten(session)?.status === 'forgetting') return undefined;
+  const { action, after } = ruleOf(rules, projectOf(known.project)) ?? {};
+  if (after === undefined || action === undefined || action === 'keep') return undefined;
+  const before = now() - spanMs(after);
+  if (at >= before) return undefined;
+  if (lifecycle.archived(session) === undefined) return { session, action: 'archive', before, after };
+  return action === 'forget' ? { session, action, before, after } : undefined;
 }
 
-export interface RetentionPorts extends LookPorts {
+/** Returns the rule of a project: its own, else that of the installation. */
+function ruleOf({ rules }: RetentionRules, project: Token): RetentionRule | undefined {
+  return rules.find((rule) => rule.project === project) ?? rules.find((rule) => rule.project === undefined);
+}
+
+export interface RetentionPorts extends DuePorts {
   readonly lifecycle: SessionLifecycle;
   readonly store: Pick<RetentionStore, 'rules'>;
   readonly reader: Pick<SessionReader, 'load'>;
-  readonly log: Pick<SessionLog, 'append'>;
+  readonly log: Pick<SessionLog, 'append'> & Pick<SessionActivity, 'newest'>;
   readonly archiver: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
   readonly eraser: Pick<SessionEraser, 'lastResultAt'>;
   readonly clock: Clock;
@@ -81,46 +78,51 @@ export interface RetentionPorts extends LookPorts {
 }
 
 /**
- * Applies the rules once, session by session, and logs each action. The rules are read again for each session, so that a change
- * of them stops what the old ones started. A session that has moved is left alone.
+ * Applies the rules once, session by session, and logs each action. A session that has moved is left alone.
  *
  * @throws ThroughlineError `unavailable`, `permission_denied`, `conflict` if the lease is lost
  */
-export async function followRules(ports: RetentionPorts, lease: HeldLease): Promise<void> {
-  const { store, logger, lifecycle } = ports;
-  const { due } = await dueSessions(ports, await store.rules());
-  for (const { session } of due) {
+export async function followRules(
+  ports: RetentionPorts,
+  rules: RetentionRules,
+  lease: HeldLease,
+): Promise<void> {
+  const { logger, table } = ports;
+  for (const { session } of await dueSessions(ports, rules)) {
     await lease.confirm();
-    const still = dueSession(ports, await store.rules(), session);
-    if (still === undefined) continue;
-    const fields = { ...still, last: new Date(still.last).toISOString() };
+    const row = table.get(session);
+    const due = row && dueSession(ports, rules, row);
+    if (due === undefined) continue;
     try {
-      if (still.action === 'archive' && (await archiveIdle(ports, still)))
-        logger.info(fields, 'a session was archived by a rule of retention');
-      if (still.action === 'forget' && (await isArchived(ports, session))) {
-        await beginForgetting({ lifecycle, clock: ports.clock }, session);
-        logger.info(fields, 'a session is forgotten by a rule of retention');
-      }
+      const isDone = await (due.action === 'archive' ? archiveIdle : forgetArchived)(ports, due);
+      if (isDone) logger.info(due, `a session was handled by a rule of retention: ${due.action}`);
     } catch (error) {
       if (FOR_ALL.has(codeOf(error))) throw error;
-      logger.warn(
-        { ...fields, code: codeOf(error), err: error },
-        'a rule of retention could not be followed',
-      );
+      logger.warn({ ...due, code: codeOf(error), err: error }, 'a rule of retention could not be followed');
     }
   }
 }
 
 const FOR_ALL: ReadonlySet<string> = new Set(['unavailable', 'permission_denied', 'store_full', 'conflict']);
 
-async function isArchived({ reader }: RetentionPorts, session: Token): Promise<boolean> {
-  return (await reader.load(session)).folded.state.charter.archived !== undefined;
+/**
+ * Forgets an archived session. A person may reopen it at the same moment: their event is stored before the record of forgetting
+ * is looked at, and here the record is stored before the session is looked at again. So one of the two sees the other.
+ */
+async function forgetArchived(ports: RetentionPorts, { session }: DueSession): Promise<boolean> {
+  const { reader, log, archiver, lifecycle, clock } = ports;
+  const { charter, sequence } = (await reader.load(session)).folded.state;
+  if (charter.archived === undefined) return false;
+  await beginForgetting(ports, session);
+  if ((await log.newest(session)) === sequence) return true;
+  await lifecycle.forgot(session, clock());
+  await archiver.settle(session);
+  return false;
 }
 
 /** Archives a session unless an event or a result has come in. */
-async function archiveIdle(ports: RetentionPorts, due: DueSession): Promise<boolean> {
+async function archiveIdle(ports: RetentionPorts, { session, before, after }: DueSession): Promise<boolean> {
   const { table, reader, log, archiver, eraser, clock } = ports;
-  const { session, last, before, after } = due;
   const { state } = (await reader.load(session)).folded;
   const resultAt = await eraser.lastResultAt(session);
   const hasMoved =
@@ -130,13 +132,8 @@ async function archiveIdle(ports: RetentionPorts, due: DueSession): Promise<bool
   await archiver.requireCheckpointFits(session);
   let at = clock();
   if (at < state.lastEventAt) at = state.lastEventAt;
-  const event = {
-    v: EVENT_VERSION,
-    type: 'session.archived',
-    at,
-    id: randomUUID(),
-    data: { reason: `retention: no activity for ${after}`, idle_since: new Date(last).toISOString() },
-  } as const;
+  const data = { reason: `retention: no activity for ${after}` };
+  const event = { v: EVENT_VERSION, type: 'session.archived', at, id: randomUUID(), data } as const;
   const appended = await log.append(session, event, { expectedSequence: state.sequence });
   if (appended.outcome === 'conflict') return false;
   await archiver.settle(session);
@@ -144,47 +141,29 @@ async function archiveIdle(ports: RetentionPorts, due: DueSession): Promise<bool
 }
 
 type Answers = {
-  readonly [Name in keyof typeof RETENTION_TOOLS]: (request: unknown) => Promise<RetentionOutlook>;
+  readonly [Name in keyof typeof RETENTION_TOOLS]: (request: unknown) => Promise<RetentionReply>;
 };
 
-interface RetentionToolsPorts extends LookPorts {
+interface RetentionToolsPorts extends DuePorts {
   readonly store: RetentionStore;
   readonly logger: Logger;
   readonly clock: Clock;
 }
 
-/** Sessions listed by name. */
-const MAX_NAMED = 100;
-
 export function createRetentionTools(ports: RetentionToolsPorts): Answers {
   const { store, clock, logger } = ports;
-
-  async function outlook(rules: RetentionRules): Promise<RetentionOutlook> {
-    const { due, unknown } = await dueSessions(ports, rules);
-    const shown = (action: 'archive' | 'forget') => {
-      const all = due.filter((each) => each.action === action);
-      const sessions = all.slice(0, MAX_NAMED).map(({ session, project, last }) => ({
-        ...{ session, project, last: new Date(last).toISOString() },
-      }));
-      return { total: all.length, sessions };
-    };
-    const { rules: all, paused } = rules;
-    return {
-      rules: all,
-      ...(paused && { paused }),
-      archive: shown('archive'),
-      forget: shown('forget'),
-      unknown,
-    };
-  }
-
+  const reply = async (rules: RetentionRules): Promise<RetentionReply> => {
+    const due = await dueSessions(ports, rules);
+    const count = (action: DueSession['action']) => due.filter((each) => each.action === action).length;
+    return { rules: rules.rules, archive: count('archive'), forget: count('forget') };
+  };
   return {
     async 'retention-show'(request) {
       checkedRequest(RETENTION_TOOLS['retention-show'].request, request);
-      return outlook(await store.rules());
+      return reply(await store.rules());
     },
     async 'retention-set'(request) {
-      const { dryRun, action, after, ...of } = checkedRequest(
+      const { dryRun, action, after, project } = checkedRequest(
         RETENTION_TOOLS['retention-set'].request,
         request,
       );
@@ -197,22 +176,16 @@ export function createRetentionTools(ports: RetentionToolsPorts): Answers {
             : `after: ${action} takes no age`,
           { details: { fields: ['after'] } },
         );
-      const project = of.project === undefined ? undefined : projectOf(of.project);
-      const change = (before: RetentionRules) => {
-        if (action !== 'remove')
-          return withRule(before, project, { action, ...(after !== undefined && { after }), at: clock() });
-        const next = withRule(before, project, undefined);
-        if (next.rules.length < before.rules.length) return next;
-        const whose = project === undefined ? 'the installation' : `project ${project}`;
-        throw new ThroughlineError(
-          'not_found',
-          `there is no rule of ${whose}: "throughline admin retention" lists the rules`,
-        );
+      const of = project === undefined ? {} : { project: projectOf(project) };
+      const change = ({ rules }: RetentionRules): RetentionRules => {
+        const others = rules.filter((rule) => rule.project !== of.project);
+        if (action === 'remove') return { v: 1, rules: others };
+        return { v: 1, rules: [...others, { ...of, action, ...(after && { after }), at: clock() }] };
       };
-      if (dryRun) return outlook(change(await store.rules()));
+      if (dryRun) return reply(change(await store.rules()));
       const rules = await store.changeRules(change);
       logger.info({ action, after, project }, 'a rule of retention was changed');
-      return outlook(rules);
+      return reply(rules);
     },
   };
 }

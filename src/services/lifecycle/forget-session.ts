@@ -1,8 +1,11 @@
+import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { Forgotten } from '../../contracts/lifecycle-record.js';
-import type { Token } from '../../contracts/names.js';
+import { type Token, token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js';
+import type { ToolReply } from '../../contracts/replies/replies.js';
+import { TOOLS } from '../../contracts/tool-requests.js';
 import type { ProjectCommander, ProjectReader } from '../../engine/folding/session-folding.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
@@ -18,7 +21,6 @@ import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { withoutSession } from '../../memory/learnings/forget-in-learnings.js';
 import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.js';
-import { emptyLearnings, type LearningState } from '../../memory/learnings/learnings-state.js';
 
 /**
  * Forgets sessions: erases everything from streams, buckets and the store's files, so that a new session of the name starts
@@ -52,9 +54,9 @@ const AT_ONCE = 8;
 export async function beginForgetting(
   { lifecycle, clock }: Pick<ForgetPorts, 'lifecycle' | 'clock'>,
   session: Token,
-  { withLearnings = false, project }: { readonly withLearnings?: boolean; readonly project?: Token } = {},
+  withLearnings = false,
 ): Promise<void> {
-  const asked = { ...(withLearnings && { with_learnings: true }), ...(project && { project }) };
+  const asked = withLearnings ? { with_learnings: true } : {};
   await lifecycle.forgetting(session, (there) =>
     there?.status === 'forgetting'
       ? { ...fieldsOf(there), ...asked }
@@ -84,9 +86,6 @@ export async function forgetSessions(ports: ForgetPorts, lease: HeldLease): Prom
   const turns = new Semaphore(AT_ONCE);
   const erasing = await Promise.allSettled(records.map((each) => turns.run(() => erase(ports, lease, each))));
   const erased = records.filter((_, at) => erasing[at]?.status === 'fulfilled');
-  // Last, to include learnings made meanwhile.
-  for (const project of new Set(erased.flatMap(({ record }) => record.project ?? [])))
-    await forgetProjectLearnings(ports, project);
   await eraser.rewrite('buckets');
   await lease.confirm();
   for (const { session, record } of erased)
@@ -150,7 +149,7 @@ function fieldsOf({ v: _, status: __, session: ___, ...fields }: Forgotten): For
   return fields;
 }
 
-export function isNothing(counts: StoredCounts): boolean {
+function isNothing(counts: StoredCounts): boolean {
   return Object.values(counts).every((count) => count === 0);
 }
 
@@ -166,7 +165,7 @@ interface LearningsPorts {
 }
 
 /** Counts what forgetting a session would change in the learnings of all projects. */
-export async function changedLearnings(
+async function changedLearnings(
   ports: Pick<LearningsPorts, 'learnings' | 'projects'>,
   session: Token,
   withLearnings: boolean,
@@ -193,19 +192,22 @@ async function forgetInLearnings(
       continue;
     }
     let changed = 0;
-    await rewritten(ports, project, 'session_forgotten', (state) => {
+    let vectors: string[] = [];
+    const { reply } = await ports.command(project, 'forget', (state) => {
       const without = withoutSession(state, session, { withLearnings });
       changed = without.changed;
-      return without.state;
+      vectors = [...state.active.keys()].filter((id) => !without.state.active.has(id));
+      return {
+        kind: 'append',
+        event: { type: 'checkpoint', data: learningsCheckpoint(without.state) },
+        reply: ({ lastEvent }) => ({ checkpoint: lastEvent }),
+      };
     });
+    const { checkpoint } = reply as { readonly checkpoint: number };
+    await ports.eraser.eraseLearnings(project, { before: checkpoint, vectors });
     sum += changed;
   }
   return sum;
-}
-
-/** Replaces the learnings of a project by an empty event, which stays as its tombstone. */
-export function forgetProjectLearnings(ports: LearningsPorts, project: Token): Promise<void> {
-  return rewritten(ports, project, 'project_forgotten', () => emptyLearnings(project));
 }
 
 /** Returns true if the state or an event of a project mentions a session; the state alone may have compacted it away. */
@@ -227,22 +229,55 @@ function names({ type, data }: LearningEvent, session: Token): boolean {
   return data.source.session === session || data.evidence.some((each) => each.session === session);
 }
 
-async function rewritten(
-  { command, eraser }: LearningsPorts,
-  project: Token,
-  reason: 'session_forgotten' | 'project_forgotten',
-  restOf: (state: LearningState) => LearningState,
-): Promise<void> {
-  let gone: string[] = [];
-  const { reply } = await command(project, 'forget', (state) => {
-    const rest = restOf(state);
-    gone = [...state.active.keys()].filter((id) => !rest.active.has(id));
-    return {
-      kind: 'append',
-      event: { type: 'checkpoint', data: learningsCheckpoint(rest, reason) },
-      reply: ({ lastEvent }) => ({ checkpoint: lastEvent }),
-    };
-  });
-  const { checkpoint } = reply as { readonly checkpoint: number };
-  await eraser.eraseLearnings(project, { before: checkpoint, vectors: gone });
+/**
+ * Answers `session-forget`, which only records it: the keeper erases, and a dry run tells if it still does. Repeating the request
+ * itself could erase what a new session of the name has received since.
+ *
+ * @param isKeeperRunning returns true if a keeper answers
+ */
+export function createForgetTool(
+  ports: Omit<ForgetPorts, 'index' | 'pause' | 'logger'>,
+  isKeeperRunning: () => Promise<boolean>,
+): (request: unknown) => Promise<ToolReply<'session-forget'>> {
+  const { lifecycle, eraser } = ports;
+  return async (request) => {
+    const { confirm, dryRun, withLearnings, ...given } = checkedRequest(
+      TOOLS['session-forget'].request,
+      request,
+    );
+    const session = token(given.session, 'session');
+    if (!dryRun && confirm !== session) throw unconfirmed(session, confirm);
+    const learnings = await changedLearnings(ports, session, withLearnings);
+    const found = { ...(await eraser.count(session)), learnings };
+    const record = lifecycle.forgotten(session);
+    const wasForgotten = record?.status === 'forgotten' && isNothing(found);
+    if (dryRun || wasForgotten) {
+      const state = record?.status === 'forgetting' ? 'running' : dryRun ? 'counted' : 'done';
+      return { session, state, found, ...(wasForgotten && { forgotten: true as const }) };
+    }
+    // An interrupted import may consist of its record alone.
+    if (isNothing(found) && (record ?? lifecycle.archived(session)) === undefined)
+      throw new ThroughlineError(
+        'not_found',
+        `nothing is stored of session ${session}: "throughline session ls" lists what there is`,
+        { details: { session } },
+      );
+    await eraser.check();
+    if (!(await isKeeperRunning()))
+      throw new ThroughlineError(
+        'unavailable',
+        'no keeper runs, which erases sessions: start one with "throughline admin serve --only keeper"',
+      );
+    await beginForgetting(ports, session, withLearnings);
+    return { session, state: 'running', found };
+  };
+}
+
+function unconfirmed(session: Token, confirm: string | undefined): ThroughlineError {
+  const given = confirm === undefined ? 'is missing' : `is ${JSON.stringify(confirm)}`;
+  return new ThroughlineError(
+    'schema_invalid',
+    `confirm: ${given}: erasing cannot be undone, so give the name of the session once more: ${JSON.stringify(session)}`,
+    { details: { fields: ['confirm'] } },
+  );
 }

@@ -51,7 +51,7 @@ import type { Projects } from '../learnings/serve-learnings.js';
 import { type Archiver, openArchiver } from '../lifecycle/archive-session.js';
 import { createSessionExport } from '../lifecycle/export-session.js';
 import { createRetentionTools } from '../lifecycle/follow-retention.js';
-import { createForgetTools } from '../lifecycle/forget-tools.js';
+import { createForgetTool } from '../lifecycle/forget-session.js';
 import { createSessionImport } from '../lifecycle/import-session.js';
 import { createDispatchResults } from './dispatch-results.js';
 import { createHealthQuery } from './health-query.js';
@@ -127,13 +127,11 @@ export async function serveTools(
     'ledger-show': show.ledgerShow,
     'trace-list': show.traceList,
     'snapshot-show': show.snapshotShow,
-    ...createForgetTools({
-      ...{ ...nats, lifecycle, clock, table: known.table },
-      projects: projects.reader,
-      command: projects.inBackground,
-      sessions: sessions.reader,
-      compared: () => known.feed.compare(),
-    }),
+    'session-forget': createForgetTool(
+      { ...nats, lifecycle, clock, projects: projects.reader, command: projects.inBackground },
+      async () =>
+        (await healthOfServices(nats.connection, [SERVICE_NAMES.keeper], HEALTH_PART_MS)).length > 0,
+    ),
     ...createRetentionTools({
       ...{ table: known.table, now: known.now, lifecycle, store: nats.retention, clock, logger },
       caughtUp: () => known.feed.catchUp(),

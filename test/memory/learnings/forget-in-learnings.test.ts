@@ -75,7 +75,7 @@ test('a checkpoint folds into the state that it carries, whatever was folded bef
   fc.assert(
     fc.property(histories(40), histories(20), (before, others) => {
       const { state: rest } = withoutSession(folded(before), 's1', { withLearnings: true });
-      const data = learningsCheckpoint(rest, 'session_forgotten');
+      const data = learningsCheckpoint(rest);
       const sequence = 1000;
       const checkpoint = { sequence, event: { v: 1, type: 'checkpoint', at: AT, data } as LearningEvent };
 

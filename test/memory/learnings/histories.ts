@@ -26,8 +26,7 @@ const EVENTS: { readonly [Type in LearningEvent['type']]: { weight: number; data
   checkpoint: {
     weight: 1,
     data: fc.constant({
-      state: learningsCheckpoint(emptyLearnings('demo'), 'project_forgotten').state,
-      reason: 'project_forgotten',
+      state: learningsCheckpoint(emptyLearnings('demo')).state,
     }),
   },
   proposed: {

@@ -85,6 +85,7 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
     lifecycle: {
       archived: (session) => lifecycle.archived(session),
       forgotten: (session) => lifecycle.forgotten(session),
+      forgetting: (session, record) => lifecycle.forgetting(session, record),
       change: steps(lifecycle.change.bind(lifecycle)),
     },
   });

@@ -1,8 +1,18 @@
 import { expect, test } from 'vitest';
+import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import type { RetentionRules } from '../../../src/contracts/lifecycle-record.js';
 import { token } from '../../../src/contracts/names.js';
+import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { sessionFigures } from '../../../src/memory/session/run-status.js';
+import { SessionTable } from '../../../src/services/common/session-table.js';
 import { LifecycleKeeper } from '../../../src/services/keeper/serve-keeper.js';
-import { keeperPorts, NOW } from '../../support/forget-ports.js';
+import { createArchiver } from '../../../src/services/lifecycle/archive-session.js';
+import { createRetentionTools } from '../../../src/services/lifecycle/follow-retention.js';
+import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+import { keeperPorts, NOW, openedFor } from '../../support/forget-ports.js';
 
 const OURS = token('ours', 'session');
 const FORGET: RetentionRules = { v: 1, rules: [{ action: 'forget', after: '30d', at: NOW }] };
@@ -42,16 +52,97 @@ test('a rule that forgets archives a session first, and leaves alone one that ha
 
 test('an archived session that was reopened meanwhile is not forgotten by a rule', async () => {
   const { ports } = idle();
-  await ports.lifecycle.change(OURS, () => ({ at: NOW, idle_since: NOW }));
+  await ports.lifecycle.change(OURS, () => ({ at: NOW }));
   // Its record is behind: the log says that it is open.
   await followed(ports, FORGET);
   expect(ports.lifecycle.forgotten(OURS)).toBeUndefined();
 });
 
-test('after a restore nothing is done until a rule is set again', async () => {
+/** A session that was archived by its log and its record. */
+async function archived() {
   const { ports, settled } = idle();
-  await followed(ports, { ...FORGET, paused: true });
-  expect(settled).toEqual([]);
+  await ports.lifecycle.change(OURS, () => ({ at: NOW }));
+  const { load } = ports.reader;
+  ports.reader.load = async (session) => {
+    const loaded = await load(session);
+    loaded.folded.state.charter.archived = { at: NOW };
+    return loaded;
+  };
+  return { ports, settled };
+}
+
+test('an archived session is forgotten once the time of its rule has passed again', async () => {
+  const { ports } = await archived();
+  ports.log.newest = async () => 1;
+  await followed(ports, { v: 1, rules: [{ action: 'archive', after: '30d', at: NOW }] });
+  expect(ports.lifecycle.forgotten(OURS)).toBeUndefined();
   await followed(ports, FORGET);
+  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgetting' });
+});
+
+test('a session that is reopened while a rule records that it is forgotten stays', async () => {
+  const { ports, settled } = await archived();
+  // The event of the reopening is stored behind what the rule has read.
+  ports.log.newest = async () => 2;
+  await followed(ports, FORGET);
+  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgotten' });
   expect(settled).toEqual(['ours']);
+});
+
+test('a session that a rule has just forgotten cannot be reopened', async () => {
+  const log = new MemorySessionLog();
+  const lifecycle = new MemorySessionLifecycle();
+  await log.append(OURS, { v: EVENT_VERSION, type: 'session.opened', at: NOW, data: { goal: 'a' } });
+  const reader = createSessionReader({
+    log,
+    snapshots: new MemorySnapshotStore(),
+    logger: silentLogger,
+    maxCached: 9,
+  });
+  const options = { log, reader, lifecycle, clock: () => NOW, newId: () => 'id', maxEventBytes: () => 1e6 };
+  await lifecycle.forgetting(OURS, { at: NOW, dispatches: 0, sequence: 0 });
+  await expect(createArchiver(options).settle(OURS)).rejects.toMatchObject({ code: 'session_forgotten' });
+});
+
+test('a session is due by the age of its last event, by the rule of its project before that of all', async () => {
+  const DAY = 86_400_000;
+  const now = () => Date.parse(NOW);
+  const table = new SessionTable(now);
+  const lifecycle = new MemorySessionLifecycle();
+  const known = (session: string, project: string, days: number) => {
+    const at = new Date(now() - days * DAY).toISOString();
+    table.stored({ v: 1, sequence: 1, at, figures: sessionFigures(openedFor(session, project)) });
+  };
+  known('young', 'default', 29);
+  known('old', 'default', 31);
+  known('kept', 'keeps', 400);
+  known('other', 'archives', 91);
+  known('shut', 'default', 31);
+  known('closed', 'archives', 91);
+  table.moved(token('unread', 'session'));
+  for (const name of ['shut', 'closed']) await lifecycle.change(token(name, 'session'), () => ({ at: NOW }));
+  let stored: RetentionRules = { v: 1, rules: [] };
+  const store = {
+    rules: async () => stored,
+    changeRules: async (next: (before: RetentionRules) => RetentionRules) => {
+      stored = next(stored);
+      return stored;
+    },
+  };
+  const tools = createRetentionTools({
+    ...{ table, lifecycle, now, store, clock: () => NOW, logger: silentLogger, caughtUp: async () => {} },
+  });
+  const set = (rule: object) => tools['retention-set'](rule);
+  expect(await set({ action: 'forget', after: '30d', dryRun: true })).toMatchObject({
+    archive: 3,
+    forget: 2,
+  });
+  expect(stored.rules).toEqual([]);
+  await set({ action: 'forget', after: '30d' });
+  await set({ action: 'keep', project: 'keeps' });
+  await set({ action: 'archive', after: '10d', project: 'archives' });
+  expect(await set({ action: 'archive', after: '90d', project: 'archives' })).toMatchObject({
+    ...{ archive: 2, forget: 1, rules: [{ action: 'forget' }, { project: 'keeps' }, { after: '90d' }] },
+  });
+  expect(await set({ action: 'remove' })).toMatchObject({ archive: 1, forget: 0 });
 });

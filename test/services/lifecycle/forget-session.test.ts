@@ -1,21 +1,23 @@
 import { expect, test } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { LifecycleKeeper } from '../../../src/services/keeper/serve-keeper.js';
-import { beginForgetting, SETTLED_MS } from '../../../src/services/lifecycle/forget-session.js';
+import {
+  beginForgetting,
+  createForgetTool,
+  SETTLED_MS,
+} from '../../../src/services/lifecycle/forget-session.js';
+import { timeOf } from '../../support/builders.js';
 import { keeperPorts, NOW } from '../../support/forget-ports.js';
 
 const OURS = token('ours', 'session');
 
-test('the boundary is the time of the first request, however late it is erased, and what goes with the session is added', async () => {
+test('the boundary is the time of the first request, however late it is erased, and that learnings go with it is added', async () => {
   const ports = keeperPorts(['ours'], { ours: 'parser' });
-  const project = token('parser', 'project');
   await beginForgetting(ports, OURS);
 
-  await beginForgetting({ ...ports, clock: () => '2027-01-01T00:00:00.000Z' }, OURS, {
-    ...{ withLearnings: true, project },
-  });
+  await beginForgetting({ ...ports, clock: () => '2027-01-01T00:00:00.000Z' }, OURS, true);
 
-  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ at: NOW, with_learnings: true, project });
+  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ at: NOW, with_learnings: true });
   const asked: string[] = [];
   ports.eraser.marks = async (_, until) => {
     asked.push(until);
@@ -74,9 +76,9 @@ test('a keeper that has lost its lease records nothing more, also once the sessi
   expect(lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgetting', at: later });
 });
 
-test('a session that a keeper which is gone was erasing is forgotten to the end by any other, with its project', async () => {
+test('a session that a keeper which is gone was erasing is forgotten to the end by any other', async () => {
   const ports = keeperPorts(['ours'], { ours: 'parser' });
-  await beginForgetting(ports, OURS, { project: token('parser', 'project') });
+  await beginForgetting(ports, OURS);
   const eraser = Object.assign(Object.create(ports.eraser), {
     erase: () => Promise.reject(new Error('killed')),
   });
@@ -87,7 +89,27 @@ test('a session that a keeper which is gone was erasing is forgotten to the end 
 
   expect(ports.eraser.dispatches).toEqual(new Map());
   expect(ports.lifecycle.unfinished()).toEqual([]);
-  expect((await ports.learnings.read(token('parser', 'project'), { after: 0 })).events).toMatchObject([
-    { event: { type: 'checkpoint' } },
-  ]);
+});
+
+test('a dry run says that a session is being forgotten, counts the next session of the name, and begins nothing', async () => {
+  const ports = keeperPorts(['ours'], {});
+  const forget = createForgetTool(ports, async () => true);
+  const look = () => forget({ session: 'ours', dryRun: true });
+
+  await ports.lifecycle.forgetting(OURS, { at: timeOf(1), dispatches: 1, sequence: 1 });
+  expect(await look()).toMatchObject({ state: 'running', found: { dispatches: 1 } });
+  await ports.lifecycle.forgot(OURS, timeOf(2));
+  expect(await look()).toMatchObject({ state: 'counted', found: { dispatches: 1 } });
+
+  expect([...ports.eraser.dispatches.keys()]).toEqual(['ours']);
+  expect(ports.lifecycle.unfinished()).toEqual([]);
+});
+
+test('without a keeper that would erase it, a session is not forgotten, and the error says how to start one', async () => {
+  const ports = keeperPorts(['ours'], {});
+  const forget = createForgetTool(ports, async () => false);
+  await expect(forget({ session: 'ours', confirm: 'ours' })).rejects.toMatchObject({
+    ...{ code: 'unavailable', message: expect.stringContaining('admin serve --only keeper') },
+  });
+  expect(ports.lifecycle.forgotten(OURS)).toBeUndefined();
 });
