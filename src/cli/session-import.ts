@@ -62,9 +62,7 @@ export function addImport(session: Command): void {
             throw usageError(`--as names one session, and ${source.name} holds several: leave it out`);
           const session = as === undefined ? file.session : token(as, '--as');
           try {
-            const skipped = await imported(client, session, file);
-            if (skipped > 0)
-              note(`-- session ${session}: ${counted(skipped, 'event')} too large for its history left out`);
+            await imported(client, session, file);
           } catch (error) {
             if (codeOf(error) !== 'session_exists') throw error;
             // The others of the file are imported all the same.
@@ -80,33 +78,21 @@ export function addImport(session: Command): void {
     });
 }
 
-/** Imports a session of a file, and returns the number of its events that are too large for the history. */
-async function imported(client: ThroughlineClient, session: Token, file: SessionFile): Promise<number> {
+async function imported(client: ThroughlineClient, session: Token, file: SessionFile): Promise<void> {
   const id = randomUUID();
   const ask = (more: object) => patiently(() => client.tools.sessionImport({ session, id, ...more }));
   const state = file.state.settled(session);
   const data = checkpointOf(state, 'imported', file.events.length);
   await ask({ checkpoint: { v: EVENT_VERSION, type: 'session.checkpoint', at: state.lastEventAt, data } });
   // The log of an archived session is its checkpoint.
-  if (state.charter.archived !== undefined) return 0;
-  const send = async (history: readonly SessionEvent[], from: number): Promise<number> => {
-    try {
-      return (await ask({ from, history })).skipped;
-    } catch (error) {
-      if (codeOf(error) !== 'too_large') throw error;
-      if (history.length === 1) return 1;
-      const half = Math.ceil(history.length / 2);
-      return (await send(history.slice(0, half), from)) + (await send(history.slice(half), from + half));
-    }
-  };
+  if (state.charter.archived !== undefined) return;
   const progress = progressLine(process.stderr.isTTY);
-  let [from, skipped] = [0, 0];
+  let from = 0;
   for (const history of pagesOf(file.events)) {
-    skipped += await send(history, from);
+    await ask({ from, history });
     from += history.length;
     progress(`${from} of ${counted(file.events.length, 'event')} imported`);
   }
-  return skipped;
 }
 
 function* pagesOf(events: readonly SessionEvent[]): Generator<SessionEvent[]> {

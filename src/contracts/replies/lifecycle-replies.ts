@@ -45,7 +45,6 @@ export const EXPORT_REPLIES = {
   'session-import': z.object({
     session: string('Name of the session.'),
     sequence: place('Sequence of its newest event that the import has stored; 0 for none.'),
-    skipped: count('Events of the history that are too large for a message, and left out.'),
   }),
 } as const;
 

@@ -19,14 +19,8 @@ const AROUND_BYTES = 1024;
 const USUAL_BYTES = 256 * 1024;
 const PAGE = 500;
 
-/** The cursor: position, end, first sequence and epoch of the log. */
-const PLACE = [
-  z.literal('export'),
-  z.int().nonnegative(),
-  z.int().positive(),
-  z.int().positive(),
-  z.string(),
-] as const;
+/** The cursor: position, end, and first sequence of the log, which changes when the log is compacted or replaced. */
+const PLACE = [z.literal('export'), z.int().nonnegative(), z.int().positive(), z.int().positive()] as const;
 
 /**
  * Answers `session-export`: the events of a session up to the newest one at the first page. The export fails if the log is
@@ -51,16 +45,13 @@ export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOpt
     // Makes the read see everything that the process of the previous page saw.
     const newest = await log.newest(session);
     const begin = async () => (await log.read(session, { after: 0, limit: 1 })).through;
-    const [, after, through, begun, epoch] =
-      cursor === undefined
-        ? (['export', 0, newest, await begin(), undefined] as const)
-        : readCursor(cursor, PLACE);
+    const [, after, through, begun] =
+      cursor === undefined ? (['export', 0, newest, await begin()] as const) : readCursor(cursor, PLACE);
     const page = await log.read(session, { after, through, limit: PAGE });
     if (cursor === undefined) await requireWhole(session, page.events[0]);
     if (through === 0) throw noSuchSession(session);
-    const known = page.epoch ?? '';
     // Events of the page may have been removed before it was read: the oldest ones go first.
-    if (known !== (epoch ?? known) || (await begin()) !== begun)
+    if ((await begin()) !== begun)
       throw new ThroughlineError(
         'conflict',
         `session ${session} was archived or forgotten while it was exported: export it again`,
@@ -80,7 +71,7 @@ export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOpt
       // A page that was cut leaves them to the next one.
       skipped: isShort ? 0 : page.skipped,
       sequence: through,
-      ...(last < through && { next: cursorOf('export', last, through, begun, known) }),
+      ...(last < through && { next: cursorOf('export', last, through, begun) }),
     };
   };
 }

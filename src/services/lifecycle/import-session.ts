@@ -1,5 +1,5 @@
 import { checkedRequest } from '../../contracts/checked.js';
-import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
@@ -14,7 +14,6 @@ import {
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { emptyState } from '../../memory/session/session-state.js';
-
 import type { Archiver } from './archive-session.js';
 
 interface ImportOptions {
@@ -51,43 +50,25 @@ export function createSessionImport({ log, lifecycle, reader, archiver }: Import
     );
   }
 
-  /** Appends an event of the file as history. Returns its sequence; `undefined` if it is too large for one message. */
-  async function add(session: Token, event: SessionEvent, messageId: string): Promise<number | undefined> {
-    const wrapped: SessionEvent =
-      event.type === 'session.history'
-        ? event
-        : { v: EVENT_VERSION, type: 'session.history', at: event.at, data: { event: { ...event } } };
-    try {
-      const appended = await log.append(session, wrapped, { messageId });
-      return appended.outcome === 'appended' ? appended.sequence : undefined;
-    } catch (error) {
-      if (codeOf(error) !== 'too_large') throw error;
-      return undefined;
-    }
-  }
-
   return async (request: unknown): Promise<ToolReply<'session-import'>> => {
-    const {
-      session: name,
-      id,
-      checkpoint,
-      history,
-      from,
-    } = checkedRequest(TOOLS['session-import'].request, request);
-    const session = token(name, 'session');
+    const { id, checkpoint, history, from, ...of } = checkedRequest(TOOLS['session-import'].request, request);
+    const session = token(of.session, 'session');
     if (checkpoint !== undefined) await begin(session, { ...checkpoint, id });
     let sequence = await beginningOf(session, id);
     // A process that was killed behind the append has not recorded that the session is archived.
     if (checkpoint !== undefined) await archiver.settle(session);
-    let skipped = 0;
     for (const [index, event] of history.entries()) {
       // The server discards an event of a request that is repeated.
-      const added = await add(session, event, `${id}:${from + index}`);
-      if (added === undefined) skipped += 1;
-      else sequence = added;
+      const appended = await log.append(session, asHistory(event), { messageId: `${id}:${from + index}` });
+      if (appended.outcome === 'appended') sequence = appended.sequence;
     }
-    return { session, sequence, skipped };
+    return { session, sequence };
   };
+}
+
+function asHistory(event: SessionEvent): SessionEvent {
+  if (event.type === 'session.history') return event;
+  return { v: EVENT_VERSION, type: 'session.history', at: event.at, data: { event: { ...event } } };
 }
 
 /** @throws ThroughlineError `schema_invalid` if the state cannot be read, or names dispatches that new results could be taken for */

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
@@ -32,20 +31,14 @@ describe('session-import', () => {
   let log: MemorySessionLog;
   let snapshots: MemorySnapshotStore;
   let settles: number;
-  let tooLarge: string | undefined;
   let ask: (request: object) => ReturnType<ReturnType<typeof createSessionImport>>;
 
   beforeEach(() => {
     log = new MemorySessionLog();
     snapshots = new MemorySnapshotStore();
-    [settles, tooLarge] = [0, undefined];
-    const append: MemorySessionLog['append'] = async (session, event, options) => {
-      if (tooLarge !== undefined && options?.messageId === tooLarge)
-        throw new ThroughlineError('too_large', 'larger than the server accepts');
-      return log.append(session, event, options);
-    };
+    settles = 0;
     const imports = createSessionImport({
-      log: { append, read: (...given) => log.read(...given), newest: (session) => log.newest(session) },
+      log,
       lifecycle: new MemorySessionLifecycle(),
       reader: createSessionReader({ log, snapshots, logger: silentLogger, maxCached: 9 }),
       archiver: {
@@ -87,13 +80,6 @@ describe('session-import', () => {
     await log.append(DEMO, recorded(1, implementer()));
     await expect(ask({ checkpoint })).rejects.toMatchObject({ code: 'session_exists' });
     expect(await types()).toEqual(['fact.recorded']);
-  });
-
-  it('an event that is too large for a message is left out of the history, and counted', async () => {
-    await ask({ checkpoint });
-    tooLarge = 'one:4';
-    expect(await ask({ history: HISTORY, from: 4 })).toMatchObject({ skipped: 1 });
-    expect(await types()).toEqual(['session.checkpoint', 'session.history']);
   });
 
   it('a state whose dispatch numbers could hide new results is refused', async () => {
