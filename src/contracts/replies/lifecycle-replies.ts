@@ -8,11 +8,9 @@ import {
   named,
   next,
   type Output,
-  object,
   oneOf,
   place,
   string,
-  strings,
   time,
 } from '../schema-fields.js';
 
