@@ -3,7 +3,7 @@ import { closeSync, existsSync, fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, stateDirOf, USUAL_VARIABLES } from '../config/config.js';
-import { byOwner, otherAccounts, userStore } from '../config/user-server.js';
+import { userStore } from '../config/user-server.js';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
 import {
   makePrivateFolder,
@@ -18,7 +18,7 @@ import {
   signalRecorded,
 } from '../nats/server/process-identity.js';
 import { inStore, textFrom } from '../nats/server/server-process.js';
-import { readIdentity, stopOrphan, storeUse, tokenOf } from '../nats/server/server-store.js';
+import { readIdentity, stopOrphan, storeUse } from '../nats/server/server-store.js';
 import { makeFolder } from '../nats/server/server-version.js';
 
 /** An `up` that has left its terminal: it is found again by the pid file of its store. */
@@ -121,31 +121,17 @@ export function recordSettings(
 
 const OF_AGENTS = /^THROUGHLINE_(?:SESSION|PROJECT|RESULT_ID|CALL|AUTOSTART)$/;
 
-/**
- * Says, of a server of the user's own that was started, if it could not have its port, and who else can reach it.
- *
- * @param wanted its port, if that was free
- */
-export function startLines(
-  { url, storeDir }: Pick<RunningUp, 'url' | 'storeDir'>,
-  wanted = DEFAULT_PORT,
-  others: string | undefined,
-): string[] {
+/** Says if a server that was started could not have the port that it should have. */
+export function portNote({ url }: Pick<RunningUp, 'url'>, wanted = DEFAULT_PORT): string | undefined {
   const port = Number(new URL(url).port);
-  const isOpen = others !== undefined && tokenOf(storeDir) === undefined;
-  return [
-    ...(port === wanted
-      ? []
-      : [`port ${wanted} is in use${byOwner(wanted)}; your server is on port ${port}`]),
-    ...(isOpen ? [`${others} can reach it: "throughline down", then "throughline up --auth" closes it`] : []),
-  ];
+  return port === wanted ? undefined : `port ${wanted} is in use; your server is on port ${port}`;
 }
 
 /**
  * Starts the server of this user in the background, with the options and variables of the last `up`, on another port if its own is
  * taken. The variables and the folder of this process may come from a repository, and do not count.
  *
- * @param say gets the lines about a server that this call has started
+ * @param say gets a note about a server that this call has started
  * @throws ThroughlineError as `up` says; `unavailable` if it does not get ready
  */
 export async function startUserServer(
@@ -161,7 +147,8 @@ export async function startUserServer(
   if (up.found) return up;
   const port = args[args.indexOf('--port') + 1];
   const wanted = args.includes('--port') ? Number(port) : DEFAULT_PORT;
-  for (const line of startLines(up, wanted, otherAccounts())) say(line);
+  const line = portNote(up, wanted);
+  if (line !== undefined) say(line);
   return up;
 }
 

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import picocolors from 'picocolors';
-import { otherAccounts, serverText } from '../config/user-server.js';
+import { serverText } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { ServiceName } from '../contracts/names.js';
 import { connectionFinding, examine } from '../nats/doctor/examine.js';
@@ -42,7 +42,7 @@ async function examination(cli: Cli): Promise<Finding[]> {
       ok('server in use', serverText(cli.server)),
       ...(await examine(connection, expected)),
       // The rest is about this machine.
-      ...accessFindings(connection, otherAccounts()),
+      ...accessFindings(connection),
     ]);
   } catch (error) {
     if (!(error instanceof ThroughlineError) || error.code === 'config_invalid') throw error;

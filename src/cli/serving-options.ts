@@ -14,9 +14,7 @@ import { wholeNumber } from './option-parsers.js';
 export interface MonitoringOptions
   extends Flags<'otel' | 'otelSessions'>,
     Texts<'metricsHost'>,
-    Numbers<'metricsPort'> {
-  readonly metricsName?: readonly string[];
-}
+    Numbers<'metricsPort'> {}
 
 const LOOPBACK = '127.0.0.1';
 
@@ -28,19 +26,14 @@ export function addMonitoringOptions(command: Command): Command {
       wholeNumber(0, 65_535),
     )
     .option('--metrics-host <address>', `address that this port listens on (default: ${LOOPBACK})`)
-    .option(
-      '--metrics-name <host...>',
-      'names under which this port is asked beside localhost and its address',
-    )
     .option('--otel', 'send spans with the OpenTelemetry SDK that is installed, as its OTEL_ variables say')
     .option('--otel-sessions', 'name sessions in these spans (default: no span says which session it is of)');
 }
 
-/** @throws ThroughlineError `usage` for options that change nothing without another one */
-export function checkMonitoring({ metricsPort, metricsHost, metricsName }: MonitoringOptions): void {
-  const option = metricsHost !== undefined ? 'host' : metricsName !== undefined ? 'name' : undefined;
-  if (metricsPort === undefined && option !== undefined)
-    throw usageError(`--metrics-${option} is only for --metrics-port: give that, too`);
+/** @throws ThroughlineError `usage` for an option that changes nothing without another one */
+export function checkMonitoring({ metricsPort, metricsHost }: MonitoringOptions): void {
+  if (metricsPort === undefined && metricsHost !== undefined)
+    throw usageError('--metrics-host is only for --metrics-port: give that, too');
 }
 
 /** Starts what these options ask for. Comes before the services: how they start is to be seen as well. */
@@ -50,7 +43,7 @@ export async function startMonitoring(
   shutdown: Shutdown,
 ): Promise<{ readonly monitoring: Monitoring; readonly traceSessions: boolean }> {
   checkMonitoring(options);
-  const { metricsPort: port, metricsHost = LOOPBACK, metricsName: names = [], otel, otelSessions } = options;
+  const { metricsPort: port, metricsHost: host = LOOPBACK, otel, otelSessions } = options;
   const monitoring = new Monitoring();
   if (otel) {
     const { startOtelSdk } = await import('../engine/monitoring/tracing.js');
@@ -58,25 +51,11 @@ export async function startMonitoring(
   }
   if (port !== undefined) {
     const { startMonitoringServer } = await import('../engine/monitoring/monitoring-server.js');
-    await watchThisProcess({ monitoring, shutdown });
-    const server = await startMonitoringServer(monitoring, { host: metricsHost, names, port });
+    const server = await startMonitoringServer(monitoring, { host, port });
     shutdown.add('the metrics', () => server.stop());
     logger.info({ url: server.url }, 'metrics are served at /metrics');
   }
   return { monitoring, traceSessions: otelSessions === true };
-}
-
-export async function watchThisProcess({
-  monitoring,
-  shutdown,
-}: {
-  readonly monitoring: Monitoring;
-  readonly shutdown: Shutdown;
-}): Promise<void> {
-  const { watchProcess } = await import('../engine/monitoring/monitoring-server.js');
-  const watch = watchProcess();
-  monitoring.metrics.add(watch.collect);
-  shutdown.add('the watch of the process', async () => watch.stop());
 }
 
 export interface InspectorFlags extends Texts<'inspectorHost'>, Numbers<'inspectorPort'> {
@@ -113,12 +92,11 @@ export function addInspectorOptions(command: Command, isDefault: string): Comman
  */
 export async function startInspector(
   url: NatsAddress,
-  context: Context & { readonly monitoring: Monitoring },
-  flags: InspectorFlags & Pick<MonitoringOptions, 'metricsPort'>,
+  context: Context,
+  flags: InspectorFlags,
   usual: InspectorRole,
 ): Promise<RunningInspector> {
   const { serveInspector } = await import('../services/inspector/serve-inspector.js');
-  if (flags.metricsPort === undefined) await watchThisProcess(context);
   const {
     inspectorPort: port,
     inspectorHost: host,

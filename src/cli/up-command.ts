@@ -4,14 +4,7 @@ import { join, resolve } from 'node:path';
 import { Option } from 'commander';
 import { logHook } from '../agents/hooks/hook-state.js';
 import { stateDirOf } from '../config/config.js';
-import {
-  addressOf,
-  otherAccounts,
-  ownServer,
-  type ServerInUse,
-  serverText,
-  userStore,
-} from '../config/user-server.js';
+import { addressOf, ownServer, type ServerInUse, serverText, userStore } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { makePrivateFolder, writePrivateFile } from '../engine/files/user-state.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
@@ -27,11 +20,11 @@ import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, note, out, withConnection, withNats } from './command-context.js';
 import {
   DEFAULT_PORT,
+  portNote,
   type RunningUp,
   recordSettings,
   runningUp,
   startDetached,
-  startLines,
   stopDetached,
 } from './detached-up.js';
 import {
@@ -157,12 +150,12 @@ async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<
       out(`throughline ready ${url} store ${storeDir}`);
     }
     if (inspector !== null) out(inspectorLine(inspector));
+    const line = own && portNote(own.server, options.port);
     // No terminal shows it, and a hook may have ended by now.
-    if (own !== undefined && options.background)
-      for (const line of startLines(own.server, options.port, otherAccounts()))
-        logHook(stateDirOf(cli.config.env), `up: ${line}`, () => serverText(cli.server));
+    if (line !== undefined && options.background)
+      logHook(stateDirOf(cli.config.env), `up: ${line}`, () => serverText(cli.server));
     // In the background `up --detach` says it.
-    if (own !== undefined && process.stdout.isTTY) noteWhoReachesIt(options, own.server);
+    if (own !== undefined && process.stdout.isTTY) noteHowToReach(options, own.server);
   });
 }
 
@@ -184,7 +177,7 @@ async function detached(cli: Cli, command: Command, options: UpOptions): Promise
   // Without its name, your own server would be meant.
   const down = ['throughline', 'down', ...(options.store === undefined ? [] : ['--store', storeDir])];
   note(`-- it runs as process ${server.pid}: "${down.map(shellWord).join(' ')}" ends it`);
-  noteWhoReachesIt(options, server);
+  noteHowToReach(options, server);
 }
 
 function tellServer({ url, storeDir, inspector }: RunningUp): void {
@@ -210,10 +203,10 @@ async function tellFound(cli: Cli, options: UpOptions, up: RunningUp): Promise<v
   note(`-- already running on ${port}, process ${pid}${use}`);
 }
 
-/** Says who else can reach the server that was started, how the `nats` CLI does, and if the usual port was not to be had. */
-function noteWhoReachesIt({ port, store }: UpOptions, server: Pick<RunningUp, 'url' | 'storeDir'>): void {
-  const isOwn = store === undefined;
-  if (isOwn) for (const line of startLines(server, port, otherAccounts())) note(`-- ${line}`);
+/** Says if the usual port was not to be had, and how the `nats` CLI reaches a server with a token. */
+function noteHowToReach({ port, store }: UpOptions, server: Pick<RunningUp, 'url' | 'storeDir'>): void {
+  const line = portNote(server, port);
+  if (store === undefined && line !== undefined) note(`-- ${line}`);
   const { url, storeDir } = server;
   const tokenFile = join(storeDir, TOKEN_FILE);
   if (tokenOf(storeDir) !== undefined)
@@ -234,12 +227,11 @@ function withWayOut(fault: unknown, server: ServerInUse): unknown {
 }
 
 function refuseServerOptions(options: UpOptions): void {
-  for (const name of ['port', 'store', 'auth'] as const) {
-    if (options[name] === undefined) continue;
-    throw usageError(
-      `--${name} is only for a server that "up" starts: unset NATS_URL, or leave out the option`,
-    );
-  }
+  for (const name of ['port', 'store', 'auth'] as const)
+    if (options[name] !== undefined)
+      throw usageError(
+        `--${name} is only for a server that "up" starts: unset NATS_URL, or leave out the option`,
+      );
 }
 
 async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) => void): Promise<OwnServer> {

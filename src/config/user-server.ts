@@ -3,8 +3,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { makePrivateFolder, readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
 import type { NatsAddress } from '../nats/connection/nats-access.js';
-import { listenerOf, type ProvenServer, serverOnStore, storeId } from '../nats/server/server-store.js';
-import { counted } from '../shared/text.js';
+import { type ProvenServer, serverOnStore, storeId } from '../nats/server/server-store.js';
 
 /**
  * Which server is in use: one that the user has named, else the user's own one, which `throughline up` starts on a store in
@@ -69,17 +68,8 @@ export function serverText(server: ServerInUse): string {
       ? `${whose}, which does not run (store ${store})`
       : `${whose} at ${running.url}, process ${running.pid}`;
   }
-  const hosts = hostsOf(server.url);
   const by = server.kind === 'team' ? '"throughline team join"' : server.by;
-  const [, port] = /^(?:127\.0\.0\.1|localhost):(\d+)$/.exec(hosts) ?? [];
-  const owner = port === undefined ? '' : byOwner(Number(port));
-  return `${hosts}, named by ${by}${owner && `, run${owner}`}`;
-}
-
-/** Returns ` by account NAME` for the account whose process listens on a port of this machine; empty if the system does not say. */
-export function byOwner(port: number): string {
-  const owner = listenerOf(port);
-  return owner === undefined ? '' : ` by account ${accountName(owner)}`;
+  return `${hostsOf(server.url)}, named by ${by}`;
 }
 
 /** Returns the hosts and ports of one or several URLs, in lower case. */
@@ -118,46 +108,4 @@ export function leaveTeam(stateDir: string): string | undefined {
   const team = joinedTeam(stateDir);
   rmSync(join(stateDir, TEAM_FILE), { force: true });
   return team;
-}
-
-interface Account {
-  readonly name: string;
-  readonly uid: number;
-  readonly shell: string;
-}
-
-/** First and last user numbers of people; those of system services are below. */
-const PEOPLE = [1000, 60_000] as const;
-const NAMED = 3;
-const MAX_ACCOUNTS = 1024 * 1024;
-
-/**
- * Describes the other accounts of this machine with a login shell, which reach whatever listens on loopback; `undefined` if there
- * are none, or the system keeps accounts elsewhere than in `/etc/passwd`.
- */
-export function otherAccounts(passwd = readAccounts(), user = process.geteuid?.()): string | undefined {
-  const others = accountsIn(passwd).filter(
-    ({ uid, shell }) =>
-      uid >= PEOPLE[0] && uid < PEOPLE[1] && uid !== user && !/\/(?:nologin|false)$/.test(shell),
-  );
-  if (others.length === 0) return undefined;
-  const more = others.length > NAMED ? ` and ${others.length - NAMED} more` : '';
-  const names = others.slice(0, NAMED).map(({ name }) => name);
-  return `${counted(others.length, 'other account')} of this machine (${names.join(', ')}${more})`;
-}
-
-function accountName(uid: number): string {
-  return accountsIn(readAccounts()).find((account) => account.uid === uid)?.name ?? `number ${uid}`;
-}
-
-function accountsIn(passwd: string): Account[] {
-  return passwd.split('\n').flatMap((line) => {
-    const [name = '', , uid, , , , shell] = line.split(':');
-    return uid === undefined || shell === undefined ? [] : [{ name, uid: Number(uid), shell }];
-  });
-}
-
-function readAccounts(): string {
-  const read = readRegularFile('/etc/passwd', MAX_ACCOUNTS);
-  return read instanceof Buffer ? read.toString('utf8') : '';
 }

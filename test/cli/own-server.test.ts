@@ -46,7 +46,6 @@ function fakeServer(): RunningServer {
   return {
     url: 'nats://127.0.0.1:1',
     port: 1,
-    monitorUrl: undefined,
     pid: 1,
     storeDir: '/nowhere',
     logFile: '/nowhere/nats-server.log',

@@ -171,7 +171,7 @@ describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usua
     const { run, store } = await user();
     const up = await run(['up', '--detach', '--no-inspector', '--auth']);
     expect(up.code).toBe(0);
-    expect(up.stderr).toMatch(/-- port 4222 is in use by account nobody; your server is on port \d+\n/);
+    expect(up.stderr).toMatch(/-- port 4222 is in use; your server is on port \d+\n/);
     expect(up.stderr).toMatch(/for the nats CLI: export NATS_URL=nats:\S+ NATS_TOKEN="\$\(cat /);
     expect((await run(['publish', 'implementer', '--wait'], {}, RESULT)).code).toBe(0);
     const status = await run(['status', 'victim']);

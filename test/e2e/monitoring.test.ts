@@ -163,7 +163,7 @@ describe('the metrics', () => {
       /^throughline_compile_duration_seconds_count\{kind="dispatch",stage="wait"\} [1-9]/m,
       /^throughline_request_errors_total\{service="prompt-compiler",code="schema_invalid"\} [1-9]/m,
       /^throughline_cache_misses_total\{of="session"\} [1-9]/m,
-      /^throughline_process_resident_memory_bytes [1-9]/m,
+      /^throughline_process_start_time_seconds [1-9]/m,
     ]) {
       expect(text).toMatch(line);
     }

@@ -4,6 +4,7 @@ import type { NatsServerSource } from '../../src/nats/server/install-server.js';
 import type { RunningServer } from '../../src/nats/server/server-process.js';
 import { startNatsServer } from '../../src/nats/server/server-process.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
+import { freePort } from './free-port.js';
 import { type BackedNats, configOf, type TestNatsOptions } from './nats-server.js';
 
 let source: Promise<NatsServerSource> | undefined;
@@ -23,19 +24,20 @@ export function nativeSource(): Promise<NatsServerSource> {
 /** A server as a process of this machine. */
 export async function startNativeNats(storeDir: string, options: TestNatsOptions): Promise<BackedNats> {
   const found = await nativeSource();
-  const extraConfig = configOf(options);
-  const start = (port: number, monitorPort: number | undefined): Promise<RunningServer> =>
-    startNatsServer({ source: found, storeDir, port, monitorPort, extraConfig });
+  const monitorUrl = options.monitor === true ? `127.0.0.1:${await freePort('127.0.0.1')}` : undefined;
+  const extraConfig = [configOf(options), ...(monitorUrl ? [`http: "${monitorUrl}"`] : [])].join('\n');
+  const start = (port: number): Promise<RunningServer> =>
+    startNatsServer({ source: found, storeDir, port, extraConfig });
 
-  let server = await start(0, options.monitor === true ? 0 : undefined);
-  const { url, port, monitorUrl } = server;
+  let server = await start(0);
+  const { url, port } = server;
   return {
     url,
-    monitorUrl,
+    monitorUrl: monitorUrl && `http://${monitorUrl}`,
     kill: () => server.kill(),
     async restart() {
       await server.stop();
-      server = await start(port, monitorUrl === undefined ? undefined : Number(new URL(monitorUrl).port));
+      server = await start(port);
     },
     stop: () => server.stop(),
     endCommand: `kill -9 ${server.pid}`,

@@ -101,19 +101,6 @@ export const METRICS = {
     node: 'own',
   }),
   throughline_process_start_time_seconds: metric('gauge', 'When the process started, in Unix time'),
-  throughline_process_cpu_seconds_total: metric('counter', 'CPU time of the process', {
-    mode: ['user', 'system'],
-  }),
-  throughline_process_resident_memory_bytes: metric('gauge', 'Memory of the process'),
-  throughline_process_heap_bytes: metric('gauge', 'Heap of the process', { state: ['used', 'total'] }),
-  throughline_event_loop_lag_seconds: metric(
-    'gauge',
-    'Longest time since the last scrape that the event loop was late',
-  ),
-  throughline_event_loop_utilization_ratio: metric(
-    'gauge',
-    'Share of the time since the last scrape in which the event loop was busy',
-  ),
 } as const satisfies Readonly<Record<string, Metric>>;
 
 type MetricName = keyof typeof METRICS;

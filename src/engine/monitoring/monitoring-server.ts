@@ -1,9 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
-import { VERSION } from '../../version.js';
-import { isKnownHost, type KnownHosts, knownHosts } from './known-hosts.js';
-import type { Collector, Monitoring } from './monitoring.js';
+import type { Monitoring } from './monitoring.js';
 
 /** A response to a GET request, independent of the server. */
 export interface MonitoringPage {
@@ -11,8 +8,6 @@ export interface MonitoringPage {
   readonly type: string;
   readonly body: string;
 }
-
-export const MONITORING_PATHS = ['/metrics', '/healthz', '/readyz'] as const;
 
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -49,18 +44,16 @@ interface MonitoringServer {
 }
 
 /**
- * Serves the monitoring pages on a port of their own.
+ * Serves the monitoring pages on a port of their own. They hold counts and names of the code, so every host may ask.
  *
- * @param names host names besides `host`
  * @param port 0 for any free one
  * @throws ThroughlineError `config_invalid` if it cannot listen on the port
  */
 export async function startMonitoringServer(
   monitoring: Monitoring,
-  { host, names, port }: { readonly host: string; readonly names?: readonly string[]; readonly port: number },
+  { host, port }: { readonly host: string; readonly port: number },
 ): Promise<MonitoringServer> {
-  const hosts = knownHosts(host, names);
-  const server = createServer((request, response) => void answer(monitoring, hosts, request, response));
+  const server = createServer((request, response) => void answer(monitoring, request, response));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(notListening(host, port, cause)));
     server.listen(port, host, resolve);
@@ -79,17 +72,12 @@ export async function startMonitoringServer(
 
 async function answer(
   monitoring: Monitoring,
-  hosts: KnownHosts,
-  { method, url = '/', headers }: IncomingMessage,
+  { method, url = '/' }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const [path = '/'] = url.split('?');
   const isRead = method === 'GET' || method === 'HEAD';
-  const page = !isKnownHost(headers.host, hosts)
-    ? NOT_KNOWN
-    : isRead
-      ? ((await monitoringPage(monitoring, path)) ?? NOT_FOUND)
-      : NOT_ALLOWED;
+  const page = isRead ? ((await monitoringPage(monitoring, path)) ?? NOT_FOUND) : NOT_ALLOWED;
   response.writeHead(page.status, {
     'content-type': page.type,
     'content-length': Buffer.byteLength(page.body),
@@ -99,15 +87,10 @@ async function answer(
   response.end(method === 'HEAD' ? undefined : page.body);
 }
 
-const NOT_KNOWN: MonitoringPage = {
-  status: 403,
-  type: 'text/plain; charset=utf-8',
-  body: 'this host is not known: ask by the address, or start the services with --metrics-name and that host\n',
-};
 const NOT_FOUND: MonitoringPage = {
   status: 404,
   type: 'text/plain; charset=utf-8',
-  body: `there is only ${MONITORING_PATHS.join(', ')}\n`,
+  body: 'there is only /metrics, /healthz, /readyz\n',
 };
 const NOT_ALLOWED: MonitoringPage = { status: 405, type: 'text/plain; charset=utf-8', body: 'use GET\n' };
 
@@ -119,39 +102,4 @@ function notListening(host: string, port: number, cause: unknown): ThroughlineEr
   return new ThroughlineError('config_invalid', `metrics cannot be served on ${host}, port ${port}: ${why}`, {
     cause,
   });
-}
-
-/** Sampling interval of the event loop's delay; subtracted from the measured delay. */
-const EVERY_MS = 20;
-
-/** Collects the metrics of the process itself until `stop`. */
-export function watchProcess(): { readonly collect: Collector; stop(): void } {
-  const delays = monitorEventLoopDelay({ resolution: EVERY_MS });
-  delays.enable();
-  let before = performance.eventLoopUtilization();
-  const collect: Collector = () => {
-    const { user, system } = process.cpuUsage();
-    const { rss, heapUsed, heapTotal } = process.memoryUsage();
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, before);
-    before = now;
-    const late = Math.max(0, delays.max / 1e9 - EVERY_MS / 1000);
-    delays.reset();
-    return {
-      throughline_build_info: [[{ version: VERSION, node: process.versions.node }, 1]],
-      throughline_process_start_time_seconds: [[{}, Math.round(performance.timeOrigin) / 1000]],
-      throughline_process_cpu_seconds_total: [
-        [{ mode: 'user' }, user / 1e6],
-        [{ mode: 'system' }, system / 1e6],
-      ],
-      throughline_process_resident_memory_bytes: [[{}, rss]],
-      throughline_process_heap_bytes: [
-        [{ state: 'used' }, heapUsed],
-        [{ state: 'total' }, heapTotal],
-      ],
-      throughline_event_loop_lag_seconds: [[{}, late]],
-      throughline_event_loop_utilization_ratio: [[{}, utilization]],
-    };
-  };
-  return { collect, stop: () => delays.disable() };
 }

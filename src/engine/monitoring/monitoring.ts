@@ -1,4 +1,5 @@
 import { LATE, withinDeadline } from '../../shared/backoff.js';
+import { VERSION } from '../../version.js';
 import { type Collected, type Distribution, type LabelValues, METRICS, type Metric } from './metric-table.js';
 
 /** Metrics and readiness of a process. */
@@ -9,6 +10,8 @@ export class Monitoring {
   constructor() {
     this.metrics.add(() => ({
       throughline_ready: byLabel('part', Object.fromEntries([...this.#parts].map(ready))),
+      throughline_build_info: [[{ version: VERSION, node: process.versions.node }, 1]],
+      throughline_process_start_time_seconds: [[{}, Math.round(performance.timeOrigin) / 1000]],
     }));
   }
 

@@ -23,11 +23,10 @@ export function serverFindings(connection: NatsConnection): Finding[] {
 }
 
 /** Warns of a server on loopback without credentials, which other users of the machine can reach. */
-export function accessFindings(connection: NatsConnection, others?: string): Finding[] {
+export function accessFindings(connection: NatsConnection): Finding[] {
   const isOpen = connection.info?.auth_required !== true && connection.info?.tls_verify !== true;
   if (!isOpen || !/^(127\.|localhost:|\[?::1\]?:)/.test(connection.getServer())) return [];
-  const who = others ?? 'every program of this machine';
-  const message = `asks for no credentials: ${who} can read and change everything`;
+  const message = 'asks for no credentials: every program of this machine can read and change everything';
   return [warn('access', message, 'throughline down, then throughline up --auth')];
 }
 

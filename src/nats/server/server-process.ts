@@ -20,8 +20,6 @@ export interface StartOptions {
   readonly port?: number | undefined;
   /** Takes the next free port if another program has `port`. */
   readonly orNext?: boolean | undefined;
-  /** Port of HTTP monitoring; 0 for any free one. Default: none. */
-  readonly monitorPort?: number | undefined;
   /** Configuration in the server's own language, appended unchanged. */
   readonly extraConfig?: string | undefined;
   /** Called with one line when the server is ready, and when it or one that was left on the store ended. Default: nothing. */
@@ -32,8 +30,6 @@ export interface RunningServer {
   /** `nats://127.0.0.1:4222` */
   readonly url: string;
   readonly port: number;
-  /** `http://127.0.0.1:8222`; undefined without `monitorPort`. */
-  readonly monitorUrl: string | undefined;
   readonly pid: number;
   readonly storeDir: string;
   /** The server's log, appended to across restarts. */
@@ -97,9 +93,8 @@ async function startOnStore(
   try {
     // From here on either process holds the lock. One that could not be started has no number.
     if (child.pid > 0) await inStore(storeDir, () => lock.note({ server: identityOf(child.pid) }));
-    const ports = await untilReady(storeDir, child);
-    if (ports === undefined) throw await startFault(child, logFile, () => textFrom(log, logged), options);
-    const { url, monitorUrl } = ports;
+    const url = await untilReady(storeDir, child);
+    if (url === undefined) throw await startFault(child, logFile, () => textFrom(log, logged), options);
     await inStore(storeDir, () => lock.note({ url }));
     options.log?.(`nats-server is ready at ${url}, with its store in ${storeDir}`);
     void exited.then(({ code, signal }) => options.log?.(`nats-server at ${url} ended (${signal ?? code})`));
@@ -110,7 +105,7 @@ async function startOnStore(
     const announce = (inspector: string | null) => lock.note({ inspector });
     const [stop, kill] = [ending(child.stop), ending(child.kill)];
     const port = Number(new URL(url).port);
-    return { url, port, monitorUrl, pid: child.pid, storeDir, logFile, exited, announce, stop, kill };
+    return { url, port, pid: child.pid, storeDir, logFile, exited, announce, stop, kill };
   } catch (error) {
     await child.kill();
     throw error;
@@ -119,30 +114,24 @@ async function startOnStore(
   }
 }
 
-function serverConfig(storeDir: string, { port, monitorPort, extraConfig = '' }: StartOptions): string {
+function serverConfig(storeDir: string, { port, extraConfig = '' }: StartOptions): string {
   return [
     `server_name: ${JSON.stringify(serverNameOf(storeDir))}`,
     `host: ${HOST}`,
     `port: ${port || -1}`,
-    ...(monitorPort === undefined ? [] : [`http: "${HOST}:${monitorPort || -1}"`]),
     `ports_file_dir: ${JSON.stringify(storeDir)}`,
     `jetstream { store_dir: ${JSON.stringify(storeDir)} }`,
     `${extraConfig}\n`,
   ].join('\n');
 }
 
-interface Ports {
-  readonly url: string;
-  readonly monitorUrl: string | undefined;
-}
-
-/** Waits for the file in which a ready server lists its ports; `undefined` if the server ends first, or time is up. */
-async function untilReady(storeDir: string, child: ServerChild): Promise<Ports | undefined> {
+/** Waits for the file in which a ready server lists its URLs; `undefined` if the server ends first, or time is up. */
+async function untilReady(storeDir: string, child: ServerChild): Promise<string | undefined> {
   const deadline = performance.now() + READY_WITHIN_MS;
   while (child.exit() === undefined && performance.now() < deadline) {
     for (const file of portsFiles(storeDir)) {
-      const ports = portsIn(file);
-      if (ports !== undefined) return ports;
+      const url = urlIn(file);
+      if (url !== undefined) return url;
     }
     await sleep(POLL_MS);
   }
@@ -153,10 +142,10 @@ function portsFiles(storeDir: string): string[] {
   return readdirSync(storeDir).flatMap((name) => (name.endsWith('.ports') ? [join(storeDir, name)] : []));
 }
 
-function portsIn(file: string): Ports | undefined {
+function urlIn(file: string): string | undefined {
   try {
-    const { nats, monitoring } = JSON.parse(readFileSync(file, 'utf8'));
-    return typeof nats?.[0] === 'string' ? { url: nats[0], monitorUrl: monitoring?.[0] } : undefined;
+    const { nats } = JSON.parse(readFileSync(file, 'utf8'));
+    return typeof nats?.[0] === 'string' ? nats[0] : undefined;
   } catch {
     // The server is still writing it.
     return undefined;
@@ -168,18 +157,16 @@ async function startFault(
   child: ServerChild,
   logFile: string,
   logged: () => string,
-  { port, monitorPort }: StartOptions,
+  { port }: StartOptions,
 ): Promise<ThroughlineError> {
   const hasEnded = child.exit() !== undefined;
-  const ports = { port, 'monitor-port': monitorPort };
-  for (const [option, value] of Object.entries(ports)) {
-    const problem = value && hasEnded ? await portProblem(value) : undefined;
-    if (problem === undefined) continue;
+  const problem = port && hasEnded ? await portProblem(port) : undefined;
+  if (problem !== undefined) {
     const what = problem === 'EADDRINUSE' ? 'is in use' : `cannot be used (${problem})`;
     return new ThroughlineError(
       'config_invalid',
-      `${option.replace('-', ' ')} ${value} on ${HOST} ${what}: choose another with --${option}, or stop what listens there`,
-      { details: { port: value, problem } },
+      `port ${port} on ${HOST} ${what}: choose another with --port, or stop what listens there`,
+      { details: { port, problem } },
     );
   }
   const what = hasEnded ? 'ended before it was ready' : `was not ready within ${READY_WITHIN_MS / 1000} s`;

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import { hostName, isKnownHost, type KnownHosts } from '../../engine/monitoring/known-hosts.js';
 
 /**
  * Access to the inspector: opening its URL with the token sets a cookie, which scripts cannot read and other sites cannot send.
@@ -62,6 +62,42 @@ function refusalPage(why: string): string {
 
 const OPEN_AGAIN =
   '<!doctype html><html lang="en"><meta charset="utf-8"><title>Throughline</title><meta http-equiv="refresh" content="0">';
+
+/**
+ * The host names of a local HTTP server. A foreign site can resolve its own name to this machine (DNS rebinding), and would
+ * then be same-origin with the server in the browser.
+ */
+export interface KnownHosts {
+  /** Names besides those of this machine, without a port. */
+  readonly names: readonly string[];
+  /** True if it listens to other machines: these may use its IP address, which no site can rebind. */
+  readonly isOpen: boolean;
+}
+
+export function knownHosts(host: string, names: readonly string[] = []): KnownHosts {
+  const all = [host, ...names].map((name) => name.toLowerCase());
+  return { names: all, isOpen: !isLoopbackName(host) };
+}
+
+function isKnownHost(header: string | undefined, { names, isOpen }: KnownHosts): boolean {
+  const name = hostName(header);
+  return name !== undefined && (isLoopbackName(name) || names.includes(name) || (isOpen && isIP(name) !== 0));
+}
+
+/** Returns the host name or address of a Host header, lower-cased and without the port. */
+function hostName(header: string | undefined): string | undefined {
+  if (header === undefined || !URL.canParse(`http://${header}`)) return undefined;
+  return new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, '');
+}
+
+function isLoopbackName(name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name);
+}
+
+/** True for a loopback address, including IPv4-mapped IPv6. */
+function isLoopbackAddress(address: string): boolean {
+  return address === '::1' || /^(::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address);
+}
 
 /** Rejects foreign Host headers (DNS rebinding). */
 export function knownHost(hosts: KnownHosts): MiddlewareHandler {

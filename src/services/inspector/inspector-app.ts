@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -9,12 +8,16 @@ import type { InspectorMe, InspectorRole } from '../../contracts/inspector-api.j
 import { scopedRequest, token } from '../../contracts/names.js';
 import { READING_LEARNINGS, toolSubject } from '../../contracts/request-names.js';
 import { READING_REQUESTS, READING_TOOLS } from '../../contracts/tool-requests.js';
-import { isLoopbackAddress, type KnownHosts } from '../../engine/monitoring/known-hosts.js';
-import type { Monitoring } from '../../engine/monitoring/monitoring.js';
-import { MONITORING_PATHS, monitoringPage } from '../../engine/monitoring/monitoring-server.js';
 import type { LiveTransport, Logger } from '../../engine/ports/clients.js';
 import { VERSION } from '../../version.js';
-import { type AccessOptions, knownHost, sameOrigin, securityHeaders, signedIn } from './access.js';
+import {
+  type AccessOptions,
+  type KnownHosts,
+  knownHost,
+  sameOrigin,
+  securityHeaders,
+  signedIn,
+} from './access.js';
 import type { LiveFeed } from './live-feed.js';
 
 interface InspectorParts extends AccessOptions {
@@ -24,19 +27,14 @@ interface InspectorParts extends AccessOptions {
   readonly feed: LiveFeed;
   readonly timeoutMs: number;
   readonly page: string | undefined;
-  readonly monitoring?: Monitoring | undefined;
   readonly logger: Logger;
 }
 
-export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindings }> {
+export function inspectorApp(parts: InspectorParts): Hono {
   const { transport, role, feed, logger } = parts;
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  const app = new Hono();
   app.use(securityHeaders);
   app.use(knownHost(parts.hosts));
-  const { monitoring } = parts;
-  if (monitoring !== undefined) {
-    for (const path of MONITORING_PATHS) app.get(path, (c) => monitoringAnswer(c, monitoring));
-  }
   app.use(signedIn(parts));
   app.use(sameOrigin);
   app.get('/api/me', (c) => {
@@ -175,25 +173,4 @@ function refusedFor(subject: string, role: InspectorRole): string | undefined {
   if (!DECIDING.has(subject)) return `The inspector does not pass on ${JSON.stringify(subject)}.`;
   if (role === 'operator') return undefined;
   return `This inspector only reads, so it does not pass on ${subject}: start it with --inspector-role operator to decide here.`;
-}
-
-const ONLY_HERE =
-  'Only this machine gets this without a token: for others start the services with --metrics-port and --metrics-host.\n';
-
-/** Serves monitoring without a token: only to this machine, and not through a proxy. */
-export async function monitoringAnswer(
-  c: Context<{ Bindings: HttpBindings }>,
-  monitoring: Monitoring,
-): Promise<Response> {
-  const address = c.env.incoming?.socket.remoteAddress;
-  const isPassedOn = c.req.header('x-forwarded-for') ?? c.req.header('forwarded') ?? c.req.header('via');
-  if (address === undefined || !isLoopbackAddress(address) || isPassedOn !== undefined) {
-    return c.text(ONLY_HERE, 403);
-  }
-  const page = await monitoringPage(monitoring, c.req.path);
-  if (page === undefined) return c.notFound();
-  return new Response(page.body, {
-    status: page.status,
-    headers: { 'Content-Type': page.type, 'Cache-Control': 'no-store' },
-  });
 }

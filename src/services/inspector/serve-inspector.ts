@@ -5,10 +5,10 @@ import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { INSPECTOR_PORT, type InspectorRole } from '../../contracts/inspector-api.js';
 import { builtFolder } from '../../engine/files/user-state.js';
-import { knownHosts } from '../../engine/monitoring/known-hosts.js';
 import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import { openLiveTransport } from '../../nats/connection/nats-client-transport.js';
 import { type Context, namedLogger, natsOptions } from '../common/service-context.js';
+import { knownHosts } from './access.js';
 import { inspectorApp } from './inspector-app.js';
 import { LiveFeed } from './live-feed.js';
 
@@ -62,7 +62,6 @@ export async function serveInspector(
     feed,
     timeoutMs: requestTimeoutMs + afterTimeoutMs,
     page: builtFolder('inspector'),
-    monitoring: context.monitoring,
     logger,
   });
   context.monitoring?.expect('inspector', () => transport.isConnected());

@@ -30,7 +30,6 @@ describe('a server', () => {
     const listeners = process.listenerCount('exit');
     const lines: string[] = [];
     const server = await start({
-      monitorPort: 0,
       extraConfig: 'max_payload: 4096',
       log: (line) => lines.push(line),
     });
@@ -39,8 +38,6 @@ describe('a server', () => {
     const nc = await connect({ servers: server.url });
     expect(nc.info).toMatchObject({ jetstream: true, max_payload: 4096 });
     await nc.close();
-    const health = await fetch(`${server.monitorUrl}/healthz?js-enabled-only=true`);
-    expect(await health.json()).toEqual({ status: 'ok' });
     expect(isRunning(server.pid)).toBe(true);
 
     await server.stop();
@@ -77,9 +74,6 @@ describe('a server', () => {
     await expect(start({ port: first.port, storeDir: join(root, 'other') })).rejects.toMatchObject({
       code: 'config_invalid',
       message: expect.stringMatching(new RegExp(`^port ${first.port} on 127.0.0.1 is in use: .*--port`)),
-    });
-    await expect(start({ monitorPort: first.port, storeDir: join(root, 'other') })).rejects.toMatchObject({
-      message: expect.stringMatching(new RegExp(`^monitor port ${first.port} .*--monitor-port`)),
     });
     await first.stop();
   });

@@ -1,7 +1,12 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { knownHosts } from '../../../src/engine/monitoring/known-hosts.js';
-import { knownHost, sameOrigin, securityHeaders, signedIn } from '../../../src/services/inspector/access.js';
+import {
+  knownHost,
+  knownHosts,
+  sameOrigin,
+  securityHeaders,
+  signedIn,
+} from '../../../src/services/inspector/access.js';
 
 const TOKEN = 'abcdefgh-ABCDEFGH_0123456789';
 const COOKIE = `throughline_token_4280=${TOKEN}`;

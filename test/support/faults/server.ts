@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { RunningServer } from '../../../src/nats/server/server-process.js';
 import { startNatsServer } from '../../../src/nats/server/server-process.js';
+import { freePort } from '../free-port.js';
 import { nativeSource } from '../nats-native.js';
 import type { PrivateNats } from '../nats-server.js';
 
@@ -33,20 +34,21 @@ export interface FaultyServer extends Omit<PrivateNats, 'endCommand'> {
 export async function startFaultyServer(options: FaultyServerOptions = {}): Promise<FaultyServer> {
   const source = await nativeSource();
   const storeDir = await mkdtemp(join(tmpdir(), 'throughline-faults-'));
-  // Ports of its own: the first start chooses them, and looks for others when another process takes them meanwhile.
-  let [port, monitorPort] = [0, 0];
+  // The first start chooses the port.
+  let port = 0;
+  const monitorUrl = `127.0.0.1:${await freePort('127.0.0.1')}`;
   const start = ({ maxFileStore, ...more }: FaultyServerOptions): Promise<RunningServer> => {
     // Of two blocks of one name the server takes the last one.
     const limits = `jetstream { store_dir: ${JSON.stringify(storeDir)}, max_file_store: ${maxFileStore} }`;
     const given = more.extraConfig ?? options.extraConfig ?? '';
     const { serverName } = options;
     const name = serverName === undefined ? '' : `server_name: ${serverName}`;
-    const extraConfig = [given, name, maxFileStore === undefined ? '' : limits].join('\n');
-    return startNatsServer({ source, storeDir, port, monitorPort, extraConfig });
+    const http = `http: "${monitorUrl}"`;
+    const extraConfig = [http, given, name, maxFileStore === undefined ? '' : limits].join('\n');
+    return startNatsServer({ source, storeDir, port, extraConfig });
   };
   let server = await start(options);
   port = server.port;
-  monitorPort = Number(new URL(server.monitorUrl ?? '').port);
   const stop = async () => {
     if (frozen) process.kill(server.pid, 'SIGCONT');
     await server.stop();
@@ -56,7 +58,7 @@ export async function startFaultyServer(options: FaultyServerOptions = {}): Prom
   return {
     backing: 'native',
     url: server.url,
-    monitorUrl: `http://127.0.0.1:${monitorPort}`,
+    monitorUrl: `http://${monitorUrl}`,
     storeDir,
     signal: (signal) => process.kill(server.pid, signal),
     async freeze() {
