@@ -1,20 +1,15 @@
-import {
-  noTelemetry,
-  type StoredTelemetry,
-  type TelemetryBatch,
-  withBatch,
-} from '../../src/contracts/compile-request.js';
+import { added, NO_TELEMETRY, type SessionTelemetry } from '../../src/contracts/compile-request.js';
 import type { Token } from '../../src/contracts/names.js';
 import type { TelemetryStore } from '../../src/engine/ports/telemetry-store.js';
 
 export class MemoryTelemetryStore implements TelemetryStore {
-  readonly #kept = new Map<Token, StoredTelemetry>();
+  readonly #kept = new Map<Token, SessionTelemetry>();
 
-  async load(session: Token): Promise<StoredTelemetry | undefined> {
+  async load(session: Token): Promise<SessionTelemetry | undefined> {
     return this.#kept.get(session);
   }
 
-  async add(session: Token, writer: string, batch: TelemetryBatch): Promise<void> {
-    this.#kept.set(session, withBatch(this.#kept.get(session) ?? noTelemetry(), writer, batch));
+  async add(session: Token, counts: SessionTelemetry): Promise<void> {
+    this.#kept.set(session, added(this.#kept.get(session) ?? NO_TELEMETRY, counts));
   }
 }

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 async function counts(): Promise<Counted[]> {
-  const instances = await instancesOf(connection, '');
+  const instances = await instancesOf(connection, '', 5000);
   return instances.flatMap(({ name: service, endpoints = [] }) =>
     endpoints.map(({ subject, num_requests: requests, num_errors: errors, last_error: last }) => ({
       ...{ service, subject, requests, errors, last },

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REJECTED_STREAM, SERVICE_NAMES, token } from '../../src/contracts/names.js';
-import { TOOL_NAMES } from '../../src/contracts/tool-requests.js';
 import { tracesOf } from '../../src/memory/session/session-state.js';
-import { serviceStats } from '../../src/nats/micro/service-health.js';
+import { instancesOf } from '../../src/nats/micro/service-health.js';
 import { allRejected } from '../support/all-rejected.js';
 import { capturedLog } from '../support/captured-log.js';
 import { cli, startCli } from '../support/cli.js';
@@ -199,10 +198,8 @@ describe('secrets that agents send', () => {
 
   it('secrets that agents send are counted in the statistics of the service', async () => {
     const { connection } = system.ports;
-    const shown = await Promise.all(
-      TOOL_NAMES.map((name) => serviceStats(connection, SERVICE_NAMES.tools, name)),
-    );
-    const stats = shown.flat();
+    const instances = await instancesOf(connection, SERVICE_NAMES.tools, 5000);
+    const stats = instances.flatMap(({ endpoints = [] }) => endpoints.map(({ data }) => data));
     expect(stats).toContainEqual({ redacted: expect.objectContaining({ github: expect.any(Number) }) });
     expect(readable(JSON.stringify(stats))).toEqual([]);
   });

@@ -33,7 +33,7 @@ describe('a result that is not as it should be', () => {
     await system.client.publishText(session, 'implementer', '{"task_id":"1","status":"Done"}', {
       wait: true,
     });
-    expect(JSON.stringify(await instancesOf(system.ports.connection, SERVICE_NAMES.extractor))).toMatch(
+    expect(JSON.stringify(await instancesOf(system.ports.connection, SERVICE_NAMES.extractor, 5000))).toMatch(
       /"repaired":\{[^}]*"verdict":[1-9]/,
     );
   });

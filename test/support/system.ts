@@ -30,7 +30,6 @@ import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { ProgressTracker } from '../../src/services/common/progress-tracker.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
 import { createPromptCompiler, type PromptCompiler } from '../../src/services/compiler/prompt-compiler.js';
-import { Telemetry } from '../../src/services/compiler/telemetry.js';
 import { serve } from '../../src/services/serve.js';
 import { approximateTokenizer } from '../../src/shared/text.js';
 import { checkingReplies } from './checked-replies.js';
@@ -266,7 +265,7 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
     random: Math.random,
   });
   const tracker = new ProgressTracker({ files: localTasksFile([]), command, logger: silentLogger });
-  const telemetry = new Telemetry();
+  const telemetry = { compiled: () => {}, failed: () => {} };
   return createPromptCompiler({
     reader,
     log,

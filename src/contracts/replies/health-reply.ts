@@ -77,7 +77,6 @@ export const HEALTH_REPLIES = {
     rejections: counts('Rejected results that are still kept, by error code; of the newest 1,000.'),
     approvalLoops: count('How often tasks were reviewed without an approval.'),
     rebuilds: count('How often the plan was read again.'),
-    compilers: count('Compilers that reported counts not stored yet.'),
     compiles: count('Prompts compiled.'),
     errors: counts('Requests for prompts that were refused or failed, by error code.'),
     ledgerModes: counts('Prompts by ledger mode.'),

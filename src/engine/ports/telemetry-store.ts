@@ -1,23 +1,23 @@
-import type { StoredTelemetry, TelemetryBatch } from '../../contracts/compile-request.js';
+import type { SessionTelemetry } from '../../contracts/compile-request.js';
 import type { Token } from '../../contracts/names.js';
 import type { KeptPrompt } from '../../contracts/replies/prompt-trace.js';
 
 /**
  * Stores the compilers' counters of each session. Losing a value costs figures, never truth.
  *
- * An implementer must not lose concurrent updates, and must count a repeated batch once.
+ * An implementer must not lose concurrent updates.
  */
 export interface TelemetryStore {
   /** Throws `unavailable` if the store cannot be reached. */
-  load(session: Token): Promise<StoredTelemetry | undefined>;
+  load(session: Token): Promise<SessionTelemetry | undefined>;
 
   /**
    * Adds a process' counters to the stored ones.
    *
-   * @throws ThroughlineError `unavailable` if the store cannot be reached: the batch may be stored, and can be repeated;
-   * `conflict` after too many lost races
+   * @throws ThroughlineError `unavailable` if the store cannot be reached: the counters may be stored; `conflict` after too many
+   * lost races
    */
-  add(session: Token, writer: string, batch: TelemetryBatch): Promise<void>;
+  add(session: Token, counts: SessionTelemetry): Promise<void>;
 }
 
 /** A bounded ring of recently compiled prompts per session, without duplicates. Losing some is harmless. */

@@ -49,16 +49,14 @@ function serviceHealth({ name, id, version, endpoints = [] }: ServiceStats): Ser
   };
 }
 
-/** Default wait for a running instance; if there is none, the server answers at once. */
-const WAIT_MS = 5000;
 /** Wait for further instances after each answer. */
 const QUIET_MS = 100;
 
-/** Returns the statistics of all instances that answer, sorted by name and id. */
+/** Returns the statistics of all instances that answer, sorted by name and id. Without any, the server answers at once. */
 export async function instancesOf(
   connection: NatsConnection,
   service: string,
-  waitMs = WAIT_MS,
+  waitMs: number,
 ): Promise<ServiceStats[]> {
   const found: ServiceStats[] = [];
   const monitor = connection.services.client({
@@ -77,16 +75,4 @@ export async function instancesOf(
 
 function orderOf({ name, id }: ServiceStats): string {
   return `${name} ${id}`;
-}
-
-/** Returns an endpoint's own statistics of all running instances. */
-export async function serviceStats(
-  connection: NatsConnection,
-  service: string,
-  endpoint: string,
-): Promise<unknown[]> {
-  const shown = (await instancesOf(connection, service)).flatMap(({ endpoints }) => endpoints ?? []);
-  return shown.flatMap(({ name, data }) =>
-    name === endpoint && data !== null && data !== undefined ? [data] : [],
-  );
 }

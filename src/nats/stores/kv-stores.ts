@@ -1,12 +1,6 @@
 import type { NatsConnection } from 'nats';
 import { z } from 'zod';
-import {
-  noTelemetry,
-  type StoredTelemetry,
-  storedTelemetry,
-  type TelemetryBatch,
-  withBatch,
-} from '../../contracts/compile-request.js';
+import { added, type SessionTelemetry, sessionTelemetry } from '../../contracts/compile-request.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { NO_RULES, type RetentionRules, retentionRules } from '../../contracts/lifecycle-record.js';
@@ -124,21 +118,20 @@ export class NatsTelemetryStore implements TelemetryStore {
     this.#bucket = new KvBucket(connection, options, BUCKET);
   }
 
-  async load(session: Token): Promise<StoredTelemetry | undefined> {
+  async load(session: Token): Promise<SessionTelemetry | undefined> {
     return telemetryIn(await this.#bucket.get(session));
   }
 
-  async add(session: Token, writer: string, batch: TelemetryBatch): Promise<void> {
+  async add(session: Token, counts: SessionTelemetry): Promise<void> {
     await this.#bucket.write(session, (last) => {
-      const stored = telemetryIn(last) ?? noTelemetry();
-      const next = withBatch(stored, writer, batch);
-      return next === stored ? KEPT : next;
+      const stored = telemetryIn(last);
+      return stored === undefined ? counts : added(stored, counts);
     });
   }
 }
 
 /** Returns the telemetry in a message; `undefined` for a foreign message, a deleted key or an invalid value. */
-function telemetryIn(message: StreamMessage | undefined): StoredTelemetry | undefined {
+function telemetryIn(message: StreamMessage | undefined): SessionTelemetry | undefined {
   if (message === undefined || message.foreign !== undefined) return undefined;
-  return storedTelemetry.safeParse(jsonOf(message.data)).data;
+  return sessionTelemetry.safeParse(jsonOf(message.data)).data;
 }

@@ -44,7 +44,7 @@ interface PromptCompilerOptions {
 }
 
 interface PromptObservers {
-  readonly telemetry: Telemetry;
+  readonly telemetry: Pick<Telemetry, 'compiled' | 'failed'>;
   readonly keeper: Pick<PromptKeeper, 'add'>;
 }
 

@@ -12,7 +12,7 @@ import type { Projects } from '../learnings/serve-learnings.js';
 import { CompileTimes, createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
 import { PromptKeeper } from './prompt-keeper.js';
 import { createPromptLearnings, createPromptMeaning } from './prompt-learnings.js';
-import { Telemetry, TelemetryWriter } from './telemetry.js';
+import { Telemetry } from './telemetry.js';
 
 export async function serveCompiler(
   nats: NatsPorts,
@@ -21,9 +21,8 @@ export async function serveCompiler(
   serving: Serving,
 ): Promise<void> {
   const { config, logger, shutdown, lifecycle, monitoring } = serving;
-  const telemetry = new Telemetry();
-  const written = new TelemetryWriter({ telemetry, store: nats.telemetry, log: nats.log, logger, lifecycle });
-  shutdown.add('the telemetry', () => written.stop());
+  const telemetry = new Telemetry({ store: nats.telemetry, log: nats.log, logger, lifecycle });
+  shutdown.add('the telemetry', () => telemetry.stop());
   const times = new CompileTimes();
   monitoring.metrics.add(times.collect);
   const stored = { ring: nats.prompts, secrets: scannerFor(config), clock: systemClock };
@@ -61,7 +60,6 @@ export async function serveCompiler(
         description: 'session, taskId, taskPrompt in; prompt out',
         handle: compile,
         lower: 'maxFacts, maxTokens or a shorter taskPrompt',
-        stats: () => telemetry.toJSON(),
       },
       {
         name: 'past',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
-import { totalTelemetry, unwrittenTelemetry } from '../../contracts/compile-request.js';
+import { NO_TELEMETRY } from '../../contracts/compile-request.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { token } from '../../contracts/names.js';
@@ -63,7 +63,6 @@ function traceOf({ request: _, session: _of, ...trace }: KeptPrompt): PromptTrac
 
 /** Answers `telemetry-show`: the compilers' counters of a session, and figures from its log. */
 interface TelemetryQueryOptions {
-  readonly unwritten: () => Promise<readonly unknown[]>;
   readonly reader: SessionReader;
   readonly log: Pick<SessionLog, 'read'>;
   readonly telemetry: TelemetryStore;
@@ -81,21 +80,17 @@ export function createTelemetryQuery(options: TelemetryQueryOptions) {
     const { sequence } = state;
     const { counts: dispatches, ledgers } = state.dispatches.current();
     const approvalLoops = [...ledgers.values()].reduce((sum, ledger) => sum + ledger.approvalLoops, 0);
-    // Before reading the stored counters, so that a concurrent write is not missed.
-    const stats = await options.unwritten();
-    const compilers = stats.flatMap((data) => unwrittenTelemetry.safeParse(data).data ?? []);
-    const [stored, { entries }, rebuilt] = await Promise.all([
+    const [stored = NO_TELEMETRY, { entries }, rebuilt] = await Promise.all([
       options.telemetry.load(session),
       options.rejected.page({ session, limit: MAX_REJECTED }),
       options.log.read(session, { after: 0, type: 'progress.rebuilt' }),
     ]);
     const rejections: Record<string, number> = {};
     for (const { code } of entries) rejections[code] = (rejections[code] ?? 0) + 1;
-    const { retrievalMs, retrievalMaxMs, ...counts } = totalTelemetry(stored, compilers, session);
+    const { retrievalMs, retrievalMaxMs, ...counts } = stored;
     return {
       ...{ session, sequence, dispatches: { ...dispatches }, rejections, approvalLoops },
-      ...{ rebuilds: rebuilt.events.length, compilers: stats.length },
-      ...counts,
+      ...{ rebuilds: rebuilt.events.length, ...counts },
       ...{ retrievalMs: rounded(retrievalMs), retrievalMaxMs: rounded(retrievalMaxMs) },
     };
   };

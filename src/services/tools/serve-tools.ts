@@ -39,7 +39,7 @@ import { candidates } from '../../memory/session/commands/task-commands.js';
 import { seenState } from '../../memory/session/session-state.js';
 import { examine } from '../../nats/doctor/examine.js';
 import type { Endpoint } from '../../nats/micro/service-answer.js';
-import { healthOfServices, serviceStats } from '../../nats/micro/service-health.js';
+import { healthOfServices } from '../../nats/micro/service-health.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { VERSION } from '../../version.js';
 import type { KnownSessions } from '../common/open-sessions.js';
@@ -147,7 +147,6 @@ export async function serveTools(
     'telemetry-show': createTelemetryQuery({
       ...nats,
       reader: sessions.reader,
-      unwritten: () => serviceStats(nats.connection, SERVICE_NAMES.compiler, 'compile'),
     }),
     'run-claim': createRunClaim(nats.leases, clock, sessions.reader),
     'health-show': createHealthQuery({

@@ -1,9 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  noTelemetry,
-  type SessionTelemetry,
-  type TelemetryBatch,
-} from '../../../src/contracts/compile-request.js';
+import { NO_TELEMETRY, type SessionTelemetry } from '../../../src/contracts/compile-request.js';
 import type { TelemetryStore } from '../../../src/engine/ports/telemetry-store.js';
 import { newSession } from './opened.js';
 
@@ -14,8 +10,8 @@ export interface OpenedTelemetryStore {
   close(): Promise<void>;
 }
 
-export function batch(number: number, counts: Partial<SessionTelemetry> = { compiles: 1 }): TelemetryBatch {
-  return { number, counts: { ...noTelemetry().counts, ...counts } };
+export function counted(counts: Partial<SessionTelemetry> = { compiles: 1 }): SessionTelemetry {
+  return { ...NO_TELEMETRY, ...counts };
 }
 
 /** The contract of `src/engine/ports/telemetry-store.ts`. */
@@ -31,55 +27,26 @@ export function telemetryStoreContract(name: string, open: () => Promise<OpenedT
       expect(await opened.store.load(newSession('none'))).toBeUndefined();
     });
 
-    it('the telemetry store adds up what writers have counted, for their session alone', async () => {
+    it('the telemetry store adds up what processes have counted, for their session alone', async () => {
       const [session, another] = [newSession('sum'), newSession('sum')];
       const failing = { compiles: 2, fallbacks: { rebuild_failed: 2 }, retrievalMs: 5, retrievalMaxMs: 4 };
-      await opened.store.add(session, 'a', batch(1, failing));
-      await opened.other.add(
-        session,
-        'b',
-        batch(1, { fallbacks: { rebuild_failed: 1, other: 1 }, retrievalMaxMs: 3 }),
-      );
-      await opened.store.add(another, 'a', batch(2));
-      const expected = {
-        counts: {
-          ...noTelemetry().counts,
-          compiles: 2,
-          fallbacks: { rebuild_failed: 3, other: 1 },
-          retrievalMs: 5,
-          retrievalMaxMs: 4,
-        },
-        writers: { a: 1, b: 1 },
-      };
-      expect(await opened.store.load(session)).toEqual(expected);
-      expect(await opened.other.load(session)).toEqual(expected);
-      expect(await opened.other.load(another)).toMatchObject({ counts: { compiles: 1 } });
-    });
-
-    it('the telemetry store counts a batch once, however often it comes', async () => {
-      const session = newSession('again');
-      await opened.store.add(session, 'a', batch(1));
-      await opened.other.add(session, 'b', batch(1));
-      await opened.other.add(session, 'a', batch(1));
-      expect((await opened.store.load(session))?.counts.compiles).toBe(2);
+      await opened.store.add(session, counted(failing));
+      const more = { fallbacks: { rebuild_failed: 1, other: 1 }, retrievalMaxMs: 3 };
+      await opened.other.add(session, counted(more));
+      await opened.store.add(another, counted());
+      const sum = { ...failing, fallbacks: { rebuild_failed: 3, other: 1 } };
+      expect(await opened.store.load(session)).toEqual(counted(sum));
+      expect(await opened.other.load(session)).toEqual(counted(sum));
+      expect(await opened.other.load(another)).toMatchObject({ compiles: 1 });
     });
 
     it('the telemetry store loses nothing where two processes write at once', async () => {
       const session = newSession('both');
-      const write = async (store: TelemetryStore, writer: string) => {
-        for (let number = 1; number <= 30; number += 1) await store.add(session, writer, batch(number));
+      const write = async (store: TelemetryStore) => {
+        for (let times = 0; times < 30; times += 1) await store.add(session, counted());
       };
-      await Promise.all([write(opened.store, 'a'), write(opened.other, 'b')]);
-      expect((await opened.store.load(session))?.counts.compiles).toBe(60);
-    });
-
-    it('the telemetry store remembers a bounded number of writers', async () => {
-      const session = newSession('writers');
-      for (let writer = 0; writer < 40; writer += 1) await opened.store.add(session, `w${writer}`, batch(1));
-      const { counts, writers } = (await opened.store.load(session)) ?? noTelemetry();
-      expect(counts.compiles).toBe(40);
-      expect(Object.keys(writers)).toHaveLength(16);
-      expect(writers).toHaveProperty('w39');
+      await Promise.all([write(opened.store), write(opened.other)]);
+      expect((await opened.store.load(session))?.compiles).toBe(60);
     });
   });
 }

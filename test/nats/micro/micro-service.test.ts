@@ -220,7 +220,7 @@ describe('startService', () => {
         await nats.connection.request(`counted.${name}`, request, { timeout: 3000 });
       }
     }
-    const [stats] = await instancesOf(nats.connection, 'counted');
+    const [stats] = await instancesOf(nats.connection, 'counted', 5000);
     expect(stats?.endpoints).toEqual([
       expect.objectContaining({ name: 'one', num_requests: 4, num_errors: 3, last_error: 'not_found' }),
       expect.objectContaining({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { serviceStats } from '../../../src/nats/micro/service-health.js';
+import { instancesOf } from '../../../src/nats/micro/service-health.js';
 import { type OpenedNats, startNatsPorts } from '../../engine/ports/opened.js';
 
 let nats: OpenedNats;
@@ -16,7 +16,6 @@ it('reading statistics waits for an instance that is slow to answer, and not at 
     callback: (_, message) =>
       setTimeout(() => message.respond(JSON.stringify({ ...answer, endpoints })), 1500),
   });
-  expect(await serviceStats(connection, 'slow', 'compile')).toEqual([{ compiles: 7 }]);
-  expect(await serviceStats(connection, 'slow', 'other')).toEqual([]);
-  expect(await serviceStats(connection, 'none', 'compile')).toEqual([]);
+  expect(await instancesOf(connection, 'slow', 5000)).toMatchObject([{ endpoints }]);
+  expect(await instancesOf(connection, 'none', 5000)).toEqual([]);
 });
