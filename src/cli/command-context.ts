@@ -4,12 +4,11 @@ import { LOG_LEVELS } from '../config/settings.js';
 import { serverInUse } from '../config/user-server.js';
 import { usageError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
-import { type Logger, silentLogger } from '../engine/ports/clients.js';
+import type { Logger } from '../engine/ports/clients.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
-import type { NatsPorts } from '../nats/open-nats.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Command } from './cli-command.js';
-import { type Cli, started } from './cli-context.js';
+import type { Cli } from './cli-context.js';
 import type { Opening } from './open-client.js';
 import { note } from './output.js';
 
@@ -49,22 +48,6 @@ export function coloured({ config }: Cli): boolean {
   if (NO_COLOR) return false;
   if (FORCE_COLOR) return FORCE_COLOR !== '0';
   return process.stdout.isTTY === true && TERM !== 'dumb';
-}
-
-/** Connects with all ports, and always closes again. Makes no streams and buckets: reading needs no right to that. */
-export async function withNats<T>(cli: Cli, work: (nats: NatsPorts) => Promise<T>): Promise<T> {
-  const [{ openNats }, { natsOptions }] = await Promise.all([
-    import('../nats/open-nats.js'),
-    import('../services/common/service-context.js'),
-  ]);
-  const nats = await started(cli, (address) =>
-    openNats({ ...natsOptions(address, 'throughline cli', cli.config, silentLogger), makes: false }),
-  );
-  try {
-    return await work(nats);
-  } finally {
-    await nats.close();
-  }
 }
 
 /** Connects, and always closes again: for what works on streams as such. */

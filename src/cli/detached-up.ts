@@ -75,9 +75,7 @@ export async function startDetached(
     if (child.pid !== undefined)
       writePrivateFile(join(storeDir, STARTING), JSON.stringify(identityOf(child.pid)));
     // If two start at the same moment, one gets the store and the other finds it.
-    const up =
-      (await untilReady(storeDir, () => ended === undefined)) ??
-      (await untilReady(storeDir, () => storeUse(storeDir)?.by === 'starter'));
+    const up = (await untilReady(storeDir, () => ended === undefined)) ?? (await runningUp(storeDir));
     if (up !== undefined) return { ...up, found: up.pid !== child.pid };
     const said = textFrom(log, before)
       .split('\n')

@@ -2,11 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { type Command as AnyCommand, InvalidArgumentError } from 'commander';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import { isShardCount, LAYOUTS, MAX_SHARDS, type SessionLayout } from '../contracts/names.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { DAYS_PATTERN } from '../shared/text.js';
-import type { Command } from './cli-command.js';
-import type { Cli } from './cli-context.js';
 
 export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
   return (raw) => {
@@ -121,32 +118,4 @@ export function taskStatus(raw: string): string {
   const status = STATUS_SYNONYMS[raw.toLowerCase()];
   if (status !== undefined) return status;
   throw new InvalidArgumentError(`Allowed choices are ${TASK_STATUS_WORDS.join(', ')}.`);
-}
-
-/** Layout of session logs from options; missing ones come from the settings. */
-export interface LayoutOptions {
-  readonly layout?: SessionLayout['layout'];
-  readonly shards?: number;
-}
-
-/** @param about what the layout is for, in the help */
-export function addLayoutOptions(command: Command, about: string): Command {
-  return command
-    .choice('--layout <layout>', `${about} (default: THROUGHLINE_LAYOUT)`, LAYOUTS)
-    .option(
-      '--shards <n>',
-      'its number of streams with --layout sharded (default: from THROUGHLINE_LAYOUT)',
-      shards,
-    );
-}
-
-export function withLayout<C extends Cli>(cli: C, { layout, shards: count }: LayoutOptions): C {
-  const { config } = cli;
-  return { ...cli, config: { ...config, layout: layout ?? config.layout, shards: count ?? config.shards } };
-}
-
-export function shards(raw: string): number {
-  const value = Number(raw);
-  if (/^\d+$/.test(raw) && isShardCount(value)) return value;
-  throw new InvalidArgumentError(`Use a power of two from 1 to ${MAX_SHARDS}.`);
 }

@@ -17,7 +17,7 @@ import { serve } from '../services/serve.js';
 import { shellWord } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { withLogger } from './cli-logger.js';
-import { type Cli, cliOf, note, out, withConnection, withNats } from './command-context.js';
+import { type Cli, cliOf, note, out, withConnection } from './command-context.js';
 import {
   DEFAULT_PORT,
   portNote,
@@ -27,13 +27,7 @@ import {
   startDetached,
   stopDetached,
 } from './detached-up.js';
-import {
-  addLayoutOptions,
-  givenOptions,
-  type LayoutOptions,
-  wholeNumber,
-  withLayout,
-} from './option-parsers.js';
+import { givenOptions, wholeNumber } from './option-parsers.js';
 import { type OwnServer, serverToStart, startOwnServer } from './own-server.js';
 import {
   addInspectorOptions,
@@ -49,7 +43,6 @@ import { runUntilSignal } from './signals.js';
 interface UpOptions
   extends MonitoringOptions,
     InspectorFlags,
-    LayoutOptions,
     Flags<'detach' | 'background'>,
     Texts<'store' | 'nats'>,
     Numbers<'port'> {
@@ -92,7 +85,7 @@ export function upCommand(program: Command): void {
       'throughline up --port 14222 --store /var/lib/throughline',
     )
     .action(async (options: UpOptions) => {
-      const cli = withLayout(cliOf(command), options);
+      const cli = cliOf(command);
       const { server } = cli;
       if (server.kind === 'team')
         throw usageError(
@@ -112,10 +105,6 @@ export function upCommand(program: Command): void {
     'do not serve the inspector',
   );
   addMonitoringOptions(command);
-  addLayoutOptions(
-    command,
-    'how a new installation lays out session logs: a stream for each session, or some for all',
-  );
 }
 
 /** Runs the server, unless another one is named, and all services in this process. */
@@ -195,9 +184,8 @@ async function tellFound(cli: Cli, options: UpOptions, up: RunningUp): Promise<v
     );
   }
   const there = { ...cli, server: ownServer(storeDir), autostart: undefined };
-  // Refused where it hangs, or the installation has another layout than was asked for.
+  // Refused where it hangs.
   await withConnection(there, async () => {});
-  if (options.layout !== undefined || options.shards !== undefined) await withNats(there, async () => {});
   tellServer(up);
   const use = options.store === undefined ? ': this project uses it' : '';
   note(`-- already running on ${port}, process ${pid}${use}`);

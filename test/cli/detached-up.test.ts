@@ -90,14 +90,6 @@ describe('up --detach', () => {
       stderr: expect.stringMatching(`^-- already running on \\d+, process ${processes[0]}\n$`),
     });
     expect(await processesOn(store)).toEqual(processes);
-    expect(await detach(store, undefined, '--layout', 'sharded')).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining(
-        '(--layout) is sharded, but this installation has a stream per session',
-      ),
-    });
-
     const down = await cli(['down', '--store', store, '--json']);
     expect(JSON.parse(down.stdout)).toEqual({ stopped: true, url, store });
     expect(processes.filter((pid) => isRunning({ pid }))).toEqual([]);

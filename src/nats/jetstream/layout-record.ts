@@ -137,8 +137,8 @@ export interface WantedLayout {
 }
 
 /** Names the variable and the option. */
-const LAYOUT_SETTING = 'THROUGHLINE_LAYOUT (--layout)';
-const SHARDS_SETTING = 'the N of THROUGHLINE_LAYOUT=sharded:N (--shards)';
+const LAYOUT_SETTING = 'THROUGHLINE_LAYOUT';
+const SHARDS_SETTING = 'the N of THROUGHLINE_LAYOUT=sharded:N';
 /** Poll interval for a lagging replica. */
 const LAG_PAUSE_MS = 20;
 
