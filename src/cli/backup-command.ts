@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { backUp } from '../nats/backup/back-up.js';
 import { restore } from '../nats/backup/restore.js';
 import { counted } from '../shared/text.js';
@@ -18,7 +17,7 @@ export function backupCommand(program: Command): void {
         'alone: they hold everything that agents said. Needs a user with the role operator.',
     )
     .option('--quiet', 'no progress')
-    .option('--json', 'print {"directory", "id", "at", "layout", "streams", "messages", "bytes"}')
+    .option('--json', 'print {"directory", "at", "layout", "streams", "messages", "bytes"}')
     .examples('throughline admin backup /backups/$(date +%F)', 'throughline admin backup b1 --json')
     .action(async (directory: string, options: { quiet?: boolean; json?: boolean }, command: Command) => {
       const cli = cliOf(command);
@@ -26,17 +25,16 @@ export function backupCommand(program: Command): void {
       const made = await withConnection(cli, (connection) =>
         backUp(connection, {
           directory,
-          id: randomUUID(),
           at: new Date().toISOString(),
           version: VERSION,
           timeoutMs: cli.config.requestTimeoutMs,
-          onProgress: ({ streams, of }) => progress(`${streams} of ${counted(of, 'stream')} copied`),
+          onProgress: (streams, of) => progress(`${streams} of ${counted(of, 'stream')} copied`),
         }),
       );
-      const { id, at, layout, streams, bytes } = made;
+      const { at, layout, streams, bytes } = made;
       const messages = streams.reduce((sum, each) => sum + each.messages, 0);
       if (options.json)
-        return out(JSON.stringify({ directory, id, at, layout, streams: streams.length, messages, bytes }));
+        return out(JSON.stringify({ directory, at, layout, streams: streams.length, messages, bytes }));
       out(
         `backed up ${counted(streams.length, 'stream')} with ${counted(messages, 'message')} to ${directory} (${bytes} bytes)`,
       );
@@ -57,7 +55,7 @@ export function restoreCommand(program: Command): void {
     )
     .option('--replicas <n>', 'copies of each stream (default: as in the backup)', wholeNumber(1, 5))
     .option('--quiet', 'no progress')
-    .option('--json', 'print {"id", "at", "layout", "streams"}')
+    .option('--json', 'print {"at", "layout", "streams"}')
     .examples(
       '"$(throughline admin nats-server)" --jetstream --addr 127.0.0.1 --store_dir ~/.local/state/throughline/server',
       'throughline admin restore /backups/2026-11-23',
@@ -65,13 +63,13 @@ export function restoreCommand(program: Command): void {
     .action(async (directory: string, { replicas, quiet, json }: RestoreFlags, command: Command) => {
       const cli = cliOf(command);
       const progress = progressLine(!quiet);
-      const { id, at, layout, streams } = await withConnection(cli, (connection) =>
+      const { at, layout, streams } = await withConnection(cli, (connection) =>
         restore(connection, {
           ...{ directory, replicas, timeoutMs: cli.config.requestTimeoutMs },
-          onProgress: ({ streams, of }) => progress(`${streams} of ${counted(of, 'stream')} restored`),
+          onProgress: (streams, of) => progress(`${streams} of ${counted(of, 'stream')} restored`),
         }),
       );
-      if (json) return out(JSON.stringify({ id, at, layout, streams: streams.length }));
+      if (json) return out(JSON.stringify({ at, layout, streams: streams.length }));
       out(`restored ${counted(streams.length, 'stream')} of the backup of ${at}`);
       note(
         '-- start the services, then look at everything with "throughline doctor"; rules of retention are not restored',

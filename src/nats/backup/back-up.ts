@@ -22,21 +22,14 @@ import {
 } from './backup-files.js';
 import { snapshotStream } from './stream-transfer.js';
 
-export interface TransferProgress {
-  readonly streams: number;
-  readonly of: number;
-  readonly bytes: number;
-}
-
 interface BackupOptions {
   readonly directory: string;
-  readonly id: string;
   /** Start time, ISO 8601 in UTC. */
   readonly at: string;
   readonly version: string;
   /** Deadline of one request to the server, in milliseconds. */
   readonly timeoutMs: number;
-  readonly onProgress?: (progress: TransferProgress) => void;
+  readonly onProgress?: (streams: number, of: number) => void;
 }
 
 /**
@@ -52,7 +45,7 @@ interface BackupOptions {
  */
 export async function backUp(
   connection: NatsConnection,
-  { directory, id, at, version, timeoutMs, onProgress = () => {} }: BackupOptions,
+  { directory, at, version, timeoutMs, onProgress = () => {} }: BackupOptions,
 ): Promise<BackupManifest & { readonly bytes: number }> {
   try {
     const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
@@ -61,7 +54,7 @@ export async function backUp(
     if (!there.includes(DISPATCH_STREAM))
       throw new ThroughlineError('not_found', `there is nothing to back up: no stream ${DISPATCH_STREAM}`);
     await newDirectory(directory);
-    const consumers = await positions(jsm);
+    const start = await firstUnacknowledged(jsm);
     const streams: StoredStream[] = [];
     let bytes = 0;
     const copy = async (name: string) => {
@@ -70,7 +63,7 @@ export async function backUp(
         snapshotStream(connection, name, async (piece) => {
           await write(piece);
           bytes += piece.length;
-          onProgress({ streams: streams.length, of: there.length, bytes });
+          onProgress(streams.length, there.length);
         }),
       );
       // The stream may have been removed since it was listed; the next copy replaces its empty file.
@@ -85,7 +78,7 @@ export async function backUp(
     for (const name of await ownStreams(jsm)) if (isSessionLog(name)) await copy(name);
     await copy(DISPATCH_STREAM);
     const server = connection.info?.version ?? 'unknown';
-    const manifest = { format: 1, id, version, server, at, layout, consumers, streams } as const;
+    const manifest = { format: 1, version, server, at, layout, start, streams } as const;
     await writeManifest(directory, manifest);
     return { ...manifest, bytes };
   } catch (error) {
@@ -93,8 +86,7 @@ export async function backUp(
   }
 }
 
-/** Returns the start position of the consumer of `DISPATCH`: behind its ack floor. */
-async function positions(jsm: JetStreamManager): Promise<BackupManifest['consumers']> {
+async function firstUnacknowledged(jsm: JetStreamManager): Promise<number> {
   const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER));
-  return info === undefined ? [] : [{ name: EXTRACTOR_CONSUMER, start: info.ack_floor.stream_seq + 1 }];
+  return (info?.ack_floor.stream_seq ?? 0) + 1;
 }

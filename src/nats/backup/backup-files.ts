@@ -59,15 +59,14 @@ const storedStream = z.object({
 
 const manifestShape = z.object({
   format: z.literal(1),
-  id: z.string(),
   /** Versions of Throughline and of the server. */
   version: z.string(),
   server: z.string(),
   /** Start time, ISO 8601 in UTC. */
   at: z.iso.datetime(),
   layout: layoutRecord,
-  /** Consumers of `DISPATCH` with the first dispatch that each had not acknowledged at the start. */
-  consumers: z.array(z.object({ name: z.string(), start: z.int().positive() })),
+  /** The first dispatch that the extractors had not acknowledged at the start. */
+  start: z.int().positive(),
   streams: z.array(storedStream),
 });
 

@@ -23,7 +23,6 @@ import {
 import { SHARDS } from '../jetstream/topology.js';
 import { KvBucket } from '../stores/kv-bucket.js';
 import { NatsRetentionStore } from '../stores/kv-stores.js';
-import type { TransferProgress } from './back-up.js';
 import { type BackupManifest, checkCopy, ownStreams, readCopy, readManifest } from './backup-files.js';
 import { type NamedConfig, restoreStream } from './stream-transfer.js';
 
@@ -32,7 +31,7 @@ interface RestoreOptions {
   /** Default: as in the backup. */
   readonly replicas?: number | undefined;
   readonly timeoutMs: number;
-  readonly onProgress?: (progress: TransferProgress) => void;
+  readonly onProgress?: (streams: number, of: number) => void;
 }
 
 /** Until `DISPATCH` is complete it has this subject, so that no result is accepted into a stream that may be deleted. */
@@ -41,8 +40,8 @@ const UNUSED_SUBJECT = 'throughline.restoring';
 /**
  * Restores a backup onto a server without an installation.
  *
- * First the bucket of the layout is created, with a mark and the id of the backup: services read it first, and refuse to start.
- * `DISPATCH` accepts results once all else is there. Then its consumers are made, and the mark is removed. What an interrupted
+ * First the bucket of the layout is created, with a mark and the time of the backup: services read it first, and refuse to start.
+ * `DISPATCH` accepts results once all else is there. Then its consumer is made, and the mark is removed. What an interrupted
  * restore has left is deleted, and everything restored again; only if `DISPATCH` accepts results already, the rest is done.
  *
  * @throws ThroughlineError `not_found` without a backup, `config_invalid` for a damaged file or a server that has streams of
@@ -56,14 +55,14 @@ export async function restore(connection: NatsConnection, options: RestoreOption
     const there = await ownStreams(jsm);
     const marked = (await configOf(jsm, LAYOUT_STREAM))?.metadata?.[RESTORING_MARK];
     const isOpen = (await configOf(jsm, names.DISPATCH_STREAM))?.subjects.includes(UNUSED_SUBJECT) === false;
-    if (there.length > 0 && (marked === undefined || (isOpen && marked !== manifest.id)))
+    if (there.length > 0 && (marked === undefined || (isOpen && marked !== manifest.at)))
       throw alreadyThere(there);
     if (!isOpen) {
       for (const stored of manifest.streams) await checkCopy(directory, stored);
       // The bucket with the mark goes last.
       for (const name of there) if (name !== LAYOUT_STREAM) await jsm.streams.delete(name);
       if (marked !== undefined) await jsm.streams.delete(LAYOUT_STREAM);
-      await beginRestoring(connection, jsm, manifest.id, replicas);
+      await beginRestoring(connection, jsm, manifest.at, replicas);
       await restoreAll(connection, jsm, manifest, options);
       // Rules would remove old data before anyone has looked at it.
       await new NatsRetentionStore(new KvBucket(connection, { replicas, timeoutMs })).changeRules(
@@ -72,7 +71,14 @@ export async function restore(connection: NatsConnection, options: RestoreOption
       await recordRestored(connection, jsm, manifest.layout);
       await jsm.streams.update(names.DISPATCH_STREAM, { subjects: [names.DISPATCH_SUBJECTS] });
     }
-    await makeConsumers(jsm, manifest);
+    // Services set the rest.
+    await jsm.consumers.add(names.DISPATCH_STREAM, {
+      durable_name: names.EXTRACTOR_CONSUMER,
+      ack_policy: AckPolicy.Explicit,
+      max_deliver: -1,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: manifest.start,
+    });
     await endRestoring(jsm);
     return manifest;
   } catch (error) {
@@ -95,7 +101,6 @@ async function restoreAll(
   { streams }: BackupManifest,
   { directory, replicas, onProgress = () => {} }: RestoreOptions,
 ): Promise<void> {
-  let bytes = 0;
   // Sequential: nats-server 2.15.0 crashes if one restore creates a stream while another counts them.
   for (const [done, stored] of streams.entries()) {
     const { name, firstSequence, lastSequence, messages } = stored;
@@ -104,15 +109,9 @@ async function restoreAll(
       ...(replicas !== undefined && { num_replicas: replicas }),
       ...(name === names.DISPATCH_STREAM && { subjects: [UNUSED_SUBJECT] }),
     };
-    const pieces = async function* () {
-      for await (const piece of readCopy(directory, stored)) {
-        yield piece;
-        bytes += piece.length;
-        onProgress({ streams: done, of: streams.length, bytes });
-      }
-    };
+    onProgress(done, streams.length);
     const state = { first_seq: firstSequence, last_seq: lastSequence, messages };
-    const made = await restoreStream(connection, { config, state }, pieces());
+    const made = await restoreStream(connection, { config, state }, readCopy(directory, stored));
     if (made.last_seq < lastSequence)
       throw new ThroughlineError(
         'internal',
@@ -165,20 +164,6 @@ function subjectsOf(name: string): string {
   const shard = names.shardOfStream(name);
   if (shard !== undefined) return names.shardSubjects(shard);
   return SUBJECTS[name] ?? `$KV.${name.slice('KV_'.length)}.>`;
-}
-
-/** Creates the consumers at the first dispatch that they had not acknowledged when the backup began; services set the rest. */
-async function makeConsumers(jsm: JetStreamManager, { consumers }: BackupManifest): Promise<void> {
-  for (const { name, start } of consumers) {
-    if (name !== names.EXTRACTOR_CONSUMER) continue;
-    await jsm.consumers.add(names.DISPATCH_STREAM, {
-      durable_name: name,
-      ack_policy: AckPolicy.Explicit,
-      max_deliver: -1,
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: start,
-    });
-  }
 }
 
 async function configOf(jsm: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
