@@ -84,10 +84,7 @@ describe('a new installation', () => {
 
   it('a number of shards without the layout that has them is refused before anything is recorded', async () => {
     await expect(layoutFor({ shards: 8 })).rejects.toMatchObject(
-      wrong(
-        'the N of THROUGHLINE_LAYOUT=sharded:N is 8',
-        'THROUGHLINE_LAYOUT to sharded',
-      ),
+      wrong('the N of THROUGHLINE_LAYOUT=sharded:N is 8', 'THROUGHLINE_LAYOUT to sharded'),
     );
     expect(await layoutFor({ layout: 'sharded', shards: 8 })).toEqual(SHARDED);
   });
@@ -95,19 +92,19 @@ describe('a new installation', () => {
 
 describe('a process that is set to another layout', () => {
   it.each<[string, WantedLayout, WantedLayout, string[]]>([
-    ['sharded on streams', {}, { layout: 'sharded' }, ['THROUGHLINE_LAYOUT is sharded', 'set it to per-session']],
+    [
+      'sharded on streams',
+      {},
+      { layout: 'sharded' },
+      ['THROUGHLINE_LAYOUT is sharded', 'set it to per-session'],
+    ],
     [
       'streams on shards',
       SHARDED,
       { layout: 'per-session' },
       ['THROUGHLINE_LAYOUT is per-session', 'to sharded'],
     ],
-    [
-      'another number of shards',
-      SHARDED,
-      { shards: 16 },
-      ['sharded:N is 16', '8 shards', 'set it to 8'],
-    ],
+    ['another number of shards', SHARDED, { shards: 16 }, ['sharded:N is 16', '8 shards', 'set it to 8']],
     ['shards on streams', {}, { shards: 16 }, ['sharded:N is 16', 'leave it out']],
   ])('a process that is set to another layout does not start: %s', async (_, first, second, parts) => {
     await layoutFor(first);
