@@ -1,14 +1,13 @@
 import type { Token } from '../../src/contracts/names.js';
 import {
   type ErasedCounts,
-  type LearningEraser,
   type Marks,
   NOTHING_ERASED,
   type SessionEraser,
 } from '../../src/engine/ports/session-lifecycle.js';
 
 /** Result counts per name, in memory. Sessions have no events. */
-export class MemorySessionEraser implements SessionEraser, LearningEraser {
+export class MemorySessionEraser implements SessionEraser {
   readonly dispatches: Map<string, number>;
 
   constructor(dispatches: Readonly<Record<string, number>>) {

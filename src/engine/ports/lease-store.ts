@@ -29,11 +29,6 @@ export interface LeaseStore {
   release(key: string, holder: string): Promise<void>;
 }
 
-export interface LeaseReader {
-  /** Returns the lease as it is held; undefined if it is free. Throws as `LeaseStore.claim`. */
-  read(key: string): Promise<Lease | undefined>;
-}
-
 /** A lease held by this process; a heartbeat renews it until it is released. */
 export interface HeldLease {
   readonly holder: string;

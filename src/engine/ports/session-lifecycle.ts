@@ -1,5 +1,5 @@
 import { beingForgotten } from '../../contracts/errors.js';
-import type { Archived, Forgotten, RetentionRules } from '../../contracts/lifecycle-record.js';
+import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { Unwatch } from './session-log.js';
 
@@ -197,9 +197,7 @@ export interface SessionEraser {
    * bucket of the lifecycle records. Once for any number of sessions.
    */
   rewrite(what: 'prompts' | 'buckets' | 'lifecycle'): Promise<void>;
-}
 
-export interface LearningEraser {
   /**
    * Erases the events of a project before a checkpoint, the project's snapshots, and the vectors of some learnings. Throws
    * `unavailable`, `permission_denied`.
@@ -208,13 +206,4 @@ export interface LearningEraser {
     project: Token,
     erased: { readonly before: number; readonly vectors: readonly string[] },
   ): Promise<void>;
-}
-
-/** The retention rules. Concurrent writers use compare-and-set: the loser decides again. */
-export interface RetentionStore {
-  /** Throws ThroughlineError `unavailable`, `permission_denied`, or `config_invalid` for rules of a newer version. */
-  rules(): Promise<RetentionRules>;
-
-  /** Replaces the rules by `next(before)`; an error of `next` cancels the change. Throws as `rules`. */
-  changeRules(next: (before: RetentionRules) => RetentionRules): Promise<RetentionRules>;
 }

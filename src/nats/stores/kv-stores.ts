@@ -11,8 +11,7 @@ import {
   TELEMETRY_BUCKET,
   type Token,
 } from '../../contracts/names.js';
-import type { Lease, LeaseClaim, LeaseReader, LeaseStore } from '../../engine/ports/lease-store.js';
-import type { RetentionStore } from '../../engine/ports/session-lifecycle.js';
+import type { Lease, LeaseClaim, LeaseStore } from '../../engine/ports/lease-store.js';
 import type { TelemetryStore } from '../../engine/ports/telemetry-store.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import { type BucketKind, type BucketOptions, GONE, isDeletion, KEPT, KvBucket } from './kv-bucket.js';
@@ -24,7 +23,7 @@ const LEASES: BucketKind = {
 const lease = z.object({ holder: z.string(), since: z.string() });
 
 /** Leases in the bucket `session_leases`. The server expires them. */
-export class KvLease implements LeaseStore, LeaseReader {
+export class KvLease implements LeaseStore {
   readonly #bucket: KvBucket;
 
   constructor(connection: NatsConnection, options: BucketOptions) {
@@ -43,6 +42,7 @@ export class KvLease implements LeaseStore, LeaseReader {
     return held;
   }
 
+  /** Returns the lease as it is held; undefined if it is free. */
   async read(key: string): Promise<Lease | undefined> {
     let held: Lease | undefined;
     await this.#bucket.write(key, (last) => {
@@ -70,19 +70,21 @@ function leaseIn(message: StreamMessage | undefined): Lease | undefined {
     : undefined;
 }
 
-/** A key in the bucket `session_lifecycle`. */
-export class NatsRetentionStore implements RetentionStore {
+/** The retention rules, a key in the bucket `session_lifecycle`. */
+export class NatsRetentionStore {
   readonly #bucket: KvBucket;
 
   constructor(bucket: KvBucket) {
     this.#bucket = bucket;
   }
 
+  /** @throws ThroughlineError `unavailable`, `permission_denied`, or `config_invalid` for rules of a newer version */
   async rules(): Promise<RetentionRules> {
     const stored = await this.#bucket.get(RETENTION_KEY);
     return (stored && rulesIn(stored)) ?? NO_RULES;
   }
 
+  /** Replaces the rules by `next(before)`, by compare-and-set; an error of `next` cancels the change. Throws as `rules`. */
   async changeRules(next: (before: RetentionRules) => RetentionRules): Promise<RetentionRules> {
     let after = NO_RULES;
     await this.#bucket.write(RETENTION_KEY, (stored) => {

@@ -23,7 +23,6 @@ import {
   ERASED_KINDS,
   type ErasedCounts,
   type ErasedKind,
-  type LearningEraser,
   type Marks,
   type SessionEraser,
 } from '../../engine/ports/session-lifecycle.js';
@@ -46,7 +45,7 @@ const NOBODY = '-'.repeat(65);
 /** Buckets whose values are replaced while a session lives. */
 const BUCKETS = [SNAPSHOT_BUCKET, TELEMETRY_BUCKET, INDEX_BUCKET, VECTOR_BUCKET] as const;
 
-export class NatsSessionEraser implements SessionEraser, LearningEraser {
+export class NatsSessionEraser implements SessionEraser {
   readonly #ports: ErasePorts;
   readonly #layout: SessionLayout;
 

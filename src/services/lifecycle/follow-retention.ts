@@ -10,12 +10,12 @@ import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type {
-  RetentionStore,
   SessionActivity,
   SessionEraser,
   SessionLifecycle,
 } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
+import type { NatsRetentionStore } from '../../nats/stores/kv-stores.js';
 import { spanMs } from '../../shared/text.js';
 import type { Row, SessionTable } from '../common/session-table.js';
 import type { Archiver } from './archive-session.js';
@@ -68,7 +68,7 @@ function ruleOf({ rules }: RetentionRules, project: Token): RetentionRule | unde
 
 export interface RetentionPorts extends DuePorts {
   readonly lifecycle: SessionLifecycle;
-  readonly store: Pick<RetentionStore, 'rules'>;
+  readonly store: Pick<NatsRetentionStore, 'rules'>;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly log: Pick<SessionLog, 'append'> & Pick<SessionActivity, 'newest'>;
   readonly archiver: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
@@ -145,7 +145,7 @@ type Answers = {
 };
 
 interface RetentionToolsPorts extends DuePorts {
-  readonly store: RetentionStore;
+  readonly store: Pick<NatsRetentionStore, 'rules' | 'changeRules'>;
   readonly logger: Logger;
   readonly clock: Clock;
 }

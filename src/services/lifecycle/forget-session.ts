@@ -10,12 +10,7 @@ import type { ProjectCommander, ProjectReader } from '../../engine/folding/sessi
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type { SessionIndex } from '../../engine/ports/session-index.js';
-import type {
-  ForgottenAt,
-  LearningEraser,
-  SessionEraser,
-  SessionLifecycle,
-} from '../../engine/ports/session-lifecycle.js';
+import type { ForgottenAt, SessionEraser, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';
 import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
@@ -37,7 +32,7 @@ import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.j
  */
 export interface ForgetPorts extends LearningsPorts {
   readonly lifecycle: SessionLifecycle;
-  readonly eraser: LearningsPorts['eraser'] & SessionEraser;
+  readonly eraser: SessionEraser;
   readonly index: Pick<SessionIndex, 'remove'>;
   readonly clock: Clock;
   readonly pause: (ms: number) => Promise<void>;
@@ -161,7 +156,7 @@ interface LearningsPorts {
   readonly learnings: LearningLog;
   readonly projects: Pick<ProjectReader, 'load'>;
   readonly command: ProjectCommander;
-  readonly eraser: LearningEraser;
+  readonly eraser: Pick<SessionEraser, 'eraseLearnings'>;
 }
 
 /** Counts what forgetting a session would change in the learnings of all projects. */

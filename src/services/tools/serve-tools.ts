@@ -31,7 +31,6 @@ import type {
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
 import { type Clock, clockBy, type Logger, systemClock } from '../../engine/ports/clients.js';
-import type { LeaseReader } from '../../engine/ports/lease-store.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { decide } from '../../memory/session/commands/decide-session.js';
 import { answer } from '../../memory/session/commands/session-decision.js';
@@ -41,6 +40,7 @@ import { examine } from '../../nats/doctor/examine.js';
 import type { Endpoint } from '../../nats/micro/service-answer.js';
 import { healthOfServices } from '../../nats/micro/service-health.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
+import type { KvLease } from '../../nats/stores/kv-stores.js';
 import { VERSION } from '../../version.js';
 import type { KnownSessions } from '../common/open-sessions.js';
 import { guarded } from '../common/request-guard.js';
@@ -223,7 +223,7 @@ interface SessionToolsOptions {
   /** Default: the time of the newest event. */
   readonly clock?: Clock;
   /** Leases of runs of a plan. Default: there are no runs. */
-  readonly leases?: LeaseReader;
+  readonly leases?: Pick<KvLease, 'read'>;
   /** Applies archiving and reopening beyond their events. Default: nothing. */
   readonly archiver?: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
   /** Called for each session whose notes or project changed. */
@@ -276,7 +276,7 @@ export function createSessionTools(options: SessionToolsOptions): SessionTools {
  */
 async function claimTask(
   { command, reader, clock = systemClock }: SessionToolsOptions,
-  leases: LeaseReader,
+  leases: Pick<KvLease, 'read'>,
   session: Token,
   { claim: holder, id: given }: { readonly claim: string; readonly id?: string },
 ): Promise<object> {
