@@ -23,6 +23,7 @@ import type { ReturnedResult } from './returned-result.js';
 import { forgetRunning, isToLook, newsFor, noteTask, noteWork, REPORT_TOOL } from './running-agent.js';
 import { flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
 import type { Waiting } from './spool.js';
+import { workTreeAt } from './turn-files.js';
 
 /** Answer to the client, encoded by `HookClient.write`; `undefined` for none. */
 export type HookAnswer = string | Readonly<Record<string, unknown>> | undefined;
@@ -201,7 +202,8 @@ async function promptSubmitted(
   const role = contractIn(call.prompt);
   tools.state.clearNotes(key);
   const request = entry.payload?.reasoning ?? '';
-  tools.state.note(key, { request, ...(role && { owes: { name: '', role } }) });
+  const tree = tools.at.turns === false ? undefined : workTreeAt(call.directory);
+  tools.state.note(key, { request, ...(tree && { tree }), ...(role && { owes: { name: '', role } }) });
   const unkept = await keepOrGive({ kind: 'trace', session: tools.at.session, entry }, tools);
   return async () => {
     const client = await tools.connect();

@@ -16,6 +16,7 @@ import { writePrivateFile } from '../../engine/files/user-state.js';
 import { mayHoldSecret } from '../../memory/redaction/secret-hints.js';
 import { oneLine } from '../../shared/text.js';
 import { isMissing } from './spool.js';
+import type { WorkTree } from './turn-files.js';
 
 export type HookState = ReturnType<typeof hookState>;
 
@@ -25,6 +26,8 @@ export interface TurnNote {
   readonly entry?: TraceEntryInput;
   readonly commit?: string;
   readonly reported?: true;
+  /** The work tree before the turn. */
+  readonly tree?: WorkTree;
   /** The sub-agent, by its name, that was given the contract of a role. */
   readonly owes?: { readonly name: string; readonly role: Role };
 }

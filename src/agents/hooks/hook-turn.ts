@@ -3,13 +3,16 @@ import { isAbsolute, relative } from 'node:path';
 import { type Role, rolesOf } from '../../contracts/kinds.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry.js';
+import { takesBack } from '../../memory/facts/contrast.js';
 import { redactedStart } from '../../memory/redaction/redacted.js';
-import { type FinishedTurn, finishedTurn } from '../../memory/traces/finished-turn.js';
+import { BY_USER, type FinishedTurn, finishedTurn } from '../../memory/traces/finished-turn.js';
+import { paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
+import { LAST_POSITION, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';
 import { clipText, isObject, oneLine } from '../../shared/text.js';
 import { agentKey, type HookCall, type HookTools, namedTask, withoutPrivate } from './hook-call.js';
 import { resultId } from './hook-results.js';
-import type { TurnNote } from './hook-state.js';
 import type { KeptResult } from './spool.js';
+import { changesSince } from './turn-files.js';
 
 /** Publishes a turn that ended without a result: an observer's result, made by rule from what the hooks noted. */
 
@@ -18,6 +21,9 @@ export const [TURN] = rolesOf('note') as [Role];
 /** Characters of a last message that are read. */
 const MAX_MESSAGE = 50_000;
 const MAX_ANSWER = 200;
+/** Characters of a question that stand before its answer: a line of a prompt must hold both. */
+const MAX_QUESTION = 80;
+const MAX_PLACE_WORDS = 6;
 
 /** The turn of an agent that stops, as a result to send; undefined for one that leaves nothing. */
 export async function turnResult(
@@ -32,93 +38,115 @@ export async function turnResult(
   const key = agentKey(call, tools);
   const notes = state.notes(key);
   if (notes.some(({ reported }) => reported)) return undefined;
-  const asked = isMain ? state.recall(questionKey(key)) : undefined;
-  const body = turnBody({
-    ...{ client: name, conversation: call.conversation, notes, branch: at.branch, asked, isMain },
-    message: (await redact(message)).slice(0, MAX_MESSAGE),
+  const question = isMain ? state.recall(questionKey(key)) : undefined;
+  const request = notes.find((note) => note.request !== undefined)?.request ?? '';
+  const before = notes.find(({ tree }) => tree !== undefined)?.tree;
+  const entries = notes.flatMap(({ entry }) => (entry === undefined ? [] : recorded(entry)));
+  const written = entries.flatMap(({ files = [] }) => files);
+  const said = (await redact(message)).slice(0, MAX_MESSAGE);
+  const turn = finishedTurn({
+    ...{ request, message: said, entries, commits: notes.flatMap(({ commit }) => commit ?? []) },
+    answer: question === undefined ? undefined : answerTo(JSON.parse(question), request),
+    git: before && changesSince(call.directory, before, written),
     hidesFailures: client.hidesFailures,
   });
-  const waits = body?.facts.findLast(({ relation }) => relation === RELATIONS.asks)?.object;
-  if (isMain && (waits ?? (body === undefined && asked)))
-    state.remember(questionKey(key), waits ?? asked ?? '');
-  if (body === undefined) return undefined;
+  if (turn === undefined) {
+    if (question !== undefined) state.remember(questionKey(key), question);
+    tools.log('the turn is not kept: it changed, found, decided and asked nothing');
+    return undefined;
+  }
+  const asks = turn.questions.at(-1);
+  const asked: Asked | undefined = asks === undefined ? undefined : { question: asks, options: turn.options };
+  if (isMain && asked !== undefined) state.remember(questionKey(key), JSON.stringify(asked));
+  const task = namedTask(request) ?? turnTask(name, call.conversation);
+  const body = {
+    ...{ task_id: task, intent_id: intentOf(name, call.conversation) },
+    ...(at.branch !== undefined && { branch: at.branch }),
+    ...turnBody(turn, task, said, isMain),
+  };
   const id = resultId({ ...call, client: name }, JSON.stringify(body));
   const text = JSON.stringify({ ...body, result_id: id });
   return { kind: 'result', session: at.session, role: TURN, text, messageId: `${at.session}:${id}` };
 }
 
-interface TurnParts {
-  readonly client: string;
-  readonly conversation: string;
-  readonly notes: readonly TurnNote[];
-  readonly message: string;
-  readonly branch?: string | undefined;
-  readonly asked?: string | undefined;
-  /** True for the agent that the user talks to. */
-  readonly isMain?: boolean;
-  readonly hidesFailures?: boolean | undefined;
+/** A question that the agent ended a turn with. */
+interface Asked {
+  readonly question: string;
+  readonly options: readonly string[];
 }
 
-/** The result that a turn is published as; undefined for one that leaves nothing. */
-export function turnBody(parts: TurnParts) {
-  const { client, conversation, notes, message, branch, asked, isMain = true, hidesFailures } = parts;
-  const request = notes.find((note) => note.request !== undefined)?.request ?? '';
-  const commits = notes.flatMap(({ commit }) => commit ?? []);
-  const entries = notes.flatMap(({ entry }) => (entry === undefined ? [] : recorded(entry)));
-  const turn = finishedTurn({ request, message, entries, commits, hidesFailures });
-  const answer = asked === undefined ? undefined : answerTo(asked, request);
-  if (turn === undefined && answer === undefined) return undefined;
-  const done = turn ?? { ...NOTHING, summary: answer ?? '' };
-  const task = namedTask(request) ?? turnTask(client, conversation);
-  const decisions = [...(answer === undefined ? [] : [answer]), ...done.decisions];
-  const said = new Set(isMain ? [...done.said, ...(answer === undefined ? [] : [answer])] : []);
-  const ofTask = (relation: string, object: string) => ({
-    ...{ subject: `task:${task}`, relation, object },
-    ...(said.has(object) && { origin: 'user' as const }),
-    ...(done.replaces.has(object) && { replaces: [...(done.replaces.get(object) ?? [])] }),
+/** @param isMain true for the agent that the user talks to */
+function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boolean) {
+  const said = new Set(isMain ? turn.said : []);
+  const ofTask = (relation: string, text: string) => ({
+    ...{ subject: `task:${task}`, relation, object: said.has(text) ? withReplaced(text, message) : text },
+    ...(said.has(text) && { origin: 'user' as const }),
+    ...(turn.replaces.has(text) && { replaces: [...(turn.replaces.get(text) ?? [])] }),
   });
   return {
-    task_id: task,
-    intent_id: intentOf(client, conversation),
-    summary: done.summary,
-    ...(done.files.length > 0 && { files_modified: done.files }),
-    ...(done.tests.length > 0 && { tests: done.tests }),
-    ...(done.open.length > 0 && { follow_up_actions: done.open }),
-    ...(branch !== undefined && { branch }),
+    ...(turn.summary !== '' && { summary: turn.summary }),
+    ...(turn.files.length > 0 && { files_modified: turn.files }),
+    ...(turn.tests.length > 0 && { tests: turn.tests }),
+    ...(turn.open.length > 0 && { follow_up_actions: turn.open }),
     facts: [
-      ...decisions.map((object) => ({ ...ofTask(RELATIONS.decided, object), tags: ['decision'] })),
-      ...done.rules.map((object) => ({ ...ofTask(RELATIONS.rule, object), tags: ['convention'] })),
-      ...done.failed.map((object) => ({ ...ofTask(RELATIONS.failed, object), tags: ['error'] })),
-      ...done.settled.map((object) => ofTask(RELATIONS.settled, object)),
-      ...done.found.map((object) => ofTask(RELATIONS.found, object)),
-      ...done.questions.map((object) => ({ ...ofTask(RELATIONS.asks, object), tags: ['dependency'] })),
-      ...commits.map((commit) => ofTask('committed', commit)),
+      ...turn.decisions.map((text) => ({ ...ofTask(RELATIONS.decided, text), tags: ['decision'] })),
+      ...turn.rules.map((text) => ({ ...ofTask(RELATIONS.rule, text), tags: ['convention'] })),
+      ...turn.failed.map((text) => ({ ...ofTask(RELATIONS.failed, text), tags: ['error'] })),
+      ...turn.settled.map((text) => ofTask(RELATIONS.settled, text)),
+      ...turn.found.map((text) => ofTask(RELATIONS.found, text)),
+      ...turn.questions.map((text) => ({ ...ofTask(RELATIONS.asks, text), tags: ['dependency'] })),
+      ...turn.commits.map((commit) => ofTask('committed', commit)),
     ],
   };
 }
 
-const NOTHING: FinishedTurn = {
-  ...{ summary: '', files: [], tests: [], decisions: [], rules: [] },
-  ...{ found: [], failed: [], open: [], questions: [], said: [] },
-  ...{ settled: [], replaces: new Map() },
-};
+/**
+ * The user's words with the agent's sentence about what they replace, if they do not say it: "use dayjs instead" names
+ * nothing older, "Replaced moment with dayjs" does.
+ */
+function withReplaced(text: string, message: string): string {
+  if (!text.startsWith(BY_USER) || takesBack({ text }) !== undefined) return text;
+  const words = new Set(longWords(text.slice(BY_USER.length)));
+  const sentence = paragraphsOf(message)
+    .flatMap((paragraph) => sentencesOf(paragraph.text))
+    .find(
+      (each) => takesBack({ text: each }) !== undefined && longWords(each).some((word) => words.has(word)),
+    );
+  return sentence === undefined ? text : `${text} (${clipText(sentence, MAX_ANSWER)})`;
+}
+
+function longWords(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}_]{4,}|\d+/gu) ?? [];
+}
 
 function questionKey(key: string): string {
   return `asked ${key}`;
 }
 
-/** Returns the user's answer to a question if the next prompt is short and says yes or no, or repeats a word of it. */
-function answerTo(question: string, request: string): string | undefined {
+/**
+ * Returns the user's answer to a question if the next prompt is short and says yes or no, names an option by its place, is
+ * a number, or repeats a word of the question or of an option.
+ */
+function answerTo({ question, options }: Asked, request: string): string | undefined {
   const said = oneLine(request);
-  if (said === '' || said.length > MAX_ANSWER || said.endsWith('?')) return undefined;
-  const words = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? [];
-  const known = new Set(words(question));
-  const isAnswer = SHORT_ANSWER.test(said) || words(said).some((word) => known.has(word));
-  return isAnswer ? `${clipText(question, MAX_ANSWER)} The user: "${said}"` : undefined;
+  if (said === '' || said.length > MAX_ANSWER || /[?？]$/.test(said)) return undefined;
+  const asked = `${clipText(question, MAX_QUESTION)} The user: "${said}"`;
+  const option = options[placeIn(said, options.length)];
+  if (option !== undefined) return `${asked}: ${clipText(option, MAX_ANSWER)}`;
+  const known = new Set(longWords([question, ...options].join(' ')));
+  const isAnswer =
+    YES_OR_NO.test(said) || /^\d+$/.test(said) || longWords(said).some((word) => known.has(word));
+  return isAnswer ? asked : undefined;
 }
 
-const SHORT_ANSWER =
-  /^(?:yes|no|yep|yeah|nope|neither|both|either|the (?:first|second|third|last|latter|former)|option|[a-d1-9][).]?(?:\s|$))/i;
+/** The option that a short answer names by its place, such as "the second one", "2" or "b"; -1 for none. */
+function placeIn(said: string, options: number): number {
+  const [, number, letter] = /^(?:option |nr\.? |no\.? |#)?(?:([1-9])|([a-d]))[).]?$/i.exec(said) ?? [];
+  if (number !== undefined) return Number(number) - 1;
+  if (letter !== undefined) return letter.toLowerCase().charCodeAt(0) - 'a'.charCodeAt(0);
+  if (said.split(' ').length > MAX_PLACE_WORDS) return -1;
+  return LAST_POSITION.test(said) ? options - 1 : POSITIONS.findIndex((position) => position.test(said));
+}
 
 /** Names what a conversation works on where its user names no task. */
 export function turnTask(client: string, conversation: string): string {

@@ -1,20 +1,30 @@
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
-import { clipText, distinctTexts, oneLine, withoutEnd } from '../../shared/text.js';
-import { labelledLines } from './labelled-lines.js';
+import { clipText, distinctTexts, named, oneLine, withoutEnd } from '../../shared/text.js';
+import { labelledLines, withoutLabelled } from './labelled-lines.js';
 import { decided, paragraphsOf, sentencesOf } from './sentences.js';
-import { isOwnChoice, statedByUser } from './stated-lines.js';
-import { baseOf, changedFiles, changeOf, commandParts, effectOfPart, isOfShell } from './tool-effects.js';
+import { isFinding, isOffer, isOwnChoice, statedByUser, type UserStatements } from './stated-lines.js';
+import {
+  baseOf,
+  changedFiles,
+  changeOf,
+  commandParts,
+  effectOf,
+  effectOfPart,
+  isOfShell,
+  namedByCommand,
+} from './tool-effects.js';
 
 /**
  * Summary of a finished turn for the next agent, extracted by rules: the request, what the tools changed and ran,
  * and what the last message says was done, decided and left open.
  */
 export interface FinishedTurn {
-  /** The request, then what was done, in one line. */
+  /** The request, then what was done, in one line; empty for a turn that only stated something. */
   readonly summary: string;
   readonly files: readonly string[];
   /** Runs of builds, tests and linters: the newest of each command. */
   readonly tests: readonly { readonly command: string; readonly passed: boolean }[];
+  readonly commits: readonly string[];
   readonly decisions: readonly string[];
   /** Rules that hold from now on. */
   readonly rules: readonly string[];
@@ -24,12 +34,22 @@ export interface FinishedTurn {
   readonly failed: readonly string[];
   readonly open: readonly string[];
   readonly questions: readonly string[];
+  /** What can be answered to the last question. */
+  readonly options: readonly string[];
   /** The answers to questions, and what was done of what was left to do. */
   readonly settled: readonly string[];
   /** By text: ids of the statements that it ends. */
   readonly replaces: ReadonlyMap<string, readonly string[]>;
   /** Those that are the user's sentences, or labelled lines: the agent wrote them for its user to see. */
   readonly said: readonly string[];
+}
+
+/** Files by what was done to them. A file that is as it was before is reverted. */
+export interface FilesChanged {
+  readonly changed: readonly string[];
+  readonly deleted: readonly string[];
+  readonly renamed: readonly { readonly from: string; readonly to: string }[];
+  readonly reverted: readonly string[];
 }
 
 interface TurnParts {
@@ -40,6 +60,10 @@ interface TurnParts {
   readonly entries: readonly RecordedEntry[];
   /** Commits that it made: then something has changed whatever the tools say. */
   readonly commits: readonly string[];
+  /** The user's answer to what the agent asked before. */
+  readonly answer?: string | undefined;
+  /** What git says that it changed. */
+  readonly git?: FilesChanged | undefined;
   /** The client never says that a command has failed. */
   readonly hidesFailures?: boolean | undefined;
 }
@@ -52,6 +76,7 @@ const MAX_SENTENCE = 200;
 const MAX_COMMAND = 100;
 const LABEL_WORDS = 4;
 const MAX_LABEL = 80;
+const MAX_LEAD_IN = 20;
 
 /**
  * The turn; undefined for one that only read or chatted, and has nothing to tell.
@@ -60,59 +85,91 @@ const MAX_LABEL = 80;
  * rules and choices, and of a turn that did something what the agent says it chose or left open.
  */
 export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
-  const { request, message, entries, commits, hidesFailures } = parts;
-  const { files, scratch } = filesOf(entries.filter(({ status }) => status === 'SUCCESS'));
+  const { request, message, entries, commits, answer, hidesFailures, git } = parts;
+  const succeeded = entries.filter(({ status }) => status === 'SUCCESS');
+  const { files, scratch, gone } = filesOf(succeeded, git);
   const tests = testsOf(entries, hidesFailures === true);
-  const said = saidIn(message, scratch);
+  const said = saidIn(withoutLabelled(message), scratch);
   const isRun = said.done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
-  const isWork = files.length > 0 || commits.length > 0 || tests.length > 0 || isRun;
-  const statements = statementsOf(request, message, said, isWork);
+  const isChange = files.length > 0 || commits.length > 0 || gone.length > 0;
+  const isWork =
+    isChange || tests.length > 0 || isRun || succeeded.some((each) => effectOf(each) === 'change');
+  const user = statedByUser(request);
+  const answers = answer === undefined ? [] : [answer];
+  const statements = statementsOf(
+    user,
+    answers,
+    message,
+    said,
+    isWork ? 'work' : entries.length > 0 ? 'look' : 'talk',
+  );
   const { decisions, rules, found, failed, settled, open, questions } = statements;
-  const [first] = [...decisions, ...rules, ...found, ...failed, ...settled];
-  if (!isWork && first === undefined && open.length === 0 && questions.length === 0) return undefined;
-  const told = [requestIn(request), said.done ?? (isWork ? '' : (first ?? ''))];
+  const states = [decisions, rules, found, failed, settled, open, questions].some((each) => each.length > 0);
+  if (!isWork && !states) return undefined;
+  // What a turn only states has lines of its own, which end when it is replaced.
+  const done = isWork || questions.length > 0 ? said.done : undefined;
+  const told = [requestIn(request, [...user.rules, ...user.choices]), done ?? '', ...gone];
   const summary = told.filter((text) => text !== '').join(': ');
+  const changes = commits[0] ?? (files.length === 0 ? '' : `Changed ${files.slice(0, MAX_SAID).join(', ')}`);
   return {
-    summary: summary === '' ? (commits[0] ?? `Changed ${files.slice(0, MAX_SAID).join(', ')}`) : summary,
-    ...{ files, tests, ...statements },
+    summary: summary === '' ? changes : summary,
+    ...{ files, tests, commits, ...statements },
   };
 }
 
-type Statements = Omit<FinishedTurn, 'summary' | 'files' | 'tests'>;
+type Statements = Omit<FinishedTurn, 'summary' | 'files' | 'tests' | 'commits'>;
 
-function statementsOf(request: string, message: string, said: Said, isWork: boolean): Statements {
-  const user = statedByUser(request);
-  const choices = user.choices.map(byUser);
-  const rules = user.rules.map(byUser);
+function statementsOf(
+  user: UserStatements,
+  answers: readonly string[],
+  message: string,
+  said: Said,
+  part: 'work' | 'look' | 'talk',
+): Statements {
+  const choices = [...answers, ...user.choices.map((text) => `${BY_USER}${text}`)];
+  const rules = user.rules.map((text) => `${BY_USER}${text}`);
   const labelled = labelledLines(message);
   if (labelled !== undefined) {
     const { leftOut: _, replaces, ...lines } = labelled;
     // The agent's line about it says the same.
     return {
-      ...{ ...lines, replaces },
-      decisions: lines.decisions.length > 0 ? lines.decisions : choices,
+      ...{ ...lines, replaces, options: said.options },
+      decisions: lines.decisions.length > 0 ? [...answers, ...lines.decisions] : choices,
       rules: lines.rules.length > 0 ? lines.rules : rules,
       said: [...Object.values(lines).flat(), ...choices, ...rules],
     };
   }
   return {
-    decisions: [...choices, ...(isWork ? said.decisions : [])],
-    ...{ rules, found: [], failed: [], settled: [], replaces: new Map() },
-    open: isWork ? said.open : [],
-    questions: said.questions,
+    decisions: [...choices, ...(part === 'work' ? said.decisions : [])],
+    ...{ rules, failed: [], settled: [], replaces: new Map() },
+    // The cause of what the turn has changed is past.
+    found: part === 'look' ? said.found : [],
+    open: part === 'work' ? said.open : [],
+    ...{ questions: said.questions, options: said.options },
     said: [...choices, ...rules],
   };
 }
 
-function byUser(text: string): string {
-  return `The user: ${text}`;
-}
+/** Begins what is the user's sentence. */
+export const BY_USER = 'The user: ';
 
-/** The files that the turn changed, and the names of those that it made for itself and removed again. */
-function filesOf(entries: readonly RecordedEntry[]) {
+/**
+ * The files that the turn changed, the names of those that it made for itself and removed again, and what it says of those
+ * that are no longer there.
+ */
+function filesOf(entries: readonly RecordedEntry[], git: FilesChanged | undefined) {
   const changed = new Set<string>();
   const made = new Set<string>();
   const scratch = new Set<string>();
+  const deleted = new Set<string>();
+  const renamed = new Map<string, string>();
+  const reverted = new Set<string>();
+  const count = (files: FilesChanged) => {
+    for (const file of files.changed) changed.add(file);
+    for (const file of files.deleted) deleted.add(file);
+    for (const { from, to } of files.renamed) renamed.set(from, to);
+    for (const file of files.reverted) reverted.add(file);
+  };
   for (const entry of entries) {
     const words = (entry.command ?? '').split(/\s+/);
     const did = changeOf(entry.tool);
@@ -121,14 +178,29 @@ function filesOf(entries: readonly RecordedEntry[]) {
     // Some tools name what they make in their command alone.
     if (did === 'created' || did === 'wrote')
       for (const file of files.length > 0 ? files : words.slice(1)) made.add(baseOf(file));
-    for (const file of files) changed.add(file);
+    if (files.length > 0) for (const file of files) (isRemoval ? deleted : changed).add(file);
+    else if (entry.command !== undefined && isOfShell(entry.tool, entry.command))
+      count(namedByCommand(entry.command));
     if (!isRemoval) continue;
     for (const name of [...words, ...files].map(baseOf).filter((each) => made.has(each))) {
       scratch.add(name);
-      for (const file of changed) if (baseOf(file) === name) changed.delete(file);
+      for (const file of [...changed, ...deleted])
+        if (baseOf(file) === name) for (const all of [changed, deleted]) all.delete(file);
     }
   }
-  return { files: [...changed].slice(0, MAX_FILES), scratch: [...scratch] };
+  if (git !== undefined) count(git);
+  const isReverted = changed.size > 0 && [...changed].every((file) => reverted.has(file));
+  for (const [from, to] of renamed) {
+    for (const all of [changed, deleted]) all.delete(from);
+    changed.add(to);
+  }
+  for (const file of [...deleted, ...reverted]) changed.delete(file);
+  const gone = [
+    ...[...renamed].map(([from, to]) => `renamed ${from} to ${to}`),
+    ...(deleted.size === 0 ? [] : [`deleted ${named([...deleted], MAX_SAID)}`]),
+    ...(isReverted ? ['reverted'] : []),
+  ];
+  return { files: [...changed].slice(0, MAX_FILES), scratch: [...scratch], gone: gone.slice(0, MAX_SAID) };
 }
 
 /** A command that builds, tests or checks, by its first words: the program and what it runs. */
@@ -160,8 +232,12 @@ function ranOf({ command, tool, action }: RecordedEntry): string[] {
   return commandParts(command).filter((part) => effectOfPart(part) === 'run');
 }
 
-/** The first sentence of a request that says something, and does not only say that something follows. */
-export function requestIn(request: string): string {
+/**
+ * The first sentence of a request that says something, and does not only say that something follows.
+ *
+ * @param stated rules and choices of the request, which have lines of their own
+ */
+export function requestIn(request: string, stated: readonly string[] = []): string {
   const lines = request.split('\n').map((line) => line.trimEnd());
   // The line below a label is a title.
   const titled = lines.flatMap((line, at) => {
@@ -170,11 +246,17 @@ export function requestIn(request: string): string {
   });
   const sentences = paragraphsOf(titled.join('\n'))
     .flatMap(({ text }) => sentencesOf(text))
-    .map(plainText);
+    .map(plainText)
+    .filter((sentence) => !stated.some((each) => isMostly(sentence, plainText(each))));
   const says = (sentence: string) => /\p{L}{3}/u.test(sentence) && /\S\s\S/.test(sentence);
   const introduces = (sentence: string) => sentence.endsWith(':') || /\bfollowing\b/i.test(sentence);
   const first = sentences.find((sentence) => says(sentence) && !introduces(sentence)) ?? sentences.find(says);
-  return clipText(withoutEnd(first ?? plainText(request)), MAX_REQUEST);
+  return clipText(withoutEnd(first ?? (stated.length > 0 ? '' : plainText(request))), MAX_REQUEST);
+}
+
+/** True for a sentence that is a part of itself, and little more. */
+function isMostly(sentence: string, part: string): boolean {
+  return sentence.includes(part) && sentence.length - part.length <= MAX_LEAD_IN;
 }
 
 const DECISION_LABEL = /^(?:key |main |design )?(?:decisions?|decided|choices?)\b/i;
@@ -185,9 +267,8 @@ const LABELLED = /^(?:[*_]{0,3})([A-Za-z][A-Za-z -]{2,30}?)(?:[*_]{0,3}):(?:[*_]
 
 const LEFT_OPEN =
   /\b(?:TODO|still (?:needs?|fails?|failing|depends?|uses?|relies|requires?|missing|open|to be|have to|has to)|remains? (?:to be|open|unclear|unsolved|failing)|left (?:to do|open|for later)|not yet (?:\w+)|(?:I|we) (?:could not|couldn['’]t|was not able|wasn['’]t able|were unable|was unable|did not (?:run|test|verify|change|touch)|didn['’]t (?:run|test|verify|change|touch)|have not|haven['’]t)|(?:is|are|was|were) not (?:covered|implemented|tested|verified|handled)|(?:is|are|was|were)(?:n['’]t| not) available|only ran|pre-?existing failures?|out of scope)\b/i;
-/** An offer of more work does not ask about this one. */
-const OFFERS =
-  /\b(?:would you like|do you want|want me|shall i|should i (?:go|proceed|also|continue|start|do|make|commit|push)|may i|can i (?:help|do)|let me know|anything else|sound good|ready to|how does (?:that|this)|what would you like|what do you think|makes sense|feel free|if you(?:['’]d)? (?:like|want|prefer))\b/i;
+/** A question, also one of Japanese or Chinese without its mark. */
+const QUESTION = /[?？]$|(?:ですか|ますか|でしょうか|吗)[。.]?$/;
 /** Says only that something was done. */
 const EMPTY =
   /^(?:(?:all )?(?:done|set|finished|complete[d]?|good|great|perfect|ok(?:ay)?|sure|yes|no|certainly|absolutely)\b[^a-z]*|(?:i(?:['’]ve| have)|that['’]s|everything is|all (?:is|tests?)|the (?:task|change|work|issue)s? (?:is|are|has been|have been)) [^,;:]{0,30}(?:done|complete[d]?|finished|fixed|passing|passe?s?)(?: now)?[^a-z]*|(?:summary|changes|what (?:i|was) (?:did|done|changed)|result)s?[^a-z]*|(?:here(?:['’]s| is| are)|below) .*|(?:you(?:['’]re| are) (?:right|welcome)).*|(?:now,? |next,? |so )?(?:let me|let['’]s|(?:i|we)(?:['’]ll| will| can now| are going to)) .*)$/i;
@@ -200,7 +281,7 @@ const PREAMBLE = /^(?:(?:done|great|perfect|ok(?:ay)?|sure|yes|all set|fixed|fin
 
 type Section = 'decisions' | 'open' | undefined;
 
-interface Said extends Pick<FinishedTurn, 'decisions' | 'open' | 'questions'> {
+interface Said extends Pick<FinishedTurn, 'decisions' | 'found' | 'open' | 'questions' | 'options'> {
   /** First sentence about what was done; undefined if the message does not say. */
   readonly done: string | undefined;
 }
@@ -211,12 +292,18 @@ interface Said extends Pick<FinishedTurn, 'decisions' | 'open' | 'questions'> {
  * @param scratch names of files that are gone again: what is said of them is not what was done
  */
 export function saidIn(message: string, scratch: readonly string[] = []): Said {
-  const found = { decisions: [] as string[], open: [] as string[], questions: [] as string[] };
+  const found: Record<'decisions' | 'found' | 'open' | 'questions', string[]> = {
+    ...{ decisions: [], found: [], open: [], questions: [] },
+  };
+  let list: string[] = [];
+  let isList = false;
   let done: string | undefined;
   let seems: string | undefined;
   let section: Section;
   for (const { text, kind } of paragraphsOf(message)) {
     if (kind === 'row' || kind === 'quote') continue;
+    if (kind === 'item') list = [...(isList ? list : []), plainText(text)];
+    isList = kind === 'item';
     const [, label = '', rest = ''] = LABELLED.exec(text) ?? [];
     const named = sectionOf(kind === 'heading' || isBold(text) ? plainText(text) : label);
     if (kind === 'heading' || isBold(text) || (label !== '' && rest === '' && kind === 'text')) {
@@ -230,12 +317,14 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
     const sentences = sentencesOf(named === undefined ? text : rest).map(plainText);
     for (const [at, sentence] of sentences.entries()) {
       const isFirst = within !== undefined && at === 0;
-      if (sentence.endsWith('?')) {
-        if (!OFFERS.test(sentence)) found.questions.push(sentence);
-      } else if (OFFERS.test(sentence)) continue;
+      if (isOffer(sentence)) continue;
+      if (QUESTION.test(sentence)) found.questions.push(sentence);
       else if (isFirst) found[within].push(sentence);
       else if (within === undefined && isOwnChoice(sentence)) found.decisions.push(sentence);
-      else if (within === undefined && LEFT_OPEN.test(sentence)) found.open.push(sentence);
+      else if (within === undefined && isFinding(sentence)) {
+        found.found.push(sentence);
+        seems ??= doneIn(sentence);
+      } else if (within === undefined && LEFT_OPEN.test(sentence)) found.open.push(sentence);
       else if (within === undefined && !scratch.some((file) => sentence.includes(file))) {
         if (SEEMS.test(sentence)) seems ??= doneIn(sentence);
         else done ??= doneIn(sentence);
@@ -247,10 +336,26 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
   return {
     done: done ?? seems,
     ...{ decisions: kept(found.decisions.map(decided)), open: kept(found.open) },
+    ...{
+      found: kept(found.found),
+      options: list.length > 1 ? list : optionsIn(found.questions.at(-1) ?? ''),
+    },
     // The agent waits for an answer to its last questions.
     questions: kept(found.questions.reverse()).toReversed(),
   };
 }
+
+/** What a question lets choose from: "Which port, 3000 or 4000?". */
+function optionsIn(question: string): string[] {
+  const [, first, last] = /^(.+?)[,，]? (?:or|oder|o|ou) (.+?)\s*\?$/iu.exec(question) ?? [];
+  if (first === undefined || last === undefined) return [];
+  const parts = (first.split(':').at(-1) ?? first).split(/[,，]\s*/);
+  return [...(parts.length > 1 && ASKS_WHICH.test(parts[0] ?? '') ? parts.slice(1) : parts), last].map(
+    (part) => part.trim(),
+  );
+}
+
+const ASKS_WHICH = /^(?:which|what|where|how|welche|was|wo|wie|qué|cuál|dónde|quel|quoi|où|qual|onde)/iu;
 
 function sectionOf(label: string): Section {
   if (DECISION_LABEL.test(label)) return 'decisions';

@@ -92,6 +92,14 @@ export function labelledLines(message: string): LabelledLines | undefined {
   return { ...found, replaces, leftOut: Math.max(0, said.length - MAX_LINES) };
 }
 
+/** A message without its labelled lines. */
+export function withoutLabelled(message: string): string {
+  return message
+    .split('\n')
+    .filter((line) => !LINE.test(line.slice(0, MAX_READ)))
+    .join('\n');
+}
+
 function isBelow(line: string, indent: number): boolean {
   return line.trim() !== '' && line.length - line.trimStart().length > indent && !/^\s*>/.test(line);
 }

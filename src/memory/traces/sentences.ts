@@ -1,9 +1,9 @@
 /** A block of code. */
 const CODE = /^ {0,3}(```|~~~)[\s\S]*?(^ {0,3}\1|$(?![\s\S]))/gm;
 /** A line that begins an item, a heading or a row of a table. */
-const BEGINNING = /^\s*(?:[-*+#>|]|\d+[.)]|[A-Z][A-Z ]+:)\s/;
+const BEGINNING = /^\s*(?:[-*+#>|]|\d+[.)]|[a-d]\)|[A-Z][A-Z ]+:)\s/;
 const SENTENCE_END = /[.!?]["')*_]{0,3}\s+(?=\S)|[。！？]/g;
-const MARK = /^\s*(?:[-*+#>]+|\d+[.)])\s+/;
+const MARK = /^\s*(?:[-*+#>]+|\d+[.)]|[a-d]\))\s+/;
 
 /** A paragraph, an item or a heading of a text in Markdown, as one line without its mark. */
 export interface Paragraph {

@@ -1,6 +1,6 @@
 import { clipText, distinctTexts } from '../../shared/text.js';
-import { paragraphsOf, sentencesOf } from './sentences.js';
-import { CONDITION, LEAD_IN, WORDINGS } from './wordings.js';
+import { type Paragraph, paragraphsOf, sentencesOf } from './sentences.js';
+import { CONDITION, CORRECTION, GUESS, LEAD_IN, RULES_FOLLOW, WORDINGS } from './wordings.js';
 
 /**
  * Reads what holds for later agents from sentences that say it almost for certain: the user's own rules and choices, and
@@ -33,11 +33,12 @@ export function statedByUser(request: string): UserStatements {
   if (COMPILED.test(request)) return { rules: [], choices: [] };
   const rules: string[] = [];
   const choices: string[] = [];
-  for (const sentence of sentencesIn(request)) {
+  for (const { text: sentence, isListed } of sentencesIn(request)) {
     // A condition may hold for one part only, so the parts are not read alone.
     const parts = CONDITION.test(sentence) ? [] : [sentence, ...sentence.split(CLAUSE)];
-    const isRule = (part: string) => wordings.some(({ rule }) => rule.test(part));
-    const isChoice = (part: string) => wordings.some(({ choice }) => choice.test(part));
+    const isRule = (part: string) => isListed || wordings.some(({ rule }) => rule.test(part));
+    const isChoice = (part: string) =>
+      CORRECTION.test(sentence) || wordings.some(({ choice }) => choice.test(part));
     const said = parts.map((part) => part.replace(LEAD_IN, ''));
     const rule = said.find(isRule);
     const choice = rule === undefined ? said.find(isChoice) : undefined;
@@ -53,12 +54,33 @@ export function isOwnChoice(sentence: string): boolean {
   return wordings.some(({ decided }) => decided.test(said)) && !ASKS.test(said) && !CONDITION.test(said);
 }
 
-function sentencesIn(text: string): string[] {
+/** True if a sentence of an agent tells a cause, and not a guess. */
+export function isFinding(sentence: string): boolean {
+  const said = sentence.slice(0, MAX_SENTENCE);
+  return (
+    !ASKS.test(said) &&
+    !CONDITION.test(said) &&
+    !GUESS.test(said) &&
+    wordings.some(({ found }) => found.test(said))
+  );
+}
+
+/** True if a sentence of an agent offers more work, or asks for leave. */
+export function isOffer(sentence: string): boolean {
+  return wordings.some(({ offers }) => offers.test(sentence));
+}
+
+/** The sentences of a request; a list below "Rules:" states each of its items. */
+function sentencesIn(text: string): { readonly text: string; readonly isListed: boolean }[] {
+  let isList = false;
   return paragraphsOf(text)
     .filter(({ kind }) => kind !== 'row' && kind !== 'quote')
-    .flatMap((paragraph) => sentencesOf(paragraph.text))
-    .map((sentence) => sentence.slice(0, MAX_SENTENCE))
-    .filter((sentence) => !QUOTED.test(sentence) && !ASKS.test(sentence))
+    .flatMap((paragraph: Paragraph) => {
+      const isListed = paragraph.kind === 'item' && isList;
+      isList = isListed || RULES_FOLLOW.test(paragraph.text);
+      return sentencesOf(paragraph.text).map((each) => ({ text: each.slice(0, MAX_SENTENCE), isListed }));
+    })
+    .filter((sentence) => !QUOTED.test(sentence.text) && !ASKS.test(sentence.text))
     .slice(0, MAX_SENTENCES);
 }
 

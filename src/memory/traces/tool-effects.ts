@@ -86,6 +86,33 @@ export function changedFiles(entry: RecordedEntry): readonly string[] {
     });
 }
 
+/** The files that a command of a shell names, by what it does to them. */
+export function namedByCommand(command: string) {
+  const found = {
+    ...{ changed: [] as string[], deleted: [] as string[], reverted: [] as string[] },
+    renamed: [] as { readonly from: string; readonly to: string }[],
+  };
+  for (const part of commandParts(command).filter((each) => effectOfPart(each) === 'change')) {
+    const words = part.split(/\s+/).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));
+    const program = words[0] === 'git' ? `git ${words[1]}` : (words[0] ?? '');
+    const files = words.slice(1).filter((word) => FILE.test(word) && !SUBSTITUTION.test(word));
+    const [from, to] = files;
+    if (/^(?:git )?mv$/.test(program)) {
+      if (from !== undefined && to !== undefined)
+        found.renamed.push({ from, to: to.endsWith('/') ? `${to}${baseOf(from)}` : to });
+    } else if (/^(?:(?:git )?rm|unlink)$/.test(program)) found.deleted.push(...files);
+    else if (/^git (?:restore|checkout)$/.test(program)) found.reverted.push(...files);
+    else if (/^(?:cp|ln|tee)$/.test(program) || REDIRECTION.test(part))
+      found.changed.push(...files.slice(-1));
+    else if (/^(?:sed|perl|touch|patch)$/.test(program)) found.changed.push(...files);
+  }
+  return found;
+}
+
+/** The path of a file, with a folder or an ending. */
+const FILE = /^(?!-)(?!.*(?:node_modules|\*))[\w@.~/+-]*(?:\/[\w@.~+-]|[\w-]\.[a-z]\w*$)[\w@.~+/-]*$/i;
+const SUBSTITUTION = /^[sy]([/|#,]).*\1.*\1\w*$/;
+
 /** True if a command names a path, so that it is clear without the list of files. */
 export function namesPath(command: string): boolean {
   return /[\w-]\.[a-z]\w*\b|\w\/\w/i.test(command);

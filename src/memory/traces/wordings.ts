@@ -9,51 +9,82 @@ export interface Wording {
   readonly choice: RegExp;
   /** A sentence of the agent in the past tense that tells its own choice: "I went with sqlite because …". */
   readonly decided: RegExp;
+  /** A sentence of the agent that tells a cause: "It fails because the clock is in UTC". */
+  readonly found: RegExp;
+  /** Offers more work, or asks for leave: it is no question about this one. */
+  readonly offers: RegExp;
 }
 
 export const WORDINGS: Readonly<Record<string, Wording>> = {
   en: {
-    rule: /^(?:(?:we |you (?:must|should) )?(?:never (?!mind\b|ending\b|again\b)|always )(?!\w{1,20}(?:ed|ing|[^s\W]s)\b)|(?:do not|don['’]?t) (?:ever|use) |(?:do not|don['’]?t) .{1,100} (?:here|any ?more|again|in this (?:repo|repository|project|code ?base))\b|from now on\b|going forward\b|remember(?: that| to)?[: ])/i,
+    rule: /^(?:(?:we |you (?:must|should) )?(?:never (?!mind\b|ending\b|again\b)|always )(?!\w{1,20}(?:ed|ing|[^s\W]s)\b)|(?:do not|don['’]?t) (?:ever|use) |(?:do not|don['’]?t) .{1,100} (?:here|any ?more|again|in this (?:repo|repository|project|code ?base))\b|from now on\b|going forward\b|remember(?: that| to)?[: ])|^no (?!(?:such|problem|worries|idea|need|one|wait|thanks|rush|more|longer|matter|doubt|way|reason|change|other)s?\b)[\w@/.-]+(?: (?!(?:is|are|was|were|has|have|does|do|will|can|fails?|exists?)\b)[\w-]+){0,3}[.!]*$/i,
     choice:
-      /^(?:let['’]?s |we |i want (?:you |us )?to )?(?:(?:use|take|pick) .{1,100}\b(?:instead\b|rather than |not )|(?:go|stick) with )/i,
+      /^(?:let['’]?s |we |i want (?:you |us )?to )?(?:(?:use|take|pick) .{1,100}\b(?:instead\b|rather than |not )|(?:go|stick) with |(?:keep|put|store|write|build|make) .{1,100}(?:\binstead\b|, not |rather than ))/i,
     decided:
       /^(?:I|we)(?:['’]ve| have)? (?:decided (?:to|on|against|not to) |chose(?:n)? |opted (?:for|to) |settled on |went with |picked |switched to |(?:keep|kept|left|made|prefer|used?|stored?) .{1,150}\b(?:because|since|instead of|rather than)\b)/i,
+    found:
+      /\b(?:cause (?:is|was)\b|(?:is|was|are|were) caused by|(?:comes|came|stems?) from|(?:reason|problem|bug|culprit|issue) (?:is|was)(?: that)? (?!fixed|solved|gone|resolved)|(?:fails?|failed|crash(?:es|ed)?|breaks?|hangs?|times? out|flak(?:es|y)|slow|happens?) .{0,80}because\b)/i,
+    offers:
+      /\b(?:would you like|do you want|want me|shall i|should i (?:go|proceed|also|continue|start|do|make|commit|push|open|create|run|add)|may i|can i (?:help|do)|let me know|anything else|sound good|ready to|how does (?:that|this)|what would you like|what do you think|makes sense|feel free|if you(?:['’]d)? (?:like|want|prefer))\b/i,
   },
   de: {
-    rule: /^(?:nie(?:mals)?|immer|ab (?:jetzt|sofort)|von (?:jetzt|nun) an|künftig|in zukunft|merk(?:e)? dir|wir \p{L}{2,20} (?:immer|nie|niemals)|(?:verwende|benutze?|nutze?|nimm|schreib|mach|lass|fass|ändere|lösche|importiere|teste|committe|pushe) .{0,60}\b(?:nie(?:mals)?|immer|nicht mehr|keine?n?))(?!\p{L})/iu,
+    rule: /^(?:nie(?:mals)?|immer|ab (?:jetzt|sofort)|von (?:jetzt|nun) an|künftig|in zukunft|merk(?:e)? dir|wir \p{L}{2,20} (?:immer|nie|niemals)|(?:verwende|benutze?|nutze?|nimm|schreib|mach|lass|fass|ändere|lösche|importiere|teste|committe|pushe) .{0,60}\b(?:nie(?:mals)?|immer|nicht mehr|keine?n?))(?!\p{L})|^(?:kein(?:e[nmrs]?)?|ohne) (?!(?:problem|ahnung|sorge|wunder|zweifel|eile|grund|angst)\p{L}*)\S+(?: (?!(?:ist|sind|war|hat|haben|wird|werden|gibt|läuft|laufen)(?!\p{L}))\S+){0,4}[.!]*$|^(?!.*(?<!\p{L})(?:ich|wir|er|sie|es|man|wird|werden|kann|können|hat|haben|ist|sind|will|wollen)(?!\p{L})).*(?<!\p{L})(?:nie(?:mals)?|immer|nicht mehr) (?:\S+ ){0,4}\p{Ll}+en[.!]*$/iu,
     choice:
       /^(?:lass uns |wir nehmen |doch |lieber )?(?:nimm|nehmen wir|verwende|benutze?|nutze?|lieber) .{0,100}(?:(?<!\p{L})(?:an)?statt(?:dessen)?(?!\p{L})|anstelle)|^(?:doch )?lieber /iu,
     decided:
       /^(?:ich habe|wir haben) (?:mich |uns )?.{0,120}(?:entschieden|gewählt)|^(?:ich nutze|wir nutzen|ich verwende|wir verwenden) (?:jetzt|nun) /iu,
+    found:
+      /(?<!\p{L})(?:ursache|grund)(?:e)?(?: dafür)? (?:ist|war|liegt)(?!\p{L})|(?<!\p{L})(?:liegt|lag) (?:daran|an)(?!\p{L})|(?<!\p{L})kommt (?:daher|davon)|(?<!\p{L})(?:schlägt|bricht|scheitert|hängt|stürzt|fehlt).{0,80}(?<!\p{L})weil(?!\p{L})|verursacht/iu,
+    offers:
+      /^(?:soll(?:en)? (?:ich|wir)(?!.* oder )|(?:möchtest|willst) du|(?:möchten|wollen) sie|darf ich|kann ich (?:noch|sonst|dir))(?!\p{L})|(?<!\p{L})(?:sag(?:en sie)? (?:mir )?(?:einfach )?bescheid|wenn du (?:magst|willst|möchtest)|passt das|einverstanden)(?!\p{L})/iu,
   },
   es: {
-    rule: /^(?:nunca|jamás|siempre|a partir de ahora|de ahora en adelante|recuerda(?: que)?|no (?:uses|toques|modifiques|hagas|subas)) /iu,
+    rule: /^(?:nunca|jamás|siempre|a partir de ahora|de ahora en adelante|recuerda(?: que)?|no (?:uses|toques|modifiques|hagas|subas|borres|cambies)|nada de|sin(?! problemas?| duda)) /iu,
     choice:
       /^(?:mejor )?(?:usa|usemos|utiliza|utilicemos|vamos con) .{1,100} (?:en (?:vez|lugar) de |, no )|^mejor (?:usa|usemos|utiliza) /iu,
     decided:
       /^(?:he |hemos )?(?:decidí|decidimos|decidido|elegí|elegimos|elegido|opté por|optamos por|optado por) /iu,
+    found:
+      /(?<!\p{L})(?:la causa (?:es|era)|el (?:motivo|problema|error|fallo) (?:es|era|está)(?! resuelt| correg)|se deb[eí]a? a|causad[oa]s? por|(?:falla|fallaba|se rompe|se cuelga) .{0,80}porque)(?!\p{L})/iu,
+    offers:
+      /^¿?(?:quieres|quiere|te gustaría|le gustaría|deseas|puedo|debo (?!.* o ))(?!\p{L})|(?<!\p{L})(?:avísame|dime si|si quieres|si lo deseas|te parece)(?!\p{L})/iu,
   },
   fr: {
-    rule: /^(?:jamais|toujours|n(?:e |['’]).{1,40}\bjamais|n['’]utilise(?:z)? (?:pas|plus)|à partir de maintenant|désormais|dorénavant|souviens-toi|rappelle-toi|retiens|(?:utilise|utilisez|mets|écris|garde|fais) toujours)(?!\p{L})/iu,
+    rule: /^(?:jamais|toujours|n(?:e |['’]).{1,40}\bjamais|n['’]utilise(?:z)? (?:pas|plus)|à partir de maintenant|désormais|dorénavant|souviens-toi|rappelle-toi|retiens|(?:utilise|utilisez|mets|écris|garde|fais) toujours|pas de(?! souci| problème)|ne (?:touche|modifie|supprime|change|mets)z? (?:pas|plus|jamais))(?!\p{L})/iu,
     choice: /^(?:utilise(?:z)?|utilisons|prends|prenons) .{1,100}(?:plutôt|au lieu d|à la place)|^plutôt /iu,
     decided: /^(?:j['’]ai|nous avons|on a) (?:décidé|choisi|opté|retenu) /iu,
+    found:
+      /(?<!\p{L})(?:la (?:cause|raison) (?:est|était)|le (?:problème|bug) (?:est que|était que|vient|venait)|(?:vient|venait) (?:de|du|d['’])|causée?s? par|(?:échoue|échouait|plante|casse) .{0,80}(?:parce qu|car ))/iu,
+    offers:
+      /^(?:voulez-vous|veux-tu|souhaite[sz]-(?:tu|vous)|dois-je(?!.* ou )|puis-je|est-ce que je (?:peux|dois)(?!.* ou )|tu veux que|vous voulez que)(?!\p{L})|(?<!\p{L})(?:dis-moi si|dites-moi si|si tu (?:veux|le souhaites)|si vous (?:voulez|le souhaitez)|ça te va)(?!\p{L})/iu,
   },
   pt: {
-    rule: /^(?:nunca|jamais|sempre|a partir de agora|de agora em diante|lembre(?:-se)?(?: de| que)?|não (?:use|mexa|toque|altere|faça|suba)) /iu,
+    rule: /^(?:nunca|jamais|sempre|a partir de agora|de agora em diante|lembre(?:-se)?(?: de| que)?|não (?:use|mexa|toque|altere|faça|suba|apague|mude)|nada de|sem(?! problema| dúvida)) /iu,
     choice:
       /^(?:use|usa|usemos|vamos usar|prefira) .{1,100} (?:em vez d|ao invés d|no lugar d|, não )|^(?:melhor|prefira) usar? /iu,
     decided: /^(?:decidi|decidimos|escolhi|escolhemos|optei por|optamos por) /iu,
+    found:
+      /(?<!\p{L})(?:a causa (?:é|era)|o (?:motivo|problema|erro) (?:é|era|está)(?! resolvid| corrigid)|(?:se deve|deve-se|devia-se) a|causad[oa]s? por|(?:falha|falhava|quebra|trava) .{0,80}porque)(?!\p{L})/iu,
+    offers:
+      /^(?:quer|queres|você quer|gostaria|deseja|posso|devo(?!.* ou ))(?!\p{L})|(?<!\p{L})(?:me avise|avise-me|se quiser|se você quiser)(?!\p{L})/iu,
   },
   ja: {
     rule: /(?:絶対に|決して|必ず|常に|いつも|今後|これから|以後|二度と).{1,80}(?:て|ないで|こと|べき|禁止|ように)(?:ください|下さい|ね)?[。.!！]?$|(?:使わないで|触らないで|変更しないで|消さないで|コミットしないで)(?:ください|下さい|ね)?[。.!！]?$|^覚えておいて/u,
     choice:
       /(?:の代わりに|ではなく|じゃなくて).{1,80}(?:使って|使おう|使いましょう|にして|にしよう|で行こう)|^(?:やっぱり|やはり).{1,80}(?:にして|で行|使って|にしよう|にしましょう)/u,
     decided: /(?:ことにしました|を採用しました|を選びました|に決めました|に切り替えました)[。.]?/u,
+    found:
+      /原因(?:は|が|だ|です)|が原因|(?:失敗|エラー|落ち|クラッシュ).{0,40}(?:ため|から)(?:です|だ)?[。.]?$/u,
+    offers:
+      /(?:しましょうか|ましょうか|てもよろしいですか|てもいいですか|よろしいでしょうか|(?:作成|作り|開き|続け|進め|コミット|プッシュ|追加)(?:し)?ますか)[?？。]?$/u,
   },
   zh: {
     rule: /^(?:请)?(?:永远不要|永远|绝不|绝对不要|千万(?:不要|别)|(?:不要|别)(?:再|直接)?(?:使用|用|修改|改|动|碰|提交)|禁止|始终|一律|务必|从现在(?:开始|起)|以后|今后|记住)/u,
     choice: /^(?:还是|请)?(?:改用|换成|换用|用.{1,40}(?:代替|替代|而不是|不要用|别用))/u,
     decided: /^(?:我|我们)?(?:最终)?(?:决定|选择了|采用了|改用了)/u,
+    found: /原因(?:是|在于)|是因为|(?:失败|报错|崩溃).{0,40}因为|由.{1,40}(?:导致|引起)/u,
+    offers:
+      /^(?:要不要(?:我)?|需要我|要我|是否需要我|我(?:可以|要不要)|可以(?:吗|帮)).*[?？吗]|如果(?:你)?需要/u,
   },
 };
 
@@ -61,6 +92,32 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
 export const CONDITION =
   /^(?:if|when(?:ever)?|unless|suppose|should|wenn|falls|sollte|si|cuando|quand|lorsque|se|quando|caso)(?!\p{L})|^(?:もし|如果|要是|假如)/iu;
 
+/** A correction of what was done: a negation, then what to do. */
+export const CORRECTION =
+  /^(?:no|nope|nein|nee|non|não|ない|いや|不)[,.:;!、，] (?:not that[,.:;] |nicht das[,.:;] |eso no[,.:;] |pas ça[,.:;] )?(?:please |bitte |lieber |mejor |plutôt |melhor )?(?:use|keep|put|store|take|make|write|return|leave|move|call|name|send|pick|nimm|mach|leg|schreib|benutz|verwende|lass|usa|pon|haz|guarda|deja|utilise|mets|garde|prends|écris|fais|coloque|mantenha|deixe|faça)(?!\p{L})/iu;
+
+/** Above a list of rules. */
+export const RULES_FOLLOW =
+  /(?<!\p{L})(?:rules?|conventions?|regeln?|reglas?|convenciones|règles?|regras?|convenções)(?!\p{L}).{0,80}:$|(?:ルール|規則|规则|约定).{0,40}[:：]$/iu;
+
+/** A guess is no finding. */
+export const GUESS =
+  /(?<!\p{L})(?:might|may be|maybe|perhaps|probably|could be|possibly|i (?:think|guess|suspect)|seems?|appears?|likely|vermutlich|vielleicht|wahrscheinlich|könnte|scheint|quizás?|tal vez|probablemente|parece|podría|peut-être|probablement|semble|pourrait|talvez|provavelmente|poderia)(?!\p{L})|かもしれ|たぶん|おそらく|可能|也许|大概/iu;
+
+/** Short answers: yes and no, in any of the languages. */
+export const YES_OR_NO =
+  /^(?:yes|no|yep|yeah|nope|neither|both|either|ja|nein|nee|doch|beides?|sí|si|oui|non|sim|não|はい|いいえ|うん|好的?|是的?|不|可以)(?!\p{L})/iu;
+
+/** Answers by position, the first to the fourth, and the last. */
+export const POSITIONS: readonly RegExp[] = [
+  /(?<!\p{L})(?:first|1st|former|erste[nrs]?|primer[oa]?|premi(?:er|ère)|primeir[oa])(?!\p{L})|一番目|1番目|最初|前者|第一/iu,
+  /(?<!\p{L})(?:second|2nd|zweite[nrs]?|segund[oa]|deuxième|second[e]?)(?!\p{L})|二番目|2番目|第二/iu,
+  /(?<!\p{L})(?:third|3rd|dritte[nrs]?|tercer[oa]?|troisième|terceir[oa])(?!\p{L})|三番目|3番目|第三/iu,
+  /(?<!\p{L})(?:fourth|4th|vierte[nrs]?|cuart[oa]|quatrième|quart[oa])(?!\p{L})|四番目|4番目|第四/iu,
+];
+export const LAST_POSITION =
+  /(?<!\p{L})(?:last|latter|letzte[nrs]?|letztere[nrs]?|últim[oa]|derni(?:er|ère))(?!\p{L})|最後|后者|最后/iu;
+
 /** Words before the sentence itself: "Ok, actually use dayjs instead". A negation is one only before a comma. */
 export const LEAD_IN =
-  /^(?:(?:(?:ok(?:ay)?|wait|actually|hm+|please|pls|and|also|but|so|then|well|note|important|btw|sorry|yes|great|thanks|doch|bitte|ach|por favor|s['’]il te plaît|oui|sim|sí|すみません|请)(?!\p{L})[,:!.、，：]?|(?:no|nope|nein|non|não|いや|不)[,!.、，])\s*){1,4}/iu;
+  /^(?:(?:(?:ok(?:ay)?|wait|actually|hm+|please|pls|and|also|but|so|then|well|note|important|btw|sorry|yes|great|thanks|doch|bitte|ach|por favor|s['’]il te plaît|oui|sim|sí|すみません|请)(?!\p{L})[,:!.、，：]?|(?:no|nope|nein|nee|non|não|いや|不)[,!.、，])\s*){1,4}/iu;

@@ -198,7 +198,7 @@ describe('an agent that stops', () => {
     const transcript_path = join(place.stateDir, 'missing');
     await place.run('copilot', { ...base, hook_event_name: 'Stop', transcript_path });
     expect(place.published).toEqual([]);
-    expect(place.lines).toEqual([]);
+    expect(place.lines).toEqual([expect.stringContaining('the turn is not kept')]);
   });
 
   it('a sub-agent of Copilot CLI belongs to the conversation that started it, and its second stop event is not taken', async () => {
@@ -525,6 +525,36 @@ describe('a turn without a result', () => {
     await place.run('claude', prompt('Port 4000, as before'));
     await place.run('claude', mainStop('Noted.'));
     expect(turns(place)[1].facts[0].object).toBe('Which port? The user: "Port 4000, as before"');
+  });
+
+  it.each([
+    ['the second one please', 'Where to? The user: "the second one please": A signed cookie'],
+    ['b', 'Where to? The user: "b": A signed cookie'],
+    ['das letzte', 'Where to? The user: "das letzte": A signed cookie'],
+    ['410', 'Where to? The user: "410"'],
+  ])('an answer by its place or by a number holds with the text of the option: %s', async (said, decided) => {
+    const place = hookPlace();
+    await place.run('claude', prompt('Keep the sessions'));
+    await place.run('claude', mainStop('Two ways:\n1. JWT\n2. A signed cookie\n\nWhere to?'));
+    await place.run('claude', prompt(said));
+    await place.run('claude', mainStop('Okay.'));
+    expect(turns(place)[1].facts[0]).toMatchObject({ object: decided, origin: 'user' });
+  });
+
+  it('the user names no older choice, but the agent says what was replaced', async () => {
+    const place = hookPlace();
+    await place.run('claude', prompt('Actually use dayjs instead'));
+    await place.run('claude', edit('package.json'));
+    await place.run('claude', mainStop('All done. Replaced moment with dayjs.'));
+    expect(turns(place)[0].facts[0].object).toBe('The user: use dayjs instead (Replaced moment with dayjs.)');
+  });
+
+  it('one that leaves nothing is a line of the log', async () => {
+    const place = hookPlace();
+    await place.run('claude', prompt('Hello'));
+    await place.run('claude', mainStop('Hello! How can I help?'));
+    expect(turns(place)).toEqual([]);
+    expect(place.lines).toEqual([expect.stringContaining('the turn is not kept: it changed, found')]);
   });
 
   it('is not published where a result was handed in, published, or belongs to what started the agent', async () => {

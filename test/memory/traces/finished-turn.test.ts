@@ -27,8 +27,8 @@ describe('what a finished turn leaves', () => {
         { command: 'npm test', passed: true },
         { command: 'npm run lint', passed: false },
       ],
-      ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], said: [] },
-      ...{ settled: [], replaces: new Map() },
+      ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], options: [], said: [] },
+      ...{ commits: [], settled: [], replaces: new Map() },
     });
   });
 
@@ -46,9 +46,59 @@ describe('what a finished turn leaves', () => {
     });
     expect(turn([], 'We decided to keep one port because both clients know it.')).toBeUndefined();
     expect(turn([], 'Decided: one port, because both clients know it')).toMatchObject({
-      summary: 'Make it private: one port, because both clients know it',
+      summary: 'Make it private',
       decisions: ['one port, because both clients know it'],
     });
+  });
+
+  it('what shell commands change, delete, rename and revert', () => {
+    expect(turn([ran('git mv src/shop.ts src/store.ts && rm -f src/old.ts')], 'Renamed.')).toMatchObject({
+      summary: 'Make it private: renamed src/shop.ts to src/store.ts: deleted src/old.ts',
+      files: ['src/store.ts'],
+    });
+    expect(turn([ran("sed -i 's/3000/4000/' src/app.ts; echo x >> notes.md")])?.files).toEqual([
+      'src/app.ts',
+      'notes.md',
+    ]);
+    const undone = [did('Edit', { files: ['src/a.ts'] }), ran('git checkout -- src/a.ts')];
+    expect(turn(undone)).toMatchObject({ summary: 'Make it private: reverted', files: [] });
+  });
+
+  it('the files that git knows of, without those that it says are reverted', () => {
+    const git = { changed: ['gen.ts'], deleted: ['b.ts'], renamed: [], reverted: ['c.ts'] };
+    expect(
+      turn([ran('npm run gen'), did('Edit', { files: ['c.ts'] })], '', 'Generate it', { git }),
+    ).toMatchObject({
+      summary: 'Generate it: deleted b.ts',
+      files: ['gen.ts'],
+    });
+  });
+
+  it('the cause that a turn has found which changed nothing, and no guess', () => {
+    const read = [did('Read', { files: ['a.ts'] })];
+    expect(turn(read, 'The cause is `roundPrice`: it rounds twice.', 'Why is it wrong?')).toMatchObject({
+      summary: 'Why is it wrong?',
+      found: ['The cause is roundPrice: it rounds twice.'],
+    });
+    expect(turn(read, 'The cause is probably the cache.')).toBeUndefined();
+    expect(turn([], 'The cause is the cache.')).toBeUndefined();
+    expect(turn([did('Edit', { files: ['a.ts'] })], 'The cause was the cache.')?.found).toEqual([]);
+  });
+
+  it('no labelled line, and no rule of the request, in its summary', () => {
+    const edits = [did('Edit', { files: ['a.ts'] })];
+    expect(turn(edits, 'Rule: dates are UTC', 'Format the dates')?.summary).toBe('Format the dates');
+    expect(turn(edits, 'Okay.', 'Never touch legacy/.')?.summary).toBe('Changed a.ts');
+    expect(turn([], 'Okay.', 'Never touch legacy/.')?.summary).toBe('');
+  });
+
+  it('what can be answered to its question', () => {
+    const options = (message: string) => turn([], message)?.options;
+    expect(options('Two ways:\n1. JWT\n2. A signed cookie\n\nWhich one?')).toEqual([
+      'JWT',
+      'A signed cookie',
+    ]);
+    expect(options('Which port, 3000 or 4000?')).toEqual(['3000', '4000']);
   });
 
   it('the rules and choices of the user, unless a labelled line says one', () => {
@@ -111,6 +161,16 @@ describe('what a last message says', () => {
       'a heading first',
       '## Summary\n\nHere is what I did:\n\n- Moved the parser\n',
       { done: 'Moved the parser' },
+    ],
+    [
+      'an offer in another language',
+      'Moved it. Soll ich einen Pull Request öffnen? Voulez-vous que je pousse ? プルリクエストを作成しましょうか？',
+      { questions: [] },
+    ],
+    [
+      'a choice, which is a question',
+      'Soll ich npm oder pnpm nehmen?',
+      { questions: ['Soll ich npm oder pnpm nehmen?'] },
     ],
     ['nothing', 'Done.', { done: undefined }],
   ])('%s', (_, message, said) => {

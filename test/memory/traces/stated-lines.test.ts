@@ -100,6 +100,11 @@ describe('what a user states', () => {
     'legacyフォルダは触らないでください。',
     '永远不要修改 legacy 目录。',
     '以后提交前先跑测试。',
+    'No zod please.',
+    'Kein zod, bitte.',
+    'Den Ordner legacy/ bitte nie anfassen.',
+    'Nada de zod.',
+    'Pas de zod ici.',
   ])('a rule: %s', (sentence) => {
     expect(statedByUser(`Fix the parser. ${sentence}`).rules).toHaveLength(1);
   });
@@ -114,6 +119,9 @@ describe('what a user states', () => {
     'Use dayjs em vez de moment.',
     'momentの代わりにdayjsを使ってください。',
     '改用 dayjs。',
+    'No, not that: keep the queue in Postgres.',
+    'Keep it in Postgres, not in Redis.',
+    'Nein, nimm Postgres.',
   ])('a choice: %s', (sentence) => {
     expect(statedByUser(sentence).choices).toHaveLength(1);
   });
@@ -134,8 +142,19 @@ describe('what a user states', () => {
     '```\nnever touch legacy/\n```',
     'Always failing tests are annoying.',
     'There is a bug: the instead branch is never taken.',
+    'No tests are failing.',
+    'No problem.',
+    'Kein Problem.',
+    'Der Server wird nie starten.',
+    'Nein, das passt.',
+    'Fix these:\n- amounts are wrong',
   ])('nothing: %s', (sentence) => {
     expect(statedByUser(sentence)).toEqual({ rules: [], choices: [] });
+  });
+
+  it('each item of a list below "rules"', () => {
+    const request = 'Two rules for this repo:\n- amounts are in cents\n- dates are in UTC';
+    expect(statedByUser(request).rules).toEqual(['amounts are in cents', 'dates are in UTC']);
   });
 
   it('one clause of a longer sentence', () => {

@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process';
+import { lstatSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { gitAbove } from '../../config/git-repository.js';
+import type { FilesChanged } from '../../memory/traces/finished-turn.js';
+
+/** Asks git what a turn changed: also shell commands change, delete and rename files, and some of it is reverted again. */
+
+/** A work tree at one time. */
+export interface WorkTree {
+  readonly head: string;
+  /** Files that differ from the commit, with the time of their last change. */
+  readonly dirty: Readonly<Record<string, { readonly is: 'changed' | 'deleted'; readonly at: number }>>;
+  readonly renamed: FilesChanged['renamed'];
+}
+
+const MAX_MS = 200;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Returns the state of the work tree of a folder; undefined if there is none, or git takes too long. */
+export function workTreeAt(folder: string): WorkTree | undefined {
+  const above = gitAbove(folder);
+  if (above === undefined) return undefined;
+  const inFolder = (path: string) => relative(folder, join(dirname(above), path));
+  const text = git(folder, ['status', '--porcelain=v2', '--branch', '-z', '--find-renames', '--', '.']);
+  if (text === undefined) return undefined;
+  let head = '';
+  const dirty: Record<string, { is: 'changed' | 'deleted'; at: number }> = {};
+  const renamed: { from: string; to: string }[] = [];
+  const lines = text.split('\0');
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    if (line.startsWith('# branch.oid ')) head = line.slice('# branch.oid '.length);
+    const fields = FIELDS_BEFORE[line[0] ?? ''];
+    if (fields === undefined) continue;
+    const path = inFolder(line.split(' ').slice(fields).join(' '));
+    if (line[0] === '2') {
+      at += 1;
+      renamed.push({ from: inFolder(lines[at] ?? ''), to: path });
+    }
+    const time = lstatSync(join(folder, path), { throwIfNoEntry: false })?.mtimeMs;
+    dirty[path] = time === undefined ? { is: 'deleted', at: 0 } : { is: 'changed', at: time };
+  }
+  return { head, dirty, renamed };
+}
+
+/** Fields of a line of `git status` before its path, by the kind of the line. */
+const FIELDS_BEFORE: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10, '?': 1 };
+
+/**
+ * Returns what has changed between two states of a work tree. What was dirty before, and has not changed since, is left out.
+ *
+ * @param written files that the turn is known to have written: those that are clean now are reverted
+ */
+export function changesSince(
+  folder: string,
+  before: WorkTree,
+  written: readonly string[],
+): FilesChanged | undefined {
+  const now = workTreeAt(folder);
+  if (now === undefined) return undefined;
+  const committed = now.head === before.head ? [] : committedSince(folder, before.head);
+  const isNew = ([path, { at }]: [string, { readonly at: number }]) => before.dirty[path]?.at !== at;
+  const fresh = Object.entries(now.dirty).filter(isNew);
+  const wasRenamed = new Set(before.renamed.map(({ to }) => to));
+  const isClean = (file: string) =>
+    !(file in now.dirty) && !(file in before.dirty) && !committed.includes(file);
+  const clean = written.filter(isClean);
+  const tracked = clean.length === 0 ? '' : (git(folder, ['ls-files', '-z', '--', ...clean]) ?? '');
+  return {
+    changed: [...fresh.flatMap(([path, { is }]) => (is === 'changed' ? [path] : [])), ...committed],
+    deleted: fresh.flatMap(([path, { is }]) => (is === 'deleted' ? [path] : [])),
+    renamed: now.renamed.filter(({ to }) => !wasRenamed.has(to)),
+    reverted: tracked.split('\0').filter((file) => file !== ''),
+  };
+}
+
+function committedSince(folder: string, head: string): string[] {
+  const names =
+    git(folder, ['diff', '--name-only', '--relative', '--diff-filter=d', '-z', head, 'HEAD']) ?? '';
+  return names.split('\0').filter((file) => file !== '');
+}
+
+function git(folder: string, args: readonly string[]): string | undefined {
+  try {
+    return execFileSync('git', ['--no-optional-locks', '-c', 'core.fsmonitor=false', ...args], {
+      ...{ cwd: folder, timeout: MAX_MS, maxBuffer: MAX_BYTES, encoding: 'utf8' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  } catch {
+    return undefined;
+  }
+}
