@@ -9,7 +9,6 @@ import {
   CJK_USES,
   DENIALS,
   type DenialWords,
-  DOES,
   EMPTY_WORDS,
   FROM_NOW_ON,
   GENERAL_SUBJECTS,
@@ -244,12 +243,11 @@ function denialsOf(clause: string, said: DenialWords, language: string): Denial[
       action && term.length + where.length > 1,
     );
   });
-  const drops = markers(clause, said.drops).flatMap(({ start, end, marker, topic }) => {
+  const drops = markers(clause, said.drops).flatMap(({ start, end, topic }) => {
     const earlier = [...wordsOf(clause.slice(0, start)), ...wordsOf(topic)];
     if (earlier.some(({ low }) => NEGATES.test(low))) return [];
     const { term, rest } = termOf(clause.slice(end));
-    const where = SWAPS.test(marker) && rest[0]?.low === 'for' ? [] : limits(rest);
-    return made(nameOf(term), [...earlier.filter(isContent), ...where], []);
+    return made(nameOf(term), [...earlier.filter(isContent), ...limits(rest)], []);
   });
   const after = markers(clause, said.after).flatMap(({ start, end }) => {
     const words = wordsOf(clause.slice(0, start));
@@ -261,9 +259,6 @@ function denialsOf(clause: string, said: DenialWords, language: string): Denial[
   });
   return [...instead, ...before, ...drops, ...after];
 }
-
-/** Drops that name the replacement behind "for". */
-const SWAPS = /^swap/iu;
 
 /** Negations of nouns: "no", "kein", "pas de", "nada de". */
 const NOUN_FOLLOWS = /^\W*(?:\w+ )?(?:no(?: more)?|kein\w*|nicht .*|pas .*|jamais .*|nada de)$/iu;
@@ -364,7 +359,7 @@ function asserts(text: string, { keys, isName, topic }: Denial): boolean {
     const [before, after] = [words.slice(0, at), words.slice(at + keys.length)];
     if (before.some(({ low }) => NEGATES.test(low))) continue;
     if (deniesWithin(text.slice(0, end), keys)) continue;
-    const where = [...wherePart(before), ...after.filter((word) => isContent(word) && !DOES.has(word.low))];
+    const where = [...wherePart(before), ...after.filter(isContent)];
     const isElsewhere = where.some(({ key }) => !topic.some((each) => areAlike(each, key)));
     const isNamed = isName || isNameIn(words[at] as Word, 'en', text);
     if (!isNamed && isElsewhere) continue;
@@ -404,8 +399,7 @@ function isUsed(before: readonly Word[], first: Word, after: readonly Word[]): b
     (previous.low === 'to' && MOVES_TO.has(rest.at(-2)?.low ?? '')) ||
     (next !== undefined && USES.has(next.low) && !isContent(next) && VERB_LAST.has(next.low));
   const isWhole = next === undefined || /[,:;(]/.test(next.gap) || !isContent(next);
-  const does = previous === undefined && next !== undefined && DOES.has(next.low);
-  return isAfter && (isWhole || does);
+  return isAfter && isWhole;
 }
 
 const NAME = String.raw`(?<![\w.+#/-])([A-Za-z][\w.+#/-]*(?: [A-Z0-9][\w.+#/-]*)?|(?<!\p{sc=Katakana}ー?)[\p{sc=Katakana}ー]{2,20})(?![\w.+#/ー-]|\p{sc=Katakana})`;

@@ -23,7 +23,7 @@ export const DENIALS: Readonly<Record<string, DenialWords>> = {
     before:
       /\b(?:no longer|never|(?:do|does|must|should|shall|can|will) not(?: ever)?|(?:don|doesn|mustn|shouldn|can|won)['’]?t(?: ever)?|cannot|(?:are|am|['’]re|['’]m) not(?= using))(?= )|(?:^|[,:(] ?|\b(?:and|but|with|use|allow|there is|there are) )no(?: more)?(?= )/giu,
     drops:
-      /\b(?:stop(?:ped|s)? using|drop(?:ped|s)?|removed?|ditch(?:ed)?|abandon(?:ed)?|phased? out|swap(?:ped)?(?: out)?|retired?|replaced?|avoid|g[eo]t rid of|decided against|(?:switch|move|migrate|change)(?:d|ed)?(?: away| over)?(?<topic>(?: [\w.-]+){0,4}?) from|(?:switch|move|migrate)(?:d|ed)? off|without)(?= )/giu,
+      /\b(?:stop(?:ped|s)? using|drop(?:ped|s)?|removed?|ditch(?:ed)?|abandon(?:ed)?|phased? out|retired?|replaced?|avoid|g[eo]t rid of|decided against|(?:switch|move|migrate|change)(?:d|ed)?(?: away| over)?(?<topic>(?: [\w.-]+){0,4}?) from|(?:switch|move|migrate)(?:d|ed)? off|without)(?= )/giu,
     after:
       / (?:(?:is|are|was|were) (?:no longer (?:used|needed|allowed)|not (?:used|allowed)|out|gone|dropped|removed|replaced|forbidden|banned)|(?:has|have) been (?:dropped|removed|replaced|retired))\b/giu,
     hedge:
@@ -155,12 +155,6 @@ export const AUXILIARIES = words(
 export const MOVES_TO =
   words(`switch switched move moved migrate migrated go went stick change changed deploy deployed publish
   published send sent ship shipped write written log logged`);
-
-/** Verbs whose subject is what is used: "Moment formats all dates". */
-export const DOES = words(
-  `formats handles runs stores keeps holds serves renders builds validates parses hashes tests checks formatiert speichert prüft
-  baut formatea guarda valida formate stocke valide`,
-);
 
 /** Auxiliaries whose verb ends a German sentence. */
 export const VERB_AT_END = words(`wird werden wurde wurden ist sind soll sollen muss müssen`);

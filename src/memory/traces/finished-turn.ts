@@ -1,6 +1,6 @@
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, distinctTexts, named, oneLine, withoutEnd } from '../../shared/text.js';
-import { labelledLines, withoutLabelled } from './labelled-lines.js';
+import { type LabelledLines, labelledLines, withoutLabelled } from './labelled-lines.js';
 import { decided, paragraphsOf, sentencesOf } from './sentences.js';
 import { isFinding, isOffer, isOwnChoice, statedByUser, type UserStatements } from './stated-lines.js';
 import {
@@ -18,28 +18,15 @@ import {
  * Summary of a finished turn for the next agent, extracted by rules: the request, what the tools changed and ran,
  * and what the last message says was done, decided and left open.
  */
-export interface FinishedTurn {
+export interface FinishedTurn extends Omit<LabelledLines, 'leftOut'> {
   /** The request, then what was done, in one line; empty for a turn that only stated something. */
   readonly summary: string;
   readonly files: readonly string[];
   /** Runs of builds, tests and linters: the newest of each command. */
   readonly tests: readonly { readonly command: string; readonly passed: boolean }[];
   readonly commits: readonly string[];
-  readonly decisions: readonly string[];
-  /** Rules that hold from now on. */
-  readonly rules: readonly string[];
-  /** Causes, and facts about the code or the machine. */
-  readonly found: readonly string[];
-  /** An attempt that does not work, with its reason. */
-  readonly failed: readonly string[];
-  readonly open: readonly string[];
-  readonly questions: readonly string[];
   /** What can be answered to the last question. */
   readonly options: readonly string[];
-  /** The answers to questions, and what was done of what was left to do. */
-  readonly settled: readonly string[];
-  /** By text: ids of the statements that it ends. */
-  readonly replaces: ReadonlyMap<string, readonly string[]>;
   /** Those that are the user's sentences, or labelled lines: the agent wrote them for its user to see. */
   readonly said: readonly string[];
 }
@@ -91,9 +78,8 @@ export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
   const tests = testsOf(entries, hidesFailures === true);
   const said = saidIn(withoutLabelled(message), scratch);
   const isRun = said.done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
-  const isChange = files.length > 0 || commits.length > 0 || gone.length > 0;
-  const isWork =
-    isChange || tests.length > 0 || isRun || succeeded.some((each) => effectOf(each) === 'change');
+  const isChange = succeeded.some((each) => effectOf(each) === 'change');
+  const isWork = isRun || isChange || [files, commits, gone, tests].some((each) => each.length > 0);
   const user = statedByUser(request);
   const answers = answer === undefined ? [] : [answer];
   const statements = statementsOf(
@@ -259,7 +245,6 @@ function isMostly(sentence: string, part: string): boolean {
   return sentence.includes(part) && sentence.length - part.length <= MAX_LEAD_IN;
 }
 
-const DECISION_LABEL = /^(?:key |main |design )?(?:decisions?|decided|choices?)\b/i;
 const OPEN_LABEL =
   /^(?:still )?(?:open(?: points?| questions?| issues?| items?)?|questions?(?: for you)?|to-?dos?|left(?: to do| open)?|remaining(?: work| issues?)?|not (?:done|yet done|covered|verified|tested)|follow-?ups?|known (?:issues?|limitations?|gaps?)|blocked(?: by)?)\b/i;
 /** "Label: text", the label perhaps in bold. */
@@ -279,15 +264,13 @@ const SEEMS =
 const INTENDS = /\b(?:let me|let['’]s|i(?:['’]ll| will) now)\b/i;
 const PREAMBLE = /^(?:(?:done|great|perfect|ok(?:ay)?|sure|yes|all set|fixed|finished)\s*[.!,:;–—-]+\s+)+/i;
 
-type Section = 'decisions' | 'open' | undefined;
-
 interface Said extends Pick<FinishedTurn, 'decisions' | 'found' | 'open' | 'questions' | 'options'> {
   /** First sentence about what was done; undefined if the message does not say. */
   readonly done: string | undefined;
 }
 
 /**
- * Extracts from a last message what was done, decided and left open: its labelled lines, and sentences with key words.
+ * Extracts from a last message what was done, decided, found and left open, by key words and headings.
  *
  * @param scratch names of files that are gone again: what is said of them is not what was done
  */
@@ -299,33 +282,32 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
   let isList = false;
   let done: string | undefined;
   let seems: string | undefined;
-  let section: Section;
+  let isOpen = false;
   for (const { text, kind } of paragraphsOf(message)) {
     if (kind === 'row' || kind === 'quote') continue;
     if (kind === 'item') list = [...(isList ? list : []), plainText(text)];
     isList = kind === 'item';
     const [, label = '', rest = ''] = LABELLED.exec(text) ?? [];
-    const named = sectionOf(kind === 'heading' || isBold(text) ? plainText(text) : label);
-    if (kind === 'heading' || isBold(text) || (label !== '' && rest === '' && kind === 'text')) {
-      section = named;
+    const isHeading = kind === 'heading' || /^\*\*[^*]+\*\*:?$/.test(text);
+    const isLeft = OPEN_LABEL.test(isHeading ? plainText(text) : label);
+    if (isLeft || isHeading || kind === 'text') isOpen = isLeft;
+    if (isHeading || (label !== '' && rest === '' && kind === 'text')) {
       // "Moved the parser into its own file:" says more than the list below it.
-      if (kind === 'text' && named === undefined && !isBold(text)) done ??= doneIn(label, LABEL_WORDS);
+      if (!isHeading && !isLeft) done ??= doneIn(label, LABEL_WORDS);
       continue;
     }
-    if (kind === 'text' && named === undefined) section = undefined;
-    const within = named ?? section;
-    const sentences = sentencesOf(named === undefined ? text : rest).map(plainText);
-    for (const [at, sentence] of sentences.entries()) {
-      const isFirst = within !== undefined && at === 0;
+    for (const [at, sentence] of sentencesOf(isLeft ? rest : text)
+      .map(plainText)
+      .entries()) {
       if (isOffer(sentence)) continue;
       if (QUESTION.test(sentence)) found.questions.push(sentence);
-      else if (isFirst) found[within].push(sentence);
-      else if (within === undefined && isOwnChoice(sentence)) found.decisions.push(sentence);
-      else if (within === undefined && isFinding(sentence)) {
+      else if (isOpen ? at === 0 : LEFT_OPEN.test(sentence)) found.open.push(sentence);
+      else if (isOpen) continue;
+      else if (isOwnChoice(sentence)) found.decisions.push(sentence);
+      else if (isFinding(sentence)) {
         found.found.push(sentence);
         seems ??= doneIn(sentence);
-      } else if (within === undefined && LEFT_OPEN.test(sentence)) found.open.push(sentence);
-      else if (within === undefined && !scratch.some((file) => sentence.includes(file))) {
+      } else if (!scratch.some((file) => sentence.includes(file))) {
         if (SEEMS.test(sentence)) seems ??= doneIn(sentence);
         else done ??= doneIn(sentence);
       }
@@ -335,11 +317,8 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
     distinctTexts(texts.map((text) => clipText(text, MAX_SENTENCE))).slice(0, MAX_SAID);
   return {
     done: done ?? seems,
-    ...{ decisions: kept(found.decisions.map(decided)), open: kept(found.open) },
-    ...{
-      found: kept(found.found),
-      options: list.length > 1 ? list : optionsIn(found.questions.at(-1) ?? ''),
-    },
+    ...{ decisions: kept(found.decisions.map(decided)), open: kept(found.open), found: kept(found.found) },
+    options: list.length > 1 ? list : optionsIn(found.questions.at(-1) ?? ''),
     // The agent waits for an answer to its last questions.
     questions: kept(found.questions.reverse()).toReversed(),
   };
@@ -356,15 +335,6 @@ function optionsIn(question: string): string[] {
 }
 
 const ASKS_WHICH = /^(?:which|what|where|how|welche|was|wo|wie|qué|cuál|dónde|quel|quoi|où|qual|onde)/iu;
-
-function sectionOf(label: string): Section {
-  if (DECISION_LABEL.test(label)) return 'decisions';
-  return OPEN_LABEL.test(label) ? 'open' : undefined;
-}
-
-function isBold(text: string): boolean {
-  return /^\*\*[^*]+\*\*:?$/.test(text);
-}
 
 function doneIn(sentence: string, words = 2): string | undefined {
   const whole = sentence.replace(PREAMBLE, '');

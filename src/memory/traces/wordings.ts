@@ -11,7 +11,7 @@ export interface Wording {
   readonly decided: RegExp;
   /** A sentence of the agent that tells a cause: "It fails because the clock is in UTC". */
   readonly found: RegExp;
-  /** Offers more work, or asks for leave: it is no question about this one. */
+  /** Offers more work, or asks for leave: it does not ask about this one. */
   readonly offers: RegExp;
 }
 
@@ -100,7 +100,7 @@ export const CORRECTION =
 export const RULES_FOLLOW =
   /(?<!\p{L})(?:rules?|conventions?|regeln?|reglas?|convenciones|règles?|regras?|convenções)(?!\p{L}).{0,80}:$|(?:ルール|規則|规则|约定).{0,40}[:：]$/iu;
 
-/** A guess is no finding. */
+/** Guesses, which are not findings. */
 export const GUESS =
   /(?<!\p{L})(?:might|may be|maybe|perhaps|probably|could be|possibly|i (?:think|guess|suspect)|seems?|appears?|likely|vermutlich|vielleicht|wahrscheinlich|könnte|scheint|quizás?|tal vez|probablemente|parece|podría|peut-être|probablement|semble|pourrait|talvez|provavelmente|poderia)(?!\p{L})|かもしれ|たぶん|おそらく|可能|也许|大概/iu;
 

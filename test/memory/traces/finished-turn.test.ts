@@ -131,11 +131,6 @@ describe('what a finished turn leaves', () => {
 describe('what a last message says', () => {
   it.each([
     ['a labelled line', 'Moved it.\n\n**Open question:** semicolon?', { questions: ['semicolon?'] }],
-    [
-      'a labelled list',
-      'Moved it.\n\n## Decisions\n- node:test, no jest\n- one port\n\n## Changes\n- a.ts',
-      { done: 'Moved it.', decisions: ['Node:test, no jest', 'One port'] },
-    ],
     ['a list in bold', 'Moved it.\n\n**Not done:**\n- the docs\n', { open: ['the docs'] }],
     [
       'words for it',
