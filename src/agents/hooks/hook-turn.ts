@@ -6,7 +6,7 @@ import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry
 import { takesBack } from '../../memory/facts/contrast.js';
 import { redactedStart } from '../../memory/redaction/redacted.js';
 import { BY_USER, type FinishedTurn, finishedTurn } from '../../memory/traces/finished-turn.js';
-import { paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
+import { longWords, paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
 import { LAST_POSITION, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';
 import { clipText, isObject, oneLine } from '../../shared/text.js';
 import { agentKey, type HookCall, type HookTools, namedTask, withoutPrivate } from './hook-call.js';
@@ -113,10 +113,6 @@ function withReplaced(text: string, message: string): string {
       (each) => takesBack({ text: each }) !== undefined && longWords(each).some((word) => words.has(word)),
     );
   return sentence === undefined ? text : `${text} (${clipText(sentence, MAX_ANSWER)})`;
-}
-
-function longWords(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}_]{4,}|\d+/gu) ?? [];
 }
 
 function questionKey(key: string): string {

@@ -1,7 +1,7 @@
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, distinctTexts, named, oneLine, withoutEnd } from '../../shared/text.js';
 import { type LabelledLines, labelledLines, withoutLabelled } from './labelled-lines.js';
-import { decided, paragraphsOf, sentencesOf } from './sentences.js';
+import { decided, longWords, paragraphsOf, sentencesOf } from './sentences.js';
 import { isFinding, isOffer, isOwnChoice, statedByUser, type UserStatements } from './stated-lines.js';
 import {
   baseOf,
@@ -117,11 +117,13 @@ function statementsOf(
   const labelled = labelledLines(message);
   if (labelled !== undefined) {
     const { leftOut: _, replaces, ...lines } = labelled;
-    // The agent's line about it says the same.
+    const known = new Set(longWords([...lines.decisions, ...lines.rules, ...lines.settled].join(' ')));
+    // A line of the agent that shares a word with the user's sentence says the same.
+    const isNew = (text: string) => !longWords(text.slice(BY_USER.length)).some((word) => known.has(word));
     return {
       ...{ ...lines, replaces, options: said.options },
-      decisions: lines.decisions.length > 0 ? [...answers, ...lines.decisions] : choices,
-      rules: lines.rules.length > 0 ? lines.rules : rules,
+      decisions: [...choices.filter(isNew), ...lines.decisions],
+      rules: [...rules.filter(isNew), ...lines.rules],
       said: [...Object.values(lines).flat(), ...choices, ...rules],
     };
   }

@@ -47,6 +47,13 @@ export function sentencesOf(paragraph: string): string[] {
   return sentences.filter((sentence) => sentence.trim() !== '');
 }
 
+/** The words of a text that say something, in lower case: the long ones, and numbers. */
+export function longWords(text: string): string[] {
+  return (
+    text.toLowerCase().match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]{2}|[\p{L}\p{N}_]{4,}|\d+/gu) ?? []
+  );
+}
+
 /** A decision without who made it: "I decided to use node:test" says "Use node:test". */
 export function decided(text: string): string {
   const what = text.replace(

@@ -108,6 +108,7 @@ describe('what a finished turn leaves', () => {
       decisions: ['The user: Use dayjs instead of moment.'],
       rules: ['The user: Never touch legacy/.'],
     });
+    expect(turn(edits, 'Done.\n\nDecided: no moment, ever', request)?.decisions).toEqual(['no moment, ever']);
     expect(turn(edits, 'Done.\n\nRule: legacy/ stays as it is', request)).toMatchObject({
       decisions: ['The user: Use dayjs instead of moment.'],
       rules: ['legacy/ stays as it is'],
