@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { evolve } from '../../../src/memory/session/evolve-session.js';
+import { emptyState } from '../../../src/memory/session/session-state.js';
 import { LINES_WANTED, labelledLines } from '../../../src/memory/traces/labelled-lines.js';
 import { isOwnChoice, statedByUser } from '../../../src/memory/traces/stated-lines.js';
+import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
+import { explained } from '../../prompt/parts.js';
+import { implementer, recorded, stored } from '../../support/builders.js';
 
 describe('labelled lines', () => {
   it('each label in any case, in a list, bold, with a full-width colon or a dash, and with lines below it', () => {
@@ -161,6 +166,30 @@ describe('what a user states', () => {
     expect(statedByUser('Fix the date bug, and never use moment again.').rules).toEqual([
       'never use moment again.',
     ]);
+  });
+});
+
+describe('a prompt that was compiled', () => {
+  const rule = {
+    subject: 'task:1',
+    relation: 'rule',
+    object: 'Never touch legacy/',
+    tags: ['convention' as const],
+  };
+  const result = implementer({ summary: 'Always use pnpm instead of npm.', facts: [rule] });
+  const state = stored([recorded(1, result)]).reduce(evolve, emptyState('demo'));
+
+  it.each([
+    { kind: 'session-start' as const, session: 'demo' },
+    { kind: 'iteration' as const, session: 'demo' },
+    ...(['implementer', 'reviewer'] as const).map((role) => ({
+      ...{ kind: 'dispatch' as const, session: 'demo', role, taskId: '2' },
+      taskPrompt: 'Write the docs. Never use emoji. Use tabs instead of spaces.',
+    })),
+  ])('is never the sentence of a user: $kind $role', (request) => {
+    const { prompt } = compilePrompt(state, explained(request), undefined);
+    expect(prompt).toMatch(/Never/);
+    expect(statedByUser(prompt)).toEqual({ rules: [], choices: [] });
   });
 });
 
