@@ -15,7 +15,17 @@ import { explanation, PROMPT_HEADINGS, promptCells, promptLines } from './show-p
 interface CompileOptions
   extends Flags<'new' | 'explain' | 'json'>,
     Texts<'session' | 'task' | 'prompt' | 'template' | 'intent' | 'project'>,
-    Numbers<'maxFacts' | 'maxFiles' | 'maxLearnings' | 'room' | 'after' | 'asOf' | 'learningsAsOf'> {
+    Numbers<
+      | 'maxFacts'
+      | 'maxFiles'
+      | 'maxLearnings'
+      | 'maxTokens'
+      | 'room'
+      | 'answer'
+      | 'after'
+      | 'asOf'
+      | 'learningsAsOf'
+    > {
   readonly kind: CompileRequest['kind'];
   readonly role?: Role;
   readonly tags?: FactTag[];
@@ -43,6 +53,12 @@ export function promptCommand(program: Command): void {
       '--room <tokens>',
       'tokens that the prompt may have (default: by its kind)',
       wholeNumber(1, 2_000_000),
+    )
+    .option('--answer <tokens>', 'tokens that the answer may have (default: 1200)', wholeNumber(1, 2_000_000))
+    .option(
+      '--max-tokens <n>',
+      'maximum tokens of session context and learnings (default: as many as fit)',
+      wholeNumber(0, 1_000_000),
     )
     .option(
       '--max-learnings <n>',
@@ -98,12 +114,24 @@ const EXPLAINED = ['facts', 'considered', 'learnings'] as const;
 
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
   const { kind, task: taskId, prompt: taskPrompt, role, tags, maxFacts, after, asOf } = options;
-  const { maxLearnings, project, learningsAsOf, maxFiles, open: files, room: inputTokens } = options;
+  const { maxLearnings, maxTokens, project, learningsAsOf, maxFiles, open: files } = options;
+  const { room: inputTokens, answer: outputTokens } = options;
   const hints = files && { files };
-  const budget = inputTokens === undefined ? undefined : { inputTokens };
+  const budget =
+    inputTokens === undefined && outputTokens === undefined ? undefined : { inputTokens, outputTokens };
   const explain = options.explain === true && options.json === true;
   const include = options.explain ? [...EXPLAINED] : undefined;
-  const chosen = { maxLearnings, project, learningsAsOf, explain, include, maxFiles, hints, budget };
+  const chosen = {
+    maxLearnings,
+    project,
+    learningsAsOf,
+    explain,
+    include,
+    maxTokens,
+    maxFiles,
+    hints,
+    budget,
+  };
   // A prompt of the past is the same whenever it is asked for: it says no ages.
   const now = asOf === undefined ? new Date().toISOString() : undefined;
   if (kind === 'session-start') return { kind, session, after, asOf, now, taskPrompt, ...chosen };
