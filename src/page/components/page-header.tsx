@@ -50,7 +50,7 @@ export function PageHeader(props: { readonly onFind: () => void }) {
       </div>
       {at.session === undefined ? null : (
         <div class="header-row header-session">
-          <span class="header-name" title={at.session}>
+          <span class="header-name one-line" title={at.session}>
             {at.session}
           </span>
           <nav class="nav" aria-label="Views of the session">

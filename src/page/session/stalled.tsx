@@ -167,7 +167,7 @@ function Evidence({ session, task }: { readonly session: string; readonly task: 
   return (
     <AskedView asked={asked} what="the evidence">
       {({ entries, remark }) => (
-        <dl class="evidence fade-in">
+        <dl class="evidence">
           {remark === undefined ? null : <p class="quiet">{remark}</p>}
           {Object.entries(entries).map(([name, value]) => (
             <div key={name}>
