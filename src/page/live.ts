@@ -149,35 +149,30 @@ function emit(event: LiveEvent): void {
  */
 export function throttled(work: () => Promise<void>, everyMs: number) {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let dueAt = Number.POSITIVE_INFINITY;
   let running = false;
-  let wanted: 'now' | 'soon' | undefined;
   let began = -everyMs;
   let stopped = false;
-  const start = async () => {
+  const runAt = (at: number) => {
+    if (stopped || at >= dueAt) return;
+    dueAt = at;
+    if (running) return;
     clearTimeout(timer);
-    timer = undefined;
+    timer = setTimeout(() => void start(), Math.max(0, at - performance.now()));
+  };
+  const start = async () => {
+    dueAt = Number.POSITIVE_INFINITY;
     running = true;
     began = performance.now();
     await work();
     running = false;
-    const next = wanted;
-    wanted = undefined;
-    if (next === 'now') now();
-    else if (next === 'soon') soon();
-  };
-  const now = () => {
-    if (stopped) return;
-    if (running) wanted = 'now';
-    else void start();
-  };
-  const soon = () => {
-    if (stopped || timer !== undefined) return;
-    if (running) wanted ??= 'soon';
-    else timer = setTimeout(() => void start(), Math.max(0, began + everyMs - performance.now()));
+    const next = dueAt;
+    dueAt = Number.POSITIVE_INFINITY;
+    runAt(next);
   };
   const stop = () => {
     stopped = true;
     clearTimeout(timer);
   };
-  return { now, soon, stop };
+  return { now: () => runAt(0), soon: () => runAt(began + everyMs), stop };
 }

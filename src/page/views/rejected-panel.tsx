@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { RejectedShown } from '../../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { ask, me } from '../ask.js';
 import { COMMANDS } from '../commands.js';
@@ -9,13 +8,6 @@ import { AskedView, ErrorBox, Panel } from '../components/states.js';
 import { sessionHref, setParams, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { bytesText, ROLE_NAMES } from '../words.js';
-
-/** Returns false for a result that was rejected because its session was archived, unless it is open again. */
-function useTakes({ code, session }: RejectedShown): boolean {
-  const isClosed = code === 'session_archived' && session !== undefined;
-  const { reply } = useAsk('tool.session-list', isClosed ? { names: [session], limit: 1 } : null);
-  return !isClosed || reply?.sessions.length === 1;
-}
 
 interface Sent {
   readonly dispatch: number;
@@ -61,7 +53,6 @@ function Result(props: {
   const [text, setText] = useState(body);
   const [role, setRole] = useState<string>(rejected.meant ?? rejected.role ?? ROLE_NAMES[0]);
   const { busy, error, carryOut } = useWork();
-  const takes = useTakes(rejected);
   const retry = () =>
     carryOut(async () => {
       const chosen = ROLE_NAMES.find((each) => each === role);
@@ -138,15 +129,9 @@ function Result(props: {
             choices={ROLE_NAMES.map((value) => ({ value, label: value }))}
             onChoose={setRole}
           />
-          {takes ? (
-            <Button tone="main" disabled={busy} onClick={() => void retry()}>
-              {text === body ? 'Retry' : 'Retry with changes'}
-            </Button>
-          ) : (
-            <span>
-              Its session takes no results: reopen <a href={sessionHref(rejected.session ?? '')}>it</a> first.
-            </span>
-          )}
+          <Button tone="main" disabled={busy} onClick={() => void retry()}>
+            {text === body ? 'Retry' : 'Retry with changes'}
+          </Button>
           {text === body ? null : <Button onClick={() => setText(body)}>Discard changes</Button>}
           <Actions actions={[{ verb: 'Remove', confirm: 'Remove for good', run: remove }]} />
         </div>
