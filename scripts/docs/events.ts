@@ -1,6 +1,6 @@
 import { jsonSchema } from '../../src/contracts/json-schemas.js';
 import type { LearningEvent } from '../../src/contracts/learning-events.js';
-import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
+import { isCommandEvent, type SessionEvent } from '../../src/contracts/session-events.js';
 import type { Written } from './pages.js';
 
 /** A page that is written from the schemas of events. */
@@ -129,7 +129,8 @@ function logOf(schema: string): Log {
 function sections({ events, parts }: Log, when: Readonly<Record<string, string>>): string {
   const shown = events.map(({ name, data, versions }) => {
     const version = versions.length > 1 ? ` Versions ${versions.join(' and ')}.` : '';
-    const command = when === WHEN && !SESSION_EVENTS.isCommand(name) ? ' It is not a command.' : '';
+    const command =
+      when === WHEN && !isCommandEvent({ type: name } as SessionEvent) ? ' It is not a command.' : '';
     return `### ${name}\n\nWritten when ${when[name]}.${version}${command}\n\n${tableOf(data)}`;
   });
   const named = parts.map(([name, part]) => `### ${name}\n\n${part.description ?? ''}\n\n${tableOf(part)}`);
@@ -147,11 +148,11 @@ You find every stored event and its fields here. Everything else is derived from
 page is generated from the schemas of the code, which are also JSON Schemas: [\`session.event\`](../../schemas/session.event.json) and
 [\`learning.event\`](../../schemas/learning.event.json).
 
-An event of a session is stored under \`session.<session>.<type>\`, one of learnings under \`learning.<project>.<type>\`:
+An event of a session is stored under \`session.<session>.result.<number>\` or \`session.<session>.command.<type>\`, one of learnings under \`learning.<project>.<type>\`:
 [Subjects and streams](subjects-and-streams.md) names the streams. Read them with the plain \`nats\` CLI:
 
 \`\`\`sh
-nats stream get SESSION_demo --last-for session.demo.fact.recorded
+nats stream get SESSION_demo --last-for 'session.demo.result.*'
 \`\`\`
 
 What a result says is stored once, in \`dispatch.outcome\`. \`facts\` holds only what does not follow from it, such as explicit facts; the

@@ -46,7 +46,7 @@ const STREAMS: Readonly<Record<string, Kept>> = {
   },
   'SESSIONS_<shard>': {
     subjects: [names.shardSubjects(7).replace('07', '<shard>')],
-    holds: `the events of all sessions of one shard; layout \`sharded\`, ${DEFAULT_SHARDS} shards unless set, ${MAX_SHARDS} at most, two hexadecimal digits. Stored under \`session.<session>.<type>\``,
+    holds: `the events of all sessions of one shard; layout \`sharded\`, ${DEFAULT_SHARDS} shards unless set, ${MAX_SHARDS} at most, two hexadecimal digits. Stored under \`session.<session>.>\``,
     written: '`extractor`, `session-tools`',
     kept: 'as long as the sessions. An id counts once within 30 seconds.',
   },
@@ -213,8 +213,8 @@ ${Object.entries(STREAMS)
   )
   .join('\n')}
 
-An event of a session is stored under \`session.<session>.<type>\` in both layouts. It is published there with a stream per
-session, and on \`sessions.<shard>.<session>.<type>\` with shards: [Run many sessions](../how-to/run-many-sessions.md).
+An event of a session is stored under \`session.<session>.>\` in both layouts. It is published there with a stream per
+session, and on \`sessions.<shard>.<session>.>\` with shards: [Run many sessions](../how-to/run-many-sessions.md).
 
 ## Buckets
 

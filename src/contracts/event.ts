@@ -3,14 +3,11 @@ import type { ErrorCode } from './error-codes.js';
 import { object, string } from './schema-fields.js';
 
 /**
- * The envelope of every event:
- * `{"session"|"project":…,"after"?:…,"decided_on"?:…,"v":1,"type":…,"at":…,"id"?:…,"data":{…}}`.
+ * The envelope of every event: `{"session"|"project":…,"after"?:…,"v":1,"type":…,"at":…,"id"?:…,"data":{…}}`.
  *
- * It names its session or project and, for a command, the sequence that it was decided on, so that a copy in another
- * log, or later in its own, does not count.
- *
- * `after`: the append required that sequence to be the last of the log. `decided_on`: other events may have come in
- * between, and it counts unless one of them is a command that counts.
+ * It names its session or project, so that a copy in another log does not count. `after` is the expectation of its append
+ * (compare-and-set): the newest command for a command, and the newest event on its subject for a result. A copy of a command
+ * later in its own log does not count.
  */
 export const EVENT_VERSION = 1;
 
@@ -26,42 +23,12 @@ export function eventOf<Type extends string, Shape extends z.ZodRawShape>(type: 
   });
 }
 
-/** The sequence of the state that a command was decided on. */
-export interface DecidedOn {
-  /** Stored only if nothing came in between. */
-  readonly after?: number;
-  /** Stored regardless of what came in between. */
-  readonly decidedOn?: number;
-}
-
-/** Derives the fields from the append's expectation. */
-export function decidedBy({
-  expectedSequence: after,
-  decidedOn,
-}: {
-  readonly expectedSequence?: number;
-  readonly decidedOn?: number;
-}): DecidedOn {
-  return { ...(after !== undefined && { after }), ...(decidedOn !== undefined && { decidedOn }) };
-}
-
 /** An event with its position in its log; `sequence` increases, but may have gaps. */
-export interface Stored<Event> extends DecidedOn {
+export interface Stored<Event> {
   readonly sequence: number;
   readonly event: Event;
-}
-
-/**
- * Returns true if an event counts after the events up to `lastEvent`, the newest that counted, and `lastCommand`, the
- * newest command among them. A command counts only in the position that it was decided for: of several that were
- * decided on one state the first counts, and no copy does.
- */
-export function counts(
-  { sequence, after, decidedOn }: Omit<Stored<unknown>, 'event'>,
-  { lastEvent, lastCommand }: { readonly lastEvent: number; readonly lastCommand: number },
-): boolean {
-  if (decidedOn !== undefined) return decidedOn >= lastCommand && decidedOn < sequence;
-  return after === undefined || after >= lastEvent;
+  /** The sequence that its append expected. */
+  readonly after?: number;
 }
 
 export type LogKind = 'session' | 'project';
@@ -70,21 +37,25 @@ export type LogKind = 'session' | 'project';
 export interface EventFormat<Event> {
   readonly kind: LogKind;
   readonly parse: (json: unknown) => Event | undefined;
-  /** Events that are not commands arrive by themselves, and no command is decided on them. */
-  readonly isCommand: (type: string) => boolean;
+  /** Returns the place of an event in its log: the last tokens of its subject. */
+  readonly pathOf: (event: Event) => string;
+  /**
+   * Returns the places whose newest event an append at a place expects, as a filter of subjects; `undefined` if it expects none.
+   * All writers use the same one: on replicas the server compares appends in flight only under one filter.
+   */
+  readonly expectedAt: (path: string) => string | undefined;
 }
 
 export function writeEvent<Event extends object>(
   { kind }: Pick<EventFormat<Event>, 'kind'>,
   key: string,
   event: Event,
-  { after, decidedOn }: DecidedOn = {},
+  after?: number,
 ): Uint8Array {
   // Concatenates text, since this runs for every result: copying the event with two more fields costs more.
   const behind = after === undefined ? '' : `"after":${after},`;
-  const decided = decidedOn === undefined ? '' : `"decided_on":${decidedOn},`;
   const said = JSON.stringify(event);
-  return Buffer.from(`{"${kind}":${JSON.stringify(key)},${behind}${decided}${said.slice(1)}`);
+  return Buffer.from(`{"${kind}":${JSON.stringify(key)},${behind}${said.slice(1)}`);
 }
 
 /**
@@ -92,22 +63,16 @@ export function writeEvent<Event extends object>(
  * another owner: one bad message must not make a whole log unreadable.
  */
 export function readEvent<Event>(
-  { kind, parse }: EventFormat<Event>,
+  { kind, parse }: Pick<EventFormat<Event>, 'kind' | 'parse'>,
   key: string,
   data: Uint8Array,
 ): Omit<Stored<Event>, 'sequence'> | undefined {
   const json = jsonOf(data);
   if (typeof json !== 'object' || json === null || belongsElsewhere(json, kind, key)) return undefined;
-  const { after, decided_on: decidedOn }: { after?: unknown; decided_on?: unknown } = json;
-  if (!isSequence(after) || !isSequence(decidedOn)) return undefined;
+  const { after }: { after?: unknown } = json;
+  if (!isSequence(after)) return undefined;
   const event = parse(json);
-  return (
-    event && {
-      event,
-      ...(after !== undefined && { after }),
-      ...(decidedOn !== undefined && { decidedOn }),
-    }
-  );
+  return event && { event, ...(after !== undefined && { after }) };
 }
 
 function belongsElsewhere(json: object, kind: LogKind, key: string): boolean {

@@ -64,15 +64,14 @@ const errorReply = z.object({
   }),
 });
 
-/** Returns the fields common to all events: its owner and the sequences that it was decided on. */
+/** Returns the fields common to all events: its owner, and what its append expected. */
 const envelope = (owner: 'session' | 'project') => ({
   [owner]: string(`The ${owner} that it is of.`),
-  after: z.int().nonnegative().optional().describe('Stored directly behind this sequence, or not at all.'),
-  decided_on: z
+  after: z
     .int()
     .nonnegative()
     .optional()
-    .describe('Sequence that it was decided on: it counts unless a command that counts came in between.'),
+    .describe('The newest event that it was stored behind: a command for a command, a result for a result.'),
 });
 
 /** One of several events, each by a name of its own. */
@@ -107,7 +106,7 @@ const SCHEMAS: Readonly<Record<string, Described>> = {
   ),
   'error.reply': { about: 'The reply to a request that is refused or fails.', schema: errorReply },
   'session.event': {
-    about: 'One event of a session, on session.<session>.<type>.',
+    about: 'One event of a session, on session.<session>.>.',
     schema: eventOf('session', sessionEvent.options),
   },
   'learning.event': {

@@ -119,6 +119,7 @@ export type StoredLearningEvent = Stored<LearningEvent>;
 
 export const LEARNING_EVENTS: EventFormat<LearningEvent> = {
   kind: 'project',
-  isCommand: () => true,
+  pathOf: ({ type }) => type,
+  expectedAt: () => '>',
   parse: (json) => parseEvent(learningEvent, json),
 };

@@ -229,11 +229,11 @@ function twoDigits(shard: number): string {
 }
 
 /**
- * `sessions.<shard>.<session>.<type>`: the subject on which events for a shard are published. The stream stores them as
- * `session.<session>.<type>`, so readers use one name in both layouts.
+ * `sessions.<shard>.<session>.<path>`: the subject on which events for a shard are published. The stream stores them as
+ * `session.<session>.<path>`, so readers use one name in both layouts.
  */
-export function shardIntake(shard: number, session: Token, type: string): string {
-  return `sessions.${twoDigits(shard)}.${session}.${type}`;
+export function shardIntake(shard: number, session: Token, path: string): string {
+  return `sessions.${twoDigits(shard)}.${session}.${path}`;
 }
 
 /** `sessions.<shard>.*.>` */
@@ -244,10 +244,13 @@ export function shardSubjects(shard: number): string {
 /** The subjects of published events, by layout. */
 export const PUBLISHED_EVENTS = { 'per-session': 'session.*.>', sharded: 'sessions.*.*.>' } as const;
 
+/** Returns the session of a published event, with its type, which is `result` for those of dispatches. */
 export function publishedEvent(subject: string): { session: Token; type: string } | undefined {
   const parts = subject.split('.');
-  const [session, ...type] = parts.slice(parts[0] === 'sessions' ? 2 : 1);
-  return isToken(session) ? { session, type: type.join('.') } : undefined;
+  const [session, first = '', ...rest] = parts.slice(parts[0] === 'sessions' ? 2 : 1);
+  if (!isToken(session)) return undefined;
+  if (first === 'result') return { session, type: first };
+  return { session, type: (first === 'command' ? rest : [first, ...rest]).join('.') };
 }
 
 export function sessionOfSubject(subject: string): Token | undefined {
@@ -260,14 +263,9 @@ export function announcedOn(session: Token): string[] {
   return [sessionSubjects(session), `sessions.*.${session}.>`];
 }
 
-/** `session.<session>.<type>` */
-export function sessionSubject(session: Token | '*', type: string): string {
-  return `session.${session}.${type}`;
-}
-
-/** `session.<session>.<family>.>`: events whose type begins with a word. */
-export function sessionFamilySubjects(session: Token, family: string): string {
-  return `session.${session}.${family}.>`;
+/** `session.<session>.<path>`; the path is `result.<number>`, `command.<type>` or the type of another event. */
+export function sessionSubject(session: Token, path: string): string {
+  return `session.${session}.${path}`;
 }
 
 /** `session.<session>.>` */
@@ -371,10 +369,10 @@ export function streamOf(layout: SessionLayout, session: Token): string {
     : shardStream(shardOf(session, layout.shards));
 }
 
-/** Returns the subject to publish an event on; every layout stores it as `session.<session>.<type>`. */
-export function publishedOn(layout: SessionLayout, session: Token, type: string): string {
+/** Returns the subject to publish an event on; every layout stores it as `session.<session>.<path>`. */
+export function publishedOn(layout: SessionLayout, session: Token, path: string): string {
   const shard = shardOfStream(streamOf(layout, session));
-  return shard === undefined ? sessionSubject(session, type) : shardIntake(shard, session, type);
+  return shard === undefined ? sessionSubject(session, path) : shardIntake(shard, session, path);
 }
 
 export function layoutInWords(layout: SessionLayout): string {

@@ -36,11 +36,11 @@ const outcome = named('Outcome', "A result's own words, besides its facts.", {
   history: z.literal(true).optional().describe('It is from before the session, so ledgers skip it.'),
 });
 
-const checked = z
+const newest = z
   .int()
-  .nonnegative()
+  .positive()
   .optional()
-  .describe('The log was searched up to this event: this result had not been counted before.');
+  .describe('The highest such sequence that the session has counted, if it is not its own.');
 
 const resultKey = z
   .string()
@@ -52,7 +52,7 @@ const dispatch = {
   sequence,
   task: taskId,
   at: timestamp.describe('When it was published, ISO 8601 in UTC.'),
-  checked,
+  newest,
   result_key: resultKey,
 };
 
@@ -110,7 +110,7 @@ const dispatchRejected = eventOf('dispatch.rejected', {
     role: oneOf('The role that it was published with.', ROLES).optional(),
     task: taskId.optional().describe('The task, if it could be read.'),
     at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
-    checked,
+    newest,
   }),
   error: object('Why it could not be used.', {
     code: string('A stable error code.'),
@@ -184,26 +184,47 @@ export type Outcome = z.output<typeof outcome>;
 
 export type StoredEvent = Stored<SessionEvent>;
 
-/** Events that arrive by themselves, perhaps in bursts. */
-const NO_COMMANDS: ReadonlySet<string> = new Set([
-  'fact.recorded',
-  'dispatch.rejected',
-  'fact.retracted',
-  'fact.restored',
+/** The event of a dispatch: a log has one for each. */
+export type DispatchEvent = FactRecorded | DispatchRejected;
+
+export function isDispatchEvent(event: Pick<SessionEvent, 'type'>): event is DispatchEvent {
+  return event.type === 'fact.recorded' || event.type === 'dispatch.rejected';
+}
+
+/** Events that are neither results nor commands: no command is decided on them, and they expect nothing. */
+const OTHERS: ReadonlySet<string> = new Set([
   'fact.vectors',
   'trace.appended',
   'session.history',
 ] satisfies SessionEvent['type'][]);
 
+export function isCommandEvent(event: Pick<SessionEvent, 'type'>): boolean {
+  return !isDispatchEvent(event) && !OTHERS.has(event.type);
+}
+
+/** All commands of a session, and all its results, as filters of places. */
+export const COMMAND_PATHS = 'command.>';
+export const RESULT_PATHS = 'result.*';
+
+/**
+ * Results of a session are spread over this many subjects by their number in `DISPATCH`: a result always meets itself there,
+ * and as many may be in flight. Each subject takes a quarter of a kilobyte of the server's memory.
+ */
+export const RESULT_SUBJECTS = 64;
+
+export function resultPath(dispatch: number): string {
+  return `result.${dispatch % RESULT_SUBJECTS}`;
+}
+
 export const SESSION_EVENTS: EventFormat<SessionEvent> = {
   kind: 'session',
   parse: (json) => parseEvent(sessionEvent, json),
-  isCommand: (type) => !NO_COMMANDS.has(type),
+  pathOf(event) {
+    if (isDispatchEvent(event)) return resultPath(event.data.dispatch.sequence);
+    return OTHERS.has(event.type) ? event.type : `command.${event.type}`;
+  },
+  expectedAt(path) {
+    if (path.startsWith('command.')) return COMMAND_PATHS;
+    return path.startsWith('result.') ? path : undefined;
+  },
 };
-
-const types = sessionEvent.options.map((option) => option.shape.type.value);
-
-/** First words of command types; no other event type begins with one. */
-export const COMMAND_FAMILIES: readonly string[] = [
-  ...new Set(types.filter(SESSION_EVENTS.isCommand).map((type) => type.slice(0, type.indexOf('.')))),
-];

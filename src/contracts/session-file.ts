@@ -22,11 +22,9 @@ export const sessionFileHead = z.object({
   at: timestamp,
 });
 
-const place = z.int().nonnegative().optional();
 export const sessionFileEvent = z.object({
   sequence: z.int().positive().describe('Its sequence in the log that was exported.'),
-  after: place.describe('The sequence that it was stored directly after.'),
-  decidedOn: place.describe('The sequence that it was decided on.'),
+  after: z.int().nonnegative().optional().describe('The sequence that its append expected.'),
   event: sessionEvent.describe('The event.'),
 });
 
@@ -37,18 +35,8 @@ export const sessionFileEnd = z.object({
 });
 
 /** Leaves out absent fields, as a log does. */
-export function placed({
-  sequence,
-  after,
-  decidedOn,
-  event,
-}: z.output<typeof sessionFileEvent>): StoredEvent {
-  return {
-    sequence,
-    event,
-    ...(after !== undefined && { after }),
-    ...(decidedOn !== undefined && { decidedOn }),
-  };
+export function placed({ sequence, after, event }: z.output<typeof sessionFileEvent>): StoredEvent {
+  return { sequence, event, ...(after !== undefined && { after }) };
 }
 
 /** An entry of the bucket `session_index`: the figures that lists show and are searched in, and the sequence that they reflect. */

@@ -132,10 +132,11 @@ export const lifecycleEvents = [
 const CHECKPOINT_REASONS = ['archived', 'imported'] as const;
 
 /**
- * Replaces the state when folded, so that older events may be removed. Stored only directly after the event that it was
- * made at; everything before counts as at its sequence.
+ * Replaces the state when folded, so that the events that it covers may be removed; they count as at its sequence. Results may
+ * have been stored between the last event that it covers and itself: then it counts for nothing, and nothing is removed.
  */
 export const checkpointEvent = eventOf('session.checkpoint', {
+  covers: z.int().nonnegative().describe('The sequence up to which the state has the events of this log.'),
   state: string('The state: JSON of version and state as in a snapshot, gzip, Base64.'),
   reason: oneOf('`archived`, or `imported` from a session file.', CHECKPOINT_REASONS),
   events: z.int().nonnegative().optional().describe('Number of events that it replaces, if known.'),

@@ -2,7 +2,7 @@ import type { JetStreamManager, NatsConnection } from 'nats';
 import { PROJECT_KEY, type SessionLayout, SNAPSHOT_BUCKET } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/clients.js';
 import type { SessionActivity } from '../engine/ports/session-lifecycle.js';
-import type { EventRemoval, SessionLog } from '../engine/ports/session-log.js';
+import type { EventRemoval, NewestResults, SessionLog } from '../engine/ports/session-log.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess, NatsAddress } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
@@ -33,7 +33,7 @@ import { NatsVectorStore } from './stores/nats-vector-store.js';
 export interface NatsPorts {
   readonly connection: NatsConnection;
   readonly layout: SessionLayout;
-  readonly log: SessionLog & SessionActivity & EventRemoval;
+  readonly log: SessionLog & SessionActivity & EventRemoval & NewestResults;
   readonly snapshots: NatsSnapshotStore;
   readonly index: NatsSessionIndex;
   readonly learnings: NatsLearningLog;

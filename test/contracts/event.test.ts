@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { counts, readEvent, writeEvent } from '../../src/contracts/event.js';
+import { readEvent, writeEvent } from '../../src/contracts/event.js';
 import { SESSION_EVENTS, type SessionEvent, type StoredEvent } from '../../src/contracts/session-events.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
@@ -16,18 +16,12 @@ const message = (number: number, content = `message ${number}`): SessionEvent =>
 const read = (key: string, data: Uint8Array) => readEvent(SESSION_EVENTS, key, data);
 
 describe('an event as it is stored', () => {
-  it('a stored event is read back as it was, with what it was decided on', () => {
-    expect(read('demo', writeEvent({ kind: 'session' }, 'demo', message(1), { after: 7 }))).toEqual({
+  it('a stored event is read back as it was, with what its append expected', () => {
+    expect(read('demo', writeEvent({ kind: 'session' }, 'demo', message(1), 7))).toEqual({
       event: message(1),
       after: 7,
     });
     expect(read('demo', writeEvent({ kind: 'session' }, 'demo', message(1)))).toEqual({ event: message(1) });
-  });
-
-  it('a command that was stored whatever came in between says what it was decided on by another name', () => {
-    const data = writeEvent({ kind: 'session' }, 'demo', message(1), { decidedOn: 7 });
-    expect(Buffer.from(data).toString()).toMatch(/^\{"session":"demo","decided_on":7,"v":1,"type":/);
-    expect(read('demo', data)).toEqual({ event: message(1), decidedOn: 7 });
   });
 
   it.each([
@@ -43,16 +37,6 @@ describe('an event as it is stored', () => {
 });
 
 describe('a command', () => {
-  it('a command that was stored whatever came in between counts unless a command did, and only behind what it was decided on', () => {
-    const behind = (lastCommand: number) => ({ lastEvent: 8, lastCommand });
-    expect([
-      counts({ sequence: 9, decidedOn: 7 }, behind(7)),
-      counts({ sequence: 9, decidedOn: 7 }, behind(5)),
-      counts({ sequence: 9, decidedOn: 7 }, behind(8)),
-      counts({ sequence: 9, decidedOn: 9 }, behind(8)),
-    ]).toEqual([...[true, true, false, false]]);
-  });
-
   /** 1 is decided on nothing; 3 follows something at 2 that is not an event; 4 and 6 are the same commands again. */
   const LOG: StoredEvent[] = [
     { sequence: 1, event: message(1), after: 0 },

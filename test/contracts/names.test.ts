@@ -90,7 +90,7 @@ describe('a dispatch subject', () => {
 describe('the other names', () => {
   it('the names of a session are built from tokens', () => {
     expect(sessionStream(DEMO)).toBe('SESSION_demo');
-    expect(sessionSubject(DEMO, 'fact.recorded')).toBe('session.demo.fact.recorded');
+    expect(sessionSubject(DEMO, 'result.1')).toBe('session.demo.result.1');
     expect(sessionSubjects(DEMO)).toBe('session.demo.>');
   });
 

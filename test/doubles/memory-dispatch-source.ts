@@ -157,7 +157,6 @@ export class MemoryDispatchSource implements DispatchSource {
       ...published,
       body: body.slice(),
       delivery: deliveries,
-      isFirst: deliveries === 1,
       ack: () => answer(settle),
       working: () => {
         if (!inHand) return;

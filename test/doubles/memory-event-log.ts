@@ -1,10 +1,4 @@
-import {
-  decidedBy,
-  type EventFormat,
-  readEvent,
-  type Stored,
-  writeEvent,
-} from '../../src/contracts/event.js';
+import { type EventFormat, readEvent, type Stored, writeEvent } from '../../src/contracts/event.js';
 import type { Token } from '../../src/contracts/names.js';
 import type {
   Appended,
@@ -26,8 +20,14 @@ export interface MemoryEventLogOptions {
   readonly dedupeLast?: number;
 }
 
+interface Message {
+  readonly sequence: number;
+  readonly path: string;
+  readonly data: Uint8Array;
+}
+
 interface Log {
-  readonly messages: { readonly sequence: number; readonly data: Uint8Array }[];
+  readonly messages: Message[];
   readonly ids: RecentIds;
   readonly epoch: string;
 }
@@ -59,13 +59,16 @@ export class MemoryEventLog<Event extends { readonly type: string }>
   async append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
     const { expectedSequence, messageId } = options;
     const log = this.#logs.get(key);
+    const path = this.#format.pathOf(event);
+    const expectedAt = this.#format.expectedAt(path) ?? path;
     // The expectation is checked before the message id, as on a stream with one replica.
-    if (expectedSequence !== undefined && expectedSequence !== lastOf(log)) return { outcome: 'conflict' };
+    if (expectedSequence !== undefined && expectedSequence !== newestAt(log, expectedAt))
+      return { outcome: 'conflict' };
     const earlier = messageId === undefined ? undefined : log?.ids.get(messageId);
-    if (earlier !== undefined) return { outcome: 'appended', sequence: earlier, duplicate: true };
-    const sequence = this.inject(key, writeEvent(this.#format, key, event, decidedBy(options)));
+    if (earlier !== undefined) return { outcome: 'appended', sequence: earlier };
+    const sequence = this.inject(key, writeEvent(this.#format, key, event, expectedSequence), path);
     if (messageId !== undefined) this.#logs.get(key)?.ids.add(messageId, sequence);
-    return { outcome: 'appended', sequence, duplicate: false };
+    return { outcome: 'appended', sequence };
   }
 
   watchAll(onEvent: (key: Token) => void): Unwatch {
@@ -82,13 +85,18 @@ export class MemoryEventLog<Event extends { readonly type: string }>
     return { messages: [], ids: new RecentIds(this.#dedupeLast), epoch: String(this.#epochs) };
   }
 
-  /** Stores arbitrary bytes under a key, as a foreign publisher would, and returns their sequence. */
-  inject(key: Token, data: Uint8Array): number {
+  /**
+   * Stores arbitrary bytes under a key, as a foreign publisher would, and returns their sequence. Default: at the place of the
+   * event that they hold, or elsewhere.
+   */
+  inject(key: Token, data: Uint8Array, at?: string): number {
+    const injected = at === undefined ? readEvent(this.#format, key, data)?.event : undefined;
+    const path = at ?? (injected === undefined ? 'x' : this.#format.pathOf(injected));
     const log = this.#logs.get(key) ?? this.#made();
     this.#logs.set(key, log);
     const sequence = (this.#shared ? this.#last : lastOf(log)) + this.#step;
     this.#last = sequence;
-    log.messages.push({ sequence, data: data.slice() });
+    log.messages.push({ sequence, path, data: data.slice() });
     for (const watcher of this.#watchers.get(key) ?? []) queueMicrotask(watcher);
     for (const watcher of this.#ofAll) queueMicrotask(() => watcher(key));
     return sequence;
@@ -96,28 +104,29 @@ export class MemoryEventLog<Event extends { readonly type: string }>
 
   async read(
     key: Token,
-    {
-      after,
-      through = Number.MAX_SAFE_INTEGER,
-      limit = Number.MAX_SAFE_INTEGER,
-      type,
-      commands = false,
-    }: ReadRange,
+    { after, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER, at = '>' }: ReadRange,
   ): Promise<ReadResult<Event>> {
     const { messages = [], epoch } = this.#logs.get(key) ?? {};
     const events: Stored<Event>[] = [];
     let read = 0;
     let last = after;
-    for (const { sequence, data } of messages.slice(messages.findLastIndex((m) => m.sequence <= after) + 1)) {
+    let newestCommand: number | undefined;
+    for (const { sequence, path, data } of messages.slice(
+      messages.findLastIndex((m) => m.sequence <= after) + 1,
+    )) {
       if (sequence > through || read >= limit) break;
+      if (!matches(at, path)) continue;
       const stored = readEvent(this.#format, key, data);
-      if (type !== undefined && stored?.event.type !== type) continue;
-      if (commands && (stored === undefined || !this.#format.isCommand(stored.event.type))) continue;
+      if ((this.#format.expectedAt(path) ?? path) !== path) newestCommand = sequence;
       if (stored !== undefined) events.push({ sequence, ...stored });
       read += 1;
       last = sequence;
     }
-    return { events, through: last, skipped: read - events.length, ...(epoch !== undefined && { epoch }) };
+    return {
+      ...{ events, through: last, skipped: read - events.length },
+      ...(newestCommand !== undefined && { newestCommand }),
+      ...(epoch !== undefined && { epoch }),
+    };
   }
 
   async removeBefore(key: Token, sequence: number, _?: () => void): Promise<number> {
@@ -139,10 +148,28 @@ export class MemoryEventLog<Event extends { readonly type: string }>
     };
   }
 
+  /** Returns the newest message at each of some places. */
+  protected newestOf(key: Token, filter: string) {
+    const newest = new Map<string, { sequence: number; event: Event | undefined }>();
+    for (const { sequence, path, data } of this.#logs.get(key)?.messages ?? [])
+      if (matches(filter, path))
+        newest.set(path, { sequence, event: readEvent(this.#format, key, data)?.event });
+    return [...newest].map(([path, message]) => ({ path, ...message }));
+  }
+
   /** Returns all keys that have an event, sorted. */
   keys(): Token[] {
     return [...this.#logs.keys()].sort();
   }
+}
+
+/** Matches the last tokens of a subject as NATS does: a filter ends in a wildcard, or has none. */
+function matches(filter: string, path: string): boolean {
+  return /[>*]$/.test(filter) ? path.startsWith(filter.slice(0, -1)) : path === filter;
+}
+
+function newestAt(log: Log | undefined, filter: string): number {
+  return log?.messages.findLast(({ path }) => matches(filter, path))?.sequence ?? 0;
 }
 
 function lastOf(log: Log | undefined): number {

@@ -1,16 +1,23 @@
 import type { Token } from '../../src/contracts/names.js';
-import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
+import { RESULT_PATHS, SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
 import type {
   ActiveSession,
   LeaderlessSession,
   SessionActivity,
 } from '../../src/engine/ports/session-lifecycle.js';
-import type { SessionLog, Unwatch } from '../../src/engine/ports/session-log.js';
+import type { NewestAt, NewestResults, SessionLog, Unwatch } from '../../src/engine/ports/session-log.js';
 import { MemoryEventLog, type MemoryEventLogOptions } from './memory-event-log.js';
 
-export class MemorySessionLog extends MemoryEventLog<SessionEvent> implements SessionLog, SessionActivity {
+export class MemorySessionLog
+  extends MemoryEventLog<SessionEvent>
+  implements SessionLog, SessionActivity, NewestResults
+{
   constructor(options?: MemoryEventLogOptions) {
     super(SESSION_EVENTS, options);
+  }
+
+  async newestResults(session: Token): Promise<NewestAt[]> {
+    return this.newestOf(session, RESULT_PATHS);
   }
 
   readonly leaderless = new Set<Token>();

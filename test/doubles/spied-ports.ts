@@ -12,9 +12,9 @@ import { MemorySnapshotStore } from './memory-snapshot-store.js';
 
 export const DEMO = token('demo', 'session');
 
-/** Memory ports whose calls can be counted, delayed or made to fail; sequences have gaps. */
-export function spiedPorts() {
-  const kept = { log: new MemorySessionLog({ sequenceStep: 3 }), snapshots: new MemorySnapshotStore() };
+/** Memory ports whose calls can be counted, delayed or made to fail; sequences have gaps, unless `sequenceStep` is 1. */
+export function spiedPorts(sequenceStep = 3) {
+  const kept = { log: new MemorySessionLog({ sequenceStep }), snapshots: new MemorySnapshotStore() };
   const log = {
     append: vi.fn<SessionLog['append']>((...args) => kept.log.append(...args)),
     read: vi.fn<SessionLog['read']>((...args) => kept.log.read(...args)),

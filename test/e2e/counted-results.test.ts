@@ -4,6 +4,7 @@ import { silentLogger } from '../../src/engine/ports/clients.js';
 import type { Rejection } from '../../src/engine/ports/rejected-store.js';
 import { type ExtractorPorts, startExtractor } from '../../src/services/extractor/extractor-worker.js';
 import { cli } from '../support/cli.js';
+import { freshReader } from '../support/faults/clean-run.js';
 import { allDealtWith, eventsOf, implemented, newSession, soon, startSystem } from '../support/system.js';
 
 /** A result that has counted is acknowledged, whatever has become of its session since. */
@@ -20,12 +21,12 @@ function unacknowledged(ports: ExtractorPorts): ExtractorPorts {
         handler({
           ...delivery,
           ...{ subject: delivery.subject, body: delivery.body, sequence: delivery.sequence, at: delivery.at },
-          ...{ delivery: delivery.delivery, isFirst: delivery.isFirst },
+          delivery: delivery.delivery,
           ...{ ack: lost, working: lost, nak: lost, term: lost },
         }),
       hasCapacity,
     );
-  return { ...ports, source: { ...ports.source, newest: () => ports.source.newest(), consume } };
+  return { ...ports, source: { ...ports.source, consume } };
 }
 
 it('a burst that was stored and not acknowledged counts once, although its session is archived and reopened', async () => {
@@ -35,7 +36,7 @@ it('a burst that was stored and not acknowledged counts once, although its sessi
   const lifecycle = await ports.openLifecycle();
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   const options = { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random };
-  const worker = { ...ports, lifecycle, logger: silentLogger };
+  const worker = { ...ports, lifecycle, reader: freshReader(ports.log), logger: silentLogger };
 
   const killed = await startExtractor(unacknowledged(worker), options);
   await publishBurst(session);

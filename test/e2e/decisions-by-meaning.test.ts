@@ -38,8 +38,10 @@ const env = (model: string) => ({
   THROUGHLINE_TUNING: 'embedDeadlineMs=2000',
 });
 
-const eventsOf = async (type: SessionEvent['type']) =>
-  (await system.ports.log.read(SESSION, { after: 0, type })).events.map(({ event }) => event);
+const eventsOf = async (type: SessionEvent['type']) => {
+  const { events } = await system.ports.log.read(SESSION, { after: 0 });
+  return events.map(({ event }) => event).filter((event) => event.type === type);
+};
 const vectorised = async () =>
   (await eventsOf('fact.vectors')).flatMap((event) =>
     event.type === 'fact.vectors' ? event.data.vectors.map(({ fact }) => fact) : [],

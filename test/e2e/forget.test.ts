@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { token } from '../../src/contracts/names.js';
+import { RESULT_PATHS } from '../../src/contracts/session-events.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
@@ -113,7 +114,7 @@ describe('a session that is forgotten', () => {
     expect(await ports.snapshots.save(busy, late)).toBe('older');
 
     await allDealtWith(ports);
-    const { events } = await ports.log.read(busy, { after: 0, type: 'fact.recorded' });
+    const { events } = await ports.log.read(busy, { after: 0, at: RESULT_PATHS });
     const kept = events.flatMap(({ event }) =>
       event.type === 'fact.recorded' ? [event.data.dispatch.sequence] : [],
     );

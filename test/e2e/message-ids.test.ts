@@ -6,6 +6,7 @@ import { connectThroughline } from '../../src/index.js';
 import { retryRejected } from '../../src/services/tools/rejected-queries.js';
 import { allRejected } from '../support/all-rejected.js';
 import { cli } from '../support/cli.js';
+import { freshReader } from '../support/faults/clean-run.js';
 import { plainConnection } from '../support/nats-server.js';
 import { implemented, publishWire, type System, startSystem } from '../support/system.js';
 
@@ -87,7 +88,7 @@ it('a message id cannot be used up by another session when a rejected result is 
   }
   await publisher.close();
   for (const { id } of await allRejected(rejected)) {
-    const sequence = await retryRejected(system.ports, id);
+    const sequence = await retryRejected(retrying(system), id);
     expect(await storedAt(system, sequence)).toMatchObject({
       subject,
       text: '{}',
@@ -104,11 +105,11 @@ it('a message id stays the same for a retry that was cut short', async () => {
   await rejected.put(rejectionOf(session, 1));
   const [entry] = await allRejected(rejected);
   const remove = vi.spyOn(rejected, 'remove').mockRejectedValueOnce(new Error('killed'));
-  await expect(retryRejected(system.ports, entry?.id ?? 0)).rejects.toThrow('killed');
+  await expect(retryRejected(retrying(system), entry?.id ?? 0)).rejects.toThrow('killed');
   remove.mockRestore();
   const jsm = await system.ports.connection.jetstreamManager();
   const { state } = await jsm.streams.info(DISPATCH_STREAM);
-  expect(await retryRejected(system.ports, entry?.id ?? 0)).toBe(state.last_seq);
+  expect(await retryRejected(retrying(system), entry?.id ?? 0)).toBe(state.last_seq);
 });
 
 function rejectionOf(session: Token, sequence: number): Rejection {
@@ -122,4 +123,8 @@ function rejectionOf(session: Token, sequence: number): Rejection {
     body: Buffer.from('{}'),
     sequence,
   };
+}
+
+function retrying({ ports }: System) {
+  return { ...ports, reader: freshReader(ports.log) };
 }

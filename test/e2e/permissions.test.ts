@@ -286,7 +286,7 @@ describe('throughline admin permissions', () => {
 const REFUSED = `
 publisher subscription session.demo.> session.> dispatch.> > _INBOX_services.> _INBOX.> prompt.compile compiled.demo
 publisher subscription rejected.demo.implementer
-publisher publish session.demo.fact.recorded rejected.demo.implementer dispatch.demo.admin
+publisher publish session.demo.result.1 rejected.demo.implementer dispatch.demo.admin
 publisher publish $KV.session_snapshots.demo $JS.API.DIRECT.GET.SESSION_demo $JS.API.STREAM.MSG.GET.SESSION_demo
 publisher publish $JS.API.STREAM.DELETE.SESSION_demo $JS.API.CONSUMER.CREATE.SESSION_demo proposal.accept
 publisher publish learning.retract learning.project.accepted _INBOX_services.forged tool.rejected-show
@@ -298,7 +298,7 @@ guest publish tool.retention-show tool.rejected-show tool.rejected-list tool.rej
 guest publish tool.health-show tool.prompt-list.demo prompt.past.demo
 reader publish proposal.accept tool.session-forget tool.session-import tool.session-forget.demo
 reader publish tool.retention-set tool.rejected-retry tool.rejected-remove compiled.demo rejected.demo.implementer
-reader publish dispatch.demo.implementer session.demo.fact.recorded $KV.session_snapshots.demo tool.task-add
+reader publish dispatch.demo.implementer session.demo.result.1 $KV.session_snapshots.demo tool.task-add
 reader publish prompt.compile $JS.API.STREAM.CREATE.SESSION_new $JS.API.STREAM.PURGE.SESSION_demo
 reader publish $JS.API.STREAM.DELETE.KV_session_snapshots $JS.API.STREAM.MSG.DELETE.DISPATCH_REJECTED
 reader publish $JS.API.DIRECT.GET.DISPATCH $JS.API.INFO $JS.API.STREAM.NAMES $JS.API.STREAM.INFO.SESSION_demo
@@ -314,7 +314,7 @@ reader subscription dispatch.> prompt.past tool.rejected-list session.>
 visitor subscription session.demo.> session.*.> compiled.demo compiled.* rejected.*.*
 services publish $JS.API.STREAM.UPDATE.DISPATCH dispatch.demo.admin
 services subscription _INBOX_publisher.>
-operator publish session.demo.fact.recorded $JS.API.STREAM.DELETE.SESSION_demo
+operator publish session.demo.result.1 $JS.API.STREAM.DELETE.SESSION_demo
 `
   .trim()
   .split('\n')

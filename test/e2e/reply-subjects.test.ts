@@ -131,7 +131,7 @@ describe('a publisher', () => {
   const dispatch = 'dispatch.a.implementer';
   const junk = [
     'session.b.x',
-    'session.b.fact.recorded',
+    'session.b.result.1',
     'learning.default.x',
     '$KV.session_snapshots.b',
     '$KV.session_snapshots.project=default',

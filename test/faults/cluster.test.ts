@@ -7,8 +7,11 @@ import {
   streamOf,
   token,
 } from '../../src/contracts/names.js';
+import { RESULT_PATHS, type SessionEvent } from '../../src/contracts/session-events.js';
+import { ResultWriter } from '../../src/services/extractor/result-writer.js';
 import { newSession, openPorts } from '../engine/ports/opened.js';
 import { rejected } from '../support/builders.js';
+import { freshReader } from '../support/faults/clean-run.js';
 import { startCluster } from '../support/faults/cluster.js';
 import { publishLarge } from '../support/faults/large-bodies.js';
 import type { FaultyServer } from '../support/faults/server.js';
@@ -136,6 +139,43 @@ it(
     expect(await read()).toEqual([]);
     expect(asked.mock.calls.filter(([subject]) => subject.includes('.STREAM.MSG.GET.'))).toEqual([]);
     await nats.close();
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'a cluster stores one of two appends in flight that expect the same; the other is a conflict, and each result is stored once',
+  async () => {
+    await using cluster = await startCluster();
+    const open = () => soon(() => openPorts(cluster.url, { replicas: 3 }));
+    const [one, other] = [await open(), await open()];
+    const session = newSession();
+    const command: SessionEvent = {
+      ...{ v: 1, type: 'session.restarted', at: '2026-01-01T00:00:00.000Z', id: 'again', data: {} },
+    };
+    let expectedSequence = 0;
+    for (let round = 0; round < 50; round += 1) {
+      const pair = await Promise.all(
+        [one, other].map(({ log }) => log.append(session, command, { expectedSequence })),
+      );
+      expect(pair.map(({ outcome }) => outcome).sort()).toEqual(['appended', 'conflict']);
+      for (const each of pair) if (each.outcome === 'appended') expectedSequence = each.sequence;
+    }
+    const writers = [one, other, one, other].map(
+      ({ log }) => new ResultWriter({ log, reader: freshReader(log) }),
+    );
+    const dispatches = Array.from({ length: 300 }, (_, index) => index + 1);
+    await Promise.all(
+      writers.flatMap((writer) =>
+        dispatches.map((dispatch) => writer.record(session, rejected(dispatch), () => rejected(dispatch))),
+      ),
+    );
+    const { events } = await one.log.read(session, { after: 0, at: RESULT_PATHS });
+    const stored = events.flatMap(({ event }) =>
+      event.type === 'dispatch.rejected' ? event.data.dispatch.sequence : [],
+    );
+    expect(stored.sort((first, second) => first - second)).toEqual(dispatches);
+    await Promise.all([one.close(), other.close()]);
   },
   TIMEOUT_MS,
 );

@@ -10,6 +10,7 @@ import {
 import { retryRejected } from '../../src/services/tools/rejected-queries.js';
 import { allRejected } from '../support/all-rejected.js';
 import { startNode } from '../support/cli.js';
+import { freshReader } from '../support/faults/clean-run.js';
 import {
   type Acknowledged,
   expectCleanEndOn,
@@ -133,6 +134,6 @@ async function dieAt(
 /** Resumes the interrupted retry: retries dispatches that were rejected before it. */
 async function retryRest({ ports }: System, before: ReadonlySet<number>): Promise<void> {
   for (const { id, sequence } of await allRejected(ports.rejected)) {
-    if (before.has(sequence)) await retryRejected(ports, id);
+    if (before.has(sequence)) await retryRejected({ ...ports, reader: freshReader(ports.log) }, id);
   }
 }

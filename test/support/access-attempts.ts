@@ -211,7 +211,7 @@ function jetStream(victim: Names, own: Names): Attempt[] {
     [`KV_${TELEMETRY_BUCKET}`, `$KV.${TELEMETRY_BUCKET}.${session}`],
     [`KV_${INDEX_BUCKET}`, `$KV.${INDEX_BUCKET}.${session}`],
     [`KV_${SNAPSHOT_BUCKET}`, `$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`],
-    [streamOf(layout, session), sessionSubject(session, 'fact.recorded')],
+    [streamOf(layout, session), sessionSubject(session, 'result.1')],
     [streamOf(layout, session), sessionSubjects(session)],
   ];
   const streams = [...new Set([...streamsOf(victim), ...streamsOf(own)])];
@@ -288,8 +288,8 @@ function discovery(): Attempt[] {
 export function repliesAt({ session, project, layout = PER_SESSION }: Names): string[] {
   return [
     '',
-    ...['fact.recorded', 'task.deleted', 'session.completed', 'x'].map((type) =>
-      publishedOn(layout, session, type),
+    ...['result.1', 'command.task.deleted', 'command.session.completed', 'x'].map((path) =>
+      publishedOn(layout, session, path),
     ),
     ...ROLES.flatMap((role) => [dispatchSubject(session, role), rejectedSubject(session, role)]),
     compiledSubject(session),

@@ -107,7 +107,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
     checkpoint: {
       ...{ v: 1, type: 'session.checkpoint', at: '2026-01-01T00:00:00.000Z', id: 'import' },
       data: {
-        ...{ state: 'H4sI', reason: 'imported', events: 1 },
+        ...{ covers: 0, state: 'H4sI', reason: 'imported', events: 1 },
         newest_dispatch: { sequence: 1, at: '2026-01-01T00:00:00.000Z' },
       },
     },

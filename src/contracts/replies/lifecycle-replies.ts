@@ -24,8 +24,7 @@ export const CLAIM_REPLIES = {
 
 const exportedEvent = named('ExportedEvent', 'An event of a session with its sequence.', {
   sequence: place('Its sequence in the log of the session.'),
-  after: place('The sequence that it was stored directly after.').exactOptional(),
-  decidedOn: place('The sequence that it was decided on; others may have come in between.').exactOptional(),
+  after: place('The sequence that its append expected.').exactOptional(),
   event: z
     .object({ type: string('Type of the event.') })
     .catchall(z.unknown().describe('Further fields.'))

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { ThroughlineError } from '../../contracts/errors.js';
 import {
   type DecisionOn,
@@ -11,19 +10,15 @@ import type { Token } from '../../contracts/names.js';
 import type { Clock } from '../ports/clients.js';
 import type { EventLog } from '../ports/session-log.js';
 import { pause } from '../runtime/batched.js';
-import type { StateReader } from './state-reader.js';
+import type { Sequenced, StateReader } from './state-reader.js';
 
 /**
- * Executes commands on a session or project with optimistic concurrency: load at sequence N, decide, append expecting N, and
- * answer from the state with the stored event folded on it. On a conflict, load and decide again. So no id is given twice and
- * no task is claimed twice.
+ * Executes commands on a session or project with optimistic concurrency: load, decide, append expecting that no other command
+ * has come since, and answer from the state with the stored event folded on it. On a conflict, load and decide again. So no id
+ * is given twice and no task is claimed twice. Results that come in meanwhile refuse no command.
  *
- * A burst of results would starve commands, and no command is decided on results. During a burst a command is therefore
- * appended without expectation, marked as decided on N; it counts unless another command came in between. Every reader of the
- * log comes to the same verdict, and a refused command is decided again.
- *
- * Commands of one process on one key are serialised, since only one could win. If the answer to an append is lost, the event
- * is searched by its id before a retry.
+ * Commands of one process on one key are serialised, since only one could win. If the answer to an append is lost, its event is
+ * searched by its id before a retry.
  */
 interface CommanderOptions<State extends Timed, Event extends Stamped> {
   readonly log: EventLog<Event>;
@@ -37,12 +32,8 @@ interface CommanderOptions<State extends Timed, Event extends Stamped> {
 }
 
 /** The part of a state that commands use. */
-export interface Timed {
-  sequence: number;
-  lastEvent: number;
+export interface Timed extends Sequenced {
   lastEventAt: string;
-  /** Sequence of the newest command that counted. Default: all events are commands. */
-  lastCommand?: number;
 }
 
 /** The envelope of an event. */
@@ -110,60 +101,35 @@ async function execute<State extends Timed, Event extends Stamped>(
   decide: (state: State) => DecisionOn<State, Event>,
 ): Promise<Executed<Event>> {
   const { log, reader } = options;
-  const whole = async () => (await reader.load(key)).folded.state;
-  let id = options.newId();
-  let unsure: Unsure<State, Event>[] = [];
-  let losses = 0;
-  let wasOvertaken = false;
+  // Appends without an answer, by id: at most one of them is stored, since all that follow expect it.
+  const unsure = new Map<string, Unsure<State, Event>>();
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const { state, folded } = await reader.loadForCommand(key);
-    if (unsure.length > 0) {
-      const found = await findEffect(options, key, unsure, id);
-      if (found.effect !== undefined) {
-        // The event may have arrived between the load and the search.
-        return answered(await whole(), found.effect.reply, found.effect.event.type);
-      }
-      if (found.isRefused) {
-        // Appends of the same id that are still in flight were decided on no more than that: none can count.
-        id = options.newId();
-        unsure = [];
-      }
-      // Another load has folded events beyond the searched part: the event may be among them.
-      else if (state.sequence > found.through) continue;
+    const { folded } = await reader.load(key);
+    const { state } = folded;
+    const [first] = unsure.values();
+    if (first !== undefined) {
+      const { events } = await log.read(key, { after: first.after });
+      const found = events.flatMap(({ event: { id = '' } }) => unsure.get(id) ?? [])[0];
+      // It may have arrived between the load and the search.
+      if (found !== undefined)
+        return answered((await reader.load(key)).folded.state, found.reply, found.event.type);
     }
     const decision = decide(state);
     if (decision.kind === 'refuse') throw refusal(decision);
-    if (decision.kind === 'answer') {
-      return answered(folded === undefined ? await whole() : state, decision.reply);
-    }
-    const after = state.sequence;
+    if (decision.kind === 'answer') return answered(state, decision.reply);
+    const { lastCommand: after = state.sequence } = state;
+    const id = options.newId();
     const event = stamped<Event>(decision.event, id, options.clock(), state);
-    const doubt = () => unsure.push({ after, event, reply: decision.reply });
-    // During a burst: a fork on which the other events need not be folded.
-    const crowded = wasOvertaken && isCrowded(state) ? reader.fork(state) : undefined;
-    const ahead = folded === undefined ? state : crowded;
-    const place = ahead === undefined ? { expectedSequence: after } : { decidedOn: after };
     try {
-      const appended = await log.append(key, event, { ...place, messageId: id });
-      if (appended.outcome === 'conflict') wasOvertaken = true;
-      else if (ahead === undefined) {
-        // A duplicate may hold the event of an earlier decision, so the log is read.
-        const isKnown = folded !== undefined && !appended.duplicate;
-        const now = isKnown ? await reader.foldAppended(folded, event, appended.sequence) : await whole();
+      const appended = await log.append(key, event, { expectedSequence: after });
+      if (appended.outcome === 'appended') {
+        const now = await reader.foldAppended(folded, event, after, appended.sequence);
         return answered(now, decision.reply, event.type);
-      } else {
-        const found = await reader.foldThrough(key, ahead, appended.sequence);
-        // It is unknown which of the repeated events is stored.
-        if (appended.duplicate || found === 'unseen') doubt();
-        else if (found === 'counts') return answered(ahead, decision.reply, event.type);
-        else if (unsure.length > 0) doubt();
-        else id = options.newId();
       }
     } catch (error) {
-      losses += 1;
-      if (!(error instanceof ThroughlineError) || error.code !== 'unavailable' || losses > MAX_LOST)
-        throw error;
-      doubt();
+      const isLost = error instanceof ThroughlineError && error.code === 'unavailable';
+      if (!isLost || unsure.size >= MAX_LOST) throw error;
+      unsure.set(id, { after, event, reply: decision.reply });
     }
     await (options.pause ?? pause)(Math.min(LONGEST_PAUSE_MS, attempt * 2) * options.random());
   }
@@ -173,40 +139,11 @@ async function execute<State extends Timed, Event extends Stamped>(
   );
 }
 
-/** Returns true if a result, and not a command, won the race. */
-function isCrowded({ lastEvent, lastCommand = lastEvent }: Timed): boolean {
-  return lastCommand < lastEvent;
-}
-
-/** An append that may not be stored, or may not count. */
+/** An append that may be stored. */
 interface Unsure<State, Event> {
   readonly after: number;
   readonly event: Event;
   readonly reply: ReplyOn<State>;
-}
-
-/** Searches the log for a command's appends: the one that counts, or whether a refused one is stored. */
-async function findEffect<State extends Timed, Event extends Stamped>(
-  { log, reader }: Pick<CommanderOptions<State, Event>, 'log' | 'reader'>,
-  key: Token,
-  unsure: readonly Unsure<State, Event>[],
-  id: string,
-): Promise<{
-  readonly effect: Unsure<State, Event> | undefined;
-  readonly isRefused: boolean;
-  readonly through: number;
-}> {
-  const { events, through } = await log.read(key, { after: unsure[0]?.after ?? 0 });
-  const stored = events.filter(({ event }) => event.id === id);
-  if (stored.length > 0) {
-    for (const { sequence, event } of stored) {
-      if (!(await reader.counted(key, sequence))) continue;
-      // The retries of a command may have decided on different events.
-      const same = (each: Unsure<State, Event>) => isDeepStrictEqual(each.event.data, event.data);
-      return { effect: unsure.find(same) ?? unsure.at(-1), isRefused: false, through };
-    }
-  }
-  return { effect: undefined, isRefused: stored.length > 0, through };
 }
 
 function answered<State extends Timed, Event extends Stamped>(

@@ -9,7 +9,6 @@ import { decodeSnapshot, encodeSnapshot } from '../../memory/session/session-sna
 import {
   DEFAULT_LIMITS,
   emptyState,
-  forkedState,
   type SessionLimits,
   type SessionState,
   stateBytes,
@@ -48,7 +47,6 @@ function sessionFolding(limits: SessionLimits): Folding<SessionState, SessionEve
     format: SESSION_EVENTS,
     empty: (session) => emptyState(session, limits),
     evolve,
-    fork: forkedState,
     bytes: stateBytes,
     encode: encodeSnapshot,
     decode(session, text) {

@@ -33,6 +33,8 @@ interface StateReaderOptions<State extends Sequenced, Event extends { readonly t
 export interface Sequenced {
   sequence: number;
   lastEvent: number;
+  /** Sequence of the newest message at the places of commands. Default: all events are commands. */
+  lastCommand?: number;
   /** Sequence of the newest checkpoint, before which events may be removed. Default: 0, for none. */
   checkpoint?: number;
 }
@@ -57,28 +59,8 @@ export interface Loaded<State> {
   readonly isWhole: boolean;
 }
 
-/** The state that a command is decided on. */
-interface Decidable<State> {
-  readonly state: State;
-  /** The loaded state, if it is complete; `undefined` for a fork that has all commands but not all other events. */
-  readonly folded?: Folded<State>;
-}
-
-/** The fate of an appended event: it counts, lost to another command, or is not visible yet. */
-export type AppendFate = 'counts' | 'refused' | 'unseen';
-
-/** A command waits for this many events; with more, it is decided on a fork with the commands alone. */
-const MOST_FOR_COMMAND = 32;
-/** Pace at which the others are folded in the background: a few milliseconds a step. */
-const MOST_FOR_CATCH_UP = 25;
-const CATCH_UP_EVERY_MS = 25;
-
-/** A fork with all commands of a log. */
-interface Ahead<State> {
-  readonly state: State;
-  readonly epoch: string | undefined;
-  readonly generation: string;
-}
+/** Events that background work folds at a time: a few milliseconds. */
+const MOST_IN_STEP = 25;
 
 interface Reads<State> {
   running: Promise<Loaded<State>> | undefined;
@@ -93,8 +75,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   /** Keys requested once while the cache was full. */
   readonly #asked: LRUCache<Token, true>;
   readonly #reads = new Map<Token, Reads<State>>();
-  /** Forks of keys whose other events are still being folded. */
-  readonly #ahead = new Map<Token, Ahead<State>>();
 
   constructor(options: StateReaderOptions<State, Event>) {
     this.#options = options;
@@ -121,7 +101,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
    */
   async loadInSteps(key: Token, between: () => Promise<void>): Promise<Loaded<State>> {
     for (let [reached, stuck] = [0, 0]; ; ) {
-      const loaded = await this.#glance(key, MOST_FOR_CATCH_UP);
+      const loaded = await this.#glance(key, MOST_IN_STEP);
       if (loaded.isWhole) return loaded;
       const { sequence } = loaded.folded.state;
       // A full cache keeps nothing between the steps.
@@ -132,76 +112,25 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     }
   }
 
-  /** Returns the state with every command stored when this was called; other events do not affect decisions. */
-  async loadForCommand(key: Token): Promise<Decidable<State>> {
-    const { log, folding } = this.#options;
-    const generation = this.#lifeOf(key);
-    if (folding.fork === undefined) return this.#wholeForCommand(key);
-    let ahead = this.#ahead.get(key);
-    if (ahead === undefined || ahead.generation !== generation) {
-      this.#ahead.delete(key);
-      const { folded, isWhole } = await this.#glance(key, MOST_FOR_COMMAND);
-      if (isWhole) return { state: folded.state, folded };
-      ahead = this.#ahead.get(key) ?? this.#goAhead(folded, folding.fork(folded.state));
-    }
-    const { state, epoch } = ahead;
-    const read = await log.read(key, { after: state.sequence, commands: true });
-    if (read.epoch !== epoch || this.#lifeOf(key) !== generation) {
-      this.#ahead.delete(key);
-      return this.#wholeForCommand(key);
-    }
-    this.#foldCommands(state, read);
-    return { state: folding.fork(state) };
-  }
-
-  async #wholeForCommand(key: Token): Promise<Decidable<State>> {
-    const { folded } = await this.load(key);
-    return { state: folded.state, folded };
-  }
-
   /**
-   * Folds an event that was just appended directly behind a loaded state, from the bytes that a reader would get, and returns
-   * the state. Reads the log only if it did not exist at the load, since its epoch is unknown then.
+   * Folds a command that was just appended behind a loaded state, from the bytes that a reader would get, and returns the state.
+   * Reads the log if other events may lie in between, or if it did not exist at the load, since its epoch is unknown then.
+   *
+   * @param after the sequence that its append expected
    */
-  async foldAppended(folded: Folded<State>, event: Event, sequence: number): Promise<State> {
+  async foldAppended(folded: Folded<State>, event: Event, after: number, sequence: number): Promise<State> {
     const { key, state, epoch } = folded;
     const { format } = this.#options.folding;
-    if (epoch === undefined) return (await this.load(key)).folded.state;
-    // The append expected this position, so no event lies in between; a concurrent load may have folded it already.
-    if (state.sequence < sequence) {
-      const written = writeEvent(format, key, event, { after: state.sequence });
-      const stored = readEvent(format, key, written);
-      const events = stored === undefined ? [] : [{ sequence, ...stored }];
-      const isKept = this.#folded.get(key) === folded;
-      if (isKept) this.#folded.delete(key);
-      this.#fold(folded, { events, through: sequence, skipped: 1 - events.length, epoch });
-      if (isKept) this.#keep(folded, true);
-      this.#options.onFolded?.(folded);
-    }
+    if (epoch === undefined || sequence !== state.sequence + 1) return (await this.load(key)).folded.state;
+    const stored = readEvent(format, key, writeEvent(format, key, event, after));
+    const events = stored === undefined ? [] : [{ sequence, ...stored }];
+    const isKept = this.#folded.get(key) === folded;
+    if (isKept) this.#folded.delete(key);
+    const skipped = 1 - events.length;
+    this.#fold(folded, { events, through: sequence, skipped, newestCommand: sequence, epoch });
+    if (isKept) this.#keep(folded, true);
+    this.#options.onFolded?.(folded);
     return state;
-  }
-
-  /** Copies a state to fold only commands on it; `undefined` if the log has no other events. */
-  fork(state: State): State | undefined {
-    return this.#options.folding.fork?.(state);
-  }
-
-  /** Folds the commands through an appended one on a fork, and returns that event's fate. */
-  async foldThrough(key: Token, state: State, sequence: number): Promise<AppendFate> {
-    const { log } = this.#options;
-    const read = await log.read(key, { after: state.sequence, through: sequence, commands: true });
-    this.#foldCommands(state, read);
-    const ahead = this.#ahead.get(key);
-    if (ahead !== undefined && ahead.epoch === read.epoch && ahead.state.sequence < state.sequence) {
-      this.#ahead.set(key, { ...ahead, state: this.fork(state) ?? state });
-    }
-    if (state.lastEvent === sequence) return 'counts';
-    return read.through < sequence ? 'unseen' : 'refused';
-  }
-
-  /** Returns true if the event at a sequence counts. */
-  async counted(key: Token, sequence: number): Promise<boolean> {
-    return (await this.#foldTo(key, sequence))?.folded.state.lastEvent === sequence;
   }
 
   /**
@@ -284,30 +213,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return reads.running;
   }
 
-  #goAhead({ key, epoch, generation }: Folded<State>, state: State) {
-    const ahead = { state, epoch, generation };
-    this.#ahead.set(key, ahead);
-    this.#catchUp(key);
-    return ahead;
-  }
-
-  /** Folds the rest in small steps in the background. An error ends it; the next command restarts it. */
-  #catchUp(key: Token): void {
-    setTimeout(() => {
-      this.#glance(key, MOST_FOR_CATCH_UP).then(
-        ({ isWhole }) => (isWhole ? this.#ahead.delete(key) : this.#catchUp(key)),
-        () => this.#ahead.delete(key),
-      );
-    }, CATCH_UP_EVERY_MS).unref();
-  }
-
-  #foldCommands(state: State, read: ReadResult<Event>): void {
-    for (const stored of read.events) {
-      if (stored.sequence > state.sequence) this.#options.folding.evolve(state, stored);
-    }
-    state.sequence = Math.max(state.sequence, read.through);
-  }
-
   async #before(key: Token, sequence: number): Promise<ThroughlineError> {
     const { log, folding } = this.#options;
     const [first] = (await log.read(key, { after: 0, limit: 1 })).events;
@@ -366,6 +271,8 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const events = read.events.filter(({ sequence }) => sequence > state.sequence);
     for (const stored of events) folding.evolve(state, stored);
     state.sequence = Math.max(state.sequence, read.through);
+    if (state.lastCommand !== undefined)
+      state.lastCommand = Math.max(state.lastCommand, read.newestCommand ?? 0);
     folded.epoch = read.epoch;
     this.counts.events += events.length;
     // Skipped messages count too: many of them must not be read again at each start.
@@ -413,8 +320,6 @@ export interface Folding<State, Event> {
   empty(key: string): State;
   /** Folds one event into the state, in place. */
   evolve(state: State, stored: Stored<Event>): unknown;
-  /** Copies a state so that only commands are folded on the copy. */
-  fork?(state: State): State;
   /** Approximate memory of a state in bytes; called after each fold. */
   bytes(state: State): number;
   encode(state: State, createdAt: string): string;

@@ -12,9 +12,6 @@ export interface DispatchSource {
    */
   publish(subject: string, body: Uint8Array, messageId?: string): Promise<{ readonly sequence: number }>;
 
-  /** Returns the sequence of the newest dispatch, at least as new as all stored before the call; 0 for none. */
-  newest(): Promise<number>;
-
   /**
    * Delivers dispatches to `handler` until closed. The handler must not throw.
    *
@@ -44,10 +41,8 @@ export interface DispatchDelivery {
    * must not change a session. Default: false.
    */
   readonly isBare?: boolean;
-  /** 1 for the first delivery. */
+  /** 1 for the first delivery by its consumer. */
   readonly delivery: number;
-  /** True if it was certainly never delivered before, not even by a consumer that was lost and created again. */
-  readonly isFirst: boolean;
   ack(): void;
   /** Extends the ack deadline. */
   working(): void;

@@ -5,6 +5,23 @@ import type { SessionEvent } from '../../contracts/session-events.js';
 
 export type SessionLog = EventLog<SessionEvent>;
 
+export interface NewestResults {
+  /**
+   * Returns the newest message at each place of the session's results, valid or not: what appends there expect. A lagging
+   * replica may answer.
+   *
+   * @throws ThroughlineError `unavailable` if the log cannot be reached
+   */
+  newestResults(session: Token): Promise<readonly NewestAt[]>;
+}
+
+export interface NewestAt {
+  readonly path: string;
+  readonly sequence: number;
+  /** `undefined` for a message that is not a valid event. */
+  readonly event: SessionEvent | undefined;
+}
+
 /**
  * Append-only logs by key: a session or a project.
  *
@@ -53,20 +70,18 @@ export interface EventRemoval {
 }
 
 export interface AppendOptions {
-  /** Optimistic concurrency: append only if this is the sequence of the key's last event; 0 for a key without events. */
-  readonly expectedSequence?: number;
   /**
-   * Appends in any case and records on which sequence the event was decided: the fold finds out whether it counts. Excludes
-   * `expectedSequence`.
+   * Optimistic concurrency: append only if this is the sequence of the newest event that the format expects at this place; 0
+   * for none. Of a session: the newest command for a command, the newest at its own place for a result.
    */
-  readonly decidedOn?: number;
+  readonly expectedSequence?: number;
   /** Idempotency key within the log's dedupe window: an optimisation only. */
   readonly messageId?: string;
 }
 
 export type Appended =
-  | { readonly outcome: 'appended'; readonly sequence: number; readonly duplicate: boolean }
-  /** `expectedSequence` was not the last one. */
+  | { readonly outcome: 'appended'; readonly sequence: number }
+  /** `expectedSequence` was not the newest one. */
   | { readonly outcome: 'conflict' };
 
 export interface ReadRange {
@@ -76,10 +91,11 @@ export interface ReadRange {
   readonly through?: number;
   /** Maximum number of messages; `through` is then the last of them. Default: everything. */
   readonly limit?: number;
-  /** Reads only events of this type; `through` is the last of them. A lagging replica may miss the newest ones. */
-  readonly type?: string;
-  /** Reads only commands, in log order, complete up to `through`. */
-  readonly commands?: boolean;
+  /**
+   * Reads only events at these places, a filter of subjects such as `command.>`; `through` is the last of them. A lagging
+   * replica may miss the newest ones.
+   */
+  readonly at?: string;
 }
 
 export interface ReadResult<Event> {
@@ -87,6 +103,8 @@ export interface ReadResult<Event> {
   /** Cursor: pass it as the next `after`. */
   readonly through: number;
   readonly skipped: number;
+  /** Sequence of the newest message at the places of commands, valid or not: what the next command expects. */
+  readonly newestCommand?: number;
   /**
    * Identifies the log; `undefined` while there is none. A change means that the log was removed: discard what was folded from
    * it and start from the newest snapshot. An implementer must notice within seconds.

@@ -1,5 +1,4 @@
 import { assertNever } from '../../contracts/errors.js';
-import { counts } from '../../contracts/event.js';
 import type { LearningEventOf, StoredLearningEvent } from '../../contracts/learning-events.js';
 import { confidenceOf, withEvidence } from './harvest.js';
 import { restoreLearnings } from './learnings-snapshot.js';
@@ -18,10 +17,10 @@ import {
  * Demands of reviews are order-insensitive and idempotent, as long as none was evicted.
  */
 export function evolveLearnings(state: LearningState, stored: StoredLearningEvent): void {
-  const { sequence, event } = stored;
+  const { sequence, after = sequence, event } = stored;
   state.sequence = sequence;
-  // Every event of a project is decided on the previous one.
-  if (!counts(stored, { lastEvent: state.lastEvent, lastCommand: state.lastEvent })) return;
+  // Every event of a project is decided on the previous one: a copy does not count.
+  if (after < state.lastEvent) return;
   state.lastEvent = sequence;
   if (event.at > state.lastEventAt) state.lastEventAt = event.at;
   switch (event.type) {

@@ -2,7 +2,6 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { EventOf } from '../../contracts/session-events.js';
-import type { CountedJson } from './dispatch-window.js';
 import { SNAPSHOT_VERSION } from './session-snapshot.js';
 import type { SessionState } from './session-state.js';
 import { type SessionStateJson, stateFromJson, stateJson, stateToJson } from './session-state-json.js';
@@ -25,7 +24,9 @@ export function checkpointOf(
   events?: number,
 ): Checkpoint['data'] {
   const newest = state.dispatches.recent().at(-1);
-  const text = JSON.stringify({ v: SNAPSHOT_VERSION, state: stateToJson(state) });
+  const { window, ...json } = stateToJson(state);
+  const counted = { ...window.counted, removed: window.counted.floor };
+  const text = JSON.stringify({ v: SNAPSHOT_VERSION, state: { ...json, window: { ...window, counted } } });
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_UNPACKED)
     throw new ThroughlineError(
@@ -34,6 +35,7 @@ export function checkpointOf(
       { details: { session: state.session, bytes, limit: MAX_UNPACKED } },
     );
   return {
+    covers: reason === 'imported' ? 0 : state.sequence,
     state: gzipSync(text).toString('base64'),
     reason,
     ...(events !== undefined && { events }),
@@ -103,15 +105,7 @@ function movedTo(state: SessionStateJson, event: number): SessionStateJson {
     ...state,
     facts: state.facts.map((fact) => ({ ...fact, eventSequence: event })),
     rejections: state.rejections.map((rejection) => ({ ...rejection, event })),
-    window: { recent: recent.map((entry) => ({ ...entry, event })), counted: countedAt(counted, event) },
-  };
-}
-
-function countedAt({ late, late_floor: floor, ...counted }: CountedJson, event: number) {
-  return {
-    ...counted,
-    late: late.map(([dispatch]): [number, number] => [dispatch, event]),
-    late_floor: floor === 0 ? 0 : event,
+    window: { recent: recent.map((entry) => ({ ...entry, event })), counted },
   };
 }
 

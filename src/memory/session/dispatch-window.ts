@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
-import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events.js';
 import { dropOldest, lowerBound } from '../../shared/collections.js';
 import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
 
@@ -36,18 +35,6 @@ export interface DispatchWindowJson<Entry> {
   readonly counted: CountedJson;
 }
 
-/** `uncounted`: possibly repeated; changed nothing, and counts once it has a proof. */
-type Insertion = 'folded' | 'replaced' | 'repeated' | 'uncounted';
-
-interface InsertOptions<Entry> {
-  /** True if the new entry replaces a known one of the same sequence. Default: never. */
-  readonly replaces?: (known: Entry) => boolean;
-  /** Sequence of its event in its log. */
-  readonly event?: number;
-  /** Sequence up to which the log was searched for an evicted dispatch. */
-  readonly checked?: number | undefined;
-}
-
 export class DispatchWindow<Entry extends { readonly sequence: number }, Folded> {
   readonly #fold: DispatchFold<Entry, Folded>;
   readonly #settledPart: Folded;
@@ -67,26 +54,17 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     this.#counted = new CountedDispatches(counted);
   }
 
-  /** Adds a dispatch. `repeated` means that it was known and nothing changed. */
-  insert(entry: Entry, { replaces = () => false, event = 0, checked }: InsertOptions<Entry> = {}): Insertion {
+  /** Adds a dispatch; returns false if it was known, and nothing changed. */
+  insert(entry: Entry): boolean {
+    if (!this.#counted.count(entry.sequence)) return false;
     const at = this.#position(entry.sequence);
-    const known = this.#recent[at];
-    if (known?.sequence === entry.sequence) {
-      if (!replaces(known)) return 'repeated';
-      this.#recent[at] = entry;
-      this.#current = undefined;
-      return 'replaced';
-    }
-    if (!this.#counted.count(entry.sequence, event, checked)) {
-      return this.#counted.has(entry.sequence) ? 'repeated' : 'uncounted';
-    }
     this.#recent.splice(at, 0, entry);
     this.#show(entry, at);
     if (this.#recent.length > WINDOW_LENGTH) {
       const oldest = this.#recent.shift();
       if (oldest !== undefined) this.#fold.apply(this.#settledPart, oldest);
     }
-    return 'folded';
+    return true;
   }
 
   has(sequence: number): boolean {
@@ -158,25 +136,22 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
 }
 
 /**
- * Remembers which dispatches have counted, to tell late from repeated ones.
+ * Remembers which dispatches have counted.
  *
  * The newest sequences are kept exactly: in a sorted list here, in a snapshot as delta-encoded varints of a byte or two.
- * Beyond the limit of bytes of these deltas the lowest are evicted; the highest evicted one is the floor. Above the floor, late and repeated are distinguished. At or
- * below it, a dispatch counts only with a proof: that the log was searched up to some event, that the dispatch was
- * below the floor there already, and that no event of it had counted. Dispatches counted by proof are remembered
- * separately, because two workers may have searched at the same time.
+ * Beyond the limit of bytes of these deltas the lowest are evicted; the highest evicted one is the floor. A dispatch at or below
+ * the floor counts: its log has each dispatch once, and its writer has searched it. It does not if a checkpoint may have removed
+ * an earlier event of it.
  */
 export interface CountedMemory {
   /** Bytes of all deltas. */
   readonly maxBytes: number;
   /** Number of dispatches that are never evicted, whatever the size of their deltas. */
   readonly surely: number;
-  /** Limit of dispatches counted by proof. */
-  readonly maxLate: number;
 }
 
-/** In a snapshot 120 KB of base64, plus some 8 KB for those counted by proof. */
-export const COUNTED_MEMORY: CountedMemory = { maxBytes: 92_160, surely: 23_040, maxLate: 384 };
+/** In a snapshot 120 KB of base64. */
+export const COUNTED_MEMORY: CountedMemory = { maxBytes: 92_160, surely: 23_040 };
 
 /** Characters of the deltas of `COUNTED_MEMORY.surely` dispatches, however far apart. */
 const MOST_STEPS = 300_000;
@@ -186,10 +161,8 @@ export const countedJson = z.object({
   floor: z.number(),
   /** Base64 of varint deltas from the floor, ascending. */
   steps: z.string().max(MOST_STEPS),
-  /** Dispatches counted by proof with their events, in event order. */
-  late: z.array(z.tuple([z.number(), z.number()])).max(COUNTED_MEMORY.maxLate),
-  /** Event of the newest evicted one of these; 0 for none. */
-  late_floor: z.number(),
+  /** The floor at the newest checkpoint: the event of a dispatch at or below it may be removed. */
+  removed: z.number(),
 });
 export type CountedJson = z.output<typeof countedJson>;
 
@@ -203,17 +176,16 @@ export class CountedDispatches {
   #from = 0;
   #floor: number;
   #bytes = 0;
-  readonly #late: Map<number, number>;
-  #lateFloor: number;
+  /** The floor at the newest checkpoint, before which events may be removed; 0 without one. */
+  readonly removed: number;
 
   constructor(
-    json: CountedJson = { floor: 0, steps: '', late: [], late_floor: 0 },
+    json: CountedJson = { floor: 0, steps: '', removed: 0 },
     memory: CountedMemory = COUNTED_MEMORY,
   ) {
     this.#memory = memory;
     this.#floor = json.floor;
-    this.#late = new Map(json.late);
-    this.#lateFloor = json.late_floor;
+    this.removed = json.removed;
     const steps = Buffer.from(json.steps, 'base64');
     for (let at = 0, sequence = json.floor; at < steps.length; ) {
       const step = readNumber(steps, at);
@@ -235,11 +207,6 @@ export class CountedDispatches {
     return this.#bytes;
   }
 
-  /** Counts remembered dispatches newer than this one. */
-  newerThan(sequence: number): number {
-    return this.#sequences.length - Math.max(this.#from, this.#placeOf(sequence + 1));
-  }
-
   /** Returns 0 before the first. */
   newest(): number {
     return this.#sequences.at(-1) ?? this.#floor;
@@ -247,29 +214,16 @@ export class CountedDispatches {
 
   /** True if the dispatch is known to have counted. */
   has(sequence: number): boolean {
-    return sequence <= this.#floor
-      ? this.#late.has(sequence)
-      : this.#sequences[this.#placeOf(sequence)] === sequence;
+    return sequence > this.#floor && this.#sequences[this.#placeOf(sequence)] === sequence;
   }
 
-  /**
-   * Adds an event of a dispatch; returns true if the dispatch counts by it.
-   *
-   * @param event sequence of the event in its log
-   * @param checked sequence up to which the log was searched, for a proof
-   */
-  count(sequence: number, event: number, checked?: number): boolean {
+  /** Adds a dispatch; returns false if it does not count, since it may have counted before. */
+  count(sequence: number): boolean {
+    if (sequence <= this.#floor) return sequence > this.removed;
     // Nearly always it is the newest.
     if (sequence <= this.newest() && this.has(sequence)) return false;
-    if (sequence > this.#floor) {
-      this.#add(sequence);
-      this.#forget();
-      return true;
-    }
-    if (checked === undefined || checked < this.#lateFloor) return false;
-    this.#late.set(sequence, event);
-    const [oldest] = this.#late.values();
-    if (dropOldest(this.#late, this.#memory.maxLate) !== undefined) this.#lateFloor = oldest ?? 0;
+    this.#add(sequence);
+    this.#forget();
     return true;
   }
 
@@ -281,12 +235,7 @@ export class CountedDispatches {
       at = writeNumber(steps, at, sequence - last);
       last = sequence;
     }
-    return {
-      floor: this.#floor,
-      steps: steps.toString('base64'),
-      late: [...this.#late],
-      late_floor: this.#lateFloor,
-    };
+    return { floor: this.#floor, steps: steps.toString('base64'), removed: this.removed };
   }
 
   #placeOf(sequence: number): number {
@@ -347,20 +296,4 @@ export function resultsFromJson(text: string): Set<string> {
     counted.add(text.slice(at, at + RESULT_KEY_LENGTH));
   }
   return counted;
-}
-
-/**
- * Removes commands that lost a race: of several decided on one state, the first counts. Earlier events are unknown, so
- * a command decided on them is assumed to count.
- *
- * @param events including all commands of the range, the oldest first
- */
-export function withoutRefused(events: readonly StoredEvent[]): StoredEvent[] {
-  let lastCommand = 0;
-  return events.filter(({ sequence, event, decidedOn }) => {
-    if (!SESSION_EVENTS.isCommand(event.type)) return true;
-    if (decidedOn !== undefined && (decidedOn < lastCommand || decidedOn >= sequence)) return false;
-    lastCommand = sequence;
-    return true;
-  });
 }

@@ -1,9 +1,8 @@
 import { assertNever } from '../../contracts/errors.js';
-import { counts } from '../../contracts/event.js';
 import {
   type EventOf,
   type FactRecorded,
-  SESSION_EVENTS,
+  isCommandEvent,
   type StoredEvent,
 } from '../../contracts/session-events.js';
 import { leftTasks } from '../../ledger/kept-ids.js';
@@ -25,47 +24,41 @@ import { evolveTasks, expireClaims, unblock } from './task-board.js';
 export function evolve(state: SessionState, stored: StoredEvent): SessionState {
   const { sequence, event } = stored;
   state.sequence = sequence;
-  if (!counts(stored, state)) return state;
+  const doesCount = counts(state, stored);
+  if (isCommandEvent(event)) state.lastCommand = sequence;
+  if (!doesCount) return state;
   const isFirst = state.lastEvent === 0;
   state.lastEvent = sequence;
-  if (SESSION_EVENTS.isCommand(event.type)) state.lastCommand = sequence;
   if (state.startedAt === '' || state.startedAt > event.at) state.startedAt = event.at;
   if (event.at > state.lastEventAt) state.lastEventAt = event.at;
   switch (event.type) {
     case 'fact.recorded': {
       const named = addressed(event, idInPlan(state.run, event.data.dispatch.task));
       const { dispatch } = named.data;
-      // A rejected dispatch that was recorded after all counts as recorded.
       const trace = entryOfDispatch(dispatch);
-      state.dispatches.insert(
-        {
-          kind: 'recorded',
-          sequence: dispatch.sequence,
-          at: dispatch.at,
-          event: sequence,
-          role: dispatch.role,
-          task: dispatch.task,
-          facts: factsOfEvent(named),
-          digest: digestOf(dispatch),
-          ...(dispatch.result_key !== undefined && { result: dispatch.result_key }),
-          ...(trace !== undefined && { trace }),
-          ...(event.data.ends !== undefined && { ends: event.data.ends }),
-        },
-        { replaces: (known) => known.kind === 'rejected', event: sequence, checked: dispatch.checked },
-      );
+      state.dispatches.insert({
+        kind: 'recorded',
+        sequence: dispatch.sequence,
+        at: dispatch.at,
+        event: sequence,
+        role: dispatch.role,
+        task: dispatch.task,
+        facts: factsOfEvent(named),
+        digest: digestOf(dispatch),
+        ...(dispatch.result_key !== undefined && { result: dispatch.result_key }),
+        ...(trace !== undefined && { trace }),
+        ...(event.data.ends !== undefined && { ends: event.data.ends }),
+      });
       return state;
     }
     case 'dispatch.rejected': {
       const { dispatch } = event.data;
       const rejected = rejectedBy(event, sequence);
       const { task } = rejected;
-      state.dispatches.insert(
-        {
-          ...{ kind: 'rejected', at: dispatch.at, ...rejected },
-          ...(task !== undefined && { task: idInPlan(state.run, task) }),
-        },
-        { event: sequence, checked: dispatch.checked },
-      );
+      state.dispatches.insert({
+        ...{ kind: 'rejected', at: dispatch.at, ...rejected },
+        ...(task !== undefined && { task: idInPlan(state.run, task) }),
+      });
       return state;
     }
     case 'task.added':
@@ -171,6 +164,18 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     default:
       return assertNever(event);
   }
+}
+
+/**
+ * Returns false for a copy of a command, which is behind a newer one than its append expected, and for a checkpoint that does not
+ * cover everything before it.
+ */
+function counts(
+  { lastEvent, lastCommand }: SessionState,
+  { event, after = lastCommand }: StoredEvent,
+): boolean {
+  if (event.type === 'session.checkpoint' && event.data.covers < lastEvent) return false;
+  return !isCommandEvent(event) || after >= lastCommand;
 }
 
 /** More than a plan of common size has, and what it remembers. */

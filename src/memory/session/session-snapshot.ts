@@ -9,7 +9,7 @@ import { stateFromJson, stateJson, stateToJson } from './session-state-json.js';
 /**
  * The format of a snapshot:
  * `{"after_sequence":N,"created_at":…,"session":…,"view":{…},"v":1,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"state":{…}}`
- * on one line, in that order; `last_event` is present if it is below N, `last_command` if it is below that. `view` is for
+ * on one line, in that order; `last_event` is present if it is below N, `last_command` if it is another one. `view` is for
  * people, and ignored when the snapshot is read.
  */
 export const SNAPSHOT_VERSION = 1;
@@ -33,7 +33,7 @@ export function encodeSnapshot(state: SessionState, createdAt: string): string {
     view: sessionView(state),
     v: SNAPSHOT_VERSION,
     ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
-    ...(state.lastCommand < state.lastEvent && { last_command: state.lastCommand }),
+    ...(state.lastCommand !== state.lastEvent && { last_command: state.lastCommand }),
     ...(state.checkpoint > 0 && { checkpoint: state.checkpoint }),
     state: stateToJson(state),
   });

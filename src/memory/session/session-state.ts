@@ -161,23 +161,6 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
   };
 }
 
-/** Copies a state for folding commands; the fold of dispatches is shared. */
-export function forkedState(state: SessionState): SessionState {
-  const { charter, board, notebook, history } = state;
-  return {
-    ...state,
-    charter: { ...charter },
-    board: { ...board, tasks: new Map(board.tasks), planned: new Map(board.planned) },
-    notebook: {
-      ...notebook,
-      notes: new Map(notebook.notes),
-      inbox: new Map(notebook.inbox),
-      answers: [...notebook.answers],
-    },
-    history: { iterations: [...history.iterations] },
-  };
-}
-
 /** Returns the ledgers of a session by task, with the answers to their questions and without retracted facts. */
 export function ledgersOf({ dispatches, notebook }: SessionState): ReadonlyMap<string, TaskLedger> {
   const { ledgers, facts } = dispatches.current();

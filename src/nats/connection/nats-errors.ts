@@ -4,7 +4,6 @@ import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 
 /** JetStream API error codes that are handled. */
 export const API = {
-  wrongLastSequence: 10071,
   streamNotFound: 10059,
   /** All servers that hold the stream are down. */
   streamOffline: 10118,
@@ -22,6 +21,9 @@ export const API = {
   subjectsOverlap: 10065,
   replicasUnsupported: 10074,
 } as const;
+
+/** An expected sequence is not the last one, or, in a cluster, another append that expects the same is in flight. */
+export const WRONG_SEQUENCE: ReadonlySet<number | undefined> = new Set([10071, 10164]);
 
 export const MAKE_ROOM =
   'raise max_file_store of the server, the limit of its account or max_bytes of the stream, or delete what you no longer need: nats stream ls';

@@ -8,7 +8,7 @@ import {
   type ResilientSubscription,
   subscribeResiliently,
 } from '../connection/connect-nats.js';
-import { API, refusal, takenByAnother, toThroughlineError } from '../connection/nats-errors.js';
+import { refusal, takenByAnother, toThroughlineError, WRONG_SEQUENCE } from '../connection/nats-errors.js';
 import { isStuckAnswer, probeStuck, stuckFault } from './list-streams.js';
 
 /**
@@ -18,6 +18,7 @@ import { isStuckAnswer, probeStuck, stuckFault } from './list-streams.js';
  */
 export interface AckedPublishOptions {
   readonly messageId?: string;
+  /** Compare-and-set: the sequence of the newest message on these subjects; 0 for none. All writers must use one filter. */
   readonly expectedLastOfSubjects?: { readonly sequence: number; readonly subjects: string };
   readonly headers?: Readonly<Record<string, string>>;
   /** Expected stream: any other one with the subject would acknowledge as well. */
@@ -95,7 +96,7 @@ export class AckedPublisher {
       const number = this.#expect({ resolve, reject, subject, stream, ...this.#now() });
       try {
         const reply = this.#prefix + tokenOf(number);
-        const head = publishHeaders(options);
+        const head = publishHeaders(subject, options);
         this.#connection.publish(subject, data, head === undefined ? { reply } : { reply, headers: head });
       } catch (cause) {
         this.#take(number);
@@ -242,7 +243,7 @@ function outcomeIn(
 ): PubOutcome | ThroughlineError {
   if (message.headers?.code === 503) return { outcome: 'no_stream' };
   const ack = parseAck(message);
-  if (ack?.error?.err_code === API.wrongLastSequence) return { outcome: 'wrong_sequence' };
+  if (WRONG_SEQUENCE.has(ack?.error?.err_code)) return { outcome: 'wrong_sequence' };
   if (ack?.error !== undefined) {
     const { err_code: code, description: text = 'no reason given' } = ack.error;
     return refusal(`${subject} was not stored`, { code, text });
@@ -261,7 +262,7 @@ function parseAck(message: Msg): PubAckJson | undefined {
   }
 }
 
-function publishHeaders(options: AckedPublishOptions): MsgHdrs | undefined {
+function publishHeaders(subject: string, options: AckedPublishOptions): MsgHdrs | undefined {
   const { messageId, expectedLastOfSubjects } = options;
   const more = Object.entries({ ...activeTrace(), ...options.headers });
   if (messageId === undefined && expectedLastOfSubjects === undefined && more.length === 0) return undefined;
@@ -269,7 +270,9 @@ function publishHeaders(options: AckedPublishOptions): MsgHdrs | undefined {
   if (messageId !== undefined) head.set('Nats-Msg-Id', messageId);
   if (expectedLastOfSubjects !== undefined) {
     head.set('Nats-Expected-Last-Subject-Sequence', String(expectedLastOfSubjects.sequence));
-    head.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedLastOfSubjects.subjects);
+    // Default: its own subject.
+    if (expectedLastOfSubjects.subjects !== subject)
+      head.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedLastOfSubjects.subjects);
   }
   for (const [name, value] of more) head.set(name, value);
   return head;

@@ -23,10 +23,10 @@ interface ConsumptionOptions {
   readonly batch: number;
   readonly hasCapacity: () => boolean;
   readonly handler: (delivery: NatsDelivery) => void;
-  /** Creates the consumer if it is missing; returns its creation time in milliseconds since 1970. */
-  readonly ensure: () => Promise<number>;
-  /** Returns the consumer's creation time in milliseconds since 1970; `undefined` if it is missing. */
-  readonly find: () => Promise<number | undefined>;
+  /** Creates the consumer if it is missing. */
+  readonly ensure: () => Promise<void>;
+  /** Returns false if the consumer is missing. */
+  readonly exists: () => Promise<boolean>;
 }
 
 /** Messages per request: enough to hide the pause between requests. */
@@ -42,7 +42,7 @@ const DRAIN_MS = 1000;
 export class NatsConsumption implements DispatchConsumption {
   readonly #options: ConsumptionOptions;
   readonly #closing = new AbortController();
-  readonly #deliveredBy: DeliveredBy & { madeAt: number };
+  readonly #deliveredBy: DeliveredBy;
   #bytesInHand = 0;
   #isRecreating = false;
   #pullers: readonly Puller[] = [];
@@ -51,12 +51,13 @@ export class NatsConsumption implements DispatchConsumption {
 
   /** @throws ThroughlineError if the consumer cannot be created */
   static async open(options: ConsumptionOptions): Promise<NatsConsumption> {
-    return new NatsConsumption(options, await options.ensure());
+    await options.ensure();
+    return new NatsConsumption(options);
   }
 
-  private constructor(options: ConsumptionOptions, madeAt: number) {
+  private constructor(options: ConsumptionOptions) {
     this.#options = options;
-    this.#deliveredBy = { connection: options.connection, madeAt, onSettled: this.#settled };
+    this.#deliveredBy = { connection: options.connection, onSettled: this.#settled };
     this.#begin();
     this.#watch = setInterval(() => this.#checkHeartbeats(), HEARTBEAT_MS);
     this.#unwatch = onReconnect(options.connection, () => this.#beginSlowly());
@@ -122,15 +123,10 @@ export class NatsConsumption implements DispatchConsumption {
   /** Detects a consumer that vanished with its stream, or a request lost with its node: neither is reported. */
   #checkHeartbeats(): void {
     if (!this.#pullers.some((puller) => puller.isSilent())) return;
-    this.#options.find().then(
-      (madeAt) => {
-        if (madeAt === undefined) {
-          void this.#recreate('no heartbeats');
-          return;
-        }
-        // Another process may have created it again.
-        this.#deliveredBy.madeAt = madeAt;
-        for (const puller of this.#pullers) if (puller.isSilent()) puller.renew();
+    this.#options.exists().then(
+      (exists) => {
+        if (!exists) void this.#recreate('no heartbeats');
+        else for (const puller of this.#pullers) if (puller.isSilent()) puller.renew();
       },
       () => {},
     );
@@ -147,7 +143,7 @@ export class NatsConsumption implements DispatchConsumption {
       await backoff.pause(signal);
       if (signal.aborted) return;
       try {
-        this.#deliveredBy.madeAt = await ensure();
+        await ensure();
         if (!signal.aborted) this.#begin();
         this.#isRecreating = false;
       } catch (error) {

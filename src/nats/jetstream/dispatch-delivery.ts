@@ -4,8 +4,6 @@ import { foreignDispatch } from './stored-replies.js';
 
 export interface DeliveredBy {
   readonly connection: NatsConnection;
-  /** Creation time of the consumer, in milliseconds since 1970. */
-  readonly madeAt: number;
   /** Called once when a delivery was acknowledged, nak'ed or terminated. */
   readonly onSettled: (delivery: NatsDelivery) => void;
 }
@@ -30,30 +28,26 @@ export class NatsDelivery implements DispatchDelivery {
   readonly at: string;
   readonly messageId?: string;
   readonly delivery: number;
-  readonly isFirst: boolean;
   readonly body: Uint8Array;
   #settled = false;
 
   /** Returns the dispatch in a message, or `undefined` if no consumer delivered it. */
-  static of(message: Msg, { connection, madeAt, onSettled }: DeliveredBy): NatsDelivery | undefined {
+  static of(message: Msg, { connection, onSettled }: DeliveredBy): NatsDelivery | undefined {
     const { reply = '' } = message;
     const [, delivery, sequence, milliseconds] = DELIVERED.exec(reply) ?? [];
     if (milliseconds === undefined) return undefined;
-    const stored = Number(milliseconds);
     const metadata = {
       reply,
       sequence: Number(sequence),
       delivery: Number(delivery),
-      at: new Date(stored).toISOString(),
-      // A consumer that was created again counts from 1.
-      isFirst: delivery === '1' && stored >= madeAt,
+      at: new Date(Number(milliseconds)).toISOString(),
     };
     return new NatsDelivery(message, metadata, connection, onSettled);
   }
 
   private constructor(
     message: Msg,
-    { reply, sequence, delivery, at, isFirst }: AckMetadata,
+    { reply, sequence, delivery, at }: AckMetadata,
     connection: NatsConnection,
     onSettled: (delivery: NatsDelivery) => void,
   ) {
@@ -64,7 +58,6 @@ export class NatsDelivery implements DispatchDelivery {
     this.subject = message.subject;
     this.sequence = sequence;
     this.delivery = delivery;
-    this.isFirst = isFirst;
     this.at = at;
     this.body = message.data;
     const messageId = publishedUnder(this.headers);
@@ -103,7 +96,7 @@ export class NatsDelivery implements DispatchDelivery {
   }
 }
 
-interface AckMetadata extends Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at' | 'isFirst'> {
+interface AckMetadata extends Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at'> {
   readonly reply: string;
 }
 

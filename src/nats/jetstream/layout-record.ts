@@ -38,6 +38,12 @@ export const layoutRecord = z.discriminatedUnion('layout', [
   z.object({ layout: z.literal('sharded'), shards }),
 ]);
 
+/** Version of what an installation stores. A record without one is of a development version, with events on other subjects. */
+const STORE = { v: 2 } as const;
+const ofThisVersion = z.object({ v: z.literal(STORE.v) });
+const OTHER_VERSION =
+  'this store was made by an earlier development version of Throughline, and cannot be read: stop it with "throughline down", remove the store (by default: rm -r ~/.local/state/throughline/server), and start again';
+
 /** Recorded during a restore, so that no service starts on an incomplete installation. */
 const RESTORING = { layout: 'restoring' } as const;
 /** Key of the bucket's metadata during a restore: the id of the backup. */
@@ -91,7 +97,7 @@ export async function recordRestored(
   layout: SessionLayout,
 ): Promise<void> {
   await jsm.streams.purge(LAYOUT_STREAM);
-  await writeRecord(connection, layout);
+  await writeRecord(connection, { ...STORE, ...layout });
 }
 
 async function writeRecord(connection: NatsConnection, layout: object): Promise<void> {
@@ -122,7 +128,8 @@ export async function readLayout({
 function layoutIn({ data, foreign }: StreamMessage): SessionLayout {
   const json = foreign === undefined ? jsonOf(data) : undefined;
   const record = layoutRecord.safeParse(json).data;
-  if (record !== undefined) return record;
+  if (record !== undefined && ofThisVersion.safeParse(json).success) return record;
+  if (record !== undefined) throw new ThroughlineError('config_invalid', OTHER_VERSION);
   if (restoring.safeParse(json).success) throw new ThroughlineError('config_invalid', BEING_RESTORED);
   throw new ThroughlineError(
     'config_invalid',
@@ -171,7 +178,7 @@ async function layoutOfStreams(jsm: JetStreamManager): Promise<SessionLayout | u
 
 async function recordFirst(ports: StorePorts, wanted: WantedLayout): Promise<SessionLayout> {
   const first = (await layoutOfStreams(ports.jsm)) ?? chosen(wanted);
-  const { outcome } = await ports.publisher.publish(LAYOUT_SUBJECT, JSON.stringify(first), {
+  const { outcome } = await ports.publisher.publish(LAYOUT_SUBJECT, JSON.stringify({ ...STORE, ...first }), {
     stream: LAYOUT_STREAM,
     expectedLastOfSubjects: { sequence: 0, subjects: LAYOUT_SUBJECT },
   });

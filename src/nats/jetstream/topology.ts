@@ -343,7 +343,7 @@ export async function refuseStrangersOnSessions(jsm: JetStreamManager, layout: S
     if (owners.length > 0) throw takenByAnother(ALL_SHARDS, owners.join(', '), shardStream(0));
     return;
   }
-  const any = sessionSubject(token('any', 'session'), 'fact.recorded');
+  const any = sessionSubject(token('any', 'session'), 'result.0');
   const owners = await strangersOn(jsm, any, (name) => sessionOfStream(name) !== undefined);
   if (owners.length > 0)
     throw takenByAnother(ALL_SESSIONS, owners.join(', '), sessionStream(token('NAME', 'session')));

@@ -8,7 +8,14 @@ import {
 import { ThroughlineError } from '../../contracts/errors.js';
 import { LIFECYCLE_BUCKET } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/clients.js';
-import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import {
+  API,
+  apiCode,
+  ifExists,
+  isNoResponders,
+  toThroughlineError,
+  WRONG_SEQUENCE,
+} from '../connection/nats-errors.js';
 import { readLast, readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { newestStored } from '../jetstream/newest-page.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
@@ -186,7 +193,7 @@ export class KvBucket {
       });
       return seq;
     } catch (error) {
-      if (apiCode(error) === API.wrongLastSequence) return undefined;
+      if (WRONG_SEQUENCE.has(apiCode(error))) return undefined;
       if (!isNoResponders(error)) throw error;
       // The bucket was deleted.
       await this.#make();

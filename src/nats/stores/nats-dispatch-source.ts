@@ -52,6 +52,7 @@ export class NatsDispatchSource implements DispatchSource {
     return ensureDispatchStream(this.#ports.jsm, this.#ports, this.#ports.numbers);
   }
 
+  /** Returns the sequence of the newest dispatch, at least as new as all stored before the call; 0 for none. */
   async newest(): Promise<number> {
     try {
       return (await this.#ports.jsm.streams.info(DISPATCH_STREAM)).state.last_seq;
@@ -90,9 +91,12 @@ export class NatsDispatchSource implements DispatchSource {
         handler,
         ensure: async () => {
           await this.#ensureStream();
-          return Date.parse(await this.#ensureConsumer());
+          await this.#ensureConsumer();
         },
-        find: () => this.#find(),
+        exists: async () => {
+          const { consumers } = this.#ports.jsm;
+          return (await ifExists(consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER))) !== undefined;
+        },
       });
       return { close: () => consumption.close() };
     } catch (error) {
@@ -100,25 +104,18 @@ export class NatsDispatchSource implements DispatchSource {
     }
   }
 
-  async #find(): Promise<number | undefined> {
-    const info = await ifExists(this.#ports.jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER));
-    return info && Date.parse(info.created);
-  }
-
-  /** Returns the consumer's creation time. */
-  async #ensureConsumer(): Promise<string> {
+  async #ensureConsumer(): Promise<void> {
     const { ackWaitMs } = this.#ports;
     try {
-      const { config, created } = await this.#ports.jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+      const { config } = await this.#ports.jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
       // The last started worker's values apply to all.
       const wanted = { max_ack_pending: UNBOUNDED, ack_wait: nanos(ackWaitMs) };
       if (config.max_ack_pending !== wanted.max_ack_pending || config.ack_wait !== wanted.ack_wait) {
         await this.#ports.jsm.consumers.update(DISPATCH_STREAM, EXTRACTOR_CONSUMER, wanted);
       }
-      return created;
     } catch (error) {
       if (apiCode(error) !== API.consumerNotFound) throw error;
-      const { created } = await this.#ports.jsm.consumers.add(DISPATCH_STREAM, {
+      await this.#ports.jsm.consumers.add(DISPATCH_STREAM, {
         durable_name: EXTRACTOR_CONSUMER,
         description: 'Dispatches that are not yet facts',
         ack_policy: AckPolicy.Explicit,
@@ -127,7 +124,6 @@ export class NatsDispatchSource implements DispatchSource {
         // Unlimited: the worker itself rejects what keeps failing, so that nothing is dropped silently.
         max_deliver: -1,
       });
-      return created;
     }
   }
 }

@@ -1,14 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { StoredMsg } from 'nats';
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
-import {
-  type DecidedOn,
-  decidedBy,
-  type EventFormat,
-  readEvent,
-  type Stored,
-  writeEvent,
-} from '../../contracts/event.js';
+import { type EventFormat, readEvent, type Stored, writeEvent } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import { generationOf } from '../../engine/ports/session-lifecycle.js';
 import type {
@@ -35,13 +28,13 @@ const LAG_PAUSE_MS = 2;
 /** After this time the leader is asked if the message still exists. */
 const LONG_LAG_MS = 100;
 
-export interface LogLayout<Event> extends EventPlaces<Event> {
+export interface LogLayout<Event> {
+  readonly format: EventFormat<Event>;
+  /** Subject of a place, or of those that a filter matches. */
+  readonly subject: (key: Token, path: string) => string;
   readonly stream: (key: Token) => string;
-  readonly subjects: (key: Token) => string;
-  /** Subjects of commands, if there are other events. */
-  readonly commands?: (key: Token) => readonly string[];
   /** Subject to publish to, if the stream stores events under other subjects. */
-  readonly intake?: (key: Token, type: string) => string;
+  readonly intake?: (key: Token, path: string) => string;
   /** Forgotten keys: no append of an earlier generation is stored after them. Default: none. */
   readonly lifecycle?: ForgottenSessions;
   /**
@@ -56,27 +49,31 @@ export interface LogLayout<Event> extends EventPlaces<Event> {
 /** Evicting costs a conflict if the newest event of a key is gone, and a check of the stream's identity. */
 const MAX_READ = 10_000;
 
-interface Read {
-  readonly through: number;
-  readonly epoch: string | undefined;
+/** Identifies a stream; `undefined` while there is none. */
+type Epoch = string | undefined;
+
+/** An append, as it is published: only the bytes of its event are retained until the PubAck, since thousands may be in flight. */
+interface Append extends AppendOptions {
+  readonly subject: string;
+  /** The subject that the stream stores it under. */
+  readonly storedOn: string;
+  readonly body: Uint8Array;
+  /** Filter of the subjects whose newest event it expects. */
+  readonly expectedOn: string;
+  /** The key's generation when the append began; `undefined` if its expectation proves it. */
+  readonly generation: string | undefined;
 }
 
-type GuardedOptions = AppendOptions & {
-  /** The key's generation when the append began. */
-  readonly generation?: string | undefined;
-};
-
 /**
- * Event logs: each is a stream, created on the first append, and subjects of a key in it. Keys may share a stream: the expected
- * sequence is the last one among the key's own subjects, and every writer uses the same filter. Any replica answers a read and
- * may lag: it is asked again until it shows what this process has appended or was told by `newest`.
+ * Event logs: each is a stream, created on the first append, and subjects of a key in it. Keys may share a stream. Any replica
+ * answers a read and may lag: it is asked again until it shows what this process has appended or was told by `newest`.
  */
 export class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event>, EventRemoval {
   readonly #ports: StorePorts;
   readonly #layout: LogLayout<Event>;
   readonly #streams: KeyStreams;
-  /** Cursor of each key in this process, with the epoch of its stream. */
-  readonly #read = new LRUCache<Token, Read>({ max: MAX_READ });
+  /** Epoch of the stream of each key, as of the last read. */
+  readonly #read = new LRUCache<Token, string>({ max: MAX_READ });
 
   constructor(ports: StorePorts, layout: LogLayout<Event>, streams: KeyStreams) {
     this.#ports = ports;
@@ -85,66 +82,65 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
-    const { expectedSequence } = options;
-    const decided = decidedBy(options);
-    if (expectedSequence === undefined) return this.#appendDecided(key, event, decided, options);
-    return this.#appendExpecting(key, event, options, expectedSequence);
+    const append = this.#written(key, event, options);
+    // A writer of results looks for the reason of a conflict itself.
+    if (!options.expectedSequence || append.expectedOn === append.storedOn) return this.#append(key, append);
+    return this.#appendBehind(key, append, options.expectedSequence);
   }
 
-  async #appendExpecting(
-    key: Token,
-    event: Event,
-    options: AppendOptions,
-    expectedSequence: number,
-  ): Promise<Appended> {
+  #written(key: Token, event: Event, options: AppendOptions): Append {
+    const { subject, intake = subject, format, lifecycle } = this.#layout;
+    const { expectedSequence } = options;
+    const path = format.pathOf(event);
+    // An expected event exists in its own generation alone.
+    const isProven = lifecycle === undefined || (expectedSequence ?? 0) > 0;
+    return {
+      ...options,
+      subject: intake(key, path),
+      storedOn: subject(key, path),
+      expectedOn: subject(key, format.expectedAt(path) ?? path),
+      body: writeEvent(format, key, event, expectedSequence),
+      generation: isProven ? undefined : generationOf(lifecycle, key),
+    };
+  }
+
+  async #appendBehind(key: Token, append: Append, expectedSequence: number): Promise<Appended> {
     const read = this.#read.get(key);
-    const asks = this.#layout.asksForStream === 'always' && expectedSequence > 0;
+    const asks = this.#layout.asksForStream === 'always';
     if (asks && (await this.#isAnother(key, read))) return { outcome: 'conflict' };
-    const appended = await this.#appendDecided(key, event, decidedBy(options), options);
-    if (appended.outcome !== 'conflict' || expectedSequence !== read?.through) return appended;
+    const appended = await this.#append(key, append);
+    if (appended.outcome !== 'conflict' || read === undefined) return appended;
     // The last event read may have been removed without a newer one, or be known only from the snapshot.
-    const last = await this.newest(key);
+    const last = (await this.#newestAt(key, append.expectedOn))?.seq ?? 0;
     if (last >= expectedSequence || (await this.#isAnother(key, read))) return appended;
-    const again = { ...options, expectedSequence: last };
-    return this.#appendDecided(key, event, { after: expectedSequence }, again);
+    return this.#append(key, { ...append, expectedSequence: last });
   }
 
   /** Detects a replaced stream: a decision on the old one must not be stored in the new one. */
-  async #isAnother(key: Token, read: Read | undefined): Promise<boolean> {
-    if (read === undefined || read.epoch === (await this.#epoch(key))) return false;
+  async #isAnother(key: Token, read: Epoch): Promise<boolean> {
+    if (read === undefined || read === (await this.#epoch(key))) return false;
     this.#streams.invalidate(key);
     return true;
   }
 
-  async #epoch(key: Token): Promise<string | undefined> {
+  async #epoch(key: Token): Promise<Epoch> {
     const { stream, format } = this.#layout;
     const asked = this.#ports.jsm.streams.info(stream(key));
     return (await ifExists(asked, `asking for the stream of ${format.kind} ${key}`))?.created;
   }
 
-  #appendDecided(key: Token, event: Event, decided: DecidedOn, options: AppendOptions): Promise<Appended> {
-    // Only the bytes are retained until the PubAck: thousands may be in flight.
-    const { subject, intake = subject, format } = this.#layout;
-    const to = intake(key, event.type);
-    return this.#append(key, to, writeEvent(format, key, event, decided), options);
-  }
-
-  #append(key: Token, subject: string, body: Uint8Array, given: GuardedOptions): Promise<Appended> {
-    const { lifecycle } = this.#layout;
-    const options = lifecycle === undefined ? given : { ...given, generation: generationOf(lifecycle, key) };
-    if (this.#streams.present(key)) return this.#appendToStream(key, subject, body, options);
-    return this.#streams.ensure(key).then(() => this.#appendToStream(key, subject, body, options));
+  #append(key: Token, append: Append): Promise<Appended> {
+    if (this.#streams.present(key)) return this.#appendToStream(key, append);
+    return this.#streams.ensure(key).then(() => this.#appendToStream(key, append));
   }
 
   /** Callbacks instead of async functions, which would retain more per pending PubAck. */
-  #appendToStream(key: Token, subject: string, body: Uint8Array, options: GuardedOptions): Promise<Appended> {
-    const { expectedSequence: known = options.decidedOn } = options;
-    if (known !== undefined) this.#streams.reached(key, known, 'read');
+  #appendToStream(key: Token, append: Append): Promise<Appended> {
+    if (append.expectedSequence !== undefined) this.#streams.reached(key, append.expectedSequence, 'read');
     const before = this.#streams.highest(key);
-    return this.#publish(key, subject, body, options).then(
+    return this.#publish(key, append).then(
       (published) =>
-        this.#stored(key, published, before) ??
-        this.#retryOrConflict(key, subject, body, options, { published, before }),
+        this.#stored(key, published, before) ?? this.#retryOrConflict(key, append, published, before),
       (error: unknown) => this.#failed(key, error),
     );
   }
@@ -155,27 +151,19 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const { sequence, duplicate } = published;
     if (sequence <= (duplicate ? this.#streams.floor(key) : before)) return undefined;
     this.#streams.reached(key, sequence, 'leader');
-    return { outcome: 'appended', sequence, duplicate };
+    return { outcome: 'appended', sequence };
   }
 
-  async #retryOrConflict(
-    key: Token,
-    subject: string,
-    body: Uint8Array,
-    options: GuardedOptions,
-    { published: first, before }: { readonly published: PubOutcome; readonly before: number },
-  ): Promise<Appended> {
+  async #retryOrConflict(key: Token, append: Append, first: PubOutcome, before: number): Promise<Appended> {
     let published = first;
     if (published.outcome === 'no_stream') {
       this.#streams.missed(key);
       await this.#streams.ensure(key);
-      published = await this.#publishAgain(key, subject, body, options);
+      published = await this.#publishAgain(key, append);
     }
     switch (published.outcome) {
       case 'stored':
-        return (
-          this.#stored(key, published, before) ?? this.#appendBeyond(key, subject, body, options, before)
-        );
+        return this.#stored(key, published, before) ?? this.#appendBeyond(key, append, before);
       case 'wrong_sequence':
         // The stream may have been replaced.
         this.#streams.invalidate(key);
@@ -192,22 +180,16 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
    * Stores an event again whose sequence readers have already passed: it repeats one that the newest snapshot covers, or the
    * stream was restored from an earlier backup.
    */
-  async #appendBeyond(
-    key: Token,
-    subject: string,
-    body: Uint8Array,
-    { messageId, ...options }: GuardedOptions,
-    before: number,
-  ): Promise<Appended> {
+  async #appendBeyond(key: Token, { messageId, ...append }: Append, before: number): Promise<Appended> {
     this.#streams.missed(key);
     await this.#streams.ensure(key);
     const again =
       messageId === undefined ? {} : { messageId: `${messageId}:beyond:${this.#streams.floor(key)}` };
-    const published = await this.#publishAgain(key, subject, body, { ...options, ...again });
+    const published = await this.#publishAgain(key, { ...append, ...again });
     if (published.outcome === 'wrong_sequence') return { outcome: 'conflict' };
     if (published.outcome === 'stored' && published.sequence > (published.duplicate ? 0 : before)) {
       this.#streams.reached(key, published.sequence, 'leader');
-      return { outcome: 'appended', sequence: published.sequence, duplicate: published.duplicate };
+      return { outcome: 'appended', sequence: published.sequence };
     }
     throw new ThroughlineError(
       'unavailable',
@@ -223,9 +205,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       this.#streams.invalidate(key);
       read = await this.#readOnce(key, range);
     }
-    // A read of some types says nothing about the events in between.
-    if (range.type === undefined && range.commands !== true)
-      this.#read.set(key, { through: read.through, epoch: read.epoch });
+    // A read of some places says nothing about the events in between.
+    if (range.at === undefined) this.#read.set(key, read.epoch);
     return read;
   }
 
@@ -233,27 +214,37 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const { after } = range;
     const stream = await this.#streams.find(key);
     if (stream === undefined) return { events: [], through: after, skipped: 0 };
-    const messages = range.commands
-      ? await this.#commands(key, range)
-      : await this.#messages(key, stream, range);
-    const stored = eventsOf(messages, after, key, this.#layout);
-    this.#streams.reached(key, stored.through, 'read');
-    return { ...stored, epoch: stream.epoch };
+    const messages = await this.#messages(key, stream, range);
+    const events = messages.flatMap((message) => this.eventIn(key, message) ?? []);
+    const through = messages.at(-1)?.sequence ?? after;
+    this.#streams.reached(key, through, 'read');
+    const newestCommand = messages.findLast(({ subject }) => this.#isCommand(key, subject))?.sequence;
+    return {
+      ...{ events, through, skipped: messages.length - events.length, epoch: stream.epoch },
+      ...(newestCommand !== undefined && { newestCommand }),
+    };
+  }
+
+  /** Returns true if appends on a subject expect the newest of several subjects. */
+  #isCommand(key: Token, subject: string): boolean {
+    const { format, subject: subjectOf } = this.#layout;
+    const path = subject.slice(subjectOf(key, '').length);
+    return (format.expectedAt(path) ?? path) !== path;
   }
 
   /** Returns the sequence of the newest event; 0 for none. A later read shows it, whichever replica answers. */
   async newest(key: Token): Promise<number> {
-    const newest = await this.newestStored(key);
+    const newest = await this.#newestAt(key, this.#layout.subject(key, '>'));
     if (newest === undefined) return 0;
     await this.#streams.find(key);
     this.#streams.reached(key, newest.seq, 'leader');
     return newest.seq;
   }
 
-  protected async newestStored(key: Token): Promise<StoredMsg | undefined> {
-    const { stream, subjects, format } = this.#layout;
+  async #newestAt(key: Token, subjects: string): Promise<StoredMsg | undefined> {
+    const { stream, format } = this.#layout;
     try {
-      return await newestMessage(this.#ports.jsm, stream(key), subjects(key));
+      return await newestMessage(this.#ports.jsm, stream(key), subjects);
     } catch (error) {
       throw toThroughlineError(error, `reading ${format.kind} ${key}`);
     }
@@ -261,8 +252,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
 
   /** Purges a stream of the key alone. In a shared one it erases: a purge would leave the text in files with other keys. */
   async removeBefore(key: Token, sequence: number, mayGoOn?: () => void): Promise<number> {
-    const { stream, subjects, hasOwnStreams = false } = this.#layout;
-    const filter = subjects(key);
+    const { stream, subject, hasOwnStreams = false } = this.#layout;
+    const filter = subject(key, '>');
     if (!hasOwnStreams) {
       const options = { through: sequence - 1, unhurried: true, ...(mayGoOn && { mayGoOn }) };
       return eraseMessages(this.#ports, stream(key), filter, options);
@@ -272,37 +263,36 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   watch(key: Token, onEvent: () => void): Unwatch {
-    const { subjects, intake } = this.#layout;
-    const heard = intake?.(key, '>') ?? subjects(key);
+    const { subject, intake = subject } = this.#layout;
+    const heard = intake(key, '>');
     const subscription = this.#ports.connection.subscribe(heard, { callback: () => onEvent() });
     return () => subscription.unsubscribe();
   }
 
-  #publish(key: Token, subject: string, body: Uint8Array, options: GuardedOptions): Promise<PubOutcome> {
-    const refreshing = this.#layout.lifecycle?.refreshed();
-    if (refreshing === undefined) return this.#publishNow(key, subject, body, options);
-    return refreshing.then(() => this.#publishNow(key, subject, body, options));
+  #publish(key: Token, append: Append): Promise<PubOutcome> {
+    const refreshing = append.generation === undefined ? undefined : this.#layout.lifecycle?.refreshed();
+    if (refreshing === undefined) return this.#publishNow(key, append);
+    return refreshing.then(() => this.#publishNow(key, append));
   }
 
   /** Checks the generation synchronously: an append that began before the session was forgotten is never stored after it. */
-  #publishNow(key: Token, subject: string, body: Uint8Array, options: GuardedOptions): Promise<PubOutcome> {
-    const { messageId, expectedSequence } = options;
-    const { subjects, stream, lifecycle } = this.#layout;
-    if (lifecycle !== undefined && generationOf(lifecycle, key) !== options.generation) {
+  #publishNow(key: Token, { subject, body, generation, ...append }: Append): Promise<PubOutcome> {
+    const { messageId, expectedSequence, expectedOn } = append;
+    const { stream, lifecycle } = this.#layout;
+    if (generation !== undefined && lifecycle !== undefined && generationOf(lifecycle, key) !== generation)
       return Promise.reject(beingForgotten(key));
-    }
     return this.#ports.publisher.publish(subject, body, {
       stream: stream(key),
       // Message ids are unique per stream, whatever the subject.
       ...(messageId !== undefined && { messageId: `${key}:${messageId}` }),
       ...(expectedSequence !== undefined && {
-        expectedLastOfSubjects: { sequence: expectedSequence, subjects: subjects(key) },
+        expectedLastOfSubjects: { sequence: expectedSequence, subjects: expectedOn },
       }),
     });
   }
 
-  #publishAgain(key: Token, subject: string, body: Uint8Array, options: GuardedOptions): Promise<PubOutcome> {
-    return this.#publish(key, subject, body, options).catch((error: unknown) => this.#failed(key, error));
+  #publishAgain(key: Token, append: Append): Promise<PubOutcome> {
+    return this.#publish(key, append).catch((error: unknown) => this.#failed(key, error));
   }
 
   #failed(key: Token, error: unknown): never {
@@ -311,42 +301,15 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     throw error;
   }
 
-  /** Reads each subject with its own request. A second read makes the result complete up to its last sequence. */
-  async #commands(key: Token, range: ReadRange): Promise<StreamMessage[]> {
-    const { commands, subjects } = this.#layout;
-    const filters = commands?.(key) ?? [subjects(key)];
-    const found = await this.#readSubjects(key, filters, range);
-    const through = found.at(-1)?.sequence;
-    if (range.through !== undefined || through === undefined) return found;
-    return this.#readSubjects(key, filters, { ...range, through });
-  }
-
-  async #readSubjects(key: Token, filters: readonly string[], range: ReadRange): Promise<StreamMessage[]> {
-    const { after, through = Number.MAX_SAFE_INTEGER } = range;
-    const { connection, timeoutMs } = this.#ports;
-    const { format, stream } = this.#layout;
-    const name = stream(key);
-    const read = (filter: string) =>
-      readTail(connection, name, filter, { from: after + 1, through }, timeoutMs);
-    try {
-      return (await Promise.all(filters.map(read)))
-        .flat()
-        .sort((one, other) => one.sequence - other.sequence);
-    } catch (error) {
-      this.#streams.invalidate(key);
-      throw toThroughlineError(error, `reading ${format.kind} ${key}`);
-    }
-  }
-
   async #messages(key: Token, stream: LogStream, asked: ReadRange): Promise<StreamMessage[]> {
-    const { after, through = Number.MAX_SAFE_INTEGER, limit, type } = asked;
+    const { after, through = Number.MAX_SAFE_INTEGER, limit, at = '>' } = asked;
     const { connection, timeoutMs } = this.#ports;
-    const { format, stream: nameOf, subjects, subject } = this.#layout;
-    const filter = type === undefined ? subjects(key) : subject(key, type);
+    const { format, stream: nameOf, subject } = this.#layout;
+    const filter = subject(key, at);
     const range = { from: after + 1, through, ...(limit !== undefined && { limit }) };
     const read = this.#maybeEmpty(stream, asked) ? readTail : readStream;
-    // The expected sequence is known only over all types.
-    const isSure = stream.replicas === 1 || type !== undefined;
+    // The expected sequence is known only over all places.
+    const isSure = stream.replicas === 1 || at !== '>';
     const expected = isSure ? 0 : Math.min(stream.held, through);
     const started = performance.now();
     for (let askAfterMs = LONG_LAG_MS; ; ) {
@@ -372,15 +335,15 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  #maybeEmpty({ held }: LogStream, { after, through, type }: ReadRange): boolean {
-    const isTail = after > 0 && through === undefined && type === undefined;
+  #maybeEmpty({ held }: LogStream, { after, through, at }: ReadRange): boolean {
+    const isTail = after > 0 && through === undefined && at === undefined;
     return isTail && held <= after;
   }
 
   /** Returns the sequence of a key's next message from the leader; infinite for none. */
   async #next(key: Token, after: number): Promise<number> {
-    const { stream, subjects } = this.#layout;
-    const query = { seq: after + 1, next_by_subj: subjects(key) };
+    const { stream, subject } = this.#layout;
+    const query = { seq: after + 1, next_by_subj: subject(key, '>') };
     try {
       return (await this.#ports.jsm.streams.getMessage(stream(key), query)).seq;
     } catch (error) {
@@ -393,26 +356,14 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       throw toThroughlineError(error, `reading ${this.#layout.format.kind} ${key}`);
     }
   }
-}
 
-export interface EventPlaces<Event> {
-  readonly format: EventFormat<Event>;
-  readonly subject: (key: Token, type: string) => string;
-}
-
-/** Returns the events among messages read after `after`, without foreign ones and those under a wrong subject. */
-export function eventsOf<Event extends { readonly type: string }>(
-  messages: readonly StreamMessage[],
-  after: number,
-  key: Token,
-  { format, subject: subjectOf }: EventPlaces<Event>,
-): ReadResult<Event> {
-  const events: Stored<Event>[] = [];
-  for (const { sequence, subject, data, foreign } of messages) {
+  /** Returns the event in a message; `undefined` for a foreign one, and for one under a wrong subject. */
+  protected eventIn(key: Token, message: StreamMessage): Stored<Event> | undefined {
+    const { format, subject } = this.#layout;
+    const { sequence, data, foreign } = message;
     const stored = foreign === undefined ? readEvent(format, key, data) : undefined;
-    if (stored !== undefined && subject === subjectOf(key, stored.event.type)) {
-      events.push({ sequence, ...stored });
-    }
+    if (stored === undefined || message.subject !== subject(key, format.pathOf(stored.event)))
+      return undefined;
+    return { sequence, ...stored };
   }
-  return { events, through: messages.at(-1)?.sequence ?? after, skipped: messages.length - events.length };
 }

@@ -5,26 +5,30 @@ import {
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
   learningSubject,
-  learningSubjects,
   projectOfSubject,
   publishedOn,
   type SessionLayout,
-  sessionFamilySubjects,
   sessionOfStream,
   sessionSubject,
-  sessionSubjects,
   streamOf,
   type Token,
 } from '../../contracts/names.js';
-import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import { RESULT_PATHS, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import type {
   ActiveSession,
   LeaderlessSession,
   SessionActivity,
 } from '../../engine/ports/session-lifecycle.js';
-import type { LearningLog, SessionLog, Unwatch } from '../../engine/ports/session-log.js';
+import type {
+  LearningLog,
+  NewestAt,
+  NewestResults,
+  SessionLog,
+  Unwatch,
+} from '../../engine/ports/session-log.js';
 import { followSessions } from '../connection/connect-nats.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
+import { batchFrom } from '../jetstream/direct-get.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
 import { listedStreams } from '../jetstream/list-streams.js';
 import { ShardActivity } from '../jetstream/shard-sessions.js';
@@ -39,7 +43,10 @@ import { firstSequenceAbove, NONE_FORGOTTEN } from './forgotten-sessions.js';
 import { NatsEventLog } from './nats-event-log.js';
 
 /** The logs of sessions. The layout decides only which stream holds a session and how sessions are listed. */
-export class NatsSessionLog extends NatsEventLog<SessionEvent> implements SessionLog, SessionActivity {
+export class NatsSessionLog
+  extends NatsEventLog<SessionEvent>
+  implements SessionLog, SessionActivity, NewestResults
+{
   readonly #ports: StorePorts;
   readonly #layout: SessionLayout;
   readonly #shards: ShardActivity;
@@ -65,10 +72,8 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
       {
         format: SESSION_EVENTS,
         stream,
-        subjects: sessionSubjects,
         subject: sessionSubject,
-        intake: (session, type) => publishedOn(layout, session, type),
-        commands: (session) => COMMAND_FAMILIES.map((family) => sessionFamilySubjects(session, family)),
+        intake: (session, path) => publishedOn(layout, session, path),
         // Avoids one more request per command.
         asksForStream: 'after_conflict',
         hasOwnStreams: layout.layout === 'per-session',
@@ -79,6 +84,21 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
     this.#ports = ports;
     this.#layout = layout;
     this.#shards = new ShardActivity(ports);
+  }
+
+  async newestResults(session: Token): Promise<NewestAt[]> {
+    const { connection, timeoutMs } = this.#ports;
+    const wanted = { multi_last: [sessionSubject(session, RESULT_PATHS)] };
+    const stream = streamOf(this.#layout, session);
+    const { messages } = await batchFrom(connection, stream, wanted, timeoutMs).catch((error: unknown) => {
+      throw toThroughlineError(error, `reading session ${session}`);
+    });
+    const before = sessionSubject(session, '').length;
+    return messages.map((message) => ({
+      path: message.subject.slice(before),
+      sequence: message.sequence,
+      event: this.eventIn(session, message)?.event,
+    }));
   }
 
   async activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
@@ -125,7 +145,6 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
     const layout = {
       format: LEARNING_EVENTS,
       stream: nameOf,
-      subjects: learningSubjects,
       subject: learningSubject,
       // Learnings are few, and a decision based on lost ones would never be revised.
       asksForStream: 'always',

@@ -4,7 +4,7 @@ import {
   type ParsedBody,
   parseDispatchBody,
 } from '../../contracts/dispatch-body.js';
-import type { ErrorCode } from '../../contracts/error-codes.js';
+import { type ErrorCode, isErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
@@ -19,7 +19,7 @@ import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
 import type { RejectedStore } from '../../engine/ports/rejected-store.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
+import type { NewestResults, SessionLog } from '../../engine/ports/session-log.js';
 import { factsBeyond } from '../../memory/facts/event-facts.js';
 import { RuleBasedFactExtractor } from '../../memory/facts/fact-extractor.js';
 import {
@@ -30,9 +30,9 @@ import {
   type SecretScanner,
 } from '../../memory/redaction/redactor.js';
 import { archivedResult } from '../../memory/session/charter.js';
-import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/open-sessions.js';
+import { admission, type Forgetting, HELD_BACK_MS } from '../common/open-sessions.js';
 import { isHarvested, type ReviewHarvest } from '../learnings/review-harvest.js';
-import { LateGuard } from './late-guard.js';
+import { type Counted, ResultWriter } from './result-writer.js';
 import { type Held, isRefusal, retryDelay, type SetAside, setAsideOf } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
 import { processRoundRobin, type WorkOutcome } from './session-turns.js';
@@ -49,13 +49,10 @@ import { StatementWriter } from './statement-writer.js';
  */
 export interface ExtractorPorts {
   readonly source: DispatchSource;
-  readonly log: SessionLog;
+  readonly log: SessionLog & NewestResults;
   readonly rejected: RejectedStore;
-  /** Starting points for searching a log. Default: search from the first event. */
-  readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
   readonly logger: Logger;
-  /** Reads what holds in a session. Default: no statement ends another one. */
-  readonly reader?: Pick<SessionReader, 'load'>;
+  readonly reader: Pick<SessionReader, 'load'>;
   /** Default: no session is forgotten or archived. */
   readonly lifecycle?: Forgetting & Pick<SessionLifecycle, 'archived'>;
 }
@@ -103,6 +100,7 @@ export interface Extractor {
 }
 
 type Accepted = Extract<ParsedBody, { ok: true }>;
+type Rejection = NonNullable<Counted['rejected']>;
 
 const DONE: WorkOutcome = { kind: 'done' };
 const HELD_BACK: WorkOutcome = { kind: 'retry', delayMs: HELD_BACK_MS };
@@ -116,7 +114,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     ...{ recorded: 0, rejected: 0, retried: 0 },
     ...{ recordedBy: {}, rejectedFor: {}, redacted: {}, repaired: {} },
   };
-  const guard = new LateGuard(ports);
+  const results = new ResultWriter(ports);
   const statements = new StatementWriter(ports.log, ports.reader);
   // Not async in the usual case: while its PubAck is pending, nothing of a parsed dispatch should be kept.
   function process(held: Held): Promise<WorkOutcome> {
@@ -153,7 +151,9 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       stats.recordedBy[role] = (stats.recordedBy[role] ?? 0) + 1;
       return DONE;
     };
-    const stored = (): WorkOutcome | Promise<WorkOutcome> => {
+    const counted = ({ rejected }: Counted): WorkOutcome | Promise<WorkOutcome> => {
+      // Noted before it was delivered again; what cannot be used is not read again under other circumstances.
+      if (rejected !== undefined) return setAside(held, session, role, rejected);
       logger.debug?.({ session, dispatch: delivery.sequence }, 'dispatch recorded');
       options.onRecorded?.(session);
       if (review === undefined) return done();
@@ -161,9 +161,9 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     };
     return statements
       .record(session, eventOf(delivery, session, parsed), (event, amend) =>
-        guard.record(session, event, () => amend(again()), held.isNew),
+        results.record(session, event, () => amend(again())),
       )
-      .then(stored, (error: unknown) => {
+      .then(counted, (error: unknown) => {
         const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
         if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
         // While nothing can be stored, rejecting fails too: no outage loses a dispatch.
@@ -245,26 +245,33 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     role: Role | undefined,
     fault: DispatchFault,
   ): Promise<WorkOutcome> {
-    const { code, reason, fix, meant } = fault;
-    const { sequence, at, subject, body, isBare = false } = held.delivery;
     // Anyone who may send a request could have had it stored.
-    const noted = isBare || code === 'stored_reply' ? undefined : session;
-    const assertSameGeneration = noted && (await generationGuard(ports.lifecycle, noted));
-    // The session first: the fold is idempotent, the rejected store only within its dedupe window. If the log refuses the note
-    // for good, the dispatch is rejected without it; `after` does not hear of it then.
+    const noted = held.delivery.isBare || fault.code === 'stored_reply' ? undefined : session;
+    // The session first: its log has a dispatch once, the rejected store only within its dedupe window. If the log refuses the
+    // note for good, the dispatch is rejected without it; `after` does not hear of it then.
     const refused = noted && (await noteRejected(held, noted, role, fault));
     // Its event was stored but not acknowledged: a retry of the rejection would count twice.
-    if (refused === 'counted') return DONE;
-    const fullReason =
-      refused === undefined ? reason : `${reason}; not noted on its session: ${refused.because}`;
+    return refused === 'counted' ? DONE : setAside(held, session, role, fault, refused?.because);
+  }
+
+  /** Stores a dispatch that counts as rejected, whole. @param because why it is not noted on its session */
+  async function setAside(
+    held: Held,
+    session: Token | undefined,
+    role: Role | undefined,
+    { code: given, reason, fix, meant }: Rejection,
+    because?: string,
+  ): Promise<WorkOutcome> {
+    const { sequence, at, subject, body } = held.delivery;
+    const code = isErrorCode(given) ? given : 'internal';
+    const fullReason = because === undefined ? reason : `${reason}; not noted on its session: ${because}`;
     const why = { code, reason: fullReason, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
-    await assertSameGeneration?.();
     await ports.rejected.put({ session, role, subject, sequence, at, ...why, body });
     stats.rejected += 1;
     stats.rejectedFor[code] = (stats.rejectedFor[code] ?? 0) + 1;
     logger.warn({ session, dispatch: sequence, code, reason: fullReason }, 'dispatch rejected');
     const rejected = { kind: 'rejected', code, reason: `${code}: ${reason}` } as const;
-    return refused === undefined ? rejected : { kind: 'rejectedWithoutEvent', rejected };
+    return because === undefined ? rejected : { kind: 'rejectedWithoutEvent', rejected };
   }
 
   /** Appends a rejection to its session, unless the dispatch has counted. Returns the reason if the log refuses it for good. */
@@ -285,8 +292,8 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       },
     };
     try {
-      const counts = await guard.record(session, event, () => event, held.isNew);
-      return counts === 'fact.recorded' ? 'counted' : undefined;
+      const { rejected } = await results.record(session, event, () => event);
+      return rejected === undefined ? 'counted' : undefined;
     } catch (fault) {
       if (isRefusal(fault) && isGivenUp(held)) return { because: messageOf(fault) };
       throw fault;

@@ -8,8 +8,6 @@ import { clipText, oneLine } from '../../shared/text.js';
 export interface Held {
   readonly session: string;
   readonly delivery: DispatchDelivery;
-  /** True if no worker can have started on it before. */
-  readonly isNew: boolean;
   /** The lane's round in which its attempt started. */
   round: number;
 }

@@ -41,8 +41,6 @@ const MEASURED_MS = 200;
 const MAX_REMEMBERED = 10_000;
 /** Remembered lanes; the breaker of an evicted one opens again after three attempts. */
 const MAX_LANES = 10_000;
-/** Dispatches remembered as untouched; an evicted one costs a search of its log. */
-const MAX_UNTOUCHED = 32_000;
 
 export class SessionLanes {
   readonly #options: LaneOptions;
@@ -50,8 +48,6 @@ export class SessionLanes {
   /** Sessions with waiting dispatches, in round-robin order. */
   readonly #turns = new Set<SessionLane>();
   readonly #failures = new LRUCache<number, number>({ max: MAX_REMEMBERED });
-  /** Delivery count at which a dispatch was put back untouched. */
-  readonly #untouched = new LRUCache<number, number>({ max: MAX_UNTOUCHED });
   /** The session with the longest queue, as of the last arrival. */
   #busiest: SessionLane | undefined;
   #active = 0;
@@ -89,10 +85,9 @@ export class SessionLanes {
   arrived(session: string, delivery: DispatchDelivery): number | undefined {
     const lane = this.#lane(session);
     const now = this.#options.now();
-    const isNew = this.#isNew(delivery);
-    if (!lane.admits(now)) return this.#putBack(lane, { delivery, isNew }, now, TROUBLED_EVERY_MS);
-    if (this.#isFull(lane)) return this.#putBack(lane, { delivery, isNew }, now, this.#everyMs * SOONER);
-    lane.waiting.push({ session, delivery, isNew, round: 0 });
+    if (!lane.admits(now)) return lane.putBack(now, TROUBLED_EVERY_MS);
+    if (this.#isFull(lane)) return lane.putBack(now, this.#everyMs * SOONER);
+    lane.waiting.push({ session, delivery, round: 0 });
     lane.bytes += delivery.body.length;
     this.#bytes += delivery.body.length;
     this.#waiting += 1;
@@ -198,18 +193,7 @@ export class SessionLanes {
     this.#turns.delete(lane);
     this.#waiting -= waiting.length;
     for (const { delivery } of waiting) this.#release(lane, delivery);
-    return waiting.map((held) => ({ held, delayMs: this.#putBack(lane, held, now, TROUBLED_EVERY_MS) }));
-  }
-
-  #isNew({ sequence, delivery, isFirst }: DispatchDelivery): boolean {
-    return isFirst || this.#untouched.get(sequence) === delivery - 1;
-  }
-
-  /** Returns the delay in milliseconds for putting an untouched dispatch back. */
-  #putBack(lane: SessionLane, held: Pick<Held, 'delivery' | 'isNew'>, now: number, everyMs: number): number {
-    const { delivery, isNew } = held;
-    if (isNew) this.#untouched.set(delivery.sequence, delivery.delivery);
-    return lane.putBack(now, everyMs);
+    return waiting.map((held) => ({ held, delayMs: lane.putBack(now, TROUBLED_EVERY_MS) }));
   }
 
   #settle({ session, delivery }: Held): SessionLane {

@@ -88,7 +88,7 @@ export class NoteHarvester {
   async #harvest(session: Token): Promise<void> {
     const { sessions, projects, command, lifecycle } = this.#options;
     const assertSameGeneration = await generationGuard(lifecycle, session);
-    const { notebook, charter } = (await sessions.loadForCommand(session)).state;
+    const { notebook, charter } = (await sessions.load(session)).folded.state;
     const project = projectOf(charter.project);
     const notes: readonly Note[] = [...notebook.notes.values()];
     const due = (state: LearningState) => noteProposals(state, session, notes);

@@ -20,7 +20,7 @@ import type { Serving, Sessions } from '../common/service-context.js';
 /**
  * Archives sessions after their event. `settle` records it, so that extractors reject results; reopening removes the record.
  * `compact` then replaces the log by a checkpoint with the whole state. Both can be run again, also by several processes at
- * once: the checkpoint is appended only directly after the state that it holds, and only what it replaces is removed.
+ * once: the checkpoint counts only if it covers all results before it, and only then what it replaces is removed.
  */
 interface ArchiverOptions {
   readonly log: Pick<SessionLog, 'append'> & EventRemoval;
@@ -74,9 +74,11 @@ export function createArchiver(options: ArchiverOptions): Archiver {
       let { checkpoint } = state;
       if (checkpoint < state.sequence) {
         const event = checkpointEvent(options, state);
-        const appended = await log.append(session, event, { expectedSequence: state.sequence });
+        const appended = await log.append(session, event, { expectedSequence: state.lastCommand });
         if (appended.outcome === 'conflict') return;
-        checkpoint = appended.sequence;
+        // A result may have been stored between the state and its checkpoint: then everything stays, and it is tried again.
+        ({ checkpoint } = await stateOf(session));
+        if (checkpoint !== appended.sequence) return;
       }
       await log.removeBefore(session, checkpoint, mayGoOn);
       await lifecycle.change(session, archivingDone(record.at));

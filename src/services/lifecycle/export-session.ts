@@ -62,10 +62,9 @@ export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOpt
     const last = isShort ? (events.at(-1)?.sequence ?? after) : isEnd ? through : page.through;
     return {
       session,
-      events: events.map(({ sequence, after: behind, decidedOn, event }) => ({
+      events: events.map(({ sequence, after: behind, event }) => ({
         sequence,
         ...(behind !== undefined && { after: behind }),
-        ...(decidedOn !== undefined && { decidedOn }),
         event: { ...event },
       })),
       // A page that was cut leaves them to the next one.

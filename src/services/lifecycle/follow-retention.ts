@@ -134,7 +134,7 @@ async function archiveIdle(ports: RetentionPorts, { session, before, after }: Du
   if (at < state.lastEventAt) at = state.lastEventAt;
   const data = { reason: `retention: no activity for ${after}` };
   const event = { v: EVENT_VERSION, type: 'session.archived', at, id: randomUUID(), data } as const;
-  const appended = await log.append(session, event, { expectedSequence: state.sequence });
+  const appended = await log.append(session, event, { expectedSequence: state.lastCommand });
   if (appended.outcome === 'conflict') return false;
   await archiver.settle(session);
   return true;

@@ -83,7 +83,7 @@ export function createTelemetryQuery(options: TelemetryQueryOptions) {
     const [stored = NO_TELEMETRY, { entries }, rebuilt] = await Promise.all([
       options.telemetry.load(session),
       options.rejected.page({ session, limit: MAX_REJECTED }),
-      options.log.read(session, { after: 0, type: 'progress.rebuilt' }),
+      options.log.read(session, { after: 0, at: 'command.progress.rebuilt' }),
     ]);
     const rejections: Record<string, number> = {};
     for (const { code } of entries) rejections[code] = (rejections[code] ?? 0) + 1;

@@ -8,9 +8,10 @@ import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { dispatchMessageId, dispatchSubject, parseDispatchSubject, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { DispatchSource } from '../../engine/ports/dispatch-source.js';
 import type { RejectedStore, WholeRejection } from '../../engine/ports/rejected-store.js';
-import { CountedLog, type CountedLogPorts } from '../extractor/counted-log.js';
+import { rejectionsOf } from '../../memory/session/session-state.js';
 
 /** Answers the tools that list, show, retry and remove rejected results. */
 interface RejectedQueriesOptions extends RetryPorts {
@@ -148,7 +149,8 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-export interface RetryPorts extends CountedLogPorts {
+export interface RetryPorts {
+  readonly reader: Pick<SessionReader, 'load'>;
   readonly source: Pick<DispatchSource, 'publish'>;
   readonly rejected: Pick<RejectedStore, 'get' | 'remove'>;
 }
@@ -193,8 +195,9 @@ async function requireUncounted(
   subject: string,
 ): Promise<void> {
   if (session === undefined || parseDispatchSubject(subject).session !== session) return;
-  const { recorded } = await new CountedLog(ports, session).look(sequence);
-  if (!recorded.has(sequence)) return;
+  const { state } = (await ports.reader.load(session)).folded;
+  const isRejected = rejectionsOf(state).some((each) => each.sequence === sequence);
+  if (isRejected || !state.dispatches.has(sequence)) return;
   throw new ThroughlineError(
     'duplicate',
     `${id} has counted as dispatch ${sequence} of session ${session}, and nothing was published: remove it with "throughline result rm ${id}"`,

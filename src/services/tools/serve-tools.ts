@@ -140,6 +140,7 @@ export async function serveTools(
     'session-import': createSessionImport({ ...nats, ...sessions, lifecycle, archiver }),
     ...createRejectedQueries({
       ...nats,
+      reader: sessions.reader,
       maxBodyBytes: config.maxBodyBytes,
       maxReplyBytes,
     }),

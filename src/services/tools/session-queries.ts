@@ -65,7 +65,7 @@ export function createSessionQueries(options: SessionQueriesOptions) {
         by,
       };
       const event = { v: EVENT_VERSION, type, at: clock(), data } as const;
-      const appended = await appendTo(options, session, event, { expectedSequence: state.sequence });
+      const appended = await appendTo(options, session, event, { expectedSequence: state.lastCommand });
       if (appended !== undefined) return { before, state: await stateOf(session) };
     }
     throw new ThroughlineError('conflict', `session ${session} changes too fast: try again`);

@@ -8,12 +8,11 @@ import {
   type TimelineKind,
   type TimelineListed,
 } from '../../contracts/replies/dispatch-result.js';
-import type { SessionEvent, StoredEvent } from '../../contracts/session-events.js';
+import { COMMAND_PATHS, RESULT_PATHS, type StoredEvent } from '../../contracts/session-events.js';
 import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
-import type { ReadRange, SessionLog } from '../../engine/ports/session-log.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { PromptRing } from '../../engine/ports/telemetry-store.js';
-import { withoutRefused } from '../../memory/session/dispatch-window.js';
 import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';
 
 /**
@@ -30,12 +29,14 @@ const MOST_READ = 2000;
 /** Minimum cost of a read, in events. */
 const LEAST_COUNTED = 32;
 
-const SOURCES: Readonly<Record<Exclude<TimelineKind, 'prompt'>, readonly Source[]>> = {
-  result: ['fact.recorded'],
-  rejected: ['dispatch.rejected'],
-  command: ['commands', 'fact.retracted', 'fact.vectors'],
+/** Places of the events of each kind, as filters. */
+const SOURCES: Readonly<Record<Exclude<TimelineKind, 'prompt'>, readonly string[]>> = {
+  result: [RESULT_PATHS],
+  rejected: [RESULT_PATHS],
+  command: [COMMAND_PATHS, 'fact.vectors'],
   trace: ['trace.appended'],
 };
+const EVERYTHING = '>';
 
 /** Position in the timeline: a sequence, or behind a prompt that reflects it. */
 interface Place {
@@ -68,7 +69,8 @@ export function createTimelineService({ log, prompts }: TimelineServiceOptions) 
     const sources = sourcesOf(kinds);
     const range = { from: from.sequence, above: after ?? 0, sources, wanted: limit + 1 };
     for await (const { events, downTo } of sources.length === 0 ? [] : eventsBackwards(log, session, range)) {
-      for (const entry of entriesOf(events, asked)) {
+      for (const entry of events.map(timelineEntry)) {
+        if (!kinds.has(entry.kind) || !fits(entry, asked)) continue;
         addPrompts(entry.sequence);
         if (isFull()) break;
         found.push(entry);
@@ -104,11 +106,11 @@ function placeIn(cursor: string): Place {
   return { sequence, ...(prompt !== '' && { prompt }) };
 }
 
-function sourcesOf(kinds: ReadonlySet<TimelineKind>): Source[] {
+function sourcesOf(kinds: ReadonlySet<TimelineKind>): string[] {
   const wanted = Object.entries(SOURCES).filter(([kind]) => kinds.has(kind as keyof typeof SOURCES));
   return wanted.length === Object.keys(SOURCES).length
-    ? ['everything']
-    : wanted.flatMap(([, sources]) => sources);
+    ? [EVERYTHING]
+    : [...new Set(wanted.flatMap(([, sources]) => sources))];
 }
 
 /** Returns the prompts from a position, by sequence; equal ones stay in order. */
@@ -126,29 +128,19 @@ function promptsFrom(
   return at < 0 ? sorted.filter(({ sequence }) => sequence < from.sequence) : sorted.slice(at + 1);
 }
 
-function entriesOf(newestFirst: readonly StoredEvent[], asked: Filter): TimelineEntry[] {
-  const counting = withoutRefused(newestFirst.toReversed());
-  return counting
-    .toReversed()
-    .map(timelineEntry)
-    .filter((entry) => fits(entry, asked));
-}
-
 type Filter = Pick<ToolArguments<'timeline-list'>, 'task' | 'failed'>;
 
 function fits({ task, failed }: TimelineEntry, asked: Filter): boolean {
   return (asked.task === undefined || task === asked.task) && (!asked.failed || failed === true);
 }
 
-/** The events that are read: all, commands, or one type. */
-export type Source = 'everything' | 'commands' | SessionEvent['type'];
-
 interface Backwards {
   /** Inclusive start. */
   readonly from: number;
   /** Exclusive end; 0 for all. */
   readonly above: number;
-  readonly sources: readonly Source[];
+  /** Filters of places. */
+  readonly sources: readonly string[];
   readonly wanted: number;
 }
 
@@ -169,12 +161,12 @@ export async function* eventsBackwards(
   session: Token,
   { from, above, sources, wanted }: Backwards,
 ): AsyncGenerator<EventStretch> {
-  const widest = sources.includes('everything') ? WIDEST.everything : WIDEST.some;
+  const widest = sources.includes(EVERYTHING) ? WIDEST.everything : WIDEST.some;
   let width = Math.max(NARROWEST, Math.min(wanted, MOST_AT_ONCE));
   for (let high = from; high > above; ) {
     const low = Math.max(above, high - width);
     const reads = await Promise.all(
-      sources.map((source) => log.read(session, { ...rangeOf(source), after: low, through: high })),
+      sources.map((at) => log.read(session, { at, after: low, through: high })),
     );
     const events = reads.flatMap((read) => read.events);
     events.sort((one, other) => other.sequence - one.sequence);
@@ -183,9 +175,4 @@ export async function* eventsBackwards(
     const room = Math.floor((width * MOST_AT_ONCE) / Math.max(1, events.length));
     width = Math.max(NARROWEST, Math.min(width * 4, room, widest));
   }
-}
-
-function rangeOf(source: Source): Pick<ReadRange, 'type' | 'commands'> {
-  if (source === 'everything') return {};
-  return source === 'commands' ? { commands: true } : { type: source };
 }

@@ -33,7 +33,7 @@ interface TraceServiceOptions {
 }
 
 /**
- * Appends an event, and returns its sequence; undefined if it was decided on another sequence than the last one.
+ * Appends an event, and returns its sequence; undefined if it was decided on another command than the last one.
  *
  * @throws ThroughlineError `session_archived`
  */
@@ -66,7 +66,7 @@ export function createTraceService(options: TraceServiceOptions) {
   const find = async (session: Token, id: string, intentId: string | undefined): Promise<Found> => {
     let found: Found | undefined;
     for (let after = 0; ; ) {
-      const { events, through } = await log.read(session, { after, type: 'trace.appended', limit: PAGE });
+      const { events, through } = await log.read(session, { after, at: 'trace.appended', limit: PAGE });
       for (const { sequence, event } of events) {
         if (event.type !== 'trace.appended') continue;
         const entry = event.data.entries.findLast(

@@ -67,8 +67,8 @@ describe('commands in the background', () => {
   });
 });
 
-function onSessions() {
-  const ports = spiedPorts();
+function onSessions(sequenceStep = 1) {
+  const ports = spiedPorts(sequenceStep);
   const reader = ports.reader();
   let ids = 0;
   const newId = () => {
@@ -102,8 +102,8 @@ describe('the answer of a command', () => {
     expect(reply).toMatchObject({ task: { id: 'TAS-2', content: 'second' }, sequence: stored.sequence });
   });
 
-  it('the state behind commands is the one that a replay of the log gives, byte for byte', async () => {
-    const { add, append, reader, kept } = onSessions();
+  it.each([1, 3])('the state behind commands is that of a replay, with steps of %i', async (step) => {
+    const { add, append, reader, kept } = onSessions(step);
     for (let number = 1; number <= 5; number += 1) {
       await append(DEMO, number);
       await add(`task ${number}`);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { EventFormat } from '../../../src/contracts/event.js';
 import type { Token } from '../../../src/contracts/names.js';
 import type { Appended, EventLog, EventRemoval, ReadRange } from '../../../src/engine/ports/session-log.js';
 import { soon } from '../../support/soon.js';
@@ -17,7 +18,8 @@ export interface OpenedEventLog<Event> {
 }
 
 export interface LoggedEvents<Event> {
-  /** Returns a unique event. */
+  readonly format: Pick<EventFormat<Event>, 'pathOf'>;
+  /** Returns a unique command. */
   event(number: number): Event;
   readonly several: readonly Event[];
   /** JSON of invalid events. */
@@ -27,7 +29,7 @@ export interface LoggedEvents<Event> {
 /** The contract of `src/engine/ports/event-log.ts`. */
 export function eventLogContract<Event extends { readonly type: string }>(
   name: string,
-  { event, several, invalid }: LoggedEvents<Event>,
+  { format, event, several, invalid }: LoggedEvents<Event>,
   open: () => Promise<OpenedEventLog<Event>>,
 ): void {
   describe(`the event log, ${name}`, () => {
@@ -96,7 +98,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         const key = newSession();
         const first = sequenceOf(await opened.log.append(key, event(1), { expectedSequence: 0 }));
         const second = await opened.log.append(key, event(2), { expectedSequence: first });
-        expect(second).toMatchObject({ outcome: 'appended', duplicate: false });
+        expect(second).toMatchObject({ outcome: 'appended' });
       });
 
       it.each([
@@ -148,7 +150,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         const first = sequenceOf(await opened.log.append(key, event(1), { messageId: 'first' }));
         await append(key, 2);
         const again = await opened.other.append(key, event(1), { messageId: 'first' });
-        expect(again).toEqual({ outcome: 'appended', sequence: first, duplicate: true });
+        expect(again).toEqual({ outcome: 'appended', sequence: first });
         expect((await opened.log.read(key, { after: 0 })).events).toHaveLength(2);
       });
 
@@ -156,7 +158,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
         const [one, two] = [newSession(), newSession()];
         await opened.log.append(one, event(1), { messageId: 'first' });
         const elsewhere = await opened.log.append(two, event(1), { messageId: 'first' });
-        expect(elsewhere).toMatchObject({ outcome: 'appended', duplicate: false });
+        expect(elsewhere).toMatchObject({ outcome: 'appended' });
       });
     });
 
@@ -229,23 +231,23 @@ export function eventLogContract<Event extends { readonly type: string }>(
         expect(await read(s4, 5)).toEqual([`through ${s4}`]);
       });
 
-      it('read gives the events of one type alone, as if there were no others', async () => {
+      it('read gives the events of one place alone, as if there were no others', async () => {
         const key = newSession();
         const stored: { sequence: number; event: Event }[] = [];
         for (const each of [...several, ...several]) {
           stored.push({ sequence: sequenceOf(await opened.log.append(key, each)), event: each });
           await opened.injected(key, bytes('no event'));
         }
-        for (const type of new Set(several.map((each) => each.type))) {
-          const ofType = stored.filter((each) => each.event.type === type);
+        for (const at of new Set(several.map(format.pathOf))) {
+          const ofType = stored.filter((each) => format.pathOf(each.event) === at);
           const [first = 0, last = 0] = [ofType[0]?.sequence, ofType.at(-1)?.sequence];
-          const read = (range: Omit<ReadRange, 'type'>) => opened.other.read(key, { ...range, type });
+          const read = (range: Omit<ReadRange, 'at'>) => opened.other.read(key, { ...range, at });
           expect(await read({ after: 0 })).toMatchObject({ events: ofType, through: last, skipped: 0 });
           expect((await read({ after: first })).events).toEqual(ofType.slice(1));
           expect((await read({ after: 0, through: last - 1 })).events).toEqual(ofType.slice(0, -1));
           expect(await read({ after: last })).toMatchObject({ events: [], through: last, skipped: 0 });
         }
-        expect(await opened.log.read(key, { after: 0, type: 'none' })).toMatchObject({
+        expect(await opened.log.read(key, { after: 0, at: 'none' })).toMatchObject({
           events: [],
           through: 0,
         });

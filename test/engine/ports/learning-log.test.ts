@@ -1,6 +1,6 @@
 import { headers } from 'nats';
 import { describe, expect, it } from 'vitest';
-import type { LearningEvent } from '../../../src/contracts/learning-events.js';
+import { LEARNING_EVENTS, type LearningEvent } from '../../../src/contracts/learning-events.js';
 import { LEARNINGS_STREAM, learningSubject, projectOf, type Token } from '../../../src/contracts/names.js';
 import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
@@ -13,6 +13,7 @@ import { bytes, newSession, openPorts, twoOnNats } from './opened.js';
 
 const event = (number: number) => eventAt(number, proposed(`Learning ${number}`));
 const EVENTS: LoggedEvents<LearningEvent> = {
+  format: LEARNING_EVENTS,
   event,
   several: [event(1), eventAt(2, accepted('Learning 1')), eventAt(3, observed(9, []))],
   invalid: [

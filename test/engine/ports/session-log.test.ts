@@ -9,9 +9,15 @@ import {
   streamOf as streamIn,
   type Token,
 } from '../../../src/contracts/names.js';
-import type { SessionEvent } from '../../../src/contracts/session-events.js';
+import {
+  COMMAND_PATHS,
+  RESULT_SUBJECTS,
+  resultPath,
+  SESSION_EVENTS,
+  type SessionEvent,
+} from '../../../src/contracts/session-events.js';
 import type { SessionActivity } from '../../../src/engine/ports/session-lifecycle.js';
-import type { Appended, ReadRange, SessionLog } from '../../../src/engine/ports/session-log.js';
+import type { Appended, NewestResults, SessionLog } from '../../../src/engine/ports/session-log.js';
 import type { MemoryEventLogOptions } from '../../doubles/memory-event-log.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
@@ -20,8 +26,19 @@ import { soon } from '../../support/soon.js';
 import { eventLogContract, type LoggedEvents, type OpenedEventLog } from './event-log.contract.js';
 import { bytes, newSession, openPorts, startNatsPorts, twoOnNats } from './opened.js';
 
+const AT = '2026-01-01T00:00:00.000Z';
+const TASK: SessionEvent = {
+  ...{ v: EVENT_VERSION, type: 'task.added', at: AT, id: 'command' },
+  data: { task: 'TAS-1', content: 'a', status: 'remaining', priority: 2, depends_on: [], iteration: 0 },
+};
+const NOTE: SessionEvent = {
+  ...{ v: EVENT_VERSION, type: 'note.added', at: AT, id: 'command' },
+  data: { note: 'NOT-1', content: 'b', type: 'tip', iteration: 0 },
+};
+
 const EVENTS: LoggedEvents<SessionEvent> = {
-  event: (dispatch) => recorded(dispatch, implementer({ summary: `step ${dispatch}` })),
+  format: SESSION_EVENTS,
+  event: (number) => ({ ...TASK, id: `command-${number}` }),
   several: [recorded(1, implementer()), rejected(2), recorded(3, reviewer())],
   invalid: [
     '{"v":1,"type":"fact.recorded"}',
@@ -44,49 +61,42 @@ eventLogContract('of sessions, in memory', EVENTS, () => inMemory());
 eventLogContract('of sessions, in memory, with gaps', EVENTS, () => inMemory({ sequenceStep: 7 }));
 eventLogContract('of sessions, in memory, in one run of sequences', EVENTS, () => inMemory({ shared: true }));
 
-/** Checks commands among results, on either log. */
-async function expectCommandsAlone(log: SessionLog, other: SessionLog): Promise<void> {
-  const session = newSession('commands');
-  const none = { events: [], through: 0, skipped: 0 };
-  expect(await log.read(session, { after: 0, commands: true })).toMatchObject(none);
-  const appended = async (to: SessionLog, event: SessionEvent, decidedOn: number) => {
-    await log.append(session, recorded(decidedOn + 1, implementer()));
-    const stored = await to.append(session, event, { decidedOn });
-    return stored.outcome === 'appended' ? stored.sequence : 0;
+/** Checks what results and commands expect, on either log. */
+async function expectOwnPlaces(log: SessionLog & NewestResults, other: SessionLog): Promise<void> {
+  const session = newSession('places');
+  expect(await log.newestResults(session)).toEqual([]);
+  const result = (dispatch: number, expectedSequence: number) =>
+    log.append(session, recorded(dispatch, implementer()), { expectedSequence });
+  const first = sequenceOf(await result(1, 0));
+  const task = sequenceOf(await log.append(session, TASK, { expectedSequence: 0 }));
+  // A result refuses no command, and no result elsewhere; another command does.
+  const second = sequenceOf(await result(2, 0));
+  expect(await other.append(session, NOTE, { expectedSequence: 0 })).toEqual({ outcome: 'conflict' });
+  const note = sequenceOf(await other.append(session, NOTE, { expectedSequence: task }));
+  // The same result, and the next one at its place.
+  expect(await result(1, 0)).toEqual({ outcome: 'conflict' });
+  expect(await result(1 + RESULT_SUBJECTS, 0)).toEqual({ outcome: 'conflict' });
+  const third = sequenceOf(await result(1 + RESULT_SUBJECTS, first));
+  const read = async (at: string) => {
+    const { events, newestCommand } = await log.read(session, { after: 0, at });
+    return [...events.map(({ sequence, after }) => [sequence, after]), newestCommand];
   };
-  const task = await appended(log, TASK, 0);
-  const note = await appended(other, NOTE, task);
-  await log.append(session, rejected(90));
-  const read = async (range: ReadRange) => {
-    const { events, through } = await log.read(session, { ...range, commands: true });
-    return {
-      found: events.map(({ sequence, event, decidedOn }) => [sequence, event.type, decidedOn]),
-      through,
-    };
-  };
-  const first = [task, 'task.added', 0];
-  const second = [note, 'note.added', task];
-  expect(await read({ after: 0 })).toEqual({ found: [first, second], through: note });
-  expect(await read({ after: 0, through: task })).toEqual({ found: [first], through: task });
-  expect(await read({ after: task })).toEqual({ found: [second], through: note });
-  expect(await read({ after: note })).toEqual({ found: [], through: note });
+  expect(await read(COMMAND_PATHS)).toEqual([[task, 0], [note, task], note]);
+  expect(await read(resultPath(1))).toEqual([[first, 0], [third, first], undefined]);
+  expect((await log.read(session, { after: 0 })).newestCommand).toBe(note);
+  const newest = await log.newestResults(session);
+  expect(new Map(newest.map(({ path, sequence }) => [path, sequence]))).toEqual(
+    new Map([
+      [resultPath(1), third],
+      [resultPath(2), second],
+    ]),
+  );
+  expect(newest.find(({ sequence }) => sequence === second)?.event).toEqual(recorded(2, implementer()));
 }
 
-const COMMAND = { v: EVENT_VERSION, at: '2026-01-01T00:00:00.000Z', id: 'command' } as const;
-const TASK: SessionEvent = {
-  ...COMMAND,
-  type: 'task.added',
-  data: { task: 'TAS-1', content: 'a', status: 'remaining', priority: 2, depends_on: [], iteration: 0 },
-};
-const NOTE: SessionEvent = {
-  ...COMMAND,
-  type: 'note.added',
-  data: { note: 'NOT-1', content: 'b', type: 'tip', iteration: 0 },
-};
-
-it('the session log in memory reads commands alone, with what each was decided on', async () => {
+it('the session log in memory keeps results and commands apart', async () => {
   const log = new MemorySessionLog({ sequenceStep: 7 });
-  await expectCommandsAlone(log, log);
+  await expectOwnPlaces(log, log);
 });
 
 /** Checks the contract of `src/engine/ports/session-activity.ts`. */
@@ -147,8 +157,7 @@ describe('on NATS', () => {
     close: async () => {},
   }));
 
-  it(`${log} reads commands alone, with what each was decided on`, () =>
-    expectCommandsAlone(opened.nats.log, opened.other.log));
+  it(`${log} keeps results and commands apart`, () => expectOwnPlaces(opened.nats.log, opened.other.log));
 
   it(`${log} makes the stream again when it is deleted`, async () => {
     const session = newSession('deleted');
@@ -194,13 +203,18 @@ describe('on NATS', () => {
     const read = await opened.nats.log.read(session, { after: 0 });
     expect(read.events.map(({ sequence }) => sequence)).toEqual([second, fourth]);
     expect(read.skipped).toBe(0);
-    await opened.nats.log.read(session, { after: last });
-    expect(await opened.nats.log.append(session, event(6), { expectedSequence: last })).toMatchObject({
-      outcome: 'appended',
-    });
-    expect(await opened.nats.log.append(session, event(7), { expectedSequence: last })).toEqual({
-      outcome: 'conflict',
-    });
+  });
+
+  it(`${log} takes a command whose state is newer than what is left of the log, once`, async () => {
+    const session = newSession('removed');
+    await opened.nats.log.append(session, TASK);
+    const last = sequenceOf(await opened.nats.log.append(session, NOTE));
+    await opened.nats.log.read(session, { after: 0 });
+    const jsm = await opened.nats.connection.jetstreamManager();
+    await jsm.streams.deleteMessage(streamOf(session), last);
+    const next = () => opened.nats.log.append(session, TASK, { expectedSequence: last });
+    expect(await next()).toMatchObject({ outcome: 'appended' });
+    expect(await next()).toEqual({ outcome: 'conflict' });
   });
 });
 
@@ -222,7 +236,7 @@ describe('in a stream each', () => {
       });
       expect(state.messages).toBe(1);
       const { subject } = await jsm.streams.getMessage(sessionStream(session), { seq: 1 });
-      expect(subject).toBe(`session.${session}.fact.recorded`);
+      expect(subject).toBe(`session.${session}.result.1`);
     }
   });
 
@@ -244,7 +258,7 @@ describe('in a stream each', () => {
 
 describe('in shards', () => {
   const opened = twoOnNats({ wanted: { layout: 'sharded', shards: 2 } });
-  const event = (dispatch: number) => recorded(dispatch, implementer());
+  const event = (number: number): SessionEvent => ({ ...TASK, id: `command-${number}` });
   const append = async (session: Token, dispatch: number, expectedSequence?: number) => {
     const options = expectedSequence === undefined ? {} : { expectedSequence };
     const appended = await opened.nats.log.append(session, event(dispatch), options);
@@ -253,7 +267,7 @@ describe('in shards', () => {
   };
   const jsmOf = () => opened.nats.connection.jetstreamManager();
 
-  it('the session log in shards stores an event under its session and type, in a stream that says how many shards there are', async () => {
+  it('the session log in shards stores an event under its session and place, in a stream that says how many shards there are', async () => {
     const session = newSession('sharded');
     const sequence = await append(session, 1);
     const jsm = await jsmOf();
@@ -266,7 +280,7 @@ describe('in shards', () => {
       metadata: { 'throughline.shards': '2' },
     });
     const { subject } = await jsm.streams.getMessage(name, { seq: sequence });
-    expect(subject).toBe(`session.${session}.fact.recorded`);
+    expect(subject).toBe(`session.${session}.command.task.added`);
   });
 
   it('the session log in shards tells how far each session has come, and which sessions there are', async () => {
@@ -287,7 +301,7 @@ describe('in shards', () => {
     expect(await opened.nats.log.read(two, { after: 0 })).toMatchObject({ events: [{ sequence: kept }] });
   });
 
-  it('the session log in shards expects the last sequence of the session, whatever its neighbours append in between', async () => {
+  it('the session log in shards expects the last command of the session, whatever its neighbours append in between', async () => {
     const [one, two] = neighbours();
     const first = await append(one, 1, 0);
     await append(two, 1, 0);

@@ -22,16 +22,16 @@ export type DispatchEvent = FactRecorded | DispatchRejected;
 export interface Arrivals {
   /** One event for each dispatch, in the order of the `DISPATCH` stream. */
   readonly clean: readonly DispatchEvent[];
-  /** The same events late, early and repeated; of a dispatch that was rejected and recorded, both. */
+  /** The same events late, early and repeated. */
   readonly arrived: readonly DispatchEvent[];
 }
 
-/** What is published: a result that is recorded or not, and may be rejected as well by a second worker. */
+/** What is published: a result that is recorded or not. */
 interface Publication {
   readonly returned: RoleResult;
   /** Under which it is published: one that another has as well is published again. */
   readonly id: string | undefined;
-  readonly fate: 'recorded' | 'rejected' | 'both';
+  readonly fate: 'recorded' | 'rejected';
   /** Where its events arrive: one event for each key. */
   readonly keys: readonly number[];
 }
@@ -44,33 +44,23 @@ export function unread({ data: { dispatch } }: FactRecorded): DispatchRejected {
   return rejected(dispatch.sequence, dispatch.sequence % 4 === 0 ? {} : { task: dispatch.task });
 }
 
-function fatesOf({ fate }: Publication, event: FactRecorded): DispatchEvent[] {
-  if (fate === 'rejected') return [unread(event)];
-  return fate === 'recorded' ? [event] : [unread(event), event];
-}
-
 function arrivalsOf(publications: readonly Publication[]): Arrivals {
   const placed = publications.map((publication, index) => {
     const sequence = sequenceOf(index);
-    const events = fatesOf(publication, recorded(sequence, publication.returned, publication.id));
-    // Each event once at least: the keys go around.
-    const copies = Math.max(events.length, publication.keys.length);
-    const arrivals = Array.from({ length: copies }, (_, copy) => ({
-      event: events[copy % events.length],
-      key: publication.keys[copy % publication.keys.length] ?? 0,
-    }));
-    return { kept: events.at(-1), arrivals };
+    const result = recorded(sequence, publication.returned, publication.id);
+    const event = publication.fate === 'rejected' ? unread(result) : result;
+    return { event, arrivals: publication.keys.map((key) => ({ event, key })) };
   });
   return {
-    clean: placed.flatMap(({ kept }) => kept ?? []),
+    clean: placed.map(({ event }) => event),
     arrived: placed
       .flatMap(({ arrivals }) => arrivals)
       .sort((a, b) => a.key - b.key)
-      .flatMap(({ event }) => event ?? []),
+      .map(({ event }) => event),
   };
 }
 
-const fates = fc.constantFrom<Publication['fate'][]>('recorded', 'recorded', 'recorded', 'rejected', 'both');
+const fates = fc.constantFrom<Publication['fate'][]>('recorded', 'recorded', 'recorded', 'rejected');
 /** None, one that others seldom have, or one of very few. */
 const ids: fc.Arbitrary<string | undefined> = fc.oneof(
   fc.constant(undefined),
@@ -97,9 +87,7 @@ export function jittered(length: number): fc.Arbitrary<Arrivals> {
       all.map(([delay, later, id], index) => {
         const [returned, fate] = pool[(index * 7) % pool.length] ?? fail();
         const first = index + delay;
-        // Both events of one dispatch arrive at once here: beyond the window the first one stands.
-        const keys = fate === 'both' ? [first] : [first, ...later.map((more) => first + more)];
-        return { returned, id, fate, keys };
+        return { returned, id, fate, keys: [first, ...later.map((more) => first + more)] };
       }),
     ),
   );

@@ -7,7 +7,7 @@ import {
 } from '../../../src/memory/session/dispatch-window.js';
 import * as fc from '../../support/properties.js';
 
-const SMALL: CountedMemory = { maxBytes: 12, surely: 4, maxLate: 2 };
+const SMALL: CountedMemory = { maxBytes: 12, surely: 4 };
 
 /** What should count, spelled out: every sequence ever seen is kept. */
 class Model {
@@ -33,9 +33,7 @@ describe('what has counted', () => {
     fc.assert(
       fc.property(sequences, (given) => {
         const [model, counted] = [new Model(), new CountedDispatches()];
-        for (const [event, sequence] of given.entries()) {
-          expect(counted.count(sequence, event + 1)).toBe(model.count(sequence));
-        }
+        for (const sequence of given) expect(counted.count(sequence)).toBe(model.count(sequence));
         expect(given.every((sequence) => counted.has(sequence))).toBe(true);
         expect(counted.newest()).toBe(Math.max(0, ...given));
         expect(JSON.stringify(again(counted, COUNTED_MEMORY))).toBe(JSON.stringify(counted));
@@ -44,16 +42,15 @@ describe('what has counted', () => {
   });
 
   it('the record of counted dispatches forgets the lowest, the same ones whatever is written and read back in between', () => {
-    const step = fc.tuple(fc.integer({ min: 1, max: 300 }), fc.option(fc.nat(10)), fc.boolean());
+    const step = fc.tuple(fc.integer({ min: 1, max: 300 }), fc.boolean());
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         let [kept, restored] = [
           new CountedDispatches(undefined, SMALL),
           new CountedDispatches(undefined, SMALL),
         ];
-        for (const [index, [sequence, behind, write]] of steps.entries()) {
-          const checked = behind === null ? undefined : Math.max(0, index - behind);
-          expect(restored.count(sequence, index + 1, checked)).toBe(kept.count(sequence, index + 1, checked));
+        for (const [sequence, write] of steps) {
+          expect(restored.count(sequence)).toBe(kept.count(sequence));
           if (write) restored = again(restored, SMALL);
           expect(JSON.stringify(restored)).toBe(JSON.stringify(kept));
           expect(kept.bytes).toBeLessThanOrEqual(SMALL.maxBytes);
@@ -66,7 +63,7 @@ describe('what has counted', () => {
     'the record of counted dispatches takes at most two bytes each in a snapshot, one dispatch in %i being its own',
     (every) => {
       const counted = new CountedDispatches();
-      for (let index = 1; index <= 50_000; index += 1) counted.count(index * every, index);
+      for (let index = 1; index <= 50_000; index += 1) counted.count(index * every);
       expect(counted.toJSON().steps.length).toBeLessThanOrEqual(2 * 50_000);
     },
   );
@@ -76,45 +73,29 @@ describe('what has counted', () => {
     (every) => {
       const counted = new CountedDispatches();
       const total = 110_000;
-      for (let index = 1; index <= total; index += 1) counted.count(index * every, index);
+      for (let index = 1; index <= total; index += 1) counted.count(index * every);
       expect(counted.floor).toBeLessThanOrEqual((total - COUNTED_MEMORY.surely) * every);
-      for (let index = 1; index <= 1000; index += 1) counted.count(index, total + index, total);
       expect(JSON.stringify(counted).length).toBeLessThanOrEqual(128 * 1024);
     },
   );
 });
 
 describe('a dispatch at or below the floor', () => {
-  const full = () => {
-    const counted = new CountedDispatches(undefined, SMALL);
-    for (let sequence = 10; sequence <= 400; sequence += 10) counted.count(sequence, sequence);
+  const full = (removed: number) => {
+    const counted = new CountedDispatches({ floor: 0, steps: '', removed }, SMALL);
+    for (let sequence = 10; sequence <= 400; sequence += 10) counted.count(sequence);
     expect(counted.floor).toBe(280);
     return counted;
   };
 
-  it('a dispatch at or below the floor does not count without a proof', () => {
-    const counted = full();
-    expect(counted.count(15, 401)).toBe(false);
+  it('a dispatch at or below the floor counts: its log has each dispatch once', () => {
+    const counted = full(0);
+    expect(counted.count(15)).toBe(true);
     expect(counted.has(15)).toBe(false);
   });
 
-  it('a dispatch at or below the floor counts with a proof, once, however many workers have looked', () => {
-    const counted = full();
-    expect(counted.count(15, 401, 400)).toBe(true);
-    expect(counted.count(15, 402, 400)).toBe(false);
-    expect(counted.has(15)).toBe(true);
-  });
-
-  it('a dispatch at or below the floor does not count with a proof from before another late one was forgotten', () => {
-    const counted = full();
-    expect([15, 25, 35].map((sequence, index) => counted.count(sequence, 401 + index, 400))).toEqual([
-      true,
-      true,
-      true,
-    ]);
-    // 15 counted by event 401 and is forgotten: who had looked before that does not know.
-    expect(counted.count(15, 404, 400)).toBe(false);
-    expect(counted.count(45, 405, 400)).toBe(false);
-    expect(counted.count(45, 406, 401)).toBe(true);
+  it('a dispatch that may have been removed by a checkpoint does not count', () => {
+    const counted = full(100);
+    expect([counted.count(15), counted.count(100), counted.count(105)]).toEqual([false, false, true]);
   });
 });

@@ -33,10 +33,6 @@ describe('the rejections of a session', () => {
       Array.from({ length: 100 }, (_, index) => index + 51),
     );
   });
-
-  it('a session forgets the rejection of a dispatch that was recorded after all', () => {
-    expect(rejectionsAfter([rejected(4, { task: '1' }), recorded(4, implementer())])).toEqual([]);
-  });
 });
 
 describe('a result that could not be read', () => {

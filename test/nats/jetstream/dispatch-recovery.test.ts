@@ -42,21 +42,6 @@ describe('a consumer that was deleted', () => {
     await close();
   });
 
-  it('a dispatch is not called the first delivery once a deleted consumer has delivered it', async () => {
-    const seen = new Map<number, boolean[]>();
-    const { close } = await nats.source.consume((delivery) => {
-      seen.set(delivery.sequence, [...(seen.get(delivery.sequence) ?? []), delivery.isFirst]);
-      delivery.ack();
-    });
-    const before = await publish();
-    await soon(() => expect(seen.get(before)).toEqual([true]));
-    await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
-    await soon(() => expect(seen.get(before)).toEqual([true, false]));
-    const after = await publish();
-    await soon(() => expect(seen.get(after)).toEqual([true]));
-    await close();
-  });
-
   it('a deleted consumer is made once for all that share it', async () => {
     const other = await openPorts(nats.server.url);
     const delivered: number[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
-import type { SessionLog } from '../../../src/engine/ports/session-log.js';
+import type { NewestResults, SessionLog } from '../../../src/engine/ports/session-log.js';
 import { startExtractor } from '../../../src/services/extractor/extractor-worker.js';
 import { ManualScheduler } from '../../doubles/manual-scheduler.js';
 import { MemoryDispatchSource } from '../../doubles/memory-dispatch-source.js';
@@ -9,6 +9,7 @@ import { MemoryRejectedStore } from '../../doubles/memory-rejected-store.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { DEMO } from '../../doubles/spied-ports.js';
 import { allRejected } from '../../support/all-rejected.js';
+import { freshReader } from '../../support/faults/clean-run.js';
 
 const MAX_DELIVERIES = 2;
 const HOUR_MS = 3_600_000;
@@ -31,6 +32,7 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
       source,
       log: {
         read: (...args) => log.read(...args),
+        newestResults: (...args) => log.newestResults(...args),
         watch: (...args) => log.watch(...args),
         append(...args) {
           const failing = fault();
@@ -43,6 +45,7 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
         remove: (...args) => rejected.remove(...args),
         put: (...args) => (puts-- > 0 ? Promise.reject(new Error('full')) : rejected.put(...args)),
       },
+      reader: freshReader(log),
       logger: silentLogger,
     },
     {
@@ -110,7 +113,8 @@ describe('an extractor that stops', () => {
     const source = new MemoryDispatchSource({ scheduler });
     const log = new MemorySessionLog();
     let finish = () => {};
-    const hanging: SessionLog = {
+    const hanging: SessionLog & NewestResults = {
+      newestResults: (...args) => log.newestResults(...args),
       read: (...args) => log.read(...args),
       watch: (...args) => log.watch(...args),
       append: (...args) =>
@@ -118,9 +122,12 @@ describe('an extractor that stops', () => {
           finish = () => resolve(log.append(...args));
         }),
     };
-    const start = (sessionLog: SessionLog) =>
+    const start = (sessionLog: SessionLog & NewestResults) =>
       startExtractor(
-        { source, log: sessionLog, rejected: new MemoryRejectedStore(), logger: silentLogger },
+        {
+          ...{ source, log: sessionLog, rejected: new MemoryRejectedStore() },
+          ...{ reader: freshReader(log), logger: silentLogger },
+        },
         {
           maxBodyBytes: 1000,
           maxDeliveries: MAX_DELIVERIES,

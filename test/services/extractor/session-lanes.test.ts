@@ -18,7 +18,6 @@ function lanesOf(maxActive: number) {
       sequence,
       at: '',
       delivery: 1,
-      isFirst: true,
       ack() {},
       working() {},
       nak() {},

@@ -30,10 +30,10 @@ describe('the live feed', () => {
     const { transport, feed } = opened();
     const all = reading(feed.open());
     const own = reading(feed.open(token('mine', 'session')));
-    transport.send('session.other.task.added');
+    transport.send('session.other.command.task.added');
     transport.send('compiled.mine');
     transport.send('compiled.other');
-    transport.send('session.mine.task.added');
+    transport.send('session.mine.command.task.added');
     transport.send('learning.app.learning.added');
     transport.send('rejected._._');
     transport.setConnected(false);

@@ -15,6 +15,7 @@ import { MemoryRejectedStore } from '../../doubles/memory-rejected-store.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { DEMO } from '../../doubles/spied-ports.js';
+import { freshReader } from '../../support/faults/clean-run.js';
 
 const PROJECT = token(DEFAULT_PROJECT, 'project');
 const RECURRENCE = 2;
@@ -50,7 +51,7 @@ async function learning({ failures = 0, maxDeliveries = 5 } = {}) {
     recurrence: RECURRENCE,
   });
   await startExtractor(
-    { source, log, rejected: new MemoryRejectedStore(), logger },
+    { source, log, rejected: new MemoryRejectedStore(), reader: freshReader(log), logger },
     { maxBodyBytes: 1000, maxDeliveries, random: () => 1, now: () => scheduler.now(), harvest },
   );
   const review = async (task: string, more: object = {}) => {

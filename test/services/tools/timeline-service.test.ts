@@ -134,13 +134,6 @@ describe('the timeline of a session', () => {
     expect(keys(await allPages(ask, { upTo: 2, limit: 1 }))).toEqual(['p1', 'e2', 'e1']);
   });
 
-  it('a command that came too late is not shown', async () => {
-    const log = await logOf([note(1)]);
-    await log.append(DEMO, note(2), { decidedOn: 0 });
-    await log.append(DEMO, note(3), { decidedOn: 1 });
-    expect(keys((await asking(log)()).entries)).toEqual(['e3', 'e1']);
-  });
-
   it('a cursor that no service made costs nothing', async () => {
     const ask = asking(await logOf([note(1)]));
     const far = Buffer.from(JSON.stringify(['timeline', Number.MAX_SAFE_INTEGER, ''])).toString('base64url');

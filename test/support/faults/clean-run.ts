@@ -1,10 +1,10 @@
 import { isToken, parseDispatchSubject, type Token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
-import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
+import { createSessionReader, type SessionReader } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../../src/engine/ports/dispatch-source.js';
 import type { RejectedStore } from '../../../src/engine/ports/rejected-store.js';
-import type { SessionLog, SnapshotStore } from '../../../src/engine/ports/session-log.js';
+import type { NewestResults, SessionLog, SnapshotStore } from '../../../src/engine/ports/session-log.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import {
@@ -41,7 +41,8 @@ export async function cleanRun(
   maxDeliveries = MAX_DELIVERIES,
 ): Promise<CleanRun> {
   const log = new MemorySessionLog();
-  const failing: SessionLog = {
+  const failing: SessionLog & NewestResults = {
+    newestResults: (session) => log.newestResults(session),
     read: (session, range) => log.read(session, range),
     watch: (session, onEvent) => log.watch(session, onEvent),
     append(session, event, options) {
@@ -53,7 +54,6 @@ export async function cleanRun(
   let deliver: (delivery: DispatchDelivery) => void = () => {};
   const source: DispatchSource = {
     publish: () => Promise.reject(new Error('nobody publishes here')),
-    newest: async () => 0,
     async consume(handler) {
       deliver = handler;
       return { close: async () => {} };
@@ -66,14 +66,14 @@ export async function cleanRun(
     return time;
   };
   const options = { maxBodyBytes: MAX_BODY_BYTES, maxDeliveries, random: () => 0, now };
-  const extractor = await startExtractor({ source, log: failing, rejected, logger: silentLogger }, options);
+  const ports = { source, log: failing, rejected, reader: freshReader(log), logger: silentLogger };
+  const extractor = await startExtractor(ports, options);
   for (const dispatch of dispatches) {
     await new Promise<void>((resolve, reject) => {
       const deliverIt = (delivery: number) =>
         deliver({
           ...dispatch,
           delivery,
-          isFirst: delivery === 1,
           ack: resolve,
           term: () => resolve(),
           working: () => {},
@@ -110,8 +110,15 @@ export async function loadFresh(
   snapshots: SnapshotStore = new MemorySnapshotStore(),
   limits: SessionLimits = DEFAULT_LIMITS,
 ): Promise<SessionState> {
-  const reader = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxCached: 1 });
-  return (await reader.load(session)).folded.state;
+  return (await freshReader(log, snapshots, limits).load(session)).folded.state;
+}
+
+export function freshReader(
+  log: SessionLog,
+  snapshots: SnapshotStore = new MemorySnapshotStore(),
+  limits: SessionLimits = DEFAULT_LIMITS,
+): SessionReader {
+  return createSessionReader({ log, snapshots, limits, logger: silentLogger, maxCached: 1 });
 }
 
 /** All that a state holds, as text; but for the places in the log, which repeated events and gaps shift. */

@@ -1,7 +1,7 @@
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import type { DispatchDelivery, DispatchSource } from '../../../src/engine/ports/dispatch-source.js';
 import type { RejectedStore } from '../../../src/engine/ports/rejected-store.js';
-import type { SessionLog, SnapshotStore } from '../../../src/engine/ports/session-log.js';
+import type { NewestResults, SessionLog, SnapshotStore } from '../../../src/engine/ports/session-log.js';
 import type { ManualScheduler } from '../../doubles/manual-scheduler.js';
 import type { Chance } from './random.js';
 
@@ -40,8 +40,9 @@ export class FaultyNetwork {
     this.#weather = weather;
   }
 
-  log(log: SessionLog, life: Life): SessionLog {
+  log(log: SessionLog & NewestResults, life: Life): SessionLog & NewestResults {
     return {
+      newestResults: (session) => this.#read(life, () => log.newestResults(session)),
       append: (session, event, options) => this.#write(life, () => log.append(session, event, options)),
       read: (session, range) => this.#read(life, () => log.read(session, range)),
       watch: (session, onEvent) => log.watch(session, onEvent),
@@ -68,7 +69,6 @@ export class FaultyNetwork {
   source(source: DispatchSource, life: Life): DispatchSource {
     return {
       publish: (subject, body, id) => this.#write(life, () => source.publish(subject, body, id)),
-      newest: () => this.#read(life, () => source.newest()),
       consume: (handler, hasCapacity) =>
         source.consume((delivery) => {
           const { dropped, doubled } = this.#weather;

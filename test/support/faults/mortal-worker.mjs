@@ -17,6 +17,7 @@ const consumed = new Promise((resolve) => {
 let inFlight = 0;
 const log = {
   read: (session, range) => nats.log.read(session, range),
+  newestResults: (session) => nats.log.newestResults(session),
   watch: (session, onEvent) => nats.log.watch(session, onEvent),
   async append(session, event, options) {
     at('before append');
@@ -45,7 +46,6 @@ const rejected = {
 };
 
 const source = {
-  newest: () => nats.source.newest(),
   // No dispatch is worked on, and so no point reached, before it was said that the consumer is there.
   consume: (handler) => nats.source.consume((delivery) => void consumed.then(() => handler(delivery))),
   async publish(subject, body, id) {
@@ -68,21 +68,22 @@ const snapshots = {
   },
 };
 
+const { reader } = sessionReader({ ...nats, snapshots }, config, silentLogger);
+
 if (point.startsWith('during retry')) {
   console.log('ready');
   const { entries } = await nats.rejected.page({ limit: 200 });
-  for (const { id } of entries.toReversed()) await retryRejected({ source, rejected, log, snapshots }, id);
+  for (const { id } of entries.toReversed()) await retryRejected({ source, rejected, reader }, id);
   await nats.close();
 } else {
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   await startExtractor(
-    { source, log, rejected, snapshots, logger: silentLogger },
+    { source, log, rejected, reader, logger: silentLogger },
     { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random },
   );
   console.log('ready');
   isConsumed();
   // As many requests for prompts would do it.
-  const { reader } = sessionReader({ ...nats, snapshots }, config, silentLogger);
   for (;;) {
     for (const { session } of await nats.log.activity()) await reader.load(session);
     await new Promise((resolve) => setTimeout(resolve, 5));

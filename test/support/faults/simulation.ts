@@ -13,7 +13,7 @@ import { MemoryDispatchSource } from '../../doubles/memory-dispatch-source.js';
 import { MemoryRejectedStore } from '../../doubles/memory-rejected-store.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
-import type { StoredDispatch } from './clean-run.js';
+import { freshReader, type StoredDispatch } from './clean-run.js';
 import type { Aftermath } from './end-check.js';
 import { FaultyNetwork, type Life, type Weather } from './faulty-ports.js';
 import { type Chance, chanceOf } from './random.js';
@@ -94,6 +94,7 @@ async function runOf(seed: number): Promise<Simulated> {
         source: network.source(source, life),
         log: network.log(log, life),
         rejected: network.rejected(rejected, life),
+        reader: freshReader(network.log(log, life), network.snapshots(snapshots, life)),
         logger: silentLogger,
       },
       {

@@ -1,0 +1,241 @@
+import { LRUCache } from 'lru-cache';
+import { ThroughlineError } from '../../contracts/errors.js';
+import type { Token } from '../../contracts/names.js';
+import {
+  type DispatchEvent,
+  type DispatchRejected,
+  isDispatchEvent,
+  RESULT_SUBJECTS,
+  resultPath,
+} from '../../contracts/session-events.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
+import type { NewestResults, SessionLog } from '../../engine/ports/session-log.js';
+import { pause } from '../../engine/runtime/batched.js';
+import { CountedDispatches, type CountedMemory } from '../../memory/session/dispatch-window.js';
+import { rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
+
+/**
+ * Appends the events of dispatches so that a session's log has each dispatch once, however often and late it is delivered, and
+ * to whichever extractor.
+ *
+ * A dispatch has one place among the session's results, by its number, and its append expects the newest event that this process
+ * knows there (compare-and-set). So nothing can come in between unseen, and before that event the dispatch is known not to be
+ * stored: it is newer than all that were when this process first met the session, and not one of those since. An older one is
+ * looked up: among those that the session's state remembers, and beyond them in the log.
+ */
+export interface ResultWriterPorts {
+  readonly log: Pick<SessionLog, 'append' | 'read'> & NewestResults;
+  readonly reader: Pick<SessionReader, 'load'>;
+}
+
+/** How a dispatch counts in its session: recorded, or rejected with an error. */
+export type Counted = { readonly rejected?: DispatchRejected['data']['error'] };
+
+/** What this process knows of a session's results. */
+interface KnownResults {
+  /** The dispatches stored since it first met the session; its floor is the newest one at that time. */
+  readonly counted: CountedDispatches;
+  readonly places: Place[];
+}
+
+interface Place {
+  /** Sequence of the newest event; 0 for none. */
+  newest: number;
+  /** Ends when the last append in its queue has ended. */
+  queue: Promise<unknown> | undefined;
+}
+
+/** Evicting costs a request for the next result of the session. */
+const MAX_SESSIONS = 10_000;
+/** Dispatches remembered per session: a later one that was overtaken by more of them is looked up in the state. */
+const MEMORY: CountedMemory = { maxBytes: 4096, surely: 2048 };
+const PAGE = 500;
+const LAG_PAUSE_MS = 3;
+/** Appends that are refused although nothing new can be read, and those after which the session is met again. */
+const MAX_TRIES = 12;
+const TRIES_AS_KNOWN = 6;
+/** Loads of the state from a lagging replica. */
+const MAX_LOADS = 200;
+
+const RECORDED: Counted = {};
+
+export class ResultWriter {
+  readonly #ports: ResultWriterPorts;
+  readonly #memory: CountedMemory;
+  readonly #known = new LRUCache<Token, KnownResults>({ max: MAX_SESSIONS });
+  readonly #meeting = new Map<Token, Promise<KnownResults>>();
+
+  constructor(ports: ResultWriterPorts, memory: CountedMemory = MEMORY) {
+    this.#ports = ports;
+    this.#memory = memory;
+  }
+
+  /**
+   * Appends the event of a dispatch, unless one is stored. Resolves to how the dispatch counts, by this event or another one.
+   *
+   * @param again builds the event again, so that it is not held during the append
+   * @throws ThroughlineError `unavailable` if the log cannot be reached
+   */
+  record(session: Token, event: DispatchEvent, again: () => DispatchEvent): Promise<Counted> {
+    const known = this.#known.get(session);
+    if (known !== undefined) return this.#inTurn(session, known, event, again);
+    return this.#met(session).then((results) => this.#inTurn(session, results, event, again));
+  }
+
+  /** One append at a time is in flight at a place: the next one expects its sequence. */
+  #inTurn(session: Token, known: KnownResults, event: DispatchEvent, again: () => DispatchEvent, tries = 0) {
+    const place = placeOf(known, event);
+    const write = () => this.#write(session, known, event, again, tries);
+    const done = place.queue === undefined ? write() : place.queue.then(write, write);
+    place.queue = done;
+    const end = () => {
+      if (place.queue === done) place.queue = undefined;
+    };
+    done.then(end, end);
+    return done;
+  }
+
+  #write(
+    session: Token,
+    known: KnownResults,
+    event: DispatchEvent,
+    again: () => DispatchEvent,
+    tries: number,
+  ): Promise<Counted> {
+    const { counted } = known;
+    const { sequence: dispatch } = event.data.dispatch;
+    const isNew = dispatch > counted.floor && !counted.has(dispatch);
+    if (isNew) return this.#append(session, known, event, again, tries);
+    return this.#lookUp(session, known, dispatch).then(
+      (found) => found ?? this.#append(session, known, again(), again, tries),
+    );
+  }
+
+  /** Callbacks instead of an async function, which would retain the event per pending append. */
+  #append(
+    session: Token,
+    known: KnownResults,
+    event: DispatchEvent,
+    again: () => DispatchEvent,
+    tries: number,
+  ): Promise<Counted> {
+    const place = placeOf(known, event);
+    const { sequence: dispatch } = event.data.dispatch;
+    const counts: Counted = event.type === 'fact.recorded' ? RECORDED : { rejected: event.data.error };
+    const written = withNewest(event, known.counted.newest());
+    return this.#ports.log.append(session, written, { expectedSequence: place.newest }).then((appended) => {
+      if (appended.outcome === 'conflict') return this.#refused(session, known, again, tries);
+      place.newest = appended.sequence;
+      known.counted.count(dispatch);
+      return counts;
+    });
+  }
+
+  /** Reads what another extractor has stored at the place, and tries again. */
+  async #refused(
+    session: Token,
+    known: KnownResults,
+    again: () => DispatchEvent,
+    tries: number,
+  ): Promise<Counted> {
+    const event = again();
+    const place = placeOf(known, event);
+    const { sequence: dispatch } = event.data.dispatch;
+    const range = { after: place.newest, at: resultPath(dispatch) };
+    const { events, through } = await this.#ports.log.read(session, range);
+    if (through > place.newest) {
+      place.newest = through;
+      for (const stored of events)
+        if (isDispatchEvent(stored.event)) known.counted.count(stored.event.data.dispatch.sequence);
+      return this.#write(session, known, event, again, 0);
+    }
+    if (tries >= MAX_TRIES)
+      throw new ThroughlineError('unavailable', `dispatch ${dispatch} is refused by session ${session}`);
+    // An append in flight or a lagging replica shows its event a moment later.
+    await pause(LAG_PAUSE_MS * (tries + 1));
+    if (tries !== TRIES_AS_KNOWN) return this.#write(session, known, event, again, tries + 1);
+    // The newest event was removed, with its session or by a checkpoint.
+    if (this.#known.get(session) === known) this.#known.delete(session);
+    return this.#inTurn(session, await this.#met(session), event, again, tries + 1);
+  }
+
+  /** Returns how an older dispatch counts; `undefined` if its event is neither in the state nor in the log. */
+  async #lookUp(session: Token, known: KnownResults, dispatch: number): Promise<Counted | undefined> {
+    const { newest } = known.places[dispatch % RESULT_SUBJECTS] as Place;
+    const state = await this.#stateFrom(session, newest);
+    const { dispatches } = state;
+    const { floor, removed } = dispatches.counted();
+    const isStored =
+      dispatches.has(dispatch) ||
+      known.counted.has(dispatch) ||
+      dispatch <= removed ||
+      (dispatch <= floor && (await this.#isInLog(session, dispatch, newest)));
+    if (!isStored) return undefined;
+    const rejection = rejectionsOf(state).find(({ sequence }) => sequence === dispatch);
+    return rejection === undefined ? RECORDED : { rejected: rejection.error };
+  }
+
+  /** Loads the state once it has everything up to a sequence: another replica may have told it. */
+  async #stateFrom(session: Token, sequence: number): Promise<SessionState> {
+    for (let attempt = 0; attempt < MAX_LOADS; attempt += 1) {
+      const { state } = (await this.#ports.reader.load(session)).folded;
+      if (state.sequence >= sequence) return state;
+      await pause(LAG_PAUSE_MS);
+    }
+    throw new ThroughlineError('unavailable', `the replicas of session ${session} lag behind`);
+  }
+
+  async #isInLog(session: Token, dispatch: number, through: number): Promise<boolean> {
+    const at = resultPath(dispatch);
+    for (let after = 0; ; ) {
+      const page = await this.#ports.log.read(session, { after, through, at, limit: PAGE });
+      for (const { event } of page.events)
+        if (isDispatchEvent(event) && event.data.dispatch.sequence === dispatch) return true;
+      if (page.events.length + page.skipped < PAGE) return false;
+      after = page.through;
+    }
+  }
+
+  /** Learns what is stored of a session, once for all that wait. */
+  #met(session: Token): Promise<KnownResults> {
+    const meeting = this.#meeting.get(session) ?? this.#meet(session);
+    this.#meeting.set(session, meeting);
+    const end = () => {
+      this.#meeting.delete(session);
+    };
+    meeting.then(end, end);
+    return meeting;
+  }
+
+  async #meet(session: Token): Promise<KnownResults> {
+    const stored = await this.#ports.log.newestResults(session);
+    let newest = 0;
+    let isSure = stored.length > 0;
+    const places = Array.from({ length: RESULT_SUBJECTS }, (): Place => ({ newest: 0, queue: undefined }));
+    for (const { path, sequence, event } of stored) {
+      const place = places[Number(path.slice(path.indexOf('.') + 1))];
+      if (place !== undefined) place.newest = sequence;
+      if (event === undefined || !isDispatchEvent(event)) isSure = false;
+      else newest = Math.max(newest, event.data.dispatch.sequence, event.data.dispatch.newest ?? 0);
+    }
+    // The session is new, or a checkpoint has replaced its results.
+    if (!isSure)
+      newest = Math.max(newest, (await this.#ports.reader.load(session)).folded.state.dispatches.newest());
+    const counted = new CountedDispatches({ floor: newest, steps: '', removed: 0 }, this.#memory);
+    const known = { counted, places };
+    this.#known.set(session, known);
+    return known;
+  }
+}
+
+function placeOf({ places }: KnownResults, { data }: DispatchEvent): Place {
+  return places[data.dispatch.sequence % RESULT_SUBJECTS] as Place;
+}
+
+/** Adds the newest dispatch of the session that is known, if it is not its own. */
+function withNewest(event: DispatchEvent, newest: number): DispatchEvent {
+  if (newest <= event.data.dispatch.sequence) return event;
+  return event.type === 'fact.recorded'
+    ? { ...event, data: { ...event.data, dispatch: { ...event.data.dispatch, newest } } }
+    : { ...event, data: { ...event.data, dispatch: { ...event.data.dispatch, newest } } };
+}
