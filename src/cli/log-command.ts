@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
-import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
+import type { TimelineKind } from '../contracts/replies/dispatch-result.js';
 import type { TraceFound, TracesListed } from '../contracts/replies/trace-reply.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -23,10 +23,9 @@ interface LogOptions
   readonly limit: number;
 }
 
-/** The maximum of one request. */
-const PAGE = 500;
 const USUAL = 50;
-const MOST = 100_000;
+/** The maximum of one request. */
+const MOST = 500;
 
 export function logCommand(program: Command): void {
   const log = onSession(program.command('log'))
@@ -84,25 +83,15 @@ export function logCommand(program: Command): void {
 async function listEntries(cli: Cli, command: Command, options: LogOptions): Promise<void> {
   const session = await usualSession(cli, command);
   const { kind: kinds, task, failed = false, limit, page: begin, json = false } = options;
-  const asked = {
-    ...{ session, failed },
-    ...(kinds !== undefined && { kinds: [...kinds] }),
-    ...(task !== undefined && { task }),
-  };
   const { entries, next } = await withClient(cli, async (client) => {
-    const found: TimelineEntry[] = [];
-    let cursor = begin;
-    do {
-      const page = await client.tools.timelineList({
-        ...asked,
-        limit: Math.min(PAGE, limit - found.length),
-        ...(cursor !== undefined && { cursor }),
-      });
-      requireEvents(session, page.sequence);
-      found.push(...page.entries);
-      cursor = page.next;
-    } while (cursor !== undefined && found.length < limit);
-    return { entries: found, next: cursor };
+    const page = await client.tools.timelineList({
+      ...{ session, failed, limit },
+      ...(kinds !== undefined && { kinds: [...kinds] }),
+      ...(task !== undefined && { task }),
+      ...(begin !== undefined && { cursor: begin }),
+    });
+    requireEvents(session, page.sequence);
+    return page;
   });
   if (json) out(JSON.stringify(entries));
   else {
