@@ -4,6 +4,7 @@ import { type Role, rolesOf } from '../../contracts/kinds.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry.js';
 import { takesBack } from '../../memory/facts/contrast.js';
+import { REPLACES_UNNAMED } from '../../memory/facts/denials.js';
 import { redactedStart } from '../../memory/redaction/redacted.js';
 import { BY_USER, type FinishedTurn, finishedTurn } from '../../memory/traces/finished-turn.js';
 import { longWords, paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
@@ -105,13 +106,14 @@ function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boo
  * nothing older, "Replaced moment with dayjs" does.
  */
 function withReplaced(text: string, message: string): string {
-  if (!text.startsWith(BY_USER) || takesBack({ text }) !== undefined) return text;
+  const isOpen = REPLACES_UNNAMED.test(text);
+  const denies = (each: string) => takesBack({ text: each }) !== undefined;
+  if (!text.startsWith(BY_USER) || (!isOpen && denies(text))) return text;
   const words = new Set(longWords(text.slice(BY_USER.length)));
-  const sentence = paragraphsOf(message)
+  const about = paragraphsOf(message)
     .flatMap((paragraph) => sentencesOf(paragraph.text))
-    .find(
-      (each) => takesBack({ text: each }) !== undefined && longWords(each).some((word) => words.has(word)),
-    );
+    .filter((each) => longWords(each).some((word) => words.has(word)));
+  const sentence = about.find(denies) ?? (isOpen ? about[0] : undefined);
   return sentence === undefined ? text : `${text} (${clipText(sentence, MAX_ANSWER)})`;
 }
 

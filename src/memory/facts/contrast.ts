@@ -18,6 +18,7 @@ import {
   MATTERS,
   MOVES_TO,
   PORTUGUESE_IN,
+  REPLACES_UNNAMED,
   STOPS,
   USE_WITH,
   USES,
@@ -75,8 +76,14 @@ interface Denial {
 export type TakesBack = (older: SaidAbout) => string | undefined;
 
 /** Reads what a statement denies; undefined if it denies nothing. */
-export function takesBack({ text, subject }: SaidAbout): TakesBack | undefined {
-  const now = readable(text);
+export function takesBack(said: SaidAbout): TakesBack | undefined {
+  const now = readable(said.text);
+  const byName = deniesByName(now, said.subject);
+  if (!REPLACES_UNNAMED.test(now)) return byName;
+  return (older) => byName?.(older) ?? termReplaced(now, readable(older.text));
+}
+
+function deniesByName(now: string, subject: string | undefined): TakesBack | undefined {
   if (CJK.test(now)) {
     const denied = cjkDenials(now);
     return denied.length === 0
@@ -98,6 +105,31 @@ export function takesBack({ text, subject }: SaidAbout): TakesBack | undefined {
         asserts(before, denial),
     )?.term;
   };
+}
+
+/**
+ * "Use dayjs instead. (Dates are formatted with dayjs now.)" names nothing older. It takes back what says the same with
+ * another name at its end: "Dates are formatted with moment".
+ */
+function termReplaced(now: string, before: string): string | undefined {
+  if (SENTENCE_END.test(before) || before.includes('?')) return undefined;
+  if (CJK.test(before)) {
+    const use = (text: string) => USED.flatMap((each) => [...text.matchAll(each)])[0] ?? [];
+    const [[whole = '', term = ''], [other = '', name = '']] = [use(before), use(now)];
+    const topic = before.replace(whole, ' ').replace(CJK_EMPTY, ' ').match(CJK_WORDS) ?? [];
+    const isSame = topic.length > 0 && topic.every((word) => now.includes(word));
+    return isSame && name !== term && whole.replace(term, '') === other.replace(name, '') ? term : undefined;
+  }
+  const words = wordsOf(before).filter((word) => isNoArticle(word) && !AUXILIARIES.has(word.low));
+  const at =
+    withoutVerbAtEnd(wordsOf(before)).length < wordsOf(before).length ? words.length - 2 : words.length - 1;
+  const [by, term] = [words[at - 1], words[at]];
+  const ours = wordsOf(now);
+  const isKnown = ({ key }: Word) => ours.some((each) => areAlike(each.key, key));
+  const isSame = words.length > 2 && words.every((word, place) => place === at || isKnown(word));
+  return by !== undefined && term !== undefined && BY.has(by.low) && isSame && !isKnown(term)
+    ? term.text
+    : undefined;
 }
 
 /** The beginning of a text, with "in the" in Portuguese told from a negation. */
@@ -408,6 +440,8 @@ const DENIED = CJK_DENIALS.map(named);
 const USED = CJK_USES.map(named);
 const REASON = /因为|由于|なので|ため|ので|からです/u;
 
+const CJK_WORDS = /[A-Za-z][\w.+#/-]*|[\p{sc=Han}\p{sc=Katakana}ー]{2,}/gu;
+
 interface CjkDenial {
   readonly term: string;
   readonly topic: readonly string[];
@@ -421,7 +455,7 @@ function cjkDenials(now: string): CjkDenial[] {
   return DENIED.flatMap((denied) =>
     [...said.matchAll(denied)].map(({ 0: whole, 1: term = '', index }) => {
       const others = `${said.slice(0, index)} ${said.slice(index + whole.length)}`.replace(CJK_EMPTY, ' ');
-      const topic = others.match(/[A-Za-z][\w.+#/-]*|[\p{sc=Han}\p{sc=Katakana}ー]{2,}/gu) ?? [];
+      const topic = others.match(CJK_WORDS) ?? [];
       return { term, topic: topic.filter((word) => !names.has(word)) };
     }),
   );

@@ -178,6 +178,10 @@ export const MATTERS = [
   'test testing unit-test',
 ].map(words);
 
+/** A sentence of the user that replaces what it does not name. */
+export const REPLACES_UNNAMED =
+  /^The user: (?:(?:no|nope|nein|nee|non|não)[,.] |.*(?:(?<!\p{L})(?:instead(?! of)|from now on|stattdessen|doch lieber|ab (?:jetzt|sofort)|en su lugar|a partir de ahora|à la place(?! d)|désormais|em vez disso|a partir de agora)(?!\p{L})|今後|これから|改用|以后|从现在))(?!.*(?<!\p{L})(?:not|instead of|statt|nicht|no|pas|não)(?!\p{L}))/iu;
+
 /** Says since when something holds, in any of the languages. */
 export const FROM_NOW_ON =
   /(?<!\p{L})(?:from now on|going forward|after all|ab (?:jetzt|sofort)|von (?:jetzt|nun) an|künftig|in zukunft|a partir de ahora|de ahora en adelante|à partir de maintenant|désormais|dorénavant|a partir de agora|de agora em diante)(?!\p{L}),? ?/giu;

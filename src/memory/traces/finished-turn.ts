@@ -2,7 +2,14 @@ import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, distinctTexts, named, oneLine, withoutEnd } from '../../shared/text.js';
 import { type LabelledLines, labelledLines, withoutLabelled } from './labelled-lines.js';
 import { decided, longWords, paragraphsOf, sentencesOf } from './sentences.js';
-import { isFinding, isOffer, isOwnChoice, statedByUser, type UserStatements } from './stated-lines.js';
+import {
+  isFinding,
+  isLeftOpen,
+  isOffer,
+  isOwnChoice,
+  statedByUser,
+  type UserStatements,
+} from './stated-lines.js';
 import {
   baseOf,
   changedFiles,
@@ -79,16 +86,12 @@ export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
   const said = saidIn(withoutLabelled(message), scratch);
   const isRun = said.done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
   const isChange = succeeded.some((each) => effectOf(each) === 'change');
-  const isWork = isRun || isChange || [files, commits, gone, tests].some((each) => each.length > 0);
+  const hasChanged = isChange || [files, commits, gone].some((each) => each.length > 0);
+  const isWork = isRun || hasChanged || tests.length > 0;
   const user = statedByUser(request);
   const answers = answer === undefined ? [] : [answer];
-  const statements = statementsOf(
-    user,
-    answers,
-    message,
-    said,
-    isWork ? 'work' : entries.length > 0 ? 'look' : 'talk',
-  );
+  const part = { changed: hasChanged, worked: isWork, looked: entries.length > 0 };
+  const statements = statementsOf(user, answers, message, said, part);
   const { decisions, rules, found, failed, settled, open, questions } = statements;
   const states = [decisions, rules, found, failed, settled, open, questions].some((each) => each.length > 0);
   if (!isWork && !states) return undefined;
@@ -110,7 +113,7 @@ function statementsOf(
   answers: readonly string[],
   message: string,
   said: Said,
-  part: 'work' | 'look' | 'talk',
+  part: { readonly changed: boolean; readonly worked: boolean; readonly looked: boolean },
 ): Statements {
   const choices = [...answers, ...user.choices.map((text) => `${BY_USER}${text}`)];
   const rules = user.rules.map((text) => `${BY_USER}${text}`);
@@ -128,11 +131,11 @@ function statementsOf(
     };
   }
   return {
-    decisions: [...choices, ...(part === 'work' ? said.decisions : [])],
+    decisions: [...choices, ...(part.worked ? said.decisions : [])],
     ...{ rules, failed: [], settled: [], replaces: new Map() },
     // The cause of what the turn has changed is past.
-    found: part === 'look' ? said.found : [],
-    open: part === 'work' ? said.open : [],
+    found: part.changed || !part.looked ? [] : said.found,
+    open: part.worked ? said.open : [],
     ...{ questions: said.questions, options: said.options },
     said: [...choices, ...rules],
   };
@@ -252,8 +255,6 @@ const OPEN_LABEL =
 /** "Label: text", the label perhaps in bold. */
 const LABELLED = /^(?:[*_]{0,3})([A-Za-z][A-Za-z -]{2,30}?)(?:[*_]{0,3}):(?:[*_]{0,3})\s*(.*)$/s;
 
-const LEFT_OPEN =
-  /\b(?:TODO|still (?:needs?|fails?|failing|depends?|uses?|relies|requires?|missing|open|to be|have to|has to)|remains? (?:to be|open|unclear|unsolved|failing)|left (?:to do|open|for later)|not yet (?:\w+)|(?:I|we) (?:could not|couldn['’]t|was not able|wasn['’]t able|were unable|was unable|did not (?:run|test|verify|change|touch)|didn['’]t (?:run|test|verify|change|touch)|have not|haven['’]t)|(?:is|are|was|were) not (?:covered|implemented|tested|verified|handled)|(?:is|are|was|were)(?:n['’]t| not) available|only ran|pre-?existing failures?|out of scope)\b/i;
 /** A question, also one of Japanese or Chinese without its mark. */
 const QUESTION = /[?？]$|(?:ですか|ますか|でしょうか|吗)[。.]?$/;
 /** Says only that something was done. */
@@ -303,7 +304,7 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
       .entries()) {
       if (isOffer(sentence)) continue;
       if (QUESTION.test(sentence)) found.questions.push(sentence);
-      else if (isOpen ? at === 0 : LEFT_OPEN.test(sentence)) found.open.push(sentence);
+      else if (isOpen ? at === 0 : isLeftOpen(sentence)) found.open.push(sentence);
       else if (isOpen) continue;
       else if (isOwnChoice(sentence)) found.decisions.push(sentence);
       else if (isFinding(sentence)) {

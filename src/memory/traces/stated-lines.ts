@@ -1,6 +1,6 @@
 import { clipText, distinctTexts } from '../../shared/text.js';
 import { type Paragraph, paragraphsOf, sentencesOf } from './sentences.js';
-import { CONDITION, CORRECTION, GUESS, LEAD_IN, RULES_FOLLOW, WORDINGS } from './wordings.js';
+import { CONDITION, CORRECTION, GUESS, LEAD_IN, REFUSAL, RULES_FOLLOW, WORDINGS } from './wordings.js';
 
 /**
  * Reads what holds for later agents from sentences that say it almost for certain: the user's own rules and choices, and
@@ -33,15 +33,15 @@ export function statedByUser(request: string): UserStatements {
   if (COMPILED.test(request)) return { rules: [], choices: [] };
   const rules: string[] = [];
   const choices: string[] = [];
-  for (const { text: sentence, isListed } of sentencesIn(request)) {
+  for (const { text: sentence, isListed } of sentencesIn(request.replace(REFUSAL, '$1, '))) {
     // A condition may hold for one part only, so the parts are not read alone.
     const parts = CONDITION.test(sentence) ? [] : [sentence, ...sentence.split(CLAUSE)];
     const isRule = (part: string) => isListed || wordings.some(({ rule }) => rule.test(part));
-    const isChoice = (part: string) =>
-      CORRECTION.test(sentence) || wordings.some(({ choice }) => choice.test(part));
+    const isChoice = (part: string) => wordings.some(({ choice }) => choice.test(part));
     const said = parts.map((part) => part.replace(LEAD_IN, ''));
     const rule = said.find(isRule);
-    const choice = rule === undefined ? said.find(isChoice) : undefined;
+    const correction = CORRECTION.test(sentence) ? sentence : undefined;
+    const choice = rule === undefined ? (correction ?? said.find(isChoice)) : undefined;
     if (rule !== undefined) rules.push(rule);
     if (choice !== undefined) choices.push(choice);
   }
@@ -65,6 +65,11 @@ export function isFinding(sentence: string): boolean {
   );
 }
 
+/** True if a sentence of an agent tells what is left to do. */
+export function isLeftOpen(sentence: string): boolean {
+  return wordings.some(({ open }) => open.test(sentence));
+}
+
 /** True if a sentence of an agent offers more work, or asks for leave. */
 export function isOffer(sentence: string): boolean {
   return wordings.some(({ offers }) => offers.test(sentence));
@@ -77,7 +82,9 @@ function sentencesIn(text: string): { readonly text: string; readonly isListed: 
     .filter(({ kind }) => kind !== 'row' && kind !== 'quote')
     .flatMap((paragraph: Paragraph) => {
       const isListed = paragraph.kind === 'item' && isList;
-      isList = isListed || RULES_FOLLOW.test(paragraph.text);
+      const title = paragraph.text.replace(LEAD_IN, '');
+      const states = /[:：]$/.test(title) && wordings.some(({ rule }) => rule.test(title));
+      isList = isListed || states || RULES_FOLLOW.test(title);
       return sentencesOf(paragraph.text).map((each) => ({ text: each.slice(0, MAX_SENTENCE), isListed }));
     })
     .filter((sentence) => !QUOTED.test(sentence.text) && !ASKS.test(sentence.text))

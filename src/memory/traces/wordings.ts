@@ -11,30 +11,34 @@ export interface Wording {
   readonly decided: RegExp;
   /** A sentence of the agent that tells a cause: "It fails because the clock is in UTC". */
   readonly found: RegExp;
+  /** A sentence of the agent that tells what is left to do. */
+  readonly open: RegExp;
   /** Offers more work, or asks for leave: it does not ask about this one. */
   readonly offers: RegExp;
 }
 
 export const WORDINGS: Readonly<Record<string, Wording>> = {
   en: {
-    rule: /^(?:(?:we |you (?:must|should) )?(?:never (?!mind\b|ending\b|again\b)|always )(?!\w{1,20}(?:ed|ing|[^s\W]s)\b)|(?:do not|don['’]?t) (?:ever|use) |(?:do not|don['’]?t) .{1,100} (?:here|any ?more|again|in this (?:repo|repository|project|code ?base))\b|from now on\b|going forward\b|remember(?: that| to)?[: ])|^no (?!(?:such|problem|worries|idea|need|one|wait|thanks|rush|more|longer|matter|doubt|way|reason|change|other)s?\b)[\w@/.-]+(?: (?!(?:is|are|was|were|has|have|does|do|will|can|fails?|exists?)\b)[\w-]+){0,3}[.!]*$/i,
+    rule: /^(?:.{1,60} (?:must|should) (?:never|always) |(?:we |you (?:must|should) )?(?:never (?!mind\b|ending\b|again\b)|always )(?!\w{1,20}(?:ed|ing|[^s\W]s)\b)|(?:do not|don['’]?t) (?:ever|use) |(?:do not|don['’]?t) .{1,100} (?:here|any ?more|again|in this (?:repo|repository|project|code ?base))\b|from now on\b|going forward\b|remember(?: that| to)?[: ])|^no (?!(?:such|problem|worries|idea|need|one|wait|thanks|rush|more|longer|matter|doubt|way|reason|change|other)s?\b)[\w@/.-]+(?: (?!(?:is|are|was|were|has|have|does|do|will|can|fails?|exists?)\b)[\w-]+){0,3}[.!]*$/i,
     choice:
       /^(?:let['’]?s |we |i want (?:you |us )?to )?(?:(?:use|take|pick) .{1,100}\b(?:instead\b|rather than |not )|(?:go|stick) with |(?:keep|put|store|write|build|make) .{1,100}(?:\binstead\b|, not |rather than ))/i,
     decided:
       /^(?:I|we)(?:['’]ve| have)? (?:decided (?:to|on|against|not to) |chose(?:n)? |opted (?:for|to) |settled on |went with |picked |switched to |(?:keep|kept|left|made|prefer|used?|stored?) .{1,150}\b(?:because|since|instead of|rather than)\b)/i,
     found:
       /\b(?:cause (?:is|was)\b|(?:is|was|are|were) caused by|(?:comes|came|stems?) from|(?:reason|problem|bug|culprit|issue) (?:is|was)(?: that)? (?!fixed|solved|gone|resolved)|(?:fails?|failed|crash(?:es|ed)?|breaks?|hangs?|times? out|flak(?:es|y)|slow|happens?) .{0,80}because\b)/i,
+    open: /\b(?:TODO|still (?:needs?|fails?|failing|depends?|uses?|relies|requires?|missing|open|to be|have to|has to)|remains? (?:to be|open|unclear|unsolved|failing)|left (?:to do|open|for later)|not yet (?:\w+)|(?:not|n['’]t) (?:[\w-]+ ){1,4}yet\b|(?:one|two|\d+) (?:thing|point|step)s? (?:is |are |remains? )?(?:left|open)|(?:I|we) (?:could not|couldn['’]t|was not able|wasn['’]t able|were unable|was unable|did not (?:run|test|verify|change|touch)|didn['’]t (?:run|test|verify|change|touch)|have not|haven['’]t)|(?:is|are|was|were) not (?:covered|implemented|tested|verified|handled)|(?:is|are|was|were)(?:n['’]t| not) available|only ran|pre-?existing failures?|out of scope)\b/i,
     offers:
       /\b(?:would you like|do you want|want me|shall i|should i (?:go|proceed|also|continue|start|do|make|commit|push|open|create|run|add)|may i|can i (?:help|do)|let me know|anything else|sound good|ready to|how does (?:that|this)|what would you like|what do you think|makes sense|feel free|if you(?:['’]d)? (?:like|want|prefer))\b/i,
   },
   de: {
-    rule: /^(?:nie(?:mals)?|immer|ab (?:jetzt|sofort)|von (?:jetzt|nun) an|künftig|in zukunft|merk(?:e)? dir|wir \p{L}{2,20} (?:immer|nie|niemals)|(?:verwende|benutze?|nutze?|nimm|schreib|mach|lass|fass|ändere|lösche|importiere|teste|committe|pushe) .{0,60}\b(?:nie(?:mals)?|immer|nicht mehr|keine?n?))(?!\p{L})|^(?:kein(?:e[nmrs]?)?|ohne) (?!(?:problem|ahnung|sorge|wunder|zweifel|eile|grund|angst)\p{L}*)\S+(?: (?!(?:ist|sind|war|hat|haben|wird|werden|gibt|läuft|laufen)(?!\p{L}))\S+){0,4}[.!]*$|^(?!.*(?<!\p{L})(?:ich|wir|er|sie|es|man|wird|werden|kann|können|hat|haben|ist|sind|will|wollen)(?!\p{L})).*(?<!\p{L})(?:nie(?:mals)?|immer|nicht mehr) (?:\S+ ){0,4}\p{Ll}+en[.!]*$/iu,
+    rule: /^(?:nie(?:mals)?|immer|ab (?:jetzt|sofort)|von (?:jetzt|nun) an|künftig|in zukunft|merk(?:e)? dir|wir \p{L}{2,20} (?:immer|nie|niemals)|(?:verwende|benutze?|nutze?|nimm|schreib|mach|lass|fass|ändere|lösche|importiere|teste|committe|pushe) .{0,60}\b(?:nie(?:mals)?|immer|nicht mehr|keine?n?))(?!\p{L})|^(?:kein(?:e[nmrs]?)?|ohne) (?!(?:problem|ahnung|sorge|wunder|zweifel|eile|grund|angst)\p{L}*)\S+(?: (?!(?:ist|sind|war|hat|haben|wird|werden|gibt|läuft|laufen)(?!\p{L}))\S+){0,4}[.!]*$|(?<!\p{L})(?:darf|dürfen|soll|sollen|muss|müssen) (?:nie(?:mals)?|immer)(?!\p{L})|^(?!(?:der|die|das|ein|eine) ).*(?<!\p{L})nie (?:mehr |wieder )?(?:an|ab|auf|aus|ein|um|zu)[.!]*$|^(?!.*(?<!\p{L})(?:ich|wir|er|sie|es|man|wird|werden|kann|können|hat|haben|ist|sind|will|wollen)(?!\p{L})).*(?<!\p{L})(?:nie(?:mals)?|immer|nicht mehr) (?:\S+ ){0,4}\p{Ll}+en[.!]*$/iu,
     choice:
       /^(?:lass uns |wir nehmen |doch |lieber )?(?:nimm|nehmen wir|verwende|benutze?|nutze?|lieber) .{0,100}(?:(?<!\p{L})(?:an)?statt(?:dessen)?(?!\p{L})|anstelle)|^(?:doch )?lieber /iu,
     decided:
       /^(?:ich habe|wir haben) (?:mich |uns )?.{0,120}(?:entschieden|gewählt)|^(?:ich nutze|wir nutzen|ich verwende|wir verwenden) (?:jetzt|nun) /iu,
     found:
       /(?<!\p{L})(?:ursache|grund)(?:e)?(?: dafür)? (?:ist|war|liegt)(?!\p{L})|(?<!\p{L})(?:liegt|lag) (?:daran|an)(?!\p{L})|(?<!\p{L})kommt (?:daher|davon)|(?<!\p{L})(?:schlägt|bricht|scheitert|hängt|stürzt|fehlt).{0,80}(?<!\p{L})weil(?!\p{L})|verursacht/iu,
+    open: /(?<!\p{L})(?:noch (?:offen|nicht|zu tun|ausstehend)|steht noch aus|fehlt noch|bleibt (?:noch )?(?:zu|offen)|konnte (?:ich )?.{1,40} nicht)(?!\p{L})/iu,
     offers:
       /^(?:soll(?:en)? (?:ich|wir)(?!.* oder )|(?:möchtest|willst) du|(?:möchten|wollen) sie|darf ich|kann ich (?:noch|sonst|dir))(?!\p{L})|(?<!\p{L})(?:sag(?:en sie)? (?:mir )?(?:einfach )?bescheid|wenn du (?:magst|willst|möchtest)|passt das|einverstanden)(?!\p{L})/iu,
   },
@@ -46,6 +50,7 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
       /^(?:he |hemos )?(?:decidí|decidimos|decidido|elegí|elegimos|elegido|opté por|optamos por|optado por) /iu,
     found:
       /(?<!\p{L})(?:la causa (?:es|era)|el (?:motivo|problema|error|fallo) (?:es|era|está)(?! resuelt| correg)|se deb[eí]a? a|causad[oa]s? por|(?:falla|fallaba|se rompe|se cuelga) .{0,80}porque)(?!\p{L})/iu,
+    open: /(?<!\p{L})(?:(?:queda|falta)n? (?:pendientes?|por)|todavía no|aún no|no (?:pude|he podido))(?!\p{L})/iu,
     offers:
       /^¿?(?:quieres|quiere|te gustaría|le gustaría|deseas|puedo|debo (?!.* o ))(?!\p{L})|(?<!\p{L})(?:avísame|dime si|si quieres|si lo deseas|te parece)(?!\p{L})/iu,
   },
@@ -55,6 +60,7 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
     decided: /^(?:j['’]ai|nous avons|on a) (?:décidé|choisi|opté|retenu) /iu,
     found:
       /(?<!\p{L})(?:la (?:cause|raison) (?:est|était)|le (?:problème|bug) (?:est que|était que|vient|venait)|(?:vient|venait) (?:de|du|d['’])|causée?s? par|(?:échoue|échouait|plante|casse) .{0,80}(?:parce qu|car ))/iu,
+    open: /(?<!\p{L})(?:reste(?:nt)? (?:à|encore)|pas encore|je n['’]ai pas pu)(?!\p{L})/iu,
     offers:
       /^(?:voulez-vous|veux-tu|souhaite[sz]-(?:tu|vous)|dois-je(?!.* ou )|puis-je|est-ce que je (?:peux|dois)(?!.* ou )|tu veux que|vous voulez que)(?!\p{L})|(?<!\p{L})(?:dis-moi si|dites-moi si|si tu (?:veux|le souhaites)|si vous (?:voulez|le souhaitez)|ça te va)(?!\p{L})/iu,
   },
@@ -65,6 +71,7 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
     decided: /^(?:decidi|decidimos|escolhi|escolhemos|optei por|optamos por) /iu,
     found:
       /(?<!\p{L})(?:a causa (?:é|era)|o (?:motivo|problema|erro) (?:é|era|está)(?! resolvid| corrigid)|(?:se deve|deve-se|devia-se) a|causad[oa]s? por|(?:falha|falhava|quebra|trava) .{0,80}porque)(?!\p{L})/iu,
+    open: /(?<!\p{L})(?:faltam?|ainda não|ainda resta|não (?:consegui|pude))(?!\p{L})/iu,
     offers:
       /^(?:quer|queres|você quer|gostaria|deseja|posso|devo(?!.* ou ))(?!\p{L})|(?<!\p{L})(?:me avise|avise-me|se quiser|se você quiser)(?!\p{L})/iu,
   },
@@ -75,6 +82,7 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
     decided: /(?:ことにしました|を採用しました|を選びました|に決めました|に切り替えました)[。.]?/u,
     found:
       /原因(?:は|が|だ|です)|が原因|(?:失敗|エラー|落ち|クラッシュ).{0,40}(?:ため|から)(?:です|だ)?[。.]?$/u,
+    open: /まだ.{1,40}(?:ない|ません|未)|残って(?:い|お)|未(?:対応|実装|完了|確認)/u,
     offers:
       /(?:しましょうか|ましょうか|てもよろしいですか|てもいいですか|よろしいでしょうか|(?:作成|作り|開き|続け|進め|コミット|プッシュ|追加)(?:し)?ますか)[?？。]?$/u,
   },
@@ -83,6 +91,7 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
     choice: /^(?:还是|请)?(?:改用|换成|换用|用.{1,40}(?:代替|替代|而不是|不要用|别用))/u,
     decided: /^(?:我|我们)?(?:最终)?(?:决定|选择了|采用了|改用了)/u,
     found: /原因(?:是|在于)|是因为|(?:失败|报错|崩溃).{0,40}因为|由.{1,40}(?:导致|引起)/u,
+    open: /还没|尚未|还需要|未(?:完成|处理|实现|验证)|有待/u,
     offers:
       /^(?:要不要(?:我)?|需要我|要我|是否需要我|我(?:可以|要不要)|可以(?:吗|帮)).*[?？吗]|如果(?:你)?需要/u,
   },
@@ -92,13 +101,17 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
 export const CONDITION =
   /^(?:if|when(?:ever)?|unless|suppose|should|wenn|falls|sollte|si|cuando|quand|lorsque|se|quando|caso)(?!\p{L})|^(?:もし|如果|要是|假如)/iu;
 
+/** Refuses what was done, before the user says what to do. */
+export const REFUSAL =
+  /^(no|nope|nein|nee|non|não)[,.!]\s+(?:not (?:that|like that)|don['’]t|nicht so|das nicht|so nicht|eso no|así no|pas ça|isso não)[,.:;!]\s+/i;
+
 /** A correction of what was done: a negation, then what to do. */
 export const CORRECTION =
-  /^(?:no|nope|nein|nee|non|não|ない|いや|不)[,.:;!、，] (?:not that[,.:;] |nicht das[,.:;] |eso no[,.:;] |pas ça[,.:;] )?(?:please |bitte |lieber |mejor |plutôt |melhor )?(?:use|keep|put|store|take|make|write|return|leave|move|call|name|send|pick|nimm|mach|leg|schreib|benutz|verwende|lass|usa|pon|haz|guarda|deja|utilise|mets|garde|prends|écris|fais|coloque|mantenha|deixe|faça)(?!\p{L})/iu;
+  /^(?:no|nope|nein|nee|non|não|いや|不)[,.:;!、，] (?:please |bitte |lieber |mejor |plutôt |melhor )?(?:use|keep|put|store|take|make|write|return|leave|move|call|name|send|pick|nimm|mach|leg|schreib|benutz|verwende|lass|usa|pon|haz|guarda|deja|utilise|mets|garde|prends|écris|fais|coloque|mantenha|deixe|faça)(?!\p{L})/iu;
 
 /** Above a list of rules. */
 export const RULES_FOLLOW =
-  /(?<!\p{L})(?:rules?|conventions?|regeln?|reglas?|convenciones|règles?|regras?|convenções)(?!\p{L}).{0,80}:$|(?:ルール|規則|规则|约定).{0,40}[:：]$/iu;
+  /(?<!\p{L})(?:rules?|conventions?|guidelines?|remember|regeln?|reglas?|convenciones|règles?|regras?|convenções)(?!\p{L}).{0,80}:$|(?:ルール|規則|规则|约定).{0,40}[:：]$/iu;
 
 /** Guesses, which are not findings. */
 export const GUESS =

@@ -26,6 +26,22 @@ describe('a statement that takes another one back', () => {
     expect(newer?.({ text: 'Use Redis', subject: 'web' })).toBe('Redis');
   });
 
+  it.each([
+    ['use luxon instead (Times are parsed with luxon now.)', 'Times are parsed with moment', 'moment'],
+    [
+      'ab jetzt nimm bun (Pakete werden jetzt mit bun installiert.)',
+      'Pakete werden mit yarn installiert',
+      'yarn',
+    ],
+    ['以后用 bun (依赖现在用 bun 安装。)', '依赖用 yarn 安装', 'yarn'],
+    ['use luxon instead (Times are parsed with luxon now.)', 'Times are stored in UTC', undefined],
+    ['from now on write tests first', 'Tests are written with vitest', undefined],
+    ['No, keep the jobs in Postgres. (They are in Postgres.)', 'The jobs are run on Fridays', undefined],
+    ['以后先写测试', '测试用 vitest', undefined],
+  ])('the user names nothing older: %s | %s', (newer, older, term) => {
+    expect(termOf([`The user: ${newer}`, older])).toBe(term);
+  });
+
   it('subjects may differ if the newer one is about the whole project, or both name one matter', () => {
     const both = (newer: string, older: string) =>
       takesBack({ text: 'dayjs instead of moment', subject: newer })?.({ text: 'moment', subject: older });

@@ -82,6 +82,7 @@ describe('what a finished turn leaves', () => {
     });
     expect(turn(read, 'The cause is probably the cache.')).toBeUndefined();
     expect(turn([], 'The cause is the cache.')).toBeUndefined();
+    expect(turn([ran('npm test')], 'It fails because the clock is in UTC.')?.found).toHaveLength(1);
     expect(turn([did('Edit', { files: ['a.ts'] })], 'The cause was the cache.')?.found).toEqual([]);
   });
 
@@ -167,6 +168,11 @@ describe('what a last message says', () => {
       'a choice, which is a question',
       'Soll ich npm oder pnpm nehmen?',
       { questions: ['Soll ich npm oder pnpm nehmen?'] },
+    ],
+    [
+      'what is left, in other languages',
+      'Moved it. Die Seite fehlt noch. Duplicates are not handled yet. 还没有测试。',
+      { open: ['Die Seite fehlt noch.', 'Duplicates are not handled yet.', '还没有测试。'] },
     ],
     ['nothing', 'Done.', { done: undefined }],
   ])('%s', (_, message, said) => {

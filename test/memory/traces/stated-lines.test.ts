@@ -108,6 +108,8 @@ describe('what a user states', () => {
     'No zod please.',
     'Kein zod, bitte.',
     'Den Ordner legacy/ bitte nie anfassen.',
+    'Rühr legacy/ nie an.',
+    'The API must never return null.',
     'Nada de zod.',
     'Pas de zod ici.',
   ])('a rule: %s', (sentence) => {
@@ -126,6 +128,7 @@ describe('what a user states', () => {
     '改用 dayjs。',
     'No, not that: keep the queue in Postgres.',
     'Keep it in Postgres, not in Redis.',
+    'No, not that. Keep the queue in Postgres.',
     'Nein, nimm Postgres.',
   ])('a choice: %s', (sentence) => {
     expect(statedByUser(sentence).choices).toHaveLength(1);
