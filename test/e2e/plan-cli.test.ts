@@ -286,7 +286,7 @@ describe('status', () => {
     const { code, stdout, stderr } = await up.cli(['status', '-s', session]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^-- server: .+\n$/) });
     const lines = stdout.split('\n');
-    expect(lines[0]).toMatch(new RegExp(`^${session}  open  began just now, moved just now$`));
+    expect(lines[0]).toMatch(new RegExp(`^${session}  open  began [^,]+, moved [^,]+$`));
     expect(lines.slice(1, 14)).toEqual([
       'parser: no throws',
       ...SHOWN.slice(1),
@@ -301,7 +301,7 @@ describe('status', () => {
       '',
       'Last',
     ]);
-    expect(lines[14]).toMatch(/^ {2}just now +result! +2\.2 +reviewer needs changes/);
+    expect(lines[14]).toMatch(/^ {2}\S.* result! +2\.2 +reviewer needs changes/);
     const json = await up.cli(['status', '-s', session, '--json']);
     expect(runReplyOf(JSON.parse(json.stdout))).toMatchObject({
       tasks: [{ task: '2.2', stalled: true, dispatches: 4 }],
