@@ -31,16 +31,16 @@ function sessionLog(name: string): StoredEvent[] {
 const LOGS: Readonly<Record<string, readonly StoredEvent[]>> = {
   session: sessionLog('0.1.0'),
   ...Object.fromEntries(
-    historiesIn(fileURLToPath(new URL('../../scripts/eval/history', import.meta.url))).map(
-      ({ name, commits }) => [
+    historiesIn(fileURLToPath(new URL('../../scripts/eval/history', import.meta.url)))
+      .filter(({ name }) => name === 'hono')
+      .map(({ name, commits }) => [
         name,
         commits.map(({ sha, subject, files }, index): StoredEvent => {
           const at = new Date(Date.UTC(2026, 0, 1) + index * 60_000).toISOString();
           const result = implementer({ task_id: sha, summary: subject, files_modified: [...files] });
           return { sequence: index + 1, event: recordedEvent({ sequence: index + 1, at }, result, RULES) };
         }),
-      ],
-    ),
+      ]),
   ),
 };
 
