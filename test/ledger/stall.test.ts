@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
-import { STALL_SIGNALS, type StallSignal } from '../../src/contracts/session-meta-events.js';
+import { type StallSignal } from '../../src/contracts/session-meta-events.js';
 import { replanHint } from '../../src/ledger/ledger-entries.js';
 import {
   normalised,
@@ -61,17 +61,6 @@ describe.each(SIGNAL_CASES)(
 
     it.each(keeps)('a stall signal is not ended by $name', ({ result }) => {
       expect(raisedAfter([...quiet, raising, result], only(signal, 2))[0]?.signal).toBe(signal);
-    });
-
-    it('a stall signal has a threshold of its own', () => {
-      const results = [...quiet, raising];
-      expect(raisedAfter(results, only(signal, count))).toEqual([
-        { signal, count, threshold: count, evidence: expect.any(Array) },
-      ]);
-      expect(raisedAfter(results, only(signal, count + 1))).toEqual([]);
-      expect(ledgerAfter(results, only(signal, count + 1))?.planVersion).toBe(1);
-      const others = STALL_SIGNALS.filter((each) => each !== signal);
-      for (const other of others) expect(raisedAfter(results, only(other, 2))).toEqual([]);
     });
   },
 );

@@ -167,36 +167,6 @@ describe('the sections of a summary', () => {
     ]);
   });
 
-  it('a trace summary lists decisions, completed steps by their object, runs, and files told apart, each once', () => {
-    const decision = (id: string, reasoning: string): TraceEntryInput => ({
-      id,
-      intent_id: 'INT-1',
-      state: 'REASONING',
-      action_type: 'STATE_TRANSITION',
-      payload: { reasoning },
-    });
-    const wrote = (id: string, file: string, output_summary: string) =>
-      used(id, 'write', { file }, { status: 'SUCCESS', output_summary });
-    const { text } = summaryOf(
-      traceOf([
-        decision('d1', 'use a hand-written parser'),
-        decision('d2', 'keep the old grammar'),
-        decision('d3', 'use a hand-written parser'),
-        wrote('w1', 'src/parser.ts', 'wrote the parser'),
-        wrote('w2', 'src/parser.ts', 'wrote the parser'),
-        wrote('w3', 'src/lexer.ts', ''),
-        used('f', 'write', { file: 'src/gone.ts' }, { status: 'FAILURE' }),
-        used('c', 'bash', { command: 'npm test' }, { status: 'SUCCESS' }),
-        ...Array.from({ length: 12 }, (_, index) => decision(`more-${index}`, 'keep the old grammar')),
-      ]),
-    );
-    expect(section(text, 'Decisions')).toEqual(['- keep the old grammar', '- use a hand-written parser']);
-    expect(text).not.toContain('files changed');
-    expect(text).not.toContain('src/gone.ts\n');
-    expect(section(text, 'Completed steps')).toEqual(['- wrote src/lexer.ts', '- wrote src/parser.ts']);
-    expect(section(text, 'Runs that succeeded, to run again after a change')).toEqual(['- bash npm test']);
-  });
-
   it('a trace summary counts equal lines: the same run beside different files', () => {
     const ran = Array.from({ length: 20 }, (_, at) =>
       step(at, {
@@ -413,24 +383,6 @@ describe('the bound of a summary', () => {
       }),
       { numRuns: 60 },
     );
-  });
-
-  it('the bound of a trace summary is shared by tokens: a list of long lines has fewer of them', () => {
-    const count = (text: string) => text.split(/\s+/).length;
-    const byWord = { name: 'words', count };
-    const long = (index: number) => `${`because of ${index} `.repeat(20)}`;
-    const entries = steps(60).map((entry, index) =>
-      index % 2 === 0
-        ? entry
-        : { ...entry, payload: { reasoning: long(index) }, state: 'REASONING' as const },
-    );
-    const text = summarise(traceOf(entries), byWord, 400)?.text ?? '';
-    const [decisions, done] = ['Decisions', 'Completed steps'].map((title) =>
-      count(section(text, title).join('\n')),
-    );
-    expect(count(text)).toBeLessThanOrEqual(400);
-    expect(decisions).toBeGreaterThan(60);
-    expect(done).toBeGreaterThan(55);
   });
 
   it('the bound of a trace summary never takes a tally', () => {
