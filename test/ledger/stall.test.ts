@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
-import { type StallSignal } from '../../src/contracts/session-meta-events.js';
+import type { StallSignal } from '../../src/contracts/session-meta-events.js';
 import { replanHint } from '../../src/ledger/ledger-entries.js';
 import {
   normalised,
