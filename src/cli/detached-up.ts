@@ -11,14 +11,9 @@ import {
   readRegularFile,
   writePrivateFile,
 } from '../engine/files/user-state.js';
-import {
-  identityOf,
-  isRunning,
-  type ProcessIdentity,
-  signalRecorded,
-} from '../nats/server/process-identity.js';
+import { isRunning, type ProcessIdentity, signalRecorded } from '../nats/server/process-identity.js';
 import { inStore, textFrom } from '../nats/server/server-process.js';
-import { readIdentity, stopOrphan, storeUse } from '../nats/server/server-store.js';
+import { stopOrphan, storeUse } from '../nats/server/server-store.js';
 import { makeFolder } from '../nats/server/server-version.js';
 
 /** An `up` that has left its terminal: it is found again by the pid file of its store. */
@@ -49,7 +44,7 @@ export async function startDetached(
   args: readonly string[],
   settings: Pick<SpawnOptions, 'env' | 'cwd'> = {},
 ): Promise<RunningUp & { readonly found: boolean }> {
-  const found = (await runningUp(storeDir)) ?? (await upInProgress(storeDir));
+  const found = await runningUp(storeDir);
   if (found !== undefined) return { ...found, found: true };
   const logFile = join(storeDir, LOG);
   const log = await inStore(storeDir, async () => {
@@ -72,8 +67,6 @@ export async function startDetached(
       ended = `it ended (${signal ?? code})`;
     });
     child.unref();
-    if (child.pid !== undefined)
-      writePrivateFile(join(storeDir, STARTING), JSON.stringify(identityOf(child.pid)));
     // If two start at the same moment, one gets the store and the other finds it.
     const up = (await untilReady(storeDir, () => ended === undefined)) ?? (await runningUp(storeDir));
     if (up !== undefined) return { ...up, found: up.pid !== child.pid };
@@ -94,8 +87,6 @@ export async function startDetached(
 
 const SETTINGS = 'throughline-up.json';
 const MAX_SETTINGS = 256 * 1024;
-/** Names the process of the last start in the background. Until it has the lock, a second one would start in vain. */
-const STARTING = 'throughline-starting';
 
 /** The options, variables and folder of an `up`, as a later start in the background uses them again. */
 interface UpSettings {
@@ -160,12 +151,6 @@ function recordedSettings(storeDir: string): UpSettings {
 export function runningUp(storeDir: string): Promise<RunningUp | undefined> {
   const isServing = () => ['starter', 'server'].includes(storeUse(storeDir)?.by ?? '');
   return untilReady(storeDir, isServing, READY_WITHIN_MS);
-}
-
-/** The `up` that another process has just started, once its services answer. */
-function upInProgress(storeDir: string): Promise<RunningUp | undefined> {
-  const starting = readIdentity(join(storeDir, STARTING));
-  return untilReady(storeDir, () => starting !== undefined && isRunning(starting), READY_WITHIN_MS);
 }
 
 async function untilReady(

@@ -113,45 +113,40 @@ export function openToAppend(path: string): number {
 
 /** Creates a whole file atomically with mode 0600; returns false, and changes nothing, if the path exists. */
 export function createPrivateFile(path: string, text: string): boolean {
-  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
   try {
-    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
-    linkSync(draft, path);
+    byDraft(path, text, 0o600, (draft) => linkSync(draft, path));
     return true;
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
     return false;
-  } finally {
-    rmSync(draft, { force: true });
   }
 }
 
 /** Writes a whole file atomically with mode 0600. Replaces a link at the path and never follows it. */
 export function writePrivateFile(path: string, text: string): void {
-  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
-  try {
-    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
+  byDraft(path, text, 0o600, (draft) => renameSync(draft, path));
 }
 
 /** Replaces a file atomically and keeps its mode. A link at the path is replaced, not followed. */
 export function replaceFile(target: string, text: string): void {
   mkdirSync(dirname(target), { recursive: true });
   const found = lstatSync(target, { throwIfNoEntry: false });
-  const there = found?.isFile() ? found : undefined;
-  // Random: a repository cannot have placed a link under this name.
-  const made = `${target}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    writeFileSync(made, text, { flag: 'wx', ...(there !== undefined && { mode: there.mode }) });
+  const mode = found?.isFile() ? found.mode : undefined;
+  byDraft(target, text, mode, (draft) => {
     // Restores the bits that the umask removed.
-    if (there !== undefined) chmodSync(made, there.mode);
-    renameSync(made, target);
+    if (mode !== undefined) chmodSync(draft, mode);
+    renameSync(draft, target);
+  });
+}
+
+function byDraft(path: string, text: string, mode: number | undefined, place: (draft: string) => void): void {
+  // Random: a repository cannot have placed a link under this name.
+  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
+  try {
+    writeFileSync(draft, text, { flag: 'wx', ...(mode !== undefined && { mode }) });
+    place(draft);
   } finally {
-    rmSync(made, { force: true });
+    rmSync(draft, { force: true });
   }
 }
 

@@ -30,7 +30,7 @@ export interface LiveTransport {
   onState(listener: (connected: boolean) => void): () => void;
   /**
    * Sends a request and returns the JSON of its reply. Rejects as `ClientTransport` does, and with `unavailable` immediately
-   * while disconnected or when the connection is lost.
+   * while disconnected.
    */
   request(subject: string, body: unknown, timeoutMs: number): Promise<unknown>;
   /** Subscribes to messages as they are sent, which are not necessarily stored. */

@@ -146,18 +146,10 @@ export async function openLiveTransport(options: NatsConnectOptions): Promise<Li
   const listeners = new Set<(connected: boolean) => void>();
   const subscriptions = new Set<ResilientSubscription>();
   let connected = true;
-  /** Rejects each pending request. */
-  const waiting = new Set<(fault: ThroughlineError) => void>();
   const server = shownAddress(options.url);
-  const gone = () =>
-    new ThroughlineError(
-      'unavailable',
-      `NATS cannot be reached at ${server}: it is tried again all the time`,
-    );
   onConnectionState(connection, (isConnected) => {
     if (connected === isConnected) return;
     connected = isConnected;
-    if (!connected) for (const refuse of waiting) refuse(gone());
     for (const listener of [...listeners]) listener(connected);
   });
   return {
@@ -168,13 +160,11 @@ export async function openLiveTransport(options: NatsConnectOptions): Promise<Li
       return () => listeners.delete(listener);
     },
     async request(subject, body, timeoutMs) {
-      if (!connected) throw gone();
-      return new Promise((resolve, reject) => {
-        waiting.add(reject);
-        requestJson(connection, subject, body, timeoutMs)
-          .finally(() => waiting.delete(reject))
-          .then(resolve, reject);
-      });
+      if (connected) return requestJson(connection, subject, body, timeoutMs);
+      throw new ThroughlineError(
+        'unavailable',
+        `NATS cannot be reached at ${server}: it is tried again all the time`,
+      );
     },
     listen(subjects, onMessage) {
       const subscription = subscribeResiliently(connection, subjects, ({ subject, data }) =>

@@ -252,12 +252,6 @@ function readNote(file: string): StoreNote | undefined {
   return isNote(note) ? note : undefined;
 }
 
-/** Returns the process that a file names; `undefined` if it names none. */
-export function readIdentity(file: string): ProcessIdentity | undefined {
-  const identity = readJson(file);
-  return isIdentity(identity) ? identity : undefined;
-}
-
 function readJson(file: string): unknown {
   try {
     const read = readRegularFile(file, MAX_NOTE);

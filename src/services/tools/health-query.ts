@@ -60,28 +60,18 @@ export function createHealthQuery(options: HealthQueryOptions) {
 
 type Findings = Pick<HealthShown, 'findings' | 'findingsAt'>;
 
-/** Caches the doctor's findings and coalesces looks. During a slow look the previous findings are returned. */
-function rememberedFindings({ quickCheck, clock, partMs }: HealthQueryOptions) {
-  let known: Findings | undefined;
-  let looking: Promise<Findings> | undefined;
-  let since = Number.NEGATIVE_INFINITY;
-  const look = async (): Promise<Findings> => {
+/** Caches the doctor's findings: one look serves all requests of half a minute. A look that failed is made again. */
+function rememberedFindings({ quickCheck, clock }: HealthQueryOptions): () => Promise<Findings> {
+  let known: Promise<Findings> | undefined;
+  let until = 0;
+  return () => {
+    if (known !== undefined && performance.now() < until) return known;
+    until = performance.now() + FINDINGS_MS;
     const findingsAt = clock();
-    try {
-      known = { findings: await quickCheck(), findingsAt };
-      since = performance.now();
-      return known;
-    } finally {
-      looking = undefined;
-    }
-  };
-  return async (): Promise<Findings> => {
-    if (known !== undefined && performance.now() - since < FINDINGS_MS) return known;
-    looking ??= look();
-    // It may reject when nobody waits for it.
-    looking.catch(() => undefined);
-    if (known === undefined) return looking;
-    const found = await withinDeadline(partMs / 2, looking);
-    return found === LATE ? known : found;
+    known = quickCheck().then((findings) => ({ findings, findingsAt }));
+    known.catch(() => {
+      known = undefined;
+    });
+    return known;
   };
 }
