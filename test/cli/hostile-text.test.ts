@@ -277,9 +277,10 @@ beforeAll(async () => {
     retract: await accepted('Keep functions pure'),
     other: await accepted('Prefer plain words'),
   };
-  [rejected = '', unfixed = '', unwanted = ''] = (await allRejected(ports.rejected)).map(({ id }) =>
-    String(id),
-  );
+  // Rejected in the order of their results, or nearly so.
+  [rejected = '', unfixed = '', unwanted = ''] = (await allRejected(ports.rejected))
+    .sort((one, other) => one.sequence - other.sequence)
+    .map(({ id }) => String(id));
   vi.stubEnv('NATS_URL', system.url);
   vi.stubEnv('NO_COLOR', '');
   vi.stubEnv('THROUGHLINE_LOG_LEVEL', 'error');
