@@ -202,10 +202,11 @@ async function promptSubmitted(
   const role = contractIn(call.prompt);
   tools.state.clearNotes(key);
   const request = entry.payload?.reasoning ?? '';
-  const tree = tools.at.turns === false ? undefined : workTreeAt(call.directory);
-  tools.state.note(key, { request, ...(tree && { tree }), ...(role && { owes: { name: '', role } }) });
+  tools.state.note(key, { request, ...(role && { owes: { name: '', role } }) });
   const unkept = await keepOrGive({ kind: 'trace', session: tools.at.session, entry }, tools);
   return async () => {
+    const tree = tools.at.turns === false ? undefined : workTreeAt(call.directory, tools.leftMs() / 2);
+    if (tree !== undefined) tools.state.note(key, { tree });
     const client = await tools.connect();
     // One with the contract was compiled already.
     const isPlain = call.event.answer !== undefined && !call.prompt.includes(BEGIN);

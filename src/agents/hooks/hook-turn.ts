@@ -48,7 +48,11 @@ export async function turnResult(
   const turn = finishedTurn({
     ...{ request, message: said, entries, commits: notes.flatMap(({ commit }) => commit ?? []) },
     answer: question === undefined ? undefined : answerTo(JSON.parse(question), request),
-    git: before && changesSince(call.directory, before, written),
+    // A call that is carried out later would see what came after the turn.
+    git:
+      before && tools.isLate !== true
+        ? changesSince(call.directory, before, written, tools.leftMs() / 4)
+        : undefined,
     hidesFailures: client.hidesFailures,
   });
   if (turn === undefined) {

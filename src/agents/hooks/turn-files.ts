@@ -17,12 +17,16 @@ export interface WorkTree {
 const MAX_MS = 200;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Returns the state of the work tree of a folder; undefined if there is none, or git takes too long. */
-export function workTreeAt(folder: string): WorkTree | undefined {
+/**
+ * Returns the state of the work tree of a folder; undefined if there is none, or git takes too long.
+ *
+ * @param ms time for git, at most 200
+ */
+export function workTreeAt(folder: string, ms = MAX_MS): WorkTree | undefined {
   const above = gitAbove(folder);
   if (above === undefined) return undefined;
   const inFolder = (path: string) => relative(folder, join(dirname(above), path));
-  const text = git(folder, ['status', '--porcelain=v2', '--branch', '-z', '--find-renames', '--', '.']);
+  const text = git(folder, ms, ['status', '--porcelain=v2', '--branch', '-z', '--find-renames', '--', '.']);
   if (text === undefined) return undefined;
   let head = '';
   const dirty: Record<string, { is: 'changed' | 'deleted'; at: number }> = {};
@@ -56,17 +60,18 @@ export function changesSince(
   folder: string,
   before: WorkTree,
   written: readonly string[],
+  ms = MAX_MS,
 ): FilesChanged | undefined {
-  const now = workTreeAt(folder);
+  const now = workTreeAt(folder, ms);
   if (now === undefined) return undefined;
-  const committed = now.head === before.head ? [] : committedSince(folder, before.head);
+  const committed = now.head === before.head ? [] : committedSince(folder, before.head, ms);
   const isNew = ([path, { at }]: [string, { readonly at: number }]) => before.dirty[path]?.at !== at;
   const fresh = Object.entries(now.dirty).filter(isNew);
   const wasRenamed = new Set(before.renamed.map(({ to }) => to));
   const isClean = (file: string) =>
     !(file in now.dirty) && !(file in before.dirty) && !committed.includes(file);
   const clean = written.filter(isClean);
-  const tracked = clean.length === 0 ? '' : (git(folder, ['ls-files', '-z', '--', ...clean]) ?? '');
+  const tracked = clean.length === 0 ? '' : (git(folder, ms, ['ls-files', '-z', '--', ...clean]) ?? '');
   return {
     changed: [...fresh.flatMap(([path, { is }]) => (is === 'changed' ? [path] : [])), ...committed],
     deleted: fresh.flatMap(([path, { is }]) => (is === 'deleted' ? [path] : [])),
@@ -75,16 +80,30 @@ export function changesSince(
   };
 }
 
-function committedSince(folder: string, head: string): string[] {
+function committedSince(folder: string, head: string, ms: number): string[] {
   const names =
-    git(folder, ['diff', '--name-only', '--relative', '--diff-filter=d', '-z', head, 'HEAD']) ?? '';
+    git(folder, ms, [
+      'diff',
+      '--no-ext-diff',
+      '--name-only',
+      '--relative',
+      '--diff-filter=d',
+      '-z',
+      head,
+      'HEAD',
+    ]) ?? '';
   return names.split('\0').filter((file) => file !== '');
 }
 
-function git(folder: string, args: readonly string[]): string | undefined {
+function git(folder: string, ms: number, args: readonly string[]): string | undefined {
   try {
     return execFileSync('git', ['--no-optional-locks', '-c', 'core.fsmonitor=false', ...args], {
-      ...{ cwd: folder, timeout: MAX_MS, maxBuffer: MAX_BYTES, encoding: 'utf8' },
+      ...{
+        cwd: folder,
+        timeout: Math.max(1, Math.min(MAX_MS, Math.floor(ms))),
+        maxBuffer: MAX_BYTES,
+        encoding: 'utf8',
+      },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
   } catch {
