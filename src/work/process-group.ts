@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../contracts/errors.js';
-import { killAtExit } from '../nats/server/server-child.js';
 import { withinDeadline } from '../shared/backoff.js';
 
 /** Text for the standard input of a command, or a function that talks with the command over its standard streams. */
@@ -55,13 +54,14 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     });
     const { pid } = child;
     const send = (by: NodeJS.Signals) => signalCall(pid, mark, by);
-    const unregister = killAtExit(() => send('SIGKILL'));
+    const kill = () => void send('SIGKILL');
+    process.on('exit', kill);
     let hard: NodeJS.Timeout | undefined;
     let until = 0;
     const stop = () => {
       send('SIGTERM');
       until = performance.now() + GRACE_MS;
-      hard = setTimeout(() => send('SIGKILL'), GRACE_MS);
+      hard = setTimeout(kill, GRACE_MS);
     };
     let failure: { readonly error: unknown } | undefined;
     let isOver = false;
@@ -70,7 +70,7 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
       isOver = true;
       clearTimeout(hard);
       signal.removeEventListener('abort', stop);
-      unregister();
+      process.off('exit', kill);
       child.stdout?.destroy();
       child.stderr?.destroy();
       if (failure === undefined)

@@ -88,11 +88,10 @@ it('a server with a stream that cannot write is started again', async () => {
   expect(said.join('')).toMatch(/a stream stores nothing .* restarting the NATS server/);
 });
 
-it('a server that cannot be asked is reported once and asked again', async () => {
+it('a server that cannot be asked is asked again', async () => {
   const { asked, ask } = questions([new Error('no answer'), new Error('no answer'), false]);
   own.watchDisk(ask, SOON);
   await soon(() => expect(asked.count).toBeGreaterThan(5));
-  expect(said).toEqual(['-- whether every stream can write cannot be told now: no answer\n']);
   expect(starts).toBe(1);
 });
 

@@ -31,12 +31,13 @@ export function startChild(path: string, args: readonly string[], logFd: number)
   const kill = () => child.kill('SIGKILL');
   let exit: Exit | undefined;
   let spawnFault: Error | undefined;
-  const forget = killAtExit(kill);
+  // The server runs in its own session, so nothing else ends it when this process ends by `process.exit` or an uncaught error.
+  process.on('exit', kill);
   const exited = exitOf(child, (fault) => {
     spawnFault = fault;
   }).then((ended) => {
     exit = ended;
-    forget();
+    process.off('exit', kill);
     return ended;
   });
   return {
@@ -108,25 +109,4 @@ function reasonOf(error: ExecFileException, stdout: string, stderr: string, time
   if (error.killed === true) return `no answer within ${timeoutMs / 1000} s`;
   const lastLine = (text: string) => text.trim().split('\n').at(-1)?.trim();
   return lastLine(stderr) || lastLine(stdout) || `exit status ${error.code ?? error.signal ?? 'unknown'}`;
-}
-
-/**
- * Servers run in their own sessions, so nothing ends them when this process ends by `process.exit` or an uncaught error. The
- * registered kill functions run at exit.
- */
-const kills = new Set<() => void>();
-
-function killAll(): void {
-  for (const kill of kills) kill();
-}
-
-/** Registers a synchronous kill function; call the returned function once the server has ended. */
-export function killAtExit(kill: () => void): () => void {
-  // One listener for all servers, and none without servers.
-  if (kills.size === 0) process.on('exit', killAll);
-  kills.add(kill);
-  return () => {
-    kills.delete(kill);
-    if (kills.size === 0) process.off('exit', killAll);
-  };
 }
