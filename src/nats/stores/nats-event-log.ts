@@ -89,22 +89,27 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   #written(key: Token, event: Event, options: AppendOptions): Append {
-    const { subject, intake = subject, format, lifecycle } = this.#layout;
+    const { subject, intake = subject, format } = this.#layout;
     const { expectedSequence } = options;
     const path = format.pathOf(event);
-    // An expected event exists in its own generation alone.
-    const isProven = lifecycle === undefined || (expectedSequence ?? 0) > 0;
     return {
       ...options,
       subject: intake(key, path),
       storedOn: subject(key, path),
       expectedOn: subject(key, format.expectedAt(path) ?? path),
       body: writeEvent(format, key, event, expectedSequence),
-      generation: isProven ? undefined : generationOf(lifecycle, key),
+      // An expected event exists in its own generation alone.
+      generation: expectedSequence ? undefined : this.#generation(key),
     };
   }
 
+  #generation(key: Token): string | undefined {
+    const { lifecycle } = this.#layout;
+    return lifecycle && generationOf(lifecycle, key);
+  }
+
   async #appendBehind(key: Token, append: Append, expectedSequence: number): Promise<Appended> {
+    const generation = this.#generation(key);
     const read = this.#read.get(key);
     const asks = this.#layout.asksForStream === 'always';
     if (asks && (await this.#isAnother(key, read))) return { outcome: 'conflict' };
@@ -113,7 +118,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     // The last event read may have been removed without a newer one, or be known only from the snapshot.
     const last = (await this.#newestAt(key, append.expectedOn))?.seq ?? 0;
     if (last >= expectedSequence || (await this.#isAnother(key, read))) return appended;
-    return this.#append(key, { ...append, expectedSequence: last });
+    return this.#append(key, { ...append, expectedSequence: last, generation });
   }
 
   /** Detects a replaced stream: a decision on the old one must not be stored in the new one. */

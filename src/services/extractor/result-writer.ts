@@ -12,7 +12,7 @@ import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { NewestResults, SessionLog } from '../../engine/ports/session-log.js';
 import { pause } from '../../engine/runtime/batched.js';
 import { CountedDispatches, type CountedMemory } from '../../memory/session/dispatch-window.js';
-import { rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
+import type { SessionState } from '../../memory/session/session-state.js';
 
 /**
  * Appends the events of dispatches so that a session's log has each dispatch once, however often and late it is delivered, and
@@ -171,8 +171,8 @@ export class ResultWriter {
       dispatch <= removed ||
       (dispatch <= floor && (await this.#isInLog(session, dispatch, newest)));
     if (!isStored) return undefined;
-    const rejection = rejectionsOf(state).find(({ sequence }) => sequence === dispatch);
-    return rejection === undefined ? RECORDED : { rejected: rejection.error };
+    const rejected = rejectionIn(state, dispatch);
+    return rejected === undefined ? RECORDED : { rejected };
   }
 
   /** Loads the state once it has everything up to a sequence: another replica may have told it. */
@@ -230,6 +230,14 @@ export class ResultWriter {
 
 function placeOf({ places }: KnownResults, { data }: DispatchEvent): Place {
   return places[data.dispatch.sequence % RESULT_SUBJECTS] as Place;
+}
+
+/** Looks without the readers' view: a copy of the state for each of thousands that come again would take minutes. */
+function rejectionIn({ dispatches }: SessionState, dispatch: number): Counted['rejected'] {
+  const isIt = ({ sequence }: { readonly sequence: number }) => sequence === dispatch;
+  const recent = dispatches.recent().find(isIt);
+  if (recent !== undefined) return recent.kind === 'rejected' ? recent.error : undefined;
+  return dispatches.settled().rejections.find(isIt)?.error;
 }
 
 /** Adds the newest dispatch of the session that is known, if it is not its own. */

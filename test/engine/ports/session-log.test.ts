@@ -1,6 +1,7 @@
 import { headers } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
+import type { Forgotten } from '../../../src/contracts/lifecycle-record.js';
 import {
   publishedOn,
   sessionStream,
@@ -333,6 +334,23 @@ describe('in shards', () => {
       outcome: 'conflict',
     });
     await fresh.close();
+  });
+
+  it('the session log in shards stores no command that was decided before its session was forgotten', async () => {
+    let forgotten: Forgotten | undefined;
+    const lifecycle = { forgotten: () => forgotten, refreshed: () => undefined };
+    const { log, close } = await openPorts(opened.nats.server.url, { lifecycle });
+    const session = newSession('forgotten');
+    const appended = await log.append(session, event(1));
+    const expectedSequence = sequenceOf(appended);
+    await log.read(session, { after: 0 });
+    await log.removeBefore(session, expectedSequence + 1);
+
+    const late = log.append(session, event(2), { expectedSequence: expectedSequence + 1 });
+    forgotten = { v: 1, status: 'forgotten', at: AT, dispatches: 0, sequence: expectedSequence };
+    await expect(late).rejects.toMatchObject({ code: 'session_forgotten' });
+    expect(await opened.nats.log.newest(session)).toBe(0);
+    await close();
   });
 
   it('the session log in shards keeps a session from its neighbours whose snapshot is ahead of the stream', async () => {
