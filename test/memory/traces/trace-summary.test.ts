@@ -167,6 +167,36 @@ describe('the sections of a summary', () => {
     ]);
   });
 
+  it('a trace summary lists decisions, completed steps by their object, runs, and files told apart, each once', () => {
+    const decision = (id: string, reasoning: string): TraceEntryInput => ({
+      id,
+      intent_id: 'INT-1',
+      state: 'REASONING',
+      action_type: 'STATE_TRANSITION',
+      payload: { reasoning },
+    });
+    const wrote = (id: string, file: string, output_summary: string) =>
+      used(id, 'write', { file }, { status: 'SUCCESS', output_summary });
+    const { text } = summaryOf(
+      traceOf([
+        decision('d1', 'use a hand-written parser'),
+        decision('d2', 'keep the old grammar'),
+        decision('d3', 'use a hand-written parser'),
+        wrote('w1', 'src/parser.ts', 'wrote the parser'),
+        wrote('w2', 'src/parser.ts', 'wrote the parser'),
+        wrote('w3', 'src/lexer.ts', ''),
+        used('f', 'write', { file: 'src/gone.ts' }, { status: 'FAILURE' }),
+        used('c', 'bash', { command: 'npm test' }, { status: 'SUCCESS' }),
+        ...Array.from({ length: 12 }, (_, index) => decision(`more-${index}`, 'keep the old grammar')),
+      ]),
+    );
+    expect(section(text, 'Decisions')).toEqual(['- keep the old grammar', '- use a hand-written parser']);
+    expect(text).not.toContain('files changed');
+    expect(text).not.toContain('src/gone.ts\n');
+    expect(section(text, 'Completed steps')).toEqual(['- wrote src/lexer.ts', '- wrote src/parser.ts']);
+    expect(section(text, 'Runs that succeeded, to run again after a change')).toEqual(['- bash npm test']);
+  });
+
   it('a trace summary counts equal lines: the same run beside different files', () => {
     const ran = Array.from({ length: 20 }, (_, at) =>
       step(at, {
@@ -284,7 +314,7 @@ describe('the sections of a summary', () => {
     expect(section(text, 'Denied')).toEqual(['- edit src/secret.ts']);
   });
 
-  it('a trace summary drops an error between two blocks when the same command has succeeded', () => {
+  it('a trace summary drops an error or a denial between two blocks when the same step has succeeded', () => {
     const failed = used(
       'f',
       'bash',
@@ -303,6 +333,12 @@ describe('the sections of a summary', () => {
     expect(summaryOf(other).text).toBe(summaryOf(trace).text);
     const again = used('s', 'bash', { command: 'npm test' }, { status: 'SUCCESS' });
     expect(summaryOf(addEntry(other, recordedOf(again), DEFAULT_RHYTHM)).text).not.toContain('two failed');
+    const denied = used('d', 'edit', { file: 'a.ts' }, { status: 'DENIED', error_message: 'outside' });
+    const allowed = used('e', 'edit', { file: 'a.ts' }, { status: 'SUCCESS' });
+    const once = traceOf([denied, ...steps(19)]);
+    expect(section(summaryOf(once).text, 'Denied')).toEqual(['- edit a.ts: outside']);
+    const { text } = summaryOf(addEntry(once, recordedOf(allowed), DEFAULT_RHYTHM));
+    expect(text).not.toContain('outside');
   });
 });
 
@@ -383,6 +419,24 @@ describe('the bound of a summary', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('the bound of a trace summary is shared by tokens: a list of long lines has fewer of them', () => {
+    const count = (text: string) => text.split(/\s+/).length;
+    const byWord = { name: 'words', count };
+    const long = (index: number) => `${`because of ${index} `.repeat(20)}`;
+    const entries = steps(60).map((entry, index) =>
+      index % 2 === 0
+        ? entry
+        : { ...entry, payload: { reasoning: long(index) }, state: 'REASONING' as const },
+    );
+    const text = summarise(traceOf(entries), byWord, 400)?.text ?? '';
+    const [decisions, done] = ['Decisions', 'Completed steps'].map((title) =>
+      count(section(text, title).join('\n')),
+    );
+    expect(count(text)).toBeLessThanOrEqual(400);
+    expect(decisions).toBeGreaterThan(60);
+    expect(done).toBeGreaterThan(55);
   });
 
   it('the bound of a trace summary never takes a tally', () => {
