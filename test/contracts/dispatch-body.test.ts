@@ -83,6 +83,18 @@ describe('a body that is a JSON object', () => {
 
 describe('a body that is raw text', () => {
   it.each([
+    ['one pair of markers', between(JSON.stringify(DONE))],
+    ['prose around them', `Sure {thing}!\n${between(JSON.stringify(DONE))}\nAnything else?`],
+    ['prose that begins with a brace', `{note} ${between(JSON.stringify(DONE))}`],
+    ['everything on one line', `BEGIN_DISPATCH_RESULT${JSON.stringify(DONE)}END_DISPATCH_RESULT`],
+    ['a fenced block between them', between(`\`\`\`json\n${JSON.stringify(DONE, undefined, 2)}\n\`\`\``)],
+    ['a fence without a language, CR LF', between(`\`\`\`\r\n${JSON.stringify(DONE)}\r\n\`\`\``)],
+    ['a fence outside of them', `\`\`\`\n${between(JSON.stringify(DONE))}\n\`\`\``],
+  ])('a raw text body may hold %s', (_what, body) => {
+    expect(parse(body)).toEqual(untouched(DONE_RESULT));
+  });
+
+  it.each([
     ['no marker', 'All done.', 'not a JSON object and holds no'],
     ['nothing', '', 'the body is empty'],
     ['a JSON array of two', JSON.stringify([DONE, DONE]), 'two results: send each on its own'],

@@ -27,6 +27,21 @@ describe('what a prompt says once', () => {
     });
   });
 
+  it('an issue that a required fix repeats gives it severity, file and suggestion, and is not listed again', () => {
+    const issue = {
+      severity: 'critical' as const,
+      file: 'src/a.ts',
+      message: 'Check the bounds',
+      fix: 'throw',
+    };
+    const other = { severity: 'minor' as const, message: 'a typo' };
+    const { packet } = promptAfter([
+      reviewer({ required_fixes: ['check the bounds.'], issues: [issue, other] }),
+    ]);
+    expect(packet.required_fixes).toEqual(['check the bounds. (critical; src/a.ts; fix: throw)']);
+    expect(packet.issues).toEqual(['minor: a typo']);
+  });
+
   it('of the same issue in two files, one stands in the required fix, the other is listed', () => {
     const issues = ['src/a.ts', 'src/b.ts'].map((file) => ({
       ...{ severity: 'minor' as const, file, message: 'check the bounds' },

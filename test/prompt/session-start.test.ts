@@ -208,6 +208,24 @@ describe('learnings that have no room', () => {
 describe('other prompts', () => {
   const task = { session: 'demo', taskId: '1', taskPrompt: 'do it' };
 
+  it.each([
+    ['dispatch', compileRequest.parse(task)],
+    ['iteration', compileRequest.parse({ ...task, kind: 'iteration' })],
+  ] as const)(
+    'other prompts show the learnings that were found, and no section without: %s',
+    (_, request) => {
+      const { prompt, learningsShown } = compilePrompt(emptyState('demo'), request, undefined, LEARNINGS);
+      expect(prompt).toContain(
+        '\n\nRelevant learnings (1/15):\n  - pattern: Uses Zod for all schema validation\n\n',
+      );
+      expect(learningsShown).toBe(1);
+      expect(prompt).not.toContain('TypeScript strict');
+      const without = compilePrompt(emptyState('demo'), request);
+      expect(without.prompt).not.toContain('Relevant learnings');
+      expect(without).not.toHaveProperty('learningsShown');
+    },
+  );
+
   it('other prompts give learnings no more tokens than they may have together with facts', () => {
     const many = inPrompt({ ranked: Array.from({ length: 20 }, () => ranked(0.5)), total: 20 });
     const request = compileRequest.parse({ ...task, maxLearnings: 20, maxTokens: 100 });

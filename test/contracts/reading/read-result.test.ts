@@ -113,6 +113,37 @@ describe('reading a result', () => {
     );
   });
 
+  it('a valid result keeps its fields, and notes what stands under other names of them', () => {
+    const json = {
+      task_id: '1',
+      status: 'completed',
+      summary: 's',
+      files_modified: [],
+      notes: 'x',
+      message: 7,
+      id: 'm1',
+    };
+    expect(parsed(json, 'implementer')).toMatchObject({
+      value: { result: { summary: 's', task_id: '1' } },
+      repairs: [{ kind: 'skipped', field: 'summary', detail: 'found notes', count: 2 }],
+    });
+  });
+
+  it('a valid result is cut for its event, and says by how much', () => {
+    const { text, list } = KEPT.outcome;
+    const files = Array.from({ length: list + 30 }, (_, at) => `${at}.ts`);
+    const json = { task_id: '1', status: 'completed', summary: 'x'.repeat(text + 12), files_modified: files };
+    const result = parsed(json, 'implementer');
+    expect(result).toMatchObject({
+      repairs: [
+        { kind: 'clipped', field: 'summary', detail: `${text} of ${text + 12} characters kept` },
+        { kind: 'clipped', field: 'files_modified', detail: `${list} of ${list + 30} items kept` },
+      ],
+    });
+    // Its facts are taken from the whole list.
+    if (result.ok) expect(result.value.result).toMatchObject({ files_modified: files });
+  });
+
   it('a result keeps the first fifty of its explicit facts', () => {
     const facts = Array.from({ length: 60 }, (_, at) => ({
       subject: `s${at}`,

@@ -60,6 +60,18 @@ describe('what has to do with a task', () => {
     expect(rest.map((each) => each.fact.sourceTaskId)).toEqual(['near', 'other-59', 'other-58']);
   });
 
+  it('what is left goes to the newest facts where they are asked for, in words first', () => {
+    const store = storeOf(
+      factsFrom(1, said('1', 'check bounds', 'src/a.ts')),
+      factsFrom(2, said('2', 'paint')),
+    );
+    expect(shown(store, { byRecency: true, maxFacts: 3 })).toEqual([
+      'task:1 summary check bounds',
+      'task:2 summary paint',
+      'task:2 completed_with completed',
+    ]);
+  });
+
   it('a finding is chosen for a file that its task changed, and one that names the file in its words', () => {
     const store = storeOf(
       factsFrom(1, said('1', 'paint', 'src/a.ts')),
@@ -216,6 +228,19 @@ describe('an answer beside the ledger of its task', () => {
       's1 decided dates are local',
       's3 decided logs live for a month',
     ]);
+  });
+
+  it('that a file was changed is said beside a ledger only where tags are asked for, and no verdict is', () => {
+    const store = storeOf(factsFrom(1, said('1', 'paint', 'src/walls.ts')), ...OTHERS);
+    const change = 'src/walls.ts modified_by task:1';
+    const about = { text: 'walls', besideLedger: true };
+    expect(shown(store, about)).toEqual([]);
+    const all = { maxFacts: undefined, byRecency: true };
+    expect(shown(store, { ...about, ...all, besideLedger: false })).toContain(change);
+    const beside = shown(store, { ...about, ...all });
+    expect(beside).toHaveLength(1 + OTHERS.length);
+    expect(beside.every((saying) => saying.includes(' summary '))).toBe(true);
+    expect(shown(store, { ...about, tags: ['file_change'] })).toEqual([change]);
   });
 });
 

@@ -78,6 +78,19 @@ describe.each(VERSIONS)('the frozen learnings of %s', (version) => {
     expect(bytes(state)).toBe(bytes(replayed(version)));
     expect(state).toEqual(replayed(version));
   });
+
+  it('frozen learnings are kept whole by a snapshot after each of their events', () => {
+    const events = eventsOf(version);
+    const whole = bytes(replayed(version));
+    const state = emptyLearnings('frozen');
+    for (const [index, stored] of events.entries()) {
+      evolveLearnings(state, stored);
+      const loaded = decoded(bytes(state));
+      expect(loaded).toEqual(state);
+      for (const later of events.slice(index + 1)) evolveLearnings(loaded, later);
+      expect(bytes(loaded)).toBe(whole);
+    }
+  });
 });
 
 describe('the newest frozen learnings', () => {
@@ -89,5 +102,18 @@ describe('the newest frozen learnings', () => {
     // What a checkpoint carries is a snapshot, of which there is one here.
     const types = all.filter((type) => type !== 'checkpoint');
     expect(new Set(eventsOf(version).map(({ event }) => event.type))).toEqual(new Set(types));
+  });
+
+  it('the newest frozen learnings have each status, a merge, and each way to be taken away in their snapshot', () => {
+    const { entries, active, observations } = decoded(frozen(version).snapshot);
+    const proposals = [...entries.values()].map(({ proposal }) => proposal);
+    expect(new Set(proposals.map(({ status }) => status))).toEqual(
+      new Set(['pending', 'accepted', 'rejected']),
+    );
+    expect(proposals.some(({ mergedInto }) => mergedInto !== undefined)).toBe(true);
+    const retired = [...entries.values()].flatMap((entry) => entry.retired?.how ?? []);
+    expect(new Set(retired)).toEqual(new Set(['superseded', 'retracted']));
+    expect(active.size).toBeGreaterThan(1);
+    expect(observations.size).toBeGreaterThan(2);
   });
 });

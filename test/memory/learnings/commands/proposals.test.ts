@@ -10,6 +10,8 @@ import { accepted, idOf, Project, proposed } from '../../../support/learning-pro
 const TEXT = 'Name the field in every error message';
 const NEAR = 'Name the field in every message of an error';
 const id = idOf(TEXT);
+const retracted = { type: 'retracted', data: { learning: id, by: 'bob' } } as const;
+
 describe('learning.propose', () => {
   it('learning.propose makes a proposal that waits', () => {
     const project = new Project();
@@ -167,6 +169,21 @@ describe('proposal.list', () => {
 });
 
 describe('proposal.show', () => {
+  it('proposal.show gives the proposal, its learning, what became of it, and what is nearly the same', () => {
+    const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR), accepted(NEAR));
+    project.happens({ type: 'edited', data: { learning: id, tags: ['api'], by: 'bob' } });
+    expect(project.does('proposal.show', { id })).toMatchObject({
+      proposal: { id, status: 'accepted', tags: [] },
+      learning: { id, tags: ['api'] },
+      similar: { learning: idOf(NEAR), similarity: 0.78 },
+    });
+    project.happens(retracted);
+    expect(project.does('proposal.show', { id })).toMatchObject({
+      learning: null,
+      retired: { how: 'retracted', by: 'bob' },
+    });
+  });
+
   it('proposal.show compares what an edited learning says now', () => {
     const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR), accepted(NEAR));
     project.happens({ type: 'edited', data: { learning: id, content: 'Close the file', by: 'bob' } });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { TASK_STATUSES } from '../../../../src/contracts/task-events.js';
 import { Played, withTasks } from '../../../support/played.js';
 
 /** TAS-1 waits for TAS-2, that for TAS-3, …, up to the last. */
@@ -84,6 +85,19 @@ describe('task-undepends', () => {
 });
 
 describe('a dependency', () => {
+  it.each(TASK_STATUSES.filter((status) => status !== 'completed'))(
+    'a dependency that is %s keeps a task waiting, and says so',
+    (status) => {
+      const played = withTasks('a', 'b').after('task-depends', { id: '2', dependsOn: '1' });
+      played.after('task-status', { id: '1', status });
+      expect(played.when('task-list', { status: 'remaining' }).reply).toMatchObject({
+        tasks: expect.arrayContaining([
+          expect.objectContaining({ id: 'TAS-2', unresolved: [{ id: 'TAS-1', why: status }] }),
+        ]),
+      });
+    },
+  );
+
   it('a deleted dependency keeps a task waiting as missing', () => {
     const played = withTasks('a', 'b').after('task-depends', { id: '2', dependsOn: '1' });
     played.after('task-delete', { id: '1' });
