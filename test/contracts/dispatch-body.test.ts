@@ -152,6 +152,34 @@ describe('a body that cannot be used', () => {
     });
   });
 
+  it.each<[string, Role, object, string[]]>([
+    ['a missing field', 'implementer', { status: 'completed', summary: 'x' }, ['task_id is missing']],
+    ['a misspelt field', 'implementer', { tsk_id: '1', status: 'failed' }, ['(found tsk_id)']],
+    ['an empty task id', 'implementer', { ...DONE, task_id: ' ' }, ['task_id', 'must not be empty']],
+    ['a task id of two lines', 'implementer', { ...DONE, task_id: '1\n2' }, ['task_id', 'line breaks']],
+    ['a long task id', 'implementer', { ...DONE, task_id: 'x'.repeat(129) }, ['task_id', '128']],
+    ['two task ids', 'implementer', { ...DONE, taskId: '3' }, ['task_id is "2.1" and taskId is "3"']],
+    [
+      'a wrong status',
+      'implementer',
+      { ...DONE, status: 'in progress' },
+      ['status', 'use one of completed,', 'is "in progress"'],
+    ],
+    ['two verdicts', 'implementer', { ...DONE, state: 'failed' }, ['status is "completed" and state is']],
+    [
+      'a wrong assessment',
+      'reviewer',
+      { ...JUDGED, assessment: 'hm' },
+      ['assessment', 'use one of approved,', 'is "hm"'],
+    ],
+    ['a body of another role', 'reviewer', DONE, ['publish it as implementer']],
+    ['a review', 'implementer', JUDGED, ['this is a review: publish it as reviewer']],
+  ])('a body fails with schema_invalid and names field and value: %s', (_what, role, body, named) => {
+    const parsed = parse(body, role);
+    expect(parsed).toMatchObject({ ok: false, code: 'schema_invalid', fix: expect.any(String) });
+    for (const part of named) expect(parsed).toMatchObject({ reason: expect.stringContaining(part) });
+  });
+
   it('a body that has to be mended is cleaned of secrets before and after', () => {
     const clean = (json: unknown) =>
       JSON.parse(JSON.stringify(json).replaceAll('s3cret', '<gone>').replaceAll('s3 cret', '<gone>'));

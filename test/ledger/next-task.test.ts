@@ -4,6 +4,7 @@ import type { ProgressTask } from '../../src/contracts/run-request.js';
 import { driftOf, outlookOf } from '../../src/ledger/next-task.js';
 import type { TaskLedger } from '../../src/ledger/task-ledger.js';
 import { APPROVED, blocked, completed, ledgerAfter, needsChanges, progressTask } from '../support/ledgers.js';
+import * as fc from '../support/properties.js';
 
 /** A parent in progress with one part done, and an optional task. */
 const TASKS = [
@@ -54,6 +55,27 @@ describe('the active task', () => {
 });
 
 describe('a task that is not called active', () => {
+  it.each([
+    [
+      'is blocked, though it is in progress',
+      [progressTask('1', { status: 'in-progress', blocked: true }), progressTask('2')],
+    ],
+    [
+      'is a part of a blocked one',
+      [progressTask('1', { blocked: true }), progressTask('1.1', { parent: '1' }), progressTask('2')],
+    ],
+    [
+      'is optional while a required one is open',
+      [progressTask('1', { status: 'in-progress', optional: true }), progressTask('2')],
+    ],
+    [
+      'is a part of an optional one',
+      [progressTask('1', { optional: true }), progressTask('1.1', { parent: '1' }), progressTask('2')],
+    ],
+  ])('a task that is not called active %s', (_what, tasks) => {
+    expect(outlookOf(tasks).activeTaskId).toBe('2');
+  });
+
   it('a task that is not called active is one whose last result is blocked', () => {
     const tasks = [progressTask('1', { status: 'in-progress' }), progressTask('2')];
     expect(outlookOf(tasks, ledgersOf({ '1': [blocked('no token')] })).activeTaskId).toBe('2');
@@ -139,6 +161,43 @@ describe('the next task', () => {
       whyNone: '1 blocked, 1 waiting for others, 1 optional',
     });
     expect(outlookOf([progressTask('1', { status: 'completed' })]).whyNone).toBe('');
+  });
+
+  it('the next task of any flat plan is the first that the rule allows', () => {
+    const ids = ['1', '2', '3', '4', '5', '6'];
+    const plan = fc.tuple(
+      ...ids.map((id) =>
+        fc
+          .record({
+            status: fc.constantFrom('pending' as const, 'in-progress' as const, 'completed' as const),
+            blocked: fc.boolean(),
+            optional: fc.boolean(),
+            dependsOn: fc.subarray([...ids, 'x'], { maxLength: 2 }),
+          })
+          .map(({ status, blocked: isBlocked, optional, dependsOn }) =>
+            progressTask(id, {
+              status,
+              dependsOn,
+              ...(isBlocked && { blocked: true as const }),
+              ...(optional && { optional: true as const }),
+            }),
+          ),
+      ),
+    );
+    fc.assert(
+      fc.property(plan, (tasks) => {
+        const open = tasks.filter(({ status }) => status !== 'completed');
+        const isOpen = (id: string) => open.some((task) => task.id === id);
+        const onlyOptional = open.every(({ optional }) => optional);
+        const first = open.find(
+          (task) =>
+            !task.blocked &&
+            (!task.optional || onlyOptional) &&
+            !(task.dependsOn ?? []).some((id) => id !== task.id && isOpen(id)),
+        );
+        expect(nextOf(tasks)).toBe(first?.id ?? null);
+      }),
+    );
   });
 });
 

@@ -9,6 +9,7 @@ import { emptyState, type SessionState } from '../../src/memory/session/session-
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { hostileTexts, implementer, recorded, reviewer, roleResults, stored } from '../support/builders.js';
+import { inPrompt, ranked } from '../support/learnings.js';
 import * as fc from '../support/properties.js';
 import { explained } from './parts.js';
 
@@ -146,6 +147,27 @@ describe('the reply with a prompt', () => {
     });
   });
 
+  it('a reply lists the learnings shown if the request includes them, and always counts them', () => {
+    const learnings = inPrompt({
+      ranked: [ranked(0.9, { content: 'Check the bounds of the store' })],
+      total: 3,
+    });
+    for (const own of [
+      asked,
+      { kind: 'iteration', session: 'demo' },
+      { kind: 'session-start', session: 'demo' },
+    ]) {
+      const compiled = (include: 'learnings'[]) =>
+        compilePrompt(KNOWING, compileRequest.parse({ ...own, include }), undefined, learnings);
+      const plain = compiled([]);
+      expect(plain).toMatchObject({ learningsShown: 1, learningsTotal: 3 });
+      expect(plain).not.toHaveProperty('learnings');
+      expect(plain.chosen.learnings).toHaveLength(1);
+      const listed = [{ id: plain.chosen.learnings[0], content: 'Check the bounds of the store' }];
+      expect(compiled(['learnings'])).toMatchObject({ ...plain, learnings: listed });
+    }
+  });
+
   it('a prompt of messages is only asked for in the prompt of a task', () => {
     const parsed = compileRequest.safeParse({ kind: 'iteration', session: 'demo', include: ['messages'] });
     expect(parsed.error?.issues[0]?.path).toEqual(['include', 0]);
@@ -153,6 +175,31 @@ describe('the reply with a prompt', () => {
 });
 
 describe('the lines of a prompt', () => {
+  it('the lines of a prompt say what each comes from', () => {
+    const { prompt, lines } = compilePrompt(KNOWING, request());
+    const written = prompt.split('\n');
+    const told = lines.map(({ from, section, ...origin }) => [written[from - 1], section, origin]);
+    expect(told).toContainEqual([
+      '- required fix: check the bounds [task:1]',
+      'findings',
+      {
+        to: expect.any(Number),
+        fact: createFactId('task:1', 'must_fix', 'check the bounds'),
+        task: '1',
+        dispatch: 5,
+        eventSequence: 2,
+      },
+    ]);
+    const file = { to: expect.any(Number), file: 'src/store.ts', task: '1' };
+    expect(told).toContainEqual(['- src/store.ts (the most similar task touched it)', 'files', file]);
+    expect(told).toContainEqual([
+      'Task 9: Change src/store.ts',
+      'head',
+      { to: expect.any(Number), task: '9' },
+    ]);
+    expect(told.at(-1)?.slice(0, 2)).toEqual(['Task prompt:', 'task']);
+  });
+
   it('the lines of a prompt are told in their order, each once, with every fact and file that is shown', () => {
     const kinds = fc.constantFrom('dispatch', 'iteration', 'session-start');
     const results = fc.array(roleResults, { maxLength: 10 });

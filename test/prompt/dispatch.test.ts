@@ -273,6 +273,36 @@ describe('the prompt of a role', () => {
     expect(partsAfter('reviewer', ...approved, MORE_WORK).guide).toMatch(/^Guide: Review the work/);
   });
 
+  it('the guide of a prompt names the fields that its ledger has, and no others', () => {
+    const names: Readonly<Record<string, string>> = {
+      required_fixes: 'the required fixes',
+      blockers: 'the blockers',
+      issues: 'the findings of the last review',
+      summary: 'the last result',
+      earlier_summary: 'the first result',
+      changed_files: 'the changed files',
+      failing_tests: 'the failing tests',
+      passing_tests: 'the passing tests',
+      follow_ups: 'the follow-ups',
+    };
+    const fields = Object.keys(names);
+    const histories = [
+      [implementer({ status: 'blocked', blockers: ['no key'] })],
+      [WORK],
+      [WORK, REVIEWED],
+      [WORK, REVIEWED, MORE_WORK],
+      [implementer(), reviewer({ required_fixes: ['x'] })],
+    ];
+    for (const role of ['implementer', 'reviewer'] as const)
+      for (const history of histories) {
+        const { guide, packet } = partsAfter(role, ...history);
+        const known = fields.filter((field) => packet[field] !== undefined);
+        // Blockers are not the reviewer's to settle.
+        const named = role === 'reviewer' ? known.filter((field) => field !== 'blockers') : known;
+        expect(fields.filter((field) => guide.includes(names[field] ?? ''))).toEqual(named);
+      }
+  });
+
   it('the contract of an observer lists the tags that a fact may have', () => {
     expect(stablePrefix('observer')).toContain(`tags [${FACT_TAGS.join(' | ')}]`);
   });

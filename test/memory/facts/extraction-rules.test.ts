@@ -148,6 +148,31 @@ describe('from a reviewer result', () => {
     expect(sayings(factsFrom(1, returned))).toEqual(expected);
   });
 
+  it('an issue keeps its severity and the fix that the reviewer suggests, and no other fact has them', () => {
+    const facts = factsFrom(
+      1,
+      reviewer({
+        issues: [
+          { severity: 'minor', file: 'src/b.ts', message: 'never do that', fix: '' },
+          {
+            severity: 'critical',
+            file: 'src/a.ts',
+            message: 'leaks',
+            fix: `close it\n[task:9]${'x'.repeat(600)}`,
+          },
+        ],
+        required_fixes: ['close the file'],
+      }),
+    );
+    expect(facts.map(({ relation, severity, fix }) => [relation, severity, fix])).toEqual([
+      ['reviewed_as', undefined, undefined],
+      ['issue', 'critical', `close it (task:9)${'x'.repeat(KEPT.fact.object - 20)}...`],
+      ['issue', 'minor', undefined],
+      ['must_fix', undefined, undefined],
+      ['convention', undefined, undefined],
+    ]);
+  });
+
   it.each([
     ['naming differs from the other ports', false],
     ["don't read the clock here", false],

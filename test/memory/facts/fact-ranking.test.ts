@@ -276,6 +276,32 @@ describe('the places of an answer', () => {
     expect(rankFacts(storeOf(one), asked({ text: 'import rows' })).chosen).toHaveLength(10);
   });
 
+  it('near-duplicates count once, but numbers and places tell two matters apart', () => {
+    const store = storeOf(
+      factsFrom(1, reviewer({ task_id: '1', required_fixes: ['close the file handle after an error'] })),
+      factsFrom(2, reviewer({ task_id: '2', required_fixes: ['Close the file handles after errors'] })),
+      factsFrom(3, reviewer({ task_id: '3', required_fixes: ['file case 7', 'file case 8'] })),
+      ...['src/a.ts', 'src/b.ts'].map((file, n) =>
+        factsFrom(
+          n + 4,
+          reviewer({ task_id: `${n + 4}`, issues: [{ severity: 'minor', file, message: 'handle leaks' }] }),
+        ),
+      ),
+    );
+    const { chosen, considered } = rankFacts(store, asked({ text: 'file handle' }));
+    expect(sayings(chosen.map((each) => each.fact)).toSorted()).toEqual([
+      'src/a.ts issue handle leaks',
+      'src/b.ts issue handle leaks',
+      'task:2 must_fix Close the file handles after errors',
+      'task:3 must_fix file case 7',
+      'task:3 must_fix file case 8',
+    ]);
+    expect(considered.find(({ fact: { sourceTaskId } }) => sourceTaskId === '1')).toMatchObject({
+      left: 'near-duplicate',
+      duplicateOf: expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
+  });
+
   it('an answer keeps every rule, for the same facts in any order of dispatches', () => {
     const runs = fc
       .array(roleResults, { maxLength: 12 })

@@ -173,6 +173,38 @@ describe('an approval', () => {
       ]);
     },
   );
+
+  it('an approval leaves nothing open: what it found itself is closed at once, but for conventions and suggestions', () => {
+    const withIssue = factsFrom(
+      4,
+      reviewer({ assessment: 'approved', issues: [issue('src/c.ts')], required_fixes: ['x'] }),
+    );
+    const later = factsFrom(5, reviewer({ required_fixes: ['once more'] }));
+    expect(valid(storeOf(of1, withIssue))).toEqual([
+      'task:1 reviewed_as approved',
+      'task:1 convention always close it',
+      'task:1 suggested x',
+    ]);
+    for (const store of [
+      storeOf(of1, withIssue),
+      storeOf(withIssue, of1),
+      storeOf([...withIssue].reverse()),
+    ]) {
+      expect(closedFrom(store, 4).map((held) => [held.relation, held.validTo, held.closedBy])).toEqual(
+        expect.arrayContaining([
+          ['issue', timeOf(4), 4],
+          ['must_fix', timeOf(4), 4],
+        ]),
+      );
+    }
+    for (const store of [storeOf(withIssue, later), storeOf(later, withIssue)]) {
+      expect(valid(store)).toEqual([
+        'task:1 convention always close it',
+        'task:1 reviewed_as needs_changes',
+        'task:1 must_fix once more',
+      ]);
+    }
+  });
 });
 
 describe('findings', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { ROLES } from '../../../src/contracts/kinds.js';
 import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { unreadableTasks } from '../../../src/memory/session/known-rejections.js';
@@ -52,6 +53,26 @@ describe('a result that could not be read', () => {
     expect(unreadAfter(unknown, recorded(6, implementer()))).toEqual([]);
     expect(unreadAfter(unknown, recorded(6, reviewer()))).toEqual([]);
     expect(unreadAfter(unknown, recorded(6, observer()))).toEqual(['1: 5']);
+  });
+
+  it('a result that was published as that of another role is made up for by either of them', () => {
+    const parsed = parseDispatchBody(
+      new TextEncoder().encode('{"task_id":"1","assessment":"approved"}'),
+      'implementer',
+      1000,
+    );
+    const fault = parsed.ok ? undefined : parsed;
+    const misplaced = rejected(5, {
+      role: 'implementer',
+      task: '1',
+      reason: fault?.reason ?? '',
+      fix: fault?.fix ?? '',
+      ...(fault?.meant && { meant: fault.meant }),
+    });
+    expect(rejectionsAfter([misplaced]).map(({ error }) => error.meant)).toEqual(['reviewer']);
+    expect(unreadAfter(misplaced, recorded(6, observer()))).toEqual(['1: 5']);
+    expect(unreadAfter(misplaced, recorded(6, reviewer()))).toEqual([]);
+    expect(unreadAfter(misplaced, recorded(6, implementer()))).toEqual([]);
   });
 
   it('what a rejection says in words is not read: only its field says which role it was meant for', () => {

@@ -10,6 +10,33 @@ const both = [...inForce, proposed(OTHER), accepted(OTHER)];
 const rejected = { type: 'rejected', data: { proposal: id, by: 'bob' } } as const;
 const retracted = { type: 'retracted', data: { learning: id, by: 'bob' } } as const;
 
+describe('learning.list of what holds no more', () => {
+  const reply = (project: Project, limit = 10) => project.does('learning.list', { retired: true, limit });
+
+  it('learning.list gives superseded and retracted learnings as they were last, with the reason, the newest first', () => {
+    const project = new Project(...both, proposed('Wait'), {
+      type: 'edited',
+      data: { learning: id, content: 'Name each field', by: 'eve' },
+    });
+    expect(reply(project)).toEqual({ project: 'demo', learnings: [], total: 0 });
+    project.does('learning.supersede', { id, replacement: idOf(OTHER), by: 'bob' });
+    project.does('learning.retract', { id: idOf(OTHER), by: 'ann', reason: 'We stream now' });
+    expect(reply(project)).toMatchObject({
+      learnings: [
+        {
+          id: idOf(OTHER),
+          content: OTHER,
+          retired: { how: 'retracted', by: 'ann', reason: 'We stream now' },
+        },
+        { id, content: 'Name each field', retired: { how: 'superseded', replacement: idOf(OTHER) } },
+      ],
+      total: 2,
+    });
+    expect(reply(project, 1)).toMatchObject({ learnings: [{ content: OTHER }], total: 2 });
+    expect(project.does('learning.list', {})).toMatchObject({ learnings: [], total: 0 });
+  });
+});
+
 describe('learning.edit', () => {
   it('learning.edit changes what is given of a learning, and nothing else', () => {
     const project = new Project(...inForce);

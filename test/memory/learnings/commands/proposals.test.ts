@@ -109,6 +109,27 @@ describe('learning.propose, while many proposals made by hand wait', () => {
 describe('a list that comes in pages', () => {
   const TEXTS = ['One', 'Two', 'Three', 'Four', 'Five'];
 
+  it('the pages of a list of proposals repeat and miss none, whatever is proposed and decided meanwhile', () => {
+    const project = new Project(...TEXTS.map((text) => proposed(text)));
+    const first = project.does('proposal.list', { limit: 2 });
+    expect(first).toMatchObject({
+      total: 5,
+      next: idOf('Four'),
+      proposals: [{ content: 'Five' }, { content: 'Four' }],
+    });
+    project.happens({ type: 'rejected', data: { proposal: idOf('Four'), by: 'bob' } });
+    project.happens(proposed('Six'));
+    const second = project.does('proposal.list', { limit: 2, cursor: idOf('Four') });
+    expect(second).toMatchObject({
+      total: 5,
+      next: idOf('Two'),
+      proposals: [{ content: 'Three' }, { content: 'Two' }],
+    });
+    const last = project.does('proposal.list', { limit: 2, cursor: idOf('Two') });
+    expect(last).toMatchObject({ proposals: [{ content: 'One' }] });
+    expect(last).not.toHaveProperty('next');
+  });
+
   it('a list of learnings, in force or not, goes on where the page before ended', () => {
     const project = new Project(...TEXTS.flatMap((text) => [proposed(text), accepted(text)]));
     const first = project.does('learning.list', { limit: 3 });

@@ -35,6 +35,30 @@ describe('task-next', () => {
   });
 });
 
+describe('a claim', () => {
+  it('a claim takes the task for the agent in the same step', () => {
+    const played = withTasks('a').after('iteration-start', {});
+    expect(played.when('task-next', { claim: ' agent-1 ' })).toEqual({
+      event: { type: 'task.claimed', data: { task: 'TAS-1', agent: 'agent-1', iteration: 1 } },
+      reply: {
+        task: {
+          id: 'TAS-1',
+          content: 'a',
+          status: 'in_progress',
+          priority: 2,
+          depends_on: [],
+          created_at: timeAt(0),
+          updated_at: timeAt(2),
+          iteration: 1,
+          claimed_by: 'agent-1',
+          unresolved: [],
+        },
+      },
+    });
+    expect(played.when('task-next', { claim: 'agent-2' })).toEqual({ reply: { task: null } });
+  });
+});
+
 describe('task-release', () => {
   it('task-release gives the task back, for the next one to take', () => {
     const played = withTasks('a').after('task-next', { claim: 'x' });
