@@ -1,6 +1,6 @@
 // Makes the command line start fast: dist/cli/bin.cjs and what it loads are a few files, together with the packages
 // that every command needs. The modules that the library exports stay as the compiler wrote them.
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { IN_COMMAND_LINE, licencesIn } from './licences.mjs';
@@ -47,6 +47,9 @@ const { output } = await bundle.write({
 });
 await bundle.close();
 await copyFile(fileAt('scripts/demo-session.jsonl'), fileAt('dist/cli/bin/demo-session.jsonl'));
+await mkdir(fileAt('dist/words'), { recursive: true });
+for (const name of ['word-vectors.bin', 'LICENSE.txt'])
+  await copyFile(fileAt(`scripts/words/${name}`), fileAt(`dist/words/${name}`));
 await writeFile(fileAt('dist/cli/bin/LICENSES.txt'), await licencesIn(output, IN_COMMAND_LINE));
 
 /** A package that is not in the bundle comes from node_modules, when a command needs it. */

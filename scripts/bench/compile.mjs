@@ -1,9 +1,11 @@
 // Asking for prompts, side by side with an echo over NATS request/reply of the same reply size.
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadTokenizer } from '../../dist/config/load-tokenizer.js';
 import { checkedRequest } from '../../dist/contracts/checked.js';
 import { compileRequest } from '../../dist/contracts/compile-request.js';
 import { token } from '../../dist/contracts/names.js';
+import { WordVectors } from '../../dist/memory/search/word-vectors.js';
 import { resolvedSettings } from '../../dist/memory/session/charter.js';
 import { evolve } from '../../dist/memory/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState, factsOf } from '../../dist/memory/session/session-state.js';
@@ -161,12 +163,14 @@ async function inProcess(facts, count) {
   const state = emptyState(SESSION, { ...DEFAULT_LIMITS, maxFacts: facts });
   for (let n = 1; factsOf(state).count() < facts; n += 1) evolve(state, { sequence: n, event: factEvent(n) });
   const { asked, budget } = await promptRequest(SESSION);
+  const words = new WordVectors(readFileSync(new URL('../../dist/words/word-vectors.bin', import.meta.url)));
   let prompt = '';
   const rounds = [];
   // The first round is for the compiler of JavaScript.
   for (let round = 0; round <= 10; round += 1) {
     const began = process.cpuUsage();
-    for (let turn = 0; turn < count / 10; turn += 1) ({ prompt } = compilePrompt(state, asked, budget));
+    for (let turn = 0; turn < count / 10; turn += 1)
+      ({ prompt } = compilePrompt(state, asked, budget, undefined, words));
     const { user, system } = process.cpuUsage(began);
     if (round > 0) rounds.push((user + system) / 1000 / (count / 10));
   }

@@ -1,7 +1,6 @@
 // A session to be frozen: its events, a snapshot of its first part, and the state that all of them give.
 import { sessionEvent } from '../../dist/contracts/session-events.js';
 import { RuleBasedFactExtractor } from '../../dist/memory/facts/fact-extractor.js';
-import { createFactId } from '../../dist/memory/facts/fact-types.js';
 import { checkpointOf } from '../../dist/memory/session/checkpoint.js';
 import { evolve } from '../../dist/memory/session/evolve-session.js';
 import { encodeSnapshot } from '../../dist/memory/session/session-snapshot.js';
@@ -143,20 +142,6 @@ const retracted = (fact, more) =>
 retracted(shared, { instead: 'the platform team' });
 const seen = { subject: 'task:left', relation: 'observed', object: 'Seen from outside', tags: [] };
 retracted(seen, { reason: 'Not so' });
-events.push({
-  ...{ v: 1, type: 'fact.vectors', at: at() },
-  data: {
-    model: 'localhost/minilm',
-    vectors: [
-      {
-        fact: createFactId(shared.subject, shared.relation, 'the platform team'),
-        scale: 0.01,
-        values: 'fwCB',
-      },
-      { fact: createFactId('task:left', 'issue', 'Reads twice'), scale: 0.02, values: 'AX8D' },
-    ],
-  },
-});
 // Of a board task, which it moves.
 dispatch(6, 'implementer', { task_id: 'TAS-4', status: 'blocked', summary: 'Stuck', blockers: ['No trees'] });
 dispatch(7, 'reviewer', { task_id: 'right', assessment: 'blocked' });

@@ -10,7 +10,6 @@ const WHEN: Readonly<Record<SessionEvent['type'], string>> = {
   'fact.recorded': 'a result was read: what it told, and the facts that do not follow from that',
   'fact.retracted': 'someone retracted or corrected a fact',
   'fact.restored': 'someone made a fact hold again',
-  'fact.vectors': 'a model was asked what facts mean, so that decisions are found by meaning',
   'dispatch.rejected': 'a result could not be used; it is kept whole in `DISPATCH_REJECTED`',
   'task.added': 'a task came onto the board',
   'task.status': 'the status of a task was set',

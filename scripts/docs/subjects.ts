@@ -89,12 +89,6 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
     written: `\`${names.SERVICE_NAMES.compiler}\``,
     kept: 'the newest',
   },
-  [names.VECTOR_BUCKET]: {
-    key: '`<project>.<learning>`',
-    holds: 'vectors of learnings, where an embedder is set',
-    written: `\`${names.SERVICE_NAMES.learnings}\``,
-    kept: 'the newest. Computed again.',
-  },
   [names.LIFECYCLE_BUCKET]: {
     key: '`archived.<session>`, `forgotten.<hash>`, `dispatches`',
     holds: 'archived and forgotten sessions, and the newest dispatch number',

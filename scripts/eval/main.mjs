@@ -3,19 +3,19 @@
 //   npm run eval                              # the histories in scripts/eval/history
 //   npm run eval -- --data FOLDER             # your own: one {"sha","subject","files"} a line, oldest first
 //   npm run eval -- --dist FOLDER --json      # another build, as JSON
-//   THROUGHLINE_EMBED_URL=… npm run eval      # decisions by meaning as well, with an embedding model
 //   npm run eval -- turns                     # what the next session is told after everyday turns: see turns.mjs
 //   npm run eval -- contrast                  # which new statements end an older one: see contrast.mjs
+//   npm run eval -- meaning                   # what is found without a shared word: see meaning.mjs
 //   npm run eval -- story                     # what the next agent of a team is told: see story.mjs
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { judgeContrast } from './contrast.mjs';
+import { judgeMeaning } from './meaning.mjs';
 import {
   historiesIn,
   mean,
   measureFiles,
   measureLasting,
-  measureMeaning,
   measurePlants,
   measureUse,
   productIn,
@@ -38,7 +38,7 @@ const { values: options, positionals } = parseArgs({
   },
 });
 
-const JUDGED = { turns: judgeTurns, contrast: judgeContrast, story: judgeStory };
+const JUDGED = { turns: judgeTurns, contrast: judgeContrast, meaning: judgeMeaning, story: judgeStory };
 const [name] = positionals;
 if (name !== undefined) {
   const judge = JUDGED[name];
@@ -56,15 +56,12 @@ const files = [];
 const plants = [];
 const use = [];
 const lasting = [];
-const meant = [];
-const embedder = await product.embedder();
 for (const history of histories) {
   console.error(history.name);
   files.push(measureFiles(product, history));
   use.push(...measureUse(product, history));
   plants.push(...measurePlants(product, history, DISTANCES, random));
   lasting.push(...measureLasting(product, history, [20, 100, 500], [20, 40]));
-  if (embedder !== undefined) meant.push(...(await measureMeaning(product, embedder, history)));
 }
 const all = Object.fromEntries(
   Object.keys(files[0] ?? {}).map((key) => [
@@ -89,8 +86,7 @@ const rooms = [...new Set(use.map(({ room }) => room))].map((room) => {
     perhapsRecall: sum('perhapsRight') / sum('touched'),
   };
 });
-if (options.json)
-  console.log(JSON.stringify({ files, mean: all, planted, rooms, lasting, meant }, undefined, 1));
+if (options.json) console.log(JSON.stringify({ files, mean: all, planted, rooms, lasting }, undefined, 1));
 else print();
 
 function groups(found) {
@@ -157,7 +153,6 @@ function print() {
   );
   console.log('');
   printLasting();
-  if (meant.length > 0) printMeant();
   console.log('');
   table(
     ['the prompt holds', 'likely files', 'precision', 'recall', 'perhaps', 'precision', 'recall'],
@@ -178,14 +173,6 @@ function printLasting() {
       const meanOf = (key) => mean(some.map((each) => each[key]));
       return [...group.split(' '), some.length, percent(meanOf('shown')), Math.round(meanOf('more'))];
     }),
-  );
-}
-
-function printMeant() {
-  console.log('');
-  table(
-    ['200 decisions, by', 'asked', 'without a shared word, shown'],
-    ['byWords', 'byMeaning'].map((by) => [by, meant.length, percent(mean(meant.map((each) => each[by])))]),
   );
 }
 

@@ -113,32 +113,6 @@ export const PLANTS = [
   ]),
 ];
 
-/** Asks for the decisions, in their order, without a word of theirs. */
-export const OTHER_WORDS = [
-  'Users get logged out after each deploy',
-  'Orders appear two times after a consumer crash',
-  'Calendar entries move by one hour in another time zone',
-  'Invoices show a wrong sum for fractions of a cent',
-  'Profile pictures take long to send from a phone',
-  'Switching an experiment on takes effect too late',
-  'Introduce a breaking change of an endpoint',
-  'Preview images are missing for new documents',
-  'People want another sort for what they look up',
-  'Restore a bill that was removed by mistake',
-  'Live updates stop behind a corporate firewall',
-  'Support a new syntax for expressions',
-  'Sending big attachments fails with a timeout',
-  'Strangers can open confidential boards',
-  'Signup hangs while the welcome mail goes out',
-  'Choose the primary key of another table',
-  'Read settings from a TOML file',
-  'The nightly recalculation takes an hour',
-  'The disk fills up with old output',
-  'Restyle the sidebar',
-  'Ship an installer for Linux',
-  'Deadlock when two transfers meet',
-];
-
 /** The results that say it. */
 export function results({ kind, text, task, file, way }) {
   const work = { task_id: task, status: 'completed', summary: 'First part' };

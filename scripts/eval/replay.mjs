@@ -2,7 +2,7 @@
 // compared with what the commit then touched. What is measured comes in as `product`, from a build or from the sources.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lasting, OTHER_WORDS, PLANTS, results } from './plants.mjs';
+import { lasting, PLANTS, results } from './plants.mjs';
 
 /** Commits before the first that is asked for. */
 const WARM_UP = 50;
@@ -22,29 +22,26 @@ const MAX_FILES = 20;
 /** The modules that a replay needs, from a folder that holds a build. */
 export async function productIn(dist) {
   const load = (path) => import(new URL(path, dist));
-  const [compiler, requests, evolving, states, facts, worker, search, vectors, embedding, config] =
-    await Promise.all([
-      load('prompt/compile-prompt.js'),
-      load('contracts/compile-request.js'),
-      load('memory/session/evolve-session.js'),
-      load('memory/session/session-state.js'),
-      load('memory/facts/fact-extractor.js'),
-      load('services/extractor/extractor-worker.js'),
-      load('memory/search/tokens.js'),
-      load('memory/facts/fact-vectors.js').catch(() => ({})),
-      load('engine/embedding/load-embedder.js'),
-      load('config/config.js'),
-    ]);
+  const [compiler, requests, evolving, states, facts, worker, search, vectors] = await Promise.all([
+    load('prompt/compile-prompt.js'),
+    load('contracts/compile-request.js'),
+    load('memory/session/evolve-session.js'),
+    load('memory/session/session-state.js'),
+    load('memory/facts/fact-extractor.js'),
+    load('services/extractor/extractor-worker.js'),
+    load('memory/search/tokens.js'),
+    // A version without them orders by words alone.
+    load('memory/search/word-vectors.js').catch(() => undefined),
+  ]);
   const rules = new facts.RuleBasedFactExtractor();
+  const words = vectors && new vectors.WordVectors(readFileSync(new URL('words/word-vectors.bin', dist)));
   return {
     emptyState: states.emptyState,
     evolve: evolving.evolve,
-    compile: (state, request) => compiler.compilePrompt(state, requests.compileRequest.parse(request)),
+    compile: (state, request) =>
+      compiler.compilePrompt(state, requests.compileRequest.parse(request), undefined, undefined, words),
     event: (origin, returned) => worker.recordedEvent(origin, returned, rules),
     tokens: search.tokens,
-    factsOf: states.factsOf,
-    ...vectors,
-    embedder: () => embedding.loadEmbedder(config.loadConfig(process.env).embedder),
   };
 }
 
@@ -61,7 +58,7 @@ export function historiesIn(folder) {
 }
 
 /** A session that results are told to, one after the other. */
-function session(product) {
+export function session(product) {
   const state = product.emptyState('eval');
   let sequence = 0;
   const tell = (returned) => {
@@ -72,7 +69,7 @@ function session(product) {
   return { state, tell };
 }
 
-function resultOf({ sha, subject, files }) {
+export function resultOf({ sha, subject, files }) {
   const result = { task_id: sha, status: 'completed', summary: subject, files_modified: files };
   return { role: 'implementer', result };
 }
@@ -246,50 +243,6 @@ export function measureLasting(product, { name, commits }, distances, counts) {
         });
       }
     }
-  return found;
-}
-
-/** Decisions of the history that stand beside the planted ones. */
-const BESIDE = 150;
-
-/**
- * Plants all decisions and conventions among those of a history, and counts how many of those without a word of the task
- * its prompts hold, ordered by words and by meaning.
- */
-export async function measureMeaning(product, embedder, { name, commits }) {
-  const plants = PLANTS.filter(({ kind }) => kind !== 'must_fix');
-  const { state, tell } = session(product);
-  for (const plant of plants) for (const result of lasting(plant)) tell(result);
-  for (const commit of commits.slice(0, BESIDE)) {
-    const { role, result } = resultOf(commit);
-    const facts = [{ subject: commit.sha, relation: 'decided', object: commit.subject, tags: ['decision'] }];
-    tell({ role, result: { ...result, facts } });
-  }
-  const missing = product.withoutVector(product.factsOf(state).index(), state.vectors, embedder.model);
-  const vectorsOf = async (texts) => {
-    const found = [];
-    // One by one, whatever time the model takes.
-    for (const text of texts) found.push(...(await embedder.embed([text])));
-    return found.map((vector) => product.toStored(product.quantized(embedder.model, vector)));
-  };
-  const stored = await vectorsOf(missing.map(product.embeddedText));
-  const vectors = stored.map(({ scale, values }, at) => ({ fact: missing[at].fact.id, scale, values }));
-  const data = { model: embedder.model, vectors };
-  product.evolve(state, {
-    sequence: state.sequence + 1,
-    event: { v: 1, type: 'fact.vectors', at: state.lastEventAt, data },
-  });
-  const found = [];
-  const decided = plants.filter(({ kind }) => kind === 'decision');
-  for (const [at, { text }] of decided.entries()) {
-    const asked = OTHER_WORDS[at];
-    const words = new Set(product.tokens(`/${asked}`));
-    if (product.tokens(`/${text}`).some((word) => words.has(word))) continue;
-    const request = { session: 'eval', taskId: 'next', taskPrompt: asked };
-    const [meaning] = await vectorsOf([asked]);
-    const shows = (more) => Number(product.compile(state, { ...request, ...more }).prompt.includes(text));
-    found.push({ name, asked, byWords: shows({}), byMeaning: shows({ meaning }) });
-  }
   return found;
 }
 

@@ -262,7 +262,14 @@ async function compiledAgain(
 ): Promise<CompileReply> {
   if (prompt.cut)
     note(`-- the request of prompt ${prompt.id} was kept without some of its text: it may have been another`);
-  return client.compilePast(request as CompileRequestInput & { asOf: number });
+  const reply = await client.compilePast(request as CompileRequestInput & { asOf: number });
+  if (reply.vectors !== prompt.vectors) {
+    const [before, now] = [prompt.vectors, reply.vectors].map((name = 'none') => name);
+    note(
+      `-- prompt ${prompt.id} was ordered with the word vectors ${before}, now with ${now}: it may differ`,
+    );
+  }
+  return reply;
 }
 
 async function printDiff(

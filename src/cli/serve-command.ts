@@ -1,6 +1,5 @@
 import { addressOf } from '../config/user-server.js';
 import { usageError } from '../contracts/errors.js';
-import { loadEmbedder } from '../engine/embedding/load-embedder.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { accessOptions, shownAddress } from '../nats/connection/nats-access.js';
 import { SERVICES, serve } from '../services/serve.js';
@@ -91,6 +90,5 @@ async function checkSettings({ config, server }: Cli, options: ServeOptions): Pr
   checkMonitoring(options);
   // Only reads what the settings name: one's own server need not run for that.
   accessOptions(server.kind === 'own' ? 'nats://localhost' : server.url, config.access);
-  await loadEmbedder(config.embedder);
   if (options.otel) await (await import('../engine/monitoring/tracing.js')).loadOtelSdk();
 }

@@ -18,11 +18,12 @@ export function promptCells(prompt: PromptTrace): string[] {
 
 /** Returns what a prompt showed and what it left out, one line each. */
 export function promptLines(prompt: PromptTrace): string[] {
-  const { facts, left, learnings, hash, prefixHash, room, dropped, factsTotal } = prompt;
+  const { facts, left, learnings, hash, prefixHash, room, dropped, factsTotal, vectors } = prompt;
   return [
     ...table(PROMPT_HEADINGS, [promptCells(prompt)], String),
     `hash ${hash}${prefixHash === undefined ? '' : `, prefix ${prefixHash}`}`,
     `${room} tokens of room, ${counted(dropped, 'item')} left out, ${counted(factsTotal, 'fact')} known`,
+    vectors === undefined ? 'ordered by words alone' : `ordered by words and by meaning, ${vectors}`,
     ...facts.map(({ id, score }) => `  shown  ${id}  ${score.toFixed(2)}`),
     ...left.map(({ id, score, why }) => `  left   ${id}  ${score.toFixed(2)}  ${why}`),
     ...(learnings.length === 0 ? [] : [`learnings: ${learnings.join(', ')}`]),

@@ -39,18 +39,6 @@ function form(isRight: (raw: string) => boolean, fault: string): VariableReader<
   return { read, shown: '–' };
 }
 
-export const address = form((raw) => {
-  if (!URL.canParse(raw)) return false;
-  const { protocol, username, password } = new URL(raw);
-  return /^https?:$/.test(protocol) && username === '' && password === '';
-}, 'is not an address: use http://host:port or https://host, without user and password');
-
-/** Sent in a header of each request. */
-export const secret = form(
-  (raw) => /^[!-~]+$/.test(raw),
-  'holds characters that a key cannot have: use printable ASCII without spaces',
-);
-
 /** Part of a URL. */
 export const accessToken = form(
   (raw) => /^[\w-]{16,128}$/.test(raw),

@@ -1,7 +1,6 @@
 import { homedir } from 'node:os';
 import { delimiter } from 'node:path';
 import { ThroughlineError } from '../contracts/errors.js';
-import type { EmbedderOptions } from '../engine/embedding/embedder-options.js';
 import { userStateDir } from '../engine/files/user-state.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';
 import { cacheDirOf } from '../nats/server/server-version.js';
@@ -16,15 +15,13 @@ import { type ServerInUse, serverInUse } from './user-server.js';
  * with the name of its variable; it is never replaced by a default.
  */
 export interface Config
-  extends Omit<SettingValues, keyof NatsAccess | EmbedSetting | Reread | 'layout' | 'tuning'>,
+  extends Omit<SettingValues, keyof NatsAccess | Reread | 'layout' | 'tuning'>,
     Fixed,
     LayoutValues,
     TuningValues {
   readonly access: NatsAccess;
   readonly redact: boolean;
   readonly tasksRoots: readonly string[];
-  /** Unset: learnings are found by words alone. */
-  readonly embedder: EmbedderOptions | undefined;
   /** Directory of an installed nats-server. */
   readonly cacheDir: string;
   /** The raw variables, for finding nats-server. */
@@ -34,7 +31,6 @@ export interface Config
 type Variables = Readonly<Record<string, string | undefined>>;
 type LayoutValues = SettingValues['layout'];
 type TuningValues = SettingValues['tuning'];
-type EmbedSetting = 'embedUrl' | 'embedModel' | 'embedKey';
 type Reread = 'redact' | 'tasksRoots' | 'serverBin';
 
 /**
@@ -44,7 +40,7 @@ type Reread = 'redact' | 'tasksRoots' | 'serverBin';
 export function loadConfig(env: Variables = process.env, fixed: Partial<Fixed> = {}): Config {
   const values = valuesOf(env);
   const { user, password, token, nkey, creds, ca, cert, key, tlsFirst, inboxPrefix, ...more } = values;
-  const { embedUrl, embedModel, embedKey, tasksRoots, redact, serverBin, layout, tuning, ...rest } = more;
+  const { tasksRoots, redact, serverBin, layout, tuning, ...rest } = more;
   const limits: Fixed = { ...FIXED, ...fixed };
   return Object.freeze({
     ...limits,
@@ -54,7 +50,6 @@ export function loadConfig(env: Variables = process.env, fixed: Partial<Fixed> =
     access: { user, password, token, nkey, creds, ca, cert, key, tlsFirst, inboxPrefix },
     redact: redact === 'on',
     tasksRoots: tasksRoots?.split(delimiter).filter((root) => root !== '') ?? [process.cwd()],
-    embedder: embedderOf(values, limits),
     cacheDir: cacheDirOf(env, homedir()),
     env,
   });
@@ -136,19 +131,4 @@ export const USUAL_VARIABLES = [
 /** Returns the connected folders: their plans may be read unless `THROUGHLINE_TASKS_ROOTS` is set. */
 export function connectedRoots({ env }: Config): string[] {
   return env.THROUGHLINE_TASKS_ROOTS ? [] : connectedProjects(stateDirOf(env)).map(({ folder }) => folder);
-}
-
-function embedderOf(
-  { embedUrl: url, embedModel: model, embedKey: key }: SettingValues,
-  { embedTimeoutMs: timeoutMs, embedBatch: batch }: Fixed,
-): EmbedderOptions | undefined {
-  if (url === undefined)
-    return model === undefined ? undefined : Object.freeze({ kind: 'local', dir: model });
-  if (model === undefined) {
-    throw new ThroughlineError(
-      'config_invalid',
-      'THROUGHLINE_EMBED_URL is set without THROUGHLINE_EMBED_MODEL: name the model that the endpoint has',
-    );
-  }
-  return Object.freeze({ kind: 'http', url, model, key, timeoutMs, batch });
 }

@@ -1,13 +1,11 @@
 import { MAX_SHARDS } from '../contracts/names.js';
 import {
   accessToken,
-  address,
   flag,
   knobs,
   layoutAndShards,
   oneOf,
   optional,
-  secret,
   type VariableReader,
   wholeNumber,
 } from './config-values.js';
@@ -51,10 +49,6 @@ export const TUNING = {
   cacheMb: knob(
     wholeNumber(1, 100_000, 24),
     'approximate megabytes for folded sessions in a service, and as many for folded projects. A session of 5 results needs 0.07, one of 70 needs 0.7. The process grows by two to three times as much',
-  ),
-  embedDeadlineMs: knob(
-    wholeNumber(1, 60_000, 150),
-    "longest wait of a prompt for its query's vector, in milliseconds; after that, learnings are found by words alone",
   ),
   afterTimeoutMs: knob(
     wholeNumber(0, 600_000, 4500),
@@ -150,17 +144,6 @@ export const SETTINGS = {
     optional('working directory, and the projects that you have connected'),
     'folders that services may read task files from, separated as in `PATH`',
   ),
-  embedUrl: setting(
-    'THROUGHLINE_EMBED_URL',
-    address,
-    "endpoint with OpenAI's `/v1/embeddings` (Ollama, vLLM, LM Studio, OpenAI): learnings and decisions are then found by meaning as well",
-  ),
-  embedModel: setting(
-    'THROUGHLINE_EMBED_MODEL',
-    optional(),
-    'model to request from the endpoint. Without an endpoint: a directory with a sentence model in ONNX, run in the process; that needs `npm install @huggingface/transformers`',
-  ),
-  embedKey: setting('THROUGHLINE_EMBED_KEY', secret, 'bearer token for the endpoint'),
   inspectorToken: setting(
     'THROUGHLINE_INSPECTOR_TOKEN',
     accessToken,
@@ -190,9 +173,6 @@ export const FIXED = {
   recurrence: 2,
   /** Limit of cached states; their bytes usually bind first. */
   maxCached: 5000,
-  /** Timeout of one request to an embedding endpoint, in milliseconds, and number of its texts. */
-  embedTimeoutMs: 10_000,
-  embedBatch: 64,
   /** The keeper folds a session after this many milliseconds without an event, or of continuous activity. */
   quietMs: 5000,
   busyMs: 15_000,

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { timestamp } from './event.js';
 import { DISPATCH_PARTS, FACT_TAGS, REPLY_PARTS, type ReplyPart, ROLES } from './kinds.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
-import { vectorJson } from './recorded-fact.js';
 import type { CompileReply, DispatchReply } from './replies/compile-reply.js';
 import { taskId } from './results.js';
 import { named, object } from './schema-fields.js';
@@ -51,10 +50,6 @@ const learningFields = {
 
 const room = between(1, 2_000_000).optional();
 
-const meaning = vectorJson
-  .optional()
-  .describe('The vector of the task. Default: made by the configured model.');
-
 const degraded = text(1000).optional().describe('Why the plan cannot be read. Default: found out.');
 
 const budgetFields = {
@@ -79,7 +74,6 @@ const common = {
   ...learningFields,
   ...fileFields,
   ...budgetFields,
-  meaning,
   degraded,
   tags: tags.optional().describe('Only facts with one of these tags.'),
   maxFacts: between(0, 1000).optional().describe('Maximum number of facts. Default: as many as fit.'),
@@ -137,7 +131,6 @@ const sessionStartRequest = named(
     ...learningFields,
     ...fileFields,
     ...budgetFields,
-    meaning,
     degraded,
     after: common.after,
     afterTimeoutMs: common.afterTimeoutMs,

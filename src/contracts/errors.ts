@@ -22,13 +22,6 @@ export class ThroughlineError extends Error {
   }
 }
 
-/** Thrown when an embedder will never embed these texts; it may accept fewer or other ones. */
-export class TextsRefusedError extends ThroughlineError {
-  constructor(message: string, options: { cause?: unknown } = {}) {
-    super('unavailable', message, options);
-  }
-}
-
 /** Words or options that can never be right. */
 export function usageError(message: string): ThroughlineError {
   return new ThroughlineError('usage', message);

@@ -55,7 +55,6 @@ export const TELEMETRY_BUCKET = 'session_telemetry';
 export const INDEX_BUCKET = 'session_index';
 /** See `lifecycle-record.ts`. */
 export const LIFECYCLE_BUCKET = 'session_lifecycle';
-export const VECTOR_BUCKET = 'learning_vectors';
 /** Entries expire, so no backup contains them. */
 export const LEASE_BUCKET = 'session_leases';
 export const COMPILE_SUBJECT = 'prompt.compile';
@@ -300,16 +299,6 @@ export function projectOfSubject(subject: string): Token | undefined {
   return first === 'learning' && type !== undefined && isToken(project) ? project : undefined;
 }
 
-/** `<project>.<learning>` */
-export function vectorKey(project: Token, learning: Token): string {
-  return `${project}.${learning}`;
-}
-
-/** `$KV.learning_vectors.<project>.*` */
-export function vectorSubjects(project: Token): string {
-  return `$KV.${VECTOR_BUCKET}.${project}.*`;
-}
-
 /** Keys of `session_lifecycle` that belong to no session. */
 export const RETENTION_KEY = 'retention';
 
@@ -326,11 +315,6 @@ export function forgottenKey(session: Token): string {
 export function sessionOfArchivedKey(key: string): Token | undefined {
   const [kind, session, ...more] = key.split('.');
   return kind === 'archived' && more.length === 0 && isToken(session) ? session : undefined;
-}
-
-export function learningOfVectorSubject(subject: string): Token | undefined {
-  const learning = subject.split('.').at(-1);
-  return isToken(learning) ? learning : undefined;
 }
 
 /**

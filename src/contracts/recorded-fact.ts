@@ -23,20 +23,6 @@ export const recordedFact = named('RecordedFact', 'A fact as its event stores it
   ref: string('Id of the statement, such as M7.').optional(),
 });
 
-/** 16,384 numbers. */
-const MAX_VALUES = 21_848;
-
-export const vectorJson = z.object({
-  model: z.string().max(1000).describe('The model that made it.'),
-  scale: z.number().positive().describe('Factor of the values.'),
-  values: z
-    .base64()
-    .min(4)
-    .max(MAX_VALUES)
-    .describe('Whole numbers from -127 to 127, one byte each, in Base64.'),
-});
-export type VectorJson = z.output<typeof vectorJson>;
-
 export const recordedRepair = named('Repair', 'A change that reading made to a result.', {
   kind: string('Kind of the repair.'),
   field: string('Path of the field; the first one if it happened more than once.'),

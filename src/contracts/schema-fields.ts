@@ -31,6 +31,11 @@ export const place = (about: string) => z.int().describe(about);
 
 export const time = (about: string) => string(`${about}, ISO 8601 in UTC.`);
 
+/** Named by every reply that meaning had a part in. */
+export const vectors = string(
+  'Name and version of the word vectors, if meaning counted; absent if words alone did.',
+).exactOptional();
+
 export const sequence = place('Session sequence that the answer reflects.');
 
 export const next = string(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
 import { NOT_ENDED, ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
-import { ended, recordedFact, recordedRepair, vectorJson } from './recorded-fact.js';
+import { ended, recordedFact, recordedRepair } from './recorded-fact.js';
 import { question, RESULT_KEY_LENGTH, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import { list, named, object, oneOf, string, strings } from './schema-fields.js';
@@ -148,20 +148,11 @@ const factRestored = eventOf('fact.restored', {
   id: true,
 });
 
-const factVectors = eventOf('fact.vectors', {
-  model: vectorJson.shape.model.describe('The model that made them.'),
-  vectors: z
-    .array(vectorJson.omit({ model: true }).extend({ fact: string('Id of the fact.') }))
-    .readonly()
-    .describe('One vector per fact.'),
-}).omit({ id: true });
-
 export const sessionEvent = z.discriminatedUnion('type', [
   factRecorded,
   dispatchRejected,
   factRetracted,
   factRestored,
-  factVectors,
   ...taskEvents,
   ...noteEvents,
   ...inboxEvents,
@@ -193,7 +184,6 @@ export function isDispatchEvent(event: Pick<SessionEvent, 'type'>): event is Dis
 
 /** Events that are neither results nor commands: no command is decided on them, and they expect nothing. */
 const OTHERS: ReadonlySet<string> = new Set([
-  'fact.vectors',
   'trace.appended',
   'session.history',
 ] satisfies SessionEvent['type'][]);

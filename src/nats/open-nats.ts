@@ -28,7 +28,6 @@ import { NatsSessionIndex } from './stores/nats-session-index.js';
 import { NatsSessionLifecycle } from './stores/nats-session-lifecycle.js';
 import { NatsLearningLog, NatsSessionLog } from './stores/nats-session-log.js';
 import { NatsSnapshotStore } from './stores/nats-snapshot-store.js';
-import { NatsVectorStore } from './stores/nats-vector-store.js';
 
 export interface NatsPorts {
   readonly connection: NatsConnection;
@@ -41,7 +40,6 @@ export interface NatsPorts {
   readonly source: NatsDispatchSource;
   readonly numbers: DispatchNumbers;
   readonly rejected: NatsRejectedStore;
-  readonly vectors: NatsVectorStore;
   readonly telemetry: NatsTelemetryStore;
   readonly prompts: NatsPromptRing;
   readonly eraser: NatsSessionEraser;
@@ -123,7 +121,6 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       source: new NatsDispatchSource({ ...ports, logger, ackWaitMs, maxInHand, numbers }),
       numbers,
       rejected: new NatsRejectedStore(ports),
-      vectors: new NatsVectorStore(connection, bucketOptions),
       telemetry: new NatsTelemetryStore(connection, bucketOptions),
       prompts: new NatsPromptRing({ ...ports, ...kept }),
       eraser: new NatsSessionEraser(ports, layout),

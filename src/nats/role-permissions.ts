@@ -23,7 +23,6 @@ import {
   sessionRequest,
   TELEMETRY_BUCKET,
   type Token,
-  VECTOR_BUCKET,
 } from '../contracts/names.js';
 import { READING_LEARNINGS, toolSubject } from '../contracts/request-names.js';
 import { isWideTool, READING_REQUESTS, READING_TOOLS, SESSION_REQUESTS } from '../contracts/tool-requests.js';
@@ -118,7 +117,7 @@ const CONSUMING = [
   `$JS.ACK.${CONSUMER}.>`,
 ];
 const BUCKETS = [
-  ...[INSTALLATION_BUCKET, SNAPSHOT_BUCKET, VECTOR_BUCKET],
+  ...[INSTALLATION_BUCKET, SNAPSHOT_BUCKET],
   ...[INDEX_BUCKET, TELEMETRY_BUCKET, LIFECYCLE_BUCKET, LEASE_BUCKET],
 ];
 /** Events as they are published in each layout of session logs. */

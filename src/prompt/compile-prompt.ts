@@ -2,6 +2,7 @@ import { type CompileRequest, type Including, includes } from '../contracts/comp
 import { assertNever } from '../contracts/errors.js';
 import type { ReplyPart } from '../contracts/kinds.js';
 import { type LearningsInPrompt, NO_LEARNINGS } from '../memory/learnings/learnings-state.js';
+import type { WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, type SessionState, seenState } from '../memory/session/session-state.js';
 import { DISPATCH } from './dispatch-prompt.js';
 import { fillPrompt } from './fill-prompt.js';
@@ -49,9 +50,10 @@ export type Compiled<Request extends CompileRequest> = Including<CompiledAs<Requ
 };
 
 /**
- * Compiles a prompt of the requested kind. Depends only on state, request, budget and learnings.
+ * Compiles a prompt of the requested kind. Depends only on state, request, budget, learnings and word vectors.
  *
  * @param learnings of the session's project, if the request needs any
+ * @param words orders facts by meaning as well; absent: words alone decide
  * @throws ThroughlineError `prompt_overflow` if the essentials do not fit, `template_invalid` that names each unknown
  * placeholder of a template
  */
@@ -60,30 +62,33 @@ export function compilePrompt<Request extends CompileRequest>(
   request: Request,
   budget?: PromptBudget,
   learnings?: LearningsInPrompt,
+  words?: WordVectors,
 ): Compiled<Request>;
 export function compilePrompt(
   kept: SessionState,
   request: CompileRequest,
   budget: PromptBudget = DEFAULT_BUDGET,
   learnings?: LearningsInPrompt,
+  words?: WordVectors,
 ): Compiled<CompileRequest> {
   const state = seenState(kept);
+  const given = { budget, learnings, words };
   switch (request.kind) {
     case 'dispatch':
-      return compileKind(
-        DISPATCH,
-        state,
-        { ...request, taskPrompt: taskText(state, request) },
-        budget,
-        learnings,
-      );
+      return compileKind(DISPATCH, state, { ...request, taskPrompt: taskText(state, request) }, given);
     case 'iteration':
-      return compileKind(ITERATION, state, request, budget, learnings);
+      return compileKind(ITERATION, state, request, given);
     case 'session-start':
-      return compileKind(SESSION_START, state, request, budget, learnings);
+      return compileKind(SESSION_START, state, request, given);
     default:
       return assertNever(request);
   }
+}
+
+interface Given {
+  readonly budget: PromptBudget;
+  readonly learnings: LearningsInPrompt | undefined;
+  readonly words: WordVectors | undefined;
 }
 
 /**
@@ -94,8 +99,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   kind: PromptDescriptor<Request, Section, Own>,
   state: SessionState,
   request: Request,
-  budget: PromptBudget,
-  given: LearningsInPrompt | undefined,
+  { budget, learnings: given, words }: Given,
 ) {
   const { session } = state;
   const { binary, taskPrompt } = request;
@@ -111,7 +115,11 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     taskId,
     explain: asks('considered'),
   };
-  const memory = cappedMemory(memoryOf(state, asked, room), learningItems(learnings), request.maxTokens);
+  const memory = cappedMemory(
+    memoryOf(state, asked, room, words),
+    learningItems(learnings),
+    request.maxTokens,
+  );
   const at = {
     ...{ session, binary },
     ...(request.kind === 'dispatch' && { task: taskId }),
@@ -150,6 +158,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...(asks('lines') && { lines: describeLines(prompt, parts) }),
     ...{ factsShown: facts.length, factsTotal: factsOf(state).count() },
     ...(given && describeLearnings(learnings, shown.learnings, asks('learnings'))),
+    ...(memory.vectors !== undefined && { vectors: memory.vectors }),
     tokenEstimate: report.used,
     compacted: trace.report(draft.compacted && shown[draft.compacted]),
     ...draft.own(shown, parts, prompt),

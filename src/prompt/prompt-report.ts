@@ -168,7 +168,6 @@ export interface Chosen {
   readonly left: readonly LeftFact[];
   /** Ids. */
   readonly learnings: readonly string[];
-  readonly method?: SessionMemory['method'];
 }
 
 interface LeftFact {
@@ -182,7 +181,7 @@ const MOST_LEFT = 10;
 
 /** Cheap, since it runs for every prompt: ids are made later by the one consumer that needs them. */
 export function chosenOf(
-  { considered, method }: Pick<SessionMemory, 'considered' | 'method'>,
+  { considered }: Pick<SessionMemory, 'considered'>,
   facts: readonly RankedFact[],
   learnings: LearningsInPrompt['ranked'],
 ): Chosen {
@@ -197,7 +196,6 @@ export function chosenOf(
     shown: facts.map(({ fact, score }) => ({ fact, score })),
     left,
     learnings: learnings.map(({ learning }) => learning.id),
-    method,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/kinds.js';
-import type { VectorJson } from '../contracts/recorded-fact.js';
+import type { IndexedFact } from '../memory/facts/fact-index.js';
 import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';
 import {
   isBare,
@@ -9,9 +9,9 @@ import {
   type SessionFact,
   type WeighedFact,
 } from '../memory/facts/fact-types.js';
-import { closeness, fromStored, mayOrder } from '../memory/facts/fact-vectors.js';
 import { coveringTasks } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
+import { cosine, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { recordOf } from '../shared/text.js';
 import { alikePart, demandsPart, fileLine, filesPart, noteItem, perhapsLine } from './note-items.js';
@@ -87,7 +87,6 @@ export interface MemoryAsked {
   readonly maxFacts?: number | undefined;
   readonly maxFiles: number;
   readonly hints?: CompileHints | undefined;
-  readonly meaning?: VectorJson | undefined;
   /** Also report the candidates. */
   readonly explain?: boolean | undefined;
 }
@@ -107,14 +106,19 @@ export interface SessionMemory {
   /** The likely files and, with `explain`, the next best. */
   readonly candidates: readonly LikelyFile[];
   readonly considered: readonly WeighedFact[];
-  /** How decisions were ordered, if there are more than some. */
-  readonly method: 'semantic' | 'lexical' | undefined;
+  /** Version of the word vectors that ordered the facts; `undefined` if words alone did. */
+  readonly vectors: string | undefined;
   /** Original numbers of items of incomplete sections. */
   readonly totals: { readonly [Name in NoteSection | 'learnings']?: number };
 }
 
 /** @param room token limit of the whole prompt */
-export function memoryOf(state: SessionState, asked: MemoryAsked, room: number): SessionMemory {
+export function memoryOf(
+  state: SessionState,
+  asked: MemoryAsked,
+  room: number,
+  words?: WordVectors,
+): SessionMemory {
   const { text, maxFiles, hints } = asked;
   const past = pastOf(state);
   const { files: candidates, similar } = recall(past, {
@@ -132,11 +136,11 @@ export function memoryOf(state: SessionState, asked: MemoryAsked, room: number):
   const index = factsOf(state).index();
   const isTold = (task: string) => index.ofTask(task).some((each) => each.isSummary);
   const covering = coveringTasks(past, candidates, isTold);
-  const isOrdered = asked.meaning && mayOrder(index, state.vectors, asked.meaning.model);
+  const closeness = closenessOf(words, text);
   const { chosen, cut, rest, considered } = rankFacts(factsOf(state), {
     ...asked,
     ...{ room, work: covering, lasting: MAX_LASTING },
-    ...(isOrdered && { closeness: closeness(fromStored(asked.meaning), state.vectors) }),
+    closeness,
     ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
@@ -187,8 +191,18 @@ export function memoryOf(state: SessionState, asked: MemoryAsked, room: number):
     const section = sectionOf(each);
     totals[section] = 1 + (totals[section] ?? sections[section].length);
   }
-  const method = isOrdered ? 'semantic' : mayOrder(index, state.vectors) ? 'lexical' : undefined;
-  return { sections, facts, places, files, perhaps, findings, candidates, considered, totals, method };
+  const vectors = closeness === undefined ? undefined : words?.version;
+  return { sections, facts, places, files, perhaps, findings, candidates, considered, totals, vectors };
+}
+
+/** Returns the likeness of facts to a text; `undefined` if that is in a language without word vectors. */
+function closenessOf(words: WordVectors | undefined, text: string) {
+  const asked = words?.of(text);
+  if (words === undefined || asked === undefined) return undefined;
+  return ({ meant }: IndexedFact) => {
+    const vector = words.of(meant);
+    return vector === undefined ? 0 : cosine(asked, vector);
+  };
 }
 
 /** Restricts each section in an order to the first `PLACES` facts of the memory, and appends all others. */

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { SERVICE_NAMES, type ServiceName, type Token } from '../contracts/names.js';
-import { loadEmbedder } from '../engine/embedding/load-embedder.js';
 import { Monitoring } from '../engine/monitoring/monitoring.js';
 import { systemClock } from '../engine/ports/clients.js';
 import type { SessionLifecycle } from '../engine/ports/session-lifecycle.js';
@@ -33,9 +32,6 @@ import { serveTools } from './tools/serve-tools.js';
 export const SERVICES = Object.keys(SERVICE_NAMES) as ServiceName[];
 
 const NEEDS_PROJECTS: ReadonlySet<ServiceName> = new Set(['compiler', 'tools', 'learnings']);
-
-/** Those that compute vectors, of facts, tasks or learnings. */
-const EMBEDS: ReadonlySet<ServiceName> = new Set(['extractor', ...NEEDS_PROJECTS]);
 
 const NEEDS_SESSIONS: ReadonlySet<ServiceName> = new Set(['tools', 'keeper']);
 
@@ -85,12 +81,8 @@ export async function serve(
     only.includes(name) ? startNamed(SERVICE_NAMES[name], serving, run) : undefined;
   const isAlone = only.every((each) => each === 'extractor');
   const sessions = openSessions(nats, config, logger, lifecycle);
-  const embedder = only.some((each) => EMBEDS.has(each)) ? await loadEmbedder(config.embedder) : undefined;
-  if (embedder !== undefined) shutdown.add('the embedder', () => embedder.close());
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
-  const projects = only.some((each) => NEEDS_PROJECTS.has(each))
-    ? openProjects(nats, serving, embedder)
-    : undefined;
+  const projects = only.some((each) => NEEDS_PROJECTS.has(each)) ? openProjects(nats, serving) : undefined;
   const logs: ProjectLogs =
     projects === undefined
       ? openProjectLogs(nats, serving)
@@ -102,7 +94,7 @@ export async function serve(
       ...{ learnings, ...logs, lifecycle },
       ...{ sessions: sessions.reader, recurrence: config.recurrence },
     });
-    return serveExtractor(ports, own, sessions.isAwaited, sessions.reader, embedder, harvest);
+    return serveExtractor(ports, own, sessions.isAwaited, sessions.reader, harvest);
   });
   if (isAlone) return nats;
   monitoring.metrics.add(foldedMetrics('session', sessions.reader, sessions.writer));

@@ -26,25 +26,3 @@ export function readNumber(bytes: Uint8Array, at: number): { readonly value: num
     if (byte < 128) return { value, next: place + 1 };
   }
 }
-
-/** Vectors as base64 of 32-bit floats, little-endian on every machine. */
-
-const BYTES = 4;
-
-export function float32ToBase64(vector: Float32Array): string {
-  const bytes = Buffer.alloc(vector.length * BYTES);
-  for (let index = 0; index < vector.length; index += 1)
-    bytes.writeFloatLE(vector[index] ?? 0, index * BYTES);
-  return bytes.toString('base64');
-}
-
-/** Returns undefined if the bytes are not a whole number of floats. */
-export function float32FromBase64(text: string): Float32Array | undefined {
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.length % BYTES !== 0) return undefined;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const vector = new Float32Array(bytes.length / BYTES);
-  // Plain loops: a cold read of 5,000 vectors has two million numbers.
-  for (let index = 0; index < vector.length; index += 1) vector[index] = view.getFloat32(index * BYTES, true);
-  return vector;
-}

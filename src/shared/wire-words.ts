@@ -55,6 +55,7 @@ const SHOWN = {
   words: 'words of the task',
   file: 'a likely or open file',
   similar: 'a similar result',
+  meaning: 'a similar meaning',
   recent: 'the budget that was left',
 };
 

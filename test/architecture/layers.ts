@@ -36,9 +36,9 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: PURE_PACKAGES,
   },
   'memory/search': {
-    holds: 'tokens of a text, past results and the files that a task will likely touch',
+    holds: 'tokens and meaning of a text, past results and the files that a task will likely touch',
     imports: ['shared'],
-    packages: ['stemmer'],
+    packages: ['stemmer', 'lru-cache'],
   },
   'memory/facts': {
     holds: 'facts of a session: extraction by rule, store, retrieval',
@@ -83,10 +83,6 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'event sourcing: load a state, write its snapshot, run a command, catch up',
     imports: [...DOMAIN, 'engine/ports', 'engine/runtime'],
   },
-  'engine/embedding': {
-    holds: 'vectors of texts, and search of learnings by them',
-    imports: ['contracts', 'engine/ports', 'engine/runtime', 'memory/learnings', 'shared'],
-  },
   'engine/files': {
     holds: 'files on this machine: task files, and the state directory of the user',
     imports: ['contracts', 'engine/ports', 'shared'],
@@ -105,16 +101,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   config: {
     holds: 'the settings, the only reader of the environment, and the repositories of the user',
-    imports: [
-      'contracts',
-      'engine/embedding',
-      'engine/files',
-      'ledger',
-      'memory/traces',
-      'nats',
-      'nats/server',
-      'shared',
-    ],
+    imports: ['contracts', 'engine/files', 'ledger', 'memory/traces', 'nats', 'nats/server', 'shared'],
   },
   services: {
     holds: 'extractor, compiler, tools, learnings and keeper: handlers and their wiring, one folder each',

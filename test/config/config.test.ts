@@ -10,7 +10,6 @@ const TUNED: readonly (readonly [option: keyof typeof TUNING, low: number, high:
   ['ackWaitMs', 500, 3_600_000],
   ['snapshotEvery', 1, 100_000],
   ['cacheMb', 1, 100_000],
-  ['embedDeadlineMs', 1, 60_000],
   ['afterTimeoutMs', 0, 600_000],
   ['requestTimeoutMs', 100, 600_000],
   ['shutdownMs', 100, 600_000],
@@ -59,8 +58,6 @@ describe('without any variable', () => {
       redact: true,
       ackWaitMs: 10_000,
       tasksRoots: [process.cwd()],
-      embedder: undefined,
-      embedDeadlineMs: 150,
       snapshotEvery: 100,
       cacheMb: 24,
       afterTimeoutMs: 4500,
@@ -198,62 +195,6 @@ describe('several numbers in one variable', () => {
       );
     },
   );
-});
-
-describe('the embedder', () => {
-  const URL_AND_MODEL = {
-    THROUGHLINE_EMBED_URL: 'http://127.0.0.1:11434',
-    THROUGHLINE_EMBED_MODEL: 'minilm',
-  };
-
-  it('the embedder is an endpoint with its model, and a key if there is one', () => {
-    const embedder = {
-      kind: 'http',
-      url: 'http://127.0.0.1:11434',
-      model: 'minilm',
-      key: undefined,
-      timeoutMs: 10_000,
-      batch: 64,
-    };
-    expect(loadConfig(URL_AND_MODEL).embedder).toEqual(embedder);
-    const more = { ...URL_AND_MODEL, THROUGHLINE_EMBED_KEY: 'sk-1' };
-    expect(loadConfig(more, { embedTimeoutMs: 500, embedBatch: 8 }).embedder).toEqual({
-      ...embedder,
-      key: 'sk-1',
-      timeoutMs: 500,
-      batch: 8,
-    });
-  });
-
-  it('the embedder is a directory where there is a model without an endpoint', () => {
-    expect(loadConfig({ THROUGHLINE_EMBED_MODEL: 'models/minilm' }).embedder).toEqual({
-      kind: 'local',
-      dir: 'models/minilm',
-    });
-  });
-
-  it('the embedder cannot be an endpoint without a model', () => {
-    expect(refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_MODEL: '' })).toBe(
-      'THROUGHLINE_EMBED_URL is set without THROUGHLINE_EMBED_MODEL: name the model that the endpoint has',
-    );
-  });
-
-  it.each(['localhost', 'ftp://host', 'http://', 'http://me:pass@host', 'nonsense'])(
-    'the embedder refuses the address %j without repeating it',
-    (url) => {
-      const text = refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_URL: url });
-      expect(text).toBe(
-        'THROUGHLINE_EMBED_URL is not an address: use http://host:port or https://host, without user and password',
-      );
-    },
-  );
-
-  it.each(['sk-1\n', 'sk 1', 'schlüssel'])('the embedder refuses the key %j without repeating it', (key) => {
-    const text = refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_KEY: key });
-    expect(text).toBe(
-      'THROUGHLINE_EMBED_KEY holds characters that a key cannot have: use printable ASCII without spaces',
-    );
-  });
 });
 
 describe('access to NATS', () => {

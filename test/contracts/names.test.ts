@@ -3,7 +3,6 @@ import { ROLES } from '../../src/contracts/kinds.js';
 import {
   dispatchSubject,
   isToken,
-  learningOfVectorSubject,
   learningSubject,
   parseDispatchSubject,
   projectOf,
@@ -14,8 +13,6 @@ import {
   sessionSubject,
   sessionSubjects,
   token,
-  vectorKey,
-  vectorSubjects,
 } from '../../src/contracts/names.js';
 import * as fc from '../support/properties.js';
 
@@ -92,14 +89,6 @@ describe('the other names', () => {
     expect(sessionStream(DEMO)).toBe('SESSION_demo');
     expect(sessionSubject(DEMO, 'result.1')).toBe('session.demo.result.1');
     expect(sessionSubjects(DEMO)).toBe('session.demo.>');
-  });
-
-  it('the names of vectors hold project and learning', () => {
-    const learning = token('0123456789ab', 'learning');
-    expect(vectorKey(DEMO, learning)).toBe('demo.0123456789ab');
-    expect(vectorSubjects(DEMO)).toBe('$KV.learning_vectors.demo.*');
-    expect(learningOfVectorSubject('$KV.learning_vectors.demo.0123456789ab')).toBe(learning);
-    expect(learningOfVectorSubject('$KV.learning_vectors.demo.a b')).toBeUndefined();
   });
 
   it('a name stands for a missing part with an underscore', () => {

@@ -57,6 +57,8 @@ ${SHIPPED.length} packages: ${byLicence.join(', ')}.
 |---|---|---|---|
 ${rows.join('\n')}
 
+The word vectors in \`dist/words\` are made from all-MiniLM-L6-v2, which is under Apache-2.0; \`LICENSE.txt\` beside them says so.
+
 The texts of those that come as a copy are in \`dist/cli/bin/LICENSES.txt\` and \`dist/inspector/LICENSES.txt\`. Those that
 npm installs bring their own. [Dependencies](dependencies.md) says what each is for.
 `;

@@ -108,7 +108,6 @@ describe('a server that does not run', () => {
   it('gets the settings of its user, and none that a repository has given to a hook', async () => {
     const { root, folder, store, hook } = await user();
     const planted = {
-      ...{ THROUGHLINE_EMBED_URL: 'http://127.0.0.1:9/v1', THROUGHLINE_EMBED_MODEL: 'theirs' },
       ...{ THROUGHLINE_TASKS_ROOTS: folder, THROUGHLINE_REDACT: 'off' },
       ...{ THROUGHLINE_SESSION: 'theirs', NODE_NO_WARNINGS: '1' },
     };

@@ -43,7 +43,7 @@ describe('throughline doctor on a healthy installation', () => {
         ...['JetStream writes', 'subjects'],
         ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
         ...['stream KV_session_snapshots', 'stream KV_session_telemetry'],
-        ...['stream KV_session_index', 'stream KV_session_lifecycle', 'stream KV_learning_vectors'],
+        ...['stream KV_session_index', 'stream KV_session_lifecycle'],
         ...['stream PROMPTS', 'sessions', 'consumer extractor', 'rejected'],
         ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],
         ...['service keeper', 'access'],

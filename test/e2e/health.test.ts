@@ -133,7 +133,6 @@ describe('throughline admin serve --check', () => {
   it.each([
     ['a variable', 'THROUGHLINE_TUNING', 'cacheMb=lots'],
     ['a file of credentials', 'NATS_CREDS', '/nowhere/me.creds'],
-    ['the directory of a model', 'THROUGHLINE_EMBED_MODEL', '/nowhere'],
   ])(
     'serve --check ends with one line and exit code 2 for %s that cannot be used',
     async (_, name, value) => {

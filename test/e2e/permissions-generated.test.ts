@@ -134,7 +134,6 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       prompt,
       learnings,
       proposals,
-      vectors: (await ports.vectors.read(project, 0)).vectors,
     };
   }
 

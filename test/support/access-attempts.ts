@@ -29,7 +29,6 @@ import {
   streamOf,
   TELEMETRY_BUCKET,
   type Token,
-  VECTOR_BUCKET,
 } from '../../src/contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
@@ -126,7 +125,6 @@ function publishes(victim: Names, own: Names): Attempt[] {
       [`$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`, snapshot],
       [`$KV.${TELEMETRY_BUCKET}.${session}`, '{}'],
       [`$KV.${INDEX_BUCKET}.${session}`, '{}'],
-      [`$KV.${VECTOR_BUCKET}.${project}.aaaaaaaaaaaa`, '{}'],
     ];
     // A worker may archive: its own session must take results afterwards.
     const archived = `$KV.${LIFECYCLE_BUCKET}.archived.${session}`;
@@ -196,7 +194,6 @@ function streamsOf({ session, layout = PER_SESSION }: Names): string[] {
     TELEMETRY_BUCKET,
     INDEX_BUCKET,
     LIFECYCLE_BUCKET,
-    VECTOR_BUCKET,
   ].map((bucket) => `KV_${bucket}`);
   const streams = [DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM, PROMPTS_STREAM];
   return [streamOf(layout, session), ...streams, ...buckets];
@@ -299,7 +296,6 @@ export function repliesAt({ session, project, layout = PER_SESSION }: Names): st
     `$KV.${TELEMETRY_BUCKET}.${session}`,
     `$KV.${INDEX_BUCKET}.${session}`,
     `$KV.${LIFECYCLE_BUCKET}.archived.${session}`,
-    `$KV.${VECTOR_BUCKET}.${project}.aaaaaaaaaaaa`,
     sessionRequest(toolSubject('session-complete'), session),
     toolSubject('task-delete'),
     'proposal.accept',

@@ -29,6 +29,7 @@ import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { ProgressTracker } from '../../src/services/common/progress-tracker.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
+import { wordVectorsLoader } from '../../src/services/common/word-vectors-loader.js';
 import { createPromptCompiler, type PromptCompiler } from '../../src/services/compiler/prompt-compiler.js';
 import { serve } from '../../src/services/serve.js';
 import { approximateTokenizer } from '../../src/shared/text.js';
@@ -273,6 +274,7 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
     telemetry,
     keeper: { add: () => undefined },
     learnings: () => async () => ({}),
+    wordVectors: wordVectorsLoader(silentLogger),
     tokenizers: async () => approximateTokenizer,
     waiters: waitLimit(),
     afterTimeoutMs,

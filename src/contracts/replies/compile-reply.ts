@@ -13,6 +13,7 @@ import {
   place,
   string,
   strings,
+  vectors,
 } from '../schema-fields.js';
 
 const sectionReport = named('SectionReport', 'The items of one prompt section, shown and in total.', {
@@ -68,8 +69,8 @@ const consideredFact = named('ConsideredFact', 'A fact that was considered for a
   shown: boolean('Whether the prompt shows it.'),
   kind: string('Its section: findings, conventions, decisions, tests, requirements, work, files or facts.'),
   because: oneOf(
-    'The strongest reason: words of the task, a likely or open file, a similar result, or a recent decision, convention or explicit fact.',
-    ['words', 'file', 'similar', 'recent'],
+    'The strongest reason: words of the task, a likely or open file, a similar result, a similar meaning, or a recent decision, convention or explicit fact.',
+    ['words', 'file', 'similar', 'meaning', 'recent'],
   ),
   words: strings('The words of the task that it contains, as stems.'),
   left: oneOf(
@@ -167,6 +168,7 @@ const baseFields = {
   facts: list('On request: the facts shown.', compiledFact).exactOptional(),
   factsShown: count('How many facts are shown.'),
   factsTotal: count('Valid facts that the session holds.'),
+  vectors,
   files: list('On request: the likely files shown, best first.', compiledFile).exactOptional(),
   considered: considered
     .exactOptional()

@@ -19,6 +19,7 @@ import {
   string,
   strings,
   time,
+  vectors,
 } from '../schema-fields.js';
 
 const said = {
@@ -102,6 +103,7 @@ export const LEARNING_REPLIES = {
   'learning.search': z.object({
     ...ofProject,
     method: oneOf('How they were found.', RELEVANCE_METHODS),
+    vectors,
     results: list(
       'The most relevant first.',
       z.object({

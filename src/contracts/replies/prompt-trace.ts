@@ -12,6 +12,7 @@ import {
   string,
   strings,
   time,
+  vectors,
 } from '../schema-fields.js';
 
 /** The trace of a compiled prompt, without its text: `prompt.past` compiles it again from `request`. */
@@ -60,10 +61,7 @@ const promptTraceFields = {
   facts: list('The facts shown, in the order of the prompt.', shownFact),
   left: list('The best facts that were left out, at most 10.', leftFact),
   learnings: strings('Ids of the learnings shown.'),
-  method: oneOf('How more than 40 decisions were ordered: by meaning, or by words alone.', [
-    'semantic',
-    'lexical',
-  ]).exactOptional(),
+  vectors,
   learningsSequence: place('The project sequence that the learnings reflect.').exactOptional(),
   cut: mark('Set if the stored request was truncated or redacted: compiled again, the prompt may differ.'),
 };

@@ -199,11 +199,8 @@ export interface SessionEraser {
   rewrite(what: 'prompts' | 'buckets' | 'lifecycle'): Promise<void>;
 
   /**
-   * Erases the events of a project before a checkpoint, the project's snapshots, and the vectors of some learnings. Throws
-   * `unavailable`, `permission_denied`.
+   * Erases the events of a project before a checkpoint, and the project's snapshots. Throws `unavailable`,
+   * `permission_denied`.
    */
-  eraseLearnings(
-    project: Token,
-    erased: { readonly before: number; readonly vectors: readonly string[] },
-  ): Promise<void>;
+  eraseLearnings(project: Token, before: number): Promise<void>;
 }

@@ -58,16 +58,23 @@ export interface Candidate {
   sameAs: SessionFact | undefined;
 }
 
+/** A fact with its likeness to the task by meaning, up to 1. */
+export interface NearFact {
+  readonly entry: IndexedFact;
+  readonly likeness: number;
+}
+
 /** A fact that is hardly relevant to the task, with its sum. */
 export interface FaintFact {
   readonly entry: IndexedFact;
   readonly sum: number;
 }
 
-/** Bits of a fact: it has evidence; the task names its file, or that is open; it is work that is worth a line. */
+/** Bits of a fact: it has evidence; the task names its file, or that is open; it is work that is worth a line; it is near. */
 const HIT = 1;
 const MEANT = 2;
 const USEFUL = 4;
+const NEAR = 8;
 
 /**
  * The evidence for facts, weighted by rarity. It is kept in arrays by the facts' places: most prompts hit a thousand
@@ -208,6 +215,15 @@ export class FactHits {
         if (entry.isSummary && !entry.isBare) this.#set(this.#raise(this.#similar, entry, use), USEFUL);
   }
 
+  /** Adds the facts that are near by meaning, if less else speaks for them. */
+  addNear(facts: readonly NearFact[]): void {
+    for (const { entry, likeness } of facts) {
+      const known = this.#similar[entry.place] as number;
+      const place = this.#raise(this.#similar, entry, likeness);
+      if (known < likeness) this.#set(place, NEAR);
+    }
+  }
+
   /** The task's own statements are relevant whatever their words. */
   addOwn(entries: readonly IndexedFact[]): void {
     for (const entry of entries) this.#raise(this.#similar, entry, SIMILAR);
@@ -234,12 +250,13 @@ export class FactHits {
       const enough = chance * (isHeld(entry) ? ENOUGH_HELD : ENOUGH);
       const words = said >= enough ? said : 0;
       const sum = said + file + similar;
-      const isWeak = !isHeld(entry) && !this.#has(place, USEFUL) && sum < LEAST_SHARE * best;
+      const isWeak = !isHeld(entry) && !this.#has(place, USEFUL | NEAR) && sum < LEAST_SHARE * best;
       if (isWeak || (words === 0 && file === 0 && similar === 0)) {
         faint.push(entry);
         continue;
       }
-      const because = words >= file && words >= similar ? 'words' : file >= similar ? 'file' : 'similar';
+      const alike = this.#has(place, NEAR) ? 'meaning' : 'similar';
+      const because = words >= file && words >= similar ? 'words' : file >= similar ? 'file' : alike;
       const speaks = sum * weightOf(entry);
       found.push({
         entry,

@@ -1,6 +1,6 @@
 import { SEVERITIES } from '../../contracts/kinds.js';
 import { addTo, lowerBound } from '../../shared/collections.js';
-import { oneSpelling } from '../../shared/text.js';
+import { clipText, oneSpelling } from '../../shared/text.js';
 import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
 import {
@@ -231,6 +231,8 @@ class FactsByAge {
 }
 
 const MAX_WORDS = 120;
+/** In characters. */
+const MAX_MEANT = 300;
 /** May be a path if it contains a slash. */
 const PATH = /[\w@./-]+/g;
 const DIGIT = /\d/;
@@ -270,6 +272,7 @@ export class IndexedFact {
   /** Paths that it is about or mentions. */
   readonly paths: readonly string[];
   #saying: string | undefined;
+  #meant: string | undefined;
 
   constructor(fact: SessionFact, slot: number, place: number) {
     const contents = known.get(fact) ?? contentsOf(fact);
@@ -288,6 +291,15 @@ export class IndexedFact {
     this.isLasting = contents.isLasting;
     this.isDull = this.group === 'files' || this.isBare;
     this.paths = contents.paths;
+  }
+
+  /** The text whose meaning counts. One string, since its vector is found by it. */
+  get meant(): string {
+    if (this.#meant === undefined) {
+      const { subject, object } = this.fact;
+      this.#meant = clipText(this.isOfTask ? object : `${subject} ${object}`, MAX_MEANT);
+    }
+    return this.#meant;
   }
 
   /** Object and subject: of two equal ones the newer is enough. Lazy, since it is rarely needed. */

@@ -1,14 +1,21 @@
-import { addTo } from '../../shared/collections.js';
+import { addTo, insertAt } from '../../shared/collections.js';
 import type { CoveringTask } from '../search/covering-work.js';
 import { BUSY, endOf, fileClass, fileWords, isNamed, knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
-import { type Candidate, FactHits, type FaintFact, isHeld, type Lead } from './fact-hits.js';
+import { type Candidate, FactHits, type FaintFact, isHeld, type Lead, type NearFact } from './fact-hits.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
 import type { ISessionFactStore } from './fact-store.js';
-import type { FactRanking, RankedFact, SessionFact, SessionFactTag, WeighedFact } from './fact-types.js';
+import type {
+  FactGroup,
+  FactRanking,
+  RankedFact,
+  SessionFact,
+  SessionFactTag,
+  WeighedFact,
+} from './fact-types.js';
 
 /**
- * Selects the facts that a task needs, by shared words, likely files, and similar past results.
+ * Selects the facts that a task needs, by shared words, likely files, similar past results, and meaning.
  *
  * A rare word counts 1, a common one less; the sum of evidence is multiplied by the weight of the group. See
  * docs/contributing/relevance.md for quality figures and their measurement.
@@ -42,8 +49,8 @@ export interface FactsAsked {
   readonly work?: readonly CoveringTask[] | undefined;
   /** Decisions, conventions and facts in words to select even if nothing speaks for them; absent: none. */
   readonly lasting?: number | undefined;
-  /** The likeness of the task and a fact by meaning, which orders those that nothing else speaks for. */
-  readonly closeness?: ((fact: string) => number) | undefined;
+  /** The likeness of the task and a fact by meaning, up to 1; 0 if it cannot be said. Absent: words alone decide. */
+  readonly closeness?: ((entry: IndexedFact) => number) | undefined;
 }
 
 /** Past work that is selected for its words alone, at most: it may say what the task must know. */
@@ -72,6 +79,7 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   const useful = new Map(work?.map(({ task, use }) => [task, use]));
   hits.addWork(useful);
   hits.addOwn(index.ofTask(asked.taskId).filter(isAsked));
+  if (asked.closeness !== undefined) hits.addNear(nearest(index, asked.closeness, isAsked));
   const chance = Math.max(1, Math.sqrt(words.length / SHORT_QUERY));
   const { found, faint } = hits.found(chance);
   let spoken = 0;
@@ -79,6 +87,7 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
     if (work === undefined) return true;
     if (entry.isBare) return false;
     if (entry.group !== 'work') return true;
+    if (because === 'meaning') return true;
     if (useful.has(entry.fact.sourceTaskId)) return entry.isSummary;
     if (because === 'words') spoken += 1;
     return because === 'words' && spoken <= SPOKEN;
@@ -92,36 +101,85 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   if (asked.byRecency && !choice.isFull) {
     // Least informative facts last.
     const newest = [false, true].map((isDull) => index.byAge(isDull).newestFirst());
-    choice.fill({ index, faint: faint(), newest, isAllowed }, maxFacts);
+    choice.fill({ index, faint: faint(), newest, isAllowed, because: 'recent' }, maxFacts);
   } else if (asked.lasting !== undefined && asked.lasting > choice.lasting && !choice.isFull) {
     const newest = [lastingFirst(index, faint(), asked.closeness)];
-    choice.fill({ index, faint: [], newest, isAllowed }, asked.lasting - choice.lasting);
+    const because = asked.closeness === undefined ? 'recent' : 'meaning';
+    choice.fill({ index, faint: [], newest, isAllowed, because }, asked.lasting - choice.lasting);
   }
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };
 }
 
+/** Facts of a group that meaning alone brings into a prompt, at most: other words may say what the task must know. */
+const NEAREST: Readonly<Partial<Record<FactGroup, number>>> = { findings: 5, tests: 2, work: 3 };
+/** The least likeness of such a fact. */
+const NEAR = 0.2;
+
+/** Returns the facts that are nearest to the task by meaning, with their likeness. */
+function nearest(
+  index: FactIndex,
+  closeness: NonNullable<FactsAsked['closeness']>,
+  isAsked: (entry: IndexedFact) => boolean,
+): NearFact[] {
+  const near = new Map<FactGroup, NearFact[]>();
+  for (const entry of index.byAge(false).newestFirst()) {
+    const { group } = entry;
+    const most = NEAREST[group];
+    if (most === undefined || !isAsked(entry) || (group === 'work' && !entry.isSummary)) continue;
+    const likeness = closeness(entry);
+    if (likeness < NEAR) continue;
+    const known = near.get(group) ?? [];
+    near.set(group, known);
+    const above = known.findIndex((other) => other.likeness < likeness);
+    const at = above < 0 ? known.length : above;
+    if (at < most) insertAt(known, at, { entry, likeness }, most);
+  }
+  return [...near.values()].flat();
+}
+
+/** Ranks below this count little: the constant of the fusion of ranks. */
+const DEPTH = 10;
+
 /**
- * Orders decisions, conventions and facts in words: by the words and files that are too few to count, then those of
- * people first, then the newest. Meaning, where it is known, takes the place of such words and comes after people.
+ * Orders decisions, conventions and facts in words by two rankings: by the words and files that are too few to count, and
+ * by meaning. Then those of people come first, then the newest.
  */
 function lastingFirst(
   { lasting }: FactIndex,
   faint: readonly FaintFact[],
   closeness: FactsAsked['closeness'],
 ): IndexedFact[] {
-  const sums = new Map<IndexedFact, number>();
-  for (const { entry, sum } of closeness === undefined ? faint : [])
-    if (entry.isLasting) sums.set(entry, sum);
-  return [...lasting.newestFirst()]
+  const entries = [...lasting.newestFirst()];
+  const sums = new Map(faint.map(({ entry, sum }) => [entry, sum]));
+  const byWords = ranksOf(entries, (entry) => sums.get(entry) ?? 0);
+  const byMeaning = ranksOf(entries, closeness ?? (() => 0));
+  const shareOf = (rank: number | undefined) => (rank === undefined ? 0 : 1 / (DEPTH + rank));
+  return entries
     .map((entry, age) => ({
       entry,
       age,
-      words: sums.get(entry) ?? 0,
+      score: shareOf(byWords.get(entry)) + shareOf(byMeaning.get(entry)),
       people: Number(entry.fact.corrects !== undefined),
-      meaning: closeness?.(entry.fact.id) ?? 0,
     }))
-    .sort((a, b) => b.words - a.words || b.people - a.people || b.meaning - a.meaning || a.age - b.age)
+    .sort((a, b) => b.score - a.score || b.people - a.people || a.age - b.age)
     .map(({ entry }) => entry);
+}
+
+/** Returns the ranks of entries from 0, the highest value first; equal ones share a rank, and others than positive ones have none. */
+function ranksOf(
+  entries: readonly IndexedFact[],
+  worthIn: (entry: IndexedFact) => number,
+): Map<IndexedFact, number> {
+  const valued = entries.map((entry) => ({ entry, value: worthIn(entry) })).filter(({ value }) => value > 0);
+  valued.sort((a, b) => b.value - a.value);
+  const ranks = new Map<IndexedFact, number>();
+  let [rank, last] = [0, 0];
+  for (const [at, { entry, value }] of valued.entries()) {
+    if (value !== last) rank = at;
+    last = value;
+    ranks.set(entry, rank);
+  }
+  return ranks;
 }
 
 /** Returns the files whose facts matter, best first: open ones, those that the task names, likely ones. */
@@ -169,6 +227,7 @@ interface Filling {
   readonly newest: readonly Iterable<IndexedFact>[];
   /** True if the answer may contain the fact at all. */
   readonly isAllowed: (entry: IndexedFact) => boolean;
+  readonly because: 'meaning' | 'recent';
 }
 
 /** Assigns the places of an answer to candidates, the best first. */
@@ -232,7 +291,7 @@ export class FactChoice {
   }
 
   /** Adds up to `most` new facts: those with some relevance first, then the newest. */
-  fill({ index, faint, newest, isAllowed }: Filling, most: number): void {
+  fill({ index, faint, newest, isAllowed, because }: Filling, most: number): void {
     const known = this.#candidates.filter((each) => each.isChosen || isSaid(each));
     const places = Math.min(most, this.#most - this.#chosen.length);
     if (places <= 0) return;
@@ -244,7 +303,7 @@ export class FactChoice {
       passed[entry.place] = 1;
       if (said.has(entry.saying)) return;
       said.add(entry.saying);
-      this.#rest.push(new RestCandidate(entry));
+      this.#rest.push(new RestCandidate(entry, because));
     };
     const near = faint.filter(({ entry }) => !entry.isDull);
     near.sort((a, b) => b.sum - a.sum || byAge(a.entry, b.entry));
@@ -279,7 +338,7 @@ export class FactChoice {
     return [...best.sort(byWorth), ...recent].map((candidate) => ({
       ...ranked(candidate),
       because: candidate.because,
-      ...(candidate.because !== 'recent' && !candidate.isChosen && this.#whyLeft(candidate)),
+      ...(!candidate.isChosen && this.#whyLeft(candidate)),
     }));
   }
 
@@ -308,18 +367,19 @@ export class FactChoice {
   }
 }
 
-/** A fact added because it is recent. */
+/** A fact added though neither words nor files speak for it. */
 class RestCandidate implements Candidate {
   readonly entry: IndexedFact;
   readonly score = 0;
-  readonly because = 'recent';
+  readonly because: 'meaning' | 'recent';
   readonly isFree = true;
-  isChosen = false;
+  isChosen = true;
   left: undefined;
   sameAs: undefined;
 
-  constructor(entry: IndexedFact) {
+  constructor(entry: IndexedFact, because: 'meaning' | 'recent') {
     this.entry = entry;
+    this.because = because;
   }
 
   matched(): string[] {

@@ -142,7 +142,7 @@ export interface RankedFact {
 /** A candidate fact, with the reason for and against it. */
 export interface WeighedFact extends RankedFact {
   /** The strongest evidence. */
-  readonly because: 'words' | 'file' | 'similar' | 'recent';
+  readonly because: 'words' | 'file' | 'similar' | 'meaning' | 'recent';
   readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'held' | 'likely file' | undefined;
   /** Id of the near-duplicate. */
   readonly duplicateOf?: string;

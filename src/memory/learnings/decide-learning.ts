@@ -22,7 +22,7 @@ import {
   sameText,
 } from './learnings-state.js';
 
-/** Requests decided on the project's state alone; a search also needs vectors. */
+/** Requests decided on the project's state alone; a search also needs an index. */
 export type LearningCommand = Exclude<LearningRequest, 'learning.search'>;
 
 const COMMANDS: {

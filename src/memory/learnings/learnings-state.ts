@@ -302,7 +302,7 @@ export const NO_LEARNINGS: LearningsInPrompt = {
 
 /**
  * Renders `Relevant learnings (3/15):`, the best first, or `Recent learnings (5/15):` if selected by recency alone.
- * Scores are not shown, because they depend on whether vectors arrived in time.
+ * Scores are not shown: they say little to an agent, and the reply has them.
  */
 export function formatRelevantLearnings({ method, ranked, total }: LearningsInPrompt): string {
   if (ranked.length === 0) return '';

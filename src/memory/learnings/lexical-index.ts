@@ -23,9 +23,12 @@ export class LexicalIndex {
   /** Term frequency by word and slot. */
   readonly #postings = new Map<string, Map<number, number>>();
   #totalLength = 0;
+  #synced: ReadonlyMap<string, Learning> | undefined;
 
   /** Indexes only what changed. */
   sync(learnings: ReadonlyMap<string, Learning>): void {
+    if (this.#synced === learnings) return;
+    this.#synced = learnings;
     follow(this.#known, learnings, {
       added: (learning) => this.#add(learning),
       removed: (learning) => this.#remove(learning),

@@ -72,7 +72,7 @@ export function plainWords(text: string, most = Number.POSITIVE_INFINITY): strin
 }
 
 /** Normalizes half-width, full-width and decomposed characters. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return FOREIGN.test(text) ? text.normalize('NFKC') : text;
 }
 

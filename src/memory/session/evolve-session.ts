@@ -9,7 +9,6 @@ import { leftTasks } from '../../ledger/kept-ids.js';
 import { digestOf } from '../../ledger/outcome-digest.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import type { RecordedFact } from '../facts/fact-types.js';
-import { addVectors } from '../facts/fact-vectors.js';
 import { factsOfEvent } from '../facts/statements.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, evolveRun, idInPlan, recordSettings } from './charter.js';
@@ -153,9 +152,6 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       state.dispatches.change(({ facts }) => facts.restore(fact, { by, at, after }));
       return state;
     }
-    case 'fact.vectors':
-      addVectors(state.vectors, event.data);
-      return state;
     case 'trace.appended': {
       const { compaction } = state.limits;
       state.dispatches.change(({ traces }) => addAppended(traces, event, compaction));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FACT_TAGS, ORIGINS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
-import { ended, vectorJson } from '../../contracts/recorded-fact.js';
+import { ended } from '../../contracts/recorded-fact.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
 import { answerView, handover, inboxMessage, note } from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
@@ -12,7 +12,6 @@ import { outcomeDigest } from '../../ledger/outcome-digest.js';
 import { taskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
 import { factId } from '../facts/fact-types.js';
-import { fromStored, toStored } from '../facts/fact-vectors.js';
 import { PastResults } from '../search/past-results.js';
 import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-traces.js';
 import { charterJson, runJson } from './charter.js';
@@ -117,7 +116,6 @@ export const stateJson = z.object({
   ref_floor: z.number().exactOptional(),
   settled: z.object({ counts: dispatchCounts, ledgers: z.array(taskLedger) }),
   facts: z.array(factJson),
-  vectors: z.array(vectorJson.extend({ fact: z.string() })).exactOptional(),
   rejections: z.array(knownRejection),
   reads: z.array(newestRead),
   past: z.object({
@@ -159,9 +157,6 @@ export function stateToJson(state: SessionState) {
     facts: settled.facts.all().map(({ id: _, ...fact }) => ordered(fact, factJson)),
     rejections: settled.rejections,
     reads: [...settled.reads.values()],
-    ...(state.vectors.size > 0 && {
-      vectors: [...state.vectors].map(([fact, vector]) => ({ fact, ...toStored(vector) })),
-    }),
     past: settled.past.toJSON(),
     board_results: [...settled.boardResults.values()],
     window: state.dispatches.toJSON(),
@@ -217,7 +212,6 @@ export function stateFromJson(
       answers: [...json.answers],
     },
     history: { iterations: [...json.iterations] },
-    vectors: new Map((json.vectors ?? []).map(({ fact, ...vector }) => [fact, fromStored(vector)])),
     ...at,
     lastEventAt: json.last_event_at,
     startedAt: json.started_at,

@@ -13,7 +13,6 @@ import { clipText, quoted } from '../../shared/text.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
 import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
-import type { FactVectors } from '../facts/fact-vectors.js';
 import { type PastResult, PastResults } from '../search/past-results.js';
 import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
@@ -119,7 +118,6 @@ export interface SessionState {
   readonly board: TaskBoard;
   readonly notebook: Notebook;
   readonly history: IterationHistory;
-  readonly vectors: FactVectors;
   /** Sequence up to which the log has been folded; 0 before the first event. */
   sequence: number;
   /** Sequence of the newest event that counted; 0 before the first. Other messages may follow it. */
@@ -150,7 +148,6 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     board: emptyBoard(),
     notebook: emptyNotebook(),
     history: { iterations: [] },
-    vectors: new Map(),
     sequence: 0,
     lastEvent: 0,
     lastCommand: 0,
@@ -438,8 +435,6 @@ const REJECTION = 600;
 const COUNTED = 8;
 
 const RESULT = 90;
-/** An id, an entry of the map and an array. */
-const VECTOR = 300;
 
 /** Estimates the memory of a state from its counts, which is cheap. */
 export function stateBytes(state: SessionState): number {
@@ -450,7 +445,6 @@ export function stateBytes(state: SessionState): number {
     0,
   );
   const { notebook, history, run } = state;
-  const [vector] = state.vectors.values();
   const items =
     notebook.notes.size +
     notebook.inbox.size +
@@ -470,7 +464,6 @@ export function stateBytes(state: SessionState): number {
     RESULT * results.size +
     ITEM * boardResults.size +
     REJECTION * rejections.length +
-    COUNTED * state.dispatches.counted().bytes +
-    state.vectors.size * (VECTOR + (vector?.values.length ?? 0))
+    COUNTED * state.dispatches.counted().bytes
   );
 }

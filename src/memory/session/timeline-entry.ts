@@ -192,8 +192,6 @@ type Other = Exclude<
 
 function summaryOf(event: Other): string {
   switch (event.type) {
-    case 'fact.vectors':
-      return `${counted(event.data.vectors.length, 'vector')} of facts by ${event.data.model}`;
     case 'note.added':
       return `note ${event.data.note} (${event.data.type}): ${event.data.content}`;
     case 'note.edited': {

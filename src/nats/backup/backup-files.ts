@@ -13,7 +13,6 @@ import { makeFolder } from '../server/server-version.js';
 /** Streams that are copied before those that they derive from or refer to. The layout is part of the manifest. */
 export const DERIVED = [
   ...[names.LIFECYCLE_BUCKET, names.SNAPSHOT_BUCKET, names.TELEMETRY_BUCKET, names.INDEX_BUCKET],
-  names.VECTOR_BUCKET,
 ].map((bucket) => `KV_${bucket}`);
 const SINGLE = [
   ...[...DERIVED, names.PROMPTS_STREAM, names.REJECTED_STREAM],

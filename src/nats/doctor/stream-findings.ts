@@ -19,7 +19,6 @@ import {
   shardOfStream,
   shardSubjects,
   TELEMETRY_BUCKET,
-  VECTOR_BUCKET,
 } from '../../contracts/names.js';
 import { counted, named } from '../../shared/text.js';
 import { ifExists, KEEP_APART } from '../connection/nats-errors.js';
@@ -51,7 +50,6 @@ export const EXPECTED_STREAMS: readonly ExpectedStream[] = [
   bucket(TELEMETRY_BUCKET, 'the first prompt of a session'),
   bucket(INDEX_BUCKET, 'the keeper, once a session is quiet,'),
   bucket(LIFECYCLE_BUCKET, 'the first session that is archived or forgotten'),
-  bucket(VECTOR_BUCKET, 'the first learning, with an embedder,'),
   { name: PROMPTS_STREAM, subjects: PROMPTS_SUBJECTS, madeBy: 'the next prompt' },
 ];
 

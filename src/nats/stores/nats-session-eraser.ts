@@ -16,8 +16,6 @@ import {
   streamOf,
   TELEMETRY_BUCKET,
   type Token,
-  VECTOR_BUCKET,
-  vectorKey,
 } from '../../contracts/names.js';
 import {
   ERASED_KINDS,
@@ -43,7 +41,7 @@ const READ_MS = 5000;
 const NOBODY = '-'.repeat(65);
 
 /** Buckets whose values are replaced while a session lives. */
-const BUCKETS = [SNAPSHOT_BUCKET, TELEMETRY_BUCKET, INDEX_BUCKET, VECTOR_BUCKET] as const;
+const BUCKETS = [SNAPSHOT_BUCKET, TELEMETRY_BUCKET, INDEX_BUCKET] as const;
 
 export class NatsSessionEraser implements SessionEraser {
   readonly #ports: ErasePorts;
@@ -96,14 +94,10 @@ export class NatsSessionEraser implements SessionEraser {
     });
   }
 
-  async eraseLearnings(
-    project: Token,
-    { before, vectors }: { readonly before: number; readonly vectors: readonly string[] },
-  ): Promise<void> {
+  async eraseLearnings(project: Token, before: number): Promise<void> {
     await eraseMessages(this.#ports, LEARNINGS_STREAM, learningSubjects(project), { through: before - 1 });
-    const bucket = (name: string, key: string) => ({ stream: `KV_${name}`, subjects: `$KV.${name}.${key}` });
-    await this.#purge(bucket(SNAPSHOT_BUCKET, `${PROJECT_KEY}${project}`));
-    for (const id of vectors) await this.#purge(bucket(VECTOR_BUCKET, vectorKey(project, id as Token)));
+    const subjects = `$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`;
+    await this.#purge({ stream: `KV_${SNAPSHOT_BUCKET}`, subjects });
   }
 
   async rewrite(what: 'prompts' | 'buckets' | 'lifecycle'): Promise<void> {

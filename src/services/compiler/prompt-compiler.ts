@@ -19,8 +19,9 @@ import { nearIdsHint } from '../../shared/nearest-name.js';
 import { clipText, recordOf, type Tokenizer } from '../../shared/text.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
+import type { WordVectorsLoader } from '../common/word-vectors-loader.js';
 import type { PromptKeeper } from './prompt-keeper.js';
-import type { PromptLearnings, PromptMeaning } from './prompt-learnings.js';
+import type { PromptLearnings } from './prompt-learnings.js';
 import type { Telemetry } from './telemetry.js';
 
 /**
@@ -33,8 +34,7 @@ interface PromptCompilerOptions {
   readonly tracker: ProgressTracker;
   readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
   readonly learnings: PromptLearnings;
-  /** Default: a prompt of the past has the vector that its request holds. */
-  readonly meaning?: PromptMeaning;
+  readonly wordVectors: WordVectorsLoader;
   /** Limits the requests that wait for a dispatch. */
   readonly waiters: ConcurrencyLimit;
   /** Longest wait for the dispatch in `after`, in milliseconds. */
@@ -120,9 +120,9 @@ async function compile(
     }
   }
   laps.lap('progress');
-  const { tokenizer, learnings, learningsError, asked } = await forPrompt(
+  const asked = inPlan(loaded.folded.state, request, refreshed);
+  const { tokenizer, learnings, learningsError, words } = await forPrompt(
     loaded.folded.state,
-    inPlan(loaded.folded.state, request, refreshed),
     options,
     learningsFor,
   );
@@ -133,12 +133,12 @@ async function compile(
   const replied = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
   const reflects = { ...replied, ...(learningsError && { learningsError }) };
   if (asked.kind !== 'dispatch') {
-    const { chosen, ...compiled } = compilePrompt(state, asked, budget, learnings);
+    const { chosen, ...compiled } = compilePrompt(state, asked, budget, learnings, words);
     laps.lap('render');
     return { reply: { ...compiled, ...reflects }, chosen, asked };
   }
   const ledger = ledgerReport(state, asked.taskId, refreshed);
-  const { chosen, ...compiled } = compilePrompt(state, asked, budget, learnings);
+  const { chosen, ...compiled } = compilePrompt(state, asked, budget, learnings, words);
   laps.lap('render');
   return { reply: { ...compiled, ledger, ...reflects }, chosen, asked };
 }
@@ -162,15 +162,14 @@ function inPlan<Request extends CompileRequest>(
 /** Loads the other inputs of a prompt. The state may change meanwhile, and with it the name of the tokenizer. */
 async function forPrompt(
   state: SessionState,
-  request: CompileRequest,
-  { tokenizers, meaning = async () => request }: PromptCompilerOptions,
+  { tokenizers, wordVectors }: PromptCompilerOptions,
   find: ReturnType<PromptLearnings>,
 ) {
   const named = () => resolvedSettings(state.charter.settings).tokenizer;
   for (;;) {
     const tokenizer = await tokenizers(named());
-    const [found, asked] = await Promise.all([find(state), meaning(state, request)]);
-    if (tokenizer.name === named()) return { tokenizer, asked, ...found };
+    const [found, words] = await Promise.all([find(state), wordVectors()]);
+    if (tokenizer.name === named()) return { tokenizer, words, ...found };
   }
 }
 

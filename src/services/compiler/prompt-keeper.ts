@@ -111,7 +111,6 @@ const MAX_FACTS = 100;
 export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPrompt {
   const { id, at, session, reply, chosen, durationMs } = compiled;
   const { shown, left } = chosen;
-  const { meaning } = compiled.request;
   const { request, isWhole } = bounded(pastRequest(compiled), scanner);
   return {
     ...{ id, at, session, kind: reply.kind },
@@ -126,24 +125,16 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
     facts: shown.slice(0, MAX_FACTS).map(({ fact, score }) => ({ id: fact.id, score: rounded(score) })),
     left: left.map(({ fact, score, why }) => ({ id: fact.id, score: rounded(score), why })),
     learnings: chosen.learnings,
-    ...(chosen.method && { method: chosen.method }),
+    ...(reply.vectors !== undefined && { vectors: reply.vectors }),
     ...(reply.learningsSequence !== undefined && { learningsSequence: reply.learningsSequence }),
     ...(!isWhole && { cut: true as const }),
-    // Neither text nor secret.
-    request: { ...request, ...(meaning && { meaning }) },
+    request,
   };
 }
 
 /** Returns the request that compiles the same prompt later: as of the sequences that this one reflects. */
 function pastRequest({ request, reply }: CompiledNow): Record<string, unknown> {
-  const {
-    after: _,
-    afterTimeoutMs: _waits,
-    explain: _explains,
-    include: _includes,
-    meaning: _kept,
-    ...asked
-  } = request;
+  const { after: _, afterTimeoutMs: _waits, explain: _explains, include: _includes, ...asked } = request;
   const { learningsSequence } = reply;
   const wentWithout = 'learningsError' in reply && reply.learningsError !== undefined;
   return {

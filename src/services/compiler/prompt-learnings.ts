@@ -4,18 +4,16 @@ import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { DEFAULT_MIN_SIMILARITY, PROMPT_LEARNINGS } from '../../contracts/learning-requests.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { DispatchReply } from '../../contracts/replies/compile-reply.js';
-import type { Relevance } from '../../engine/embedding/relevance.js';
 import type { ProjectReader } from '../../engine/folding/session-folding.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import { limitedWarnings } from '../../engine/runtime/batched.js';
-import { mayOrder, quantized, toStored } from '../../memory/facts/fact-vectors.js';
 import { type LearningsInPrompt, viewOf } from '../../memory/learnings/learnings-state.js';
-import { NO_SCANNER, redactText, type SecretScanner } from '../../memory/redaction/redactor.js';
-import { factsOf, type SessionState } from '../../memory/session/session-state.js';
+import type { SessionState } from '../../memory/session/session-state.js';
 import { hasPlaceholder } from '../../prompt/iteration-template.js';
 import { taskText } from '../../prompt/task-text.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';
+import type { Relevance } from '../learnings/relevance.js';
 
 interface FoundLearnings {
   readonly learnings?: LearningsInPrompt | undefined;
@@ -36,7 +34,6 @@ interface PromptLearningsOptions {
   readonly reader: ProjectReader;
   readonly relevance: Relevance;
   readonly logger: Logger;
-  readonly secrets?: SecretScanner;
   /** Longest wait for optional learnings, in milliseconds. Default: 2,000. */
   readonly unaskedMs?: number;
 }
@@ -44,7 +41,7 @@ interface PromptLearningsOptions {
 const MAX_SESSIONS = 10_000;
 
 export function createPromptLearnings(options: PromptLearningsOptions): PromptLearnings {
-  const { reader, relevance, secrets = NO_SCANNER, unaskedMs = 2000 } = options;
+  const { reader, relevance, unaskedMs = 2000 } = options;
   const warn = limitedWarnings(options.logger, () => performance.now());
 
   /** Project of each session at its last prompt, so that its learnings can be prefetched. */
@@ -77,7 +74,7 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     const known = { total: active.size, pending, sequence };
     const none: LearningsInPrompt = { ...known, method: 'recency', ranked: [] };
     if (active.size === 0 || maxResults === 0) return none;
-    const query = queryOf(session, request, secrets);
+    const query = queryOf(session, request);
     const minSimilarity = request.minSimilarity ?? DEFAULT_MIN_SIMILARITY;
     const found = await relevance.find(project, active, query, { maxResults, minSimilarity });
     // Irrelevant learnings are useful only in a session start.
@@ -107,27 +104,11 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
   };
 }
 
-/** Returns the task in words. They may be sent to an endpoint of embeddings, so they are redacted. */
-function queryOf(session: SessionState, request: CompileRequest, secrets: SecretScanner): string {
-  const asked =
-    request.kind === 'dispatch' ? taskText(session, request) : (request.taskPrompt ?? whatIsAhead(session));
-  return redactText(asked, secrets).value;
-}
-
-/** Returns the request with the vector of its task, if that can order decisions. Never rejects. */
-export type PromptMeaning = (session: SessionState, request: CompileRequest) => Promise<CompileRequest>;
-
-export function createPromptMeaning({
-  relevance,
-  secrets = NO_SCANNER,
-}: Pick<PromptLearningsOptions, 'relevance' | 'secrets'>): PromptMeaning {
-  return async (session, request) => {
-    const { model } = relevance;
-    if (model === undefined || request.meaning !== undefined) return request;
-    if (!mayOrder(factsOf(session).index(), session.vectors, model)) return request;
-    const vector = await relevance.vectorOf(queryOf(session, request, secrets));
-    return vector === undefined ? request : { ...request, meaning: toStored(quantized(model, vector)) };
-  };
+/** Returns the task in words. */
+function queryOf(session: SessionState, request: CompileRequest): string {
+  return request.kind === 'dispatch'
+    ? taskText(session, request)
+    : (request.taskPrompt ?? whatIsAhead(session));
 }
 
 /** A session start lists at least the proposals; a template without a placeholder needs learnings only if they are requested. */

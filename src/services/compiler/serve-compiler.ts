@@ -11,7 +11,7 @@ import { serveMicro } from '../common/service-metrics.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { CompileTimes, createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
 import { PromptKeeper } from './prompt-keeper.js';
-import { createPromptLearnings, createPromptMeaning } from './prompt-learnings.js';
+import { createPromptLearnings } from './prompt-learnings.js';
 import { Telemetry } from './telemetry.js';
 
 export async function serveCompiler(
@@ -32,19 +32,17 @@ export async function serveCompiler(
     throughline_prompts_dropped_total: [[{}, keeper.counts.dropped]],
   }));
   shutdown.add('the keeper of prompts', () => keeper.stop());
-  const { reader, relevance } = projects;
-  // Endpoints are external: secrets are redacted even if the store may keep them.
-  const secrets = scannerFor({ redact: true });
+  const { reader, relevance, wordVectors } = projects;
   const options = {
     ...sessions,
     log: nats.log,
-    learnings: createPromptLearnings({ reader, relevance, logger, secrets }),
+    learnings: createPromptLearnings({ reader, relevance, logger }),
+    wordVectors,
     tokenizers: loadTokenizer,
     waiters: waitLimit(),
     afterTimeoutMs: config.afterTimeoutMs,
   };
-  const meaning = createPromptMeaning({ relevance, secrets });
-  const compile = createPromptCompiler({ ...options, meaning, telemetry, keeper, times });
+  const compile = createPromptCompiler({ ...options, telemetry, keeper, times });
   const past = createPastPrompts(options);
   await serveMicro(nats.connection, serving, {
     name: SERVICE_NAMES.compiler,

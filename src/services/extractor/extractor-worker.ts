@@ -73,8 +73,6 @@ interface ExtractorOptions {
   readonly traceSessions?: boolean;
   /** Returns true while a caller waits for this process. Default: never. */
   readonly isAwaited?: () => boolean;
-  /** Called after each recorded dispatch. */
-  readonly onRecorded?: (session: Token) => void;
   /** Learns from each stored review before it is acknowledged. Default: nothing is learned. */
   readonly harvest?: ReviewHarvest;
 }
@@ -155,7 +153,6 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       // Noted before it was delivered again; what cannot be used is not read again under other circumstances.
       if (rejected !== undefined) return setAside(held, session, role, rejected);
       logger.debug?.({ session, dispatch: delivery.sequence }, 'dispatch recorded');
-      options.onRecorded?.(session);
       if (review === undefined) return done();
       return learn(delivery, session, review).then((outcome) => (outcome.kind === 'done' ? done() : outcome));
     };

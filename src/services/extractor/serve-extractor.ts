@@ -1,34 +1,22 @@
-import { EXTRACTOR_CONSUMER, SERVICE_NAMES, type Token } from '../../contracts/names.js';
+import { EXTRACTOR_CONSUMER, SERVICE_NAMES } from '../../contracts/names.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
-import { systemClock } from '../../engine/ports/clients.js';
-import type { Embedder } from '../../engine/ports/vector-store.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Serving } from '../common/service-context.js';
 import { backlogMetrics, serveMicro } from '../common/service-metrics.js';
 import type { ReviewHarvest } from '../learnings/review-harvest.js';
 import { type Extractor, startExtractor } from './extractor-worker.js';
-import { FactVectoriser } from './fact-vectoriser.js';
 
 export async function serveExtractor(
   nats: NatsPorts,
   serving: Serving,
   isAwaited: () => boolean,
   reader: SessionReader,
-  embedder: Embedder | undefined,
   harvest: ReviewHarvest,
 ): Promise<void> {
   const { config, logger, shutdown, lifecycle, traceSessions, monitoring } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
-  const vectoriser =
-    embedder &&
-    new FactVectoriser({
-      ...{ reader, log: nats.log, lifecycle, embedder, clock: systemClock, logger, batch: config.embedBatch },
-      // Endpoints are external: secrets are redacted even if the store may keep them.
-      secrets: scannerFor({ redact: true }),
-    });
-  if (vectoriser !== undefined) shutdown.add('the vectors of facts', () => vectoriser.stop());
   const extractor = await startExtractor(
     { ...nats, logger, lifecycle, reader },
     {
@@ -36,7 +24,6 @@ export async function serveExtractor(
       secrets: scannerFor(config),
       isAwaited,
       harvest,
-      ...(vectoriser && { onRecorded: (session: Token) => vectoriser.recorded(session) }),
     },
   );
   shutdown.add('the extractor', () => extractor.stop());

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.js';
 import { checkedRequest } from '../../contracts/checked.js';
-import { codeOf, noSuchSession } from '../../contracts/errors.js';
+import { noSuchSession } from '../../contracts/errors.js';
 import {
   DEFAULT_MAX_LEARNINGS,
   DEFAULT_MIN_SIMILARITY,
@@ -11,8 +11,6 @@ import {
   type LearningRequest,
 } from '../../contracts/learning-requests.js';
 import { projectOf, SERVICE_NAMES, type Token, token } from '../../contracts/names.js';
-import { createRelevance, type Relevance } from '../../engine/embedding/relevance.js';
-import { Vectoriser } from '../../engine/embedding/vectorizer.js';
 import { createCommander, inBackground } from '../../engine/folding/commander.js';
 import {
   PROJECT_FOLDING,
@@ -23,7 +21,6 @@ import {
 import { SnapshotWriter } from '../../engine/folding/snapshot-writer.js';
 import { StateReader } from '../../engine/folding/state-reader.js';
 import { type Logger, systemClock } from '../../engine/ports/clients.js';
-import type { Embedder } from '../../engine/ports/vector-store.js';
 import { decideLearning, type LearningCommand } from '../../memory/learnings/decide-learning.js';
 import { viewOf } from '../../memory/learnings/learnings-state.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
@@ -32,6 +29,8 @@ import type { NatsPorts } from '../../nats/open-nats.js';
 import { guarded } from '../common/request-guard.js';
 import type { Serving } from '../common/service-context.js';
 import { foldedMetrics, serveMicro } from '../common/service-metrics.js';
+import { type WordVectorsLoader, wordVectorsLoader } from '../common/word-vectors-loader.js';
+import { createRelevance, type Relevance } from './relevance.js';
 
 /** The learnings of projects, shared by the services of one process. */
 export interface Projects {
@@ -40,7 +39,7 @@ export interface Projects {
   /** For proposals by rule, which no caller waits for. */
   readonly inBackground: ProjectCommander;
   readonly relevance: Relevance;
-  readonly embedder: Embedder | undefined;
+  readonly wordVectors: WordVectorsLoader;
 }
 
 /** The logs of projects, for erasing sessions from them. */
@@ -61,13 +60,11 @@ export function openProjectLogs(
   return { projects: reader, command };
 }
 
-export function openProjects(nats: NatsPorts, serving: Serving, embedder: Embedder | undefined): Projects {
-  const { config, logger, shutdown } = serving;
+export function openProjects(nats: NatsPorts, serving: Serving): Projects {
   const { projects: reader, command } = openProjectLogs(nats, serving);
-  const { vectors } = nats;
-  const relevance = createRelevance({ vectors, embedder, logger, deadlineMs: config.embedDeadlineMs });
-  shutdown.add('relevance', () => relevance.stop());
-  return { reader, command, inBackground: inBackground(command), relevance, embedder };
+  const wordVectors = wordVectorsLoader(serving.logger);
+  const relevance = createRelevance(wordVectors);
+  return { reader, command, inBackground: inBackground(command), relevance, wordVectors };
 }
 
 function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
@@ -92,35 +89,14 @@ function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
   return { reader, writer };
 }
 
-/** Starts the micro service and, with an embedder, the vectoriser. */
 export async function serveLearnings(
   nats: NatsPorts,
   projects: Projects,
   sessions: SessionReader,
   serving: Serving,
 ): Promise<void> {
-  const { config, logger, shutdown } = serving;
-  const { reader, command, relevance, embedder } = projects;
-  const vectoriser =
-    embedder && new Vectoriser({ vectors: nats.vectors, embedder, logger, batch: config.embedBatch });
-  if (vectoriser !== undefined) shutdown.add('the vectoriser', () => vectoriser.stop());
-  const vectorise = async (project: Token) => {
-    if (vectoriser === undefined) return;
-    const { state } = (await reader.load(project)).folded;
-    vectoriser.sync(project, viewOf(state).active);
-  };
-  const unawaited = (work: Promise<void>) => {
-    work.catch((error: unknown) =>
-      logger.warn({ code: codeOf(error), err: error }, 'vectors not brought up to date'),
-    );
-  };
-  relevance.onExchanged((project, dimension) => {
-    vectoriser?.exchanged(dimension);
-    unawaited(vectorise(project));
-  });
-  // Computes vectors of learnings accepted without an embedder or with another one.
-  unawaited(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
-
+  const { config, logger } = serving;
+  const { reader, command, relevance } = projects;
   const secrets = scannerFor(config);
   const answer = createLearningsService({
     command,
@@ -128,7 +104,6 @@ export async function serveLearnings(
     projects: () => nats.learnings.projects(),
     sessions,
     relevance,
-    onChanged: (project) => unawaited(vectorise(project)),
   });
   await serveMicro(nats.connection, serving, {
     name: SERVICE_NAMES.learnings,
@@ -154,8 +129,6 @@ interface LearningsServiceOptions {
   readonly projects: () => Promise<Token[]>;
   readonly sessions: SessionReader;
   readonly relevance: Relevance;
-  /** Called after each command that changed a project. */
-  readonly onChanged: (project: Token) => void;
 }
 
 type LearningsService = (subject: LearningRequest, request: unknown) => Promise<object>;
@@ -170,10 +143,9 @@ function createLearningsService(options: LearningsServiceOptions): LearningsServ
     }
     if (subject === 'learning.propose')
       await requireSession((args as LearningArguments<'learning.propose'>).source.session, options);
-    const { reply, appended } = await options.command(project, subject, (state) =>
+    const { reply } = await options.command(project, subject, (state) =>
       decideLearning(subject, state, args as LearningArguments<LearningCommand>),
     );
-    if (appended !== undefined) options.onChanged(project);
     const isCounted = subject === 'proposal.list' && (args as LearningArguments<'proposal.list'>).projects;
     return isCounted ? { ...reply, projects: await countedProjects(options) } : reply;
   };
@@ -210,9 +182,9 @@ async function search(
   const { state } = (await reader.load(project)).folded;
   const { active } = viewOf(state);
   const { sequence } = state;
-  const { method, ranked } = await relevance.find(project, active, args.query, {
+  const { method, ranked, vectors } = await relevance.find(project, active, args.query, {
     maxResults: args.maxResults ?? DEFAULT_MAX_LEARNINGS,
     minSimilarity: args.minSimilarity ?? DEFAULT_MIN_SIMILARITY,
   });
-  return { project, method, results: ranked, total: active.size, sequence };
+  return { project, method, ...(vectors && { vectors }), results: ranked, total: active.size, sequence };
 }

@@ -183,15 +183,13 @@ async function forgetInLearnings(
   for (const project of await ports.learnings.projects()) {
     if (!(await isNamed(ports, project, session, withLearnings))) {
       // A snapshot of an earlier state may have been written since.
-      await ports.eraser.eraseLearnings(project, { before: 0, vectors: [] });
+      await ports.eraser.eraseLearnings(project, 0);
       continue;
     }
     let changed = 0;
-    let vectors: string[] = [];
     const { reply } = await ports.command(project, 'forget', (state) => {
       const without = withoutSession(state, session, { withLearnings });
       changed = without.changed;
-      vectors = [...state.active.keys()].filter((id) => !without.state.active.has(id));
       return {
         kind: 'append',
         event: { type: 'checkpoint', data: learningsCheckpoint(without.state) },
@@ -199,7 +197,7 @@ async function forgetInLearnings(
       };
     });
     const { checkpoint } = reply as { readonly checkpoint: number };
-    await ports.eraser.eraseLearnings(project, { before: checkpoint, vectors });
+    await ports.eraser.eraseLearnings(project, checkpoint);
     sum += changed;
   }
   return sum;

@@ -33,7 +33,7 @@ const LEAST_COUNTED = 32;
 const SOURCES: Readonly<Record<Exclude<TimelineKind, 'prompt'>, readonly string[]>> = {
   result: [RESULT_PATHS],
   rejected: [RESULT_PATHS],
-  command: [COMMAND_PATHS, 'fact.vectors'],
+  command: [COMMAND_PATHS],
   trace: ['trace.appended'],
 };
 const EVERYTHING = '>';

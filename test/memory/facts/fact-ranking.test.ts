@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { IndexedFact } from '../../../src/memory/facts/fact-index.js';
 import { type FactsAsked, rankFacts } from '../../../src/memory/facts/fact-ranking.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
 import type { SessionFact } from '../../../src/memory/facts/fact-types.js';
@@ -198,7 +199,7 @@ describe('an answer beside the ledger of its task', () => {
     expect(shown(store, { text: 'sessions in redis', besideLedger: true, taskId: '1' })).toEqual([]);
   });
 
-  it('decisions that nothing speaks for come by words, people, meaning and age', () => {
+  it('decisions that nothing speaks for come by words and meaning, then by people and age', () => {
     const decision = (n: number, object: string) =>
       factsFrom(n, implementer({ facts: [{ subject: `s${n}`, relation: 'decided', object }] }));
     const common = Array.from({ length: 30 }, (_, n) =>
@@ -222,10 +223,9 @@ describe('an answer beside the ledger of its task', () => {
       's4 decided ids sort by time',
     ];
     expect(shown(store, about)).toEqual([...all, 's3 decided logs live for a month']);
-    const meant = store.getValid().find(({ object }) => object.startsWith('logs'))?.id;
-    const closeness = (fact: string) => (fact === meant ? 0.5 : 0.1);
+    const closeness = ({ fact }: IndexedFact) => (fact.object.startsWith('logs') ? 0.5 : 0.1);
     expect(shown(store, { ...about, closeness }).slice(0, 2)).toEqual([
-      's1 decided dates are local',
+      's2 decided bounds of the count',
       's3 decided logs live for a month',
     ]);
   });
@@ -241,6 +241,22 @@ describe('an answer beside the ledger of its task', () => {
     expect(beside).toHaveLength(1 + OTHERS.length);
     expect(beside.every((saying) => saying.includes(' summary '))).toBe(true);
     expect(shown(store, { ...about, tags: ['file_change'] })).toEqual([change]);
+  });
+
+  it('a finding and a summary come by meaning alone, a few of each and none that is far from the task', () => {
+    const near = Array.from({ length: 8 }, (_, n) => [
+      factsFrom(n + 1, said(`a-${n}`, `paint the wall number ${n}`)),
+      factsFrom(n + 20, reviewer({ task_id: `b-${n}`, required_fixes: [`close the door ${n}`] })),
+    ]);
+    const store = storeOf(...near.flat());
+    const about = { text: 'shut it', work: [], besideLedger: true };
+    expect(shown(store, about)).toEqual([]);
+    const closeness = ({ fact }: IndexedFact) => 0.15 + Number(fact.object.at(-1)) / 10;
+    const found = shown(store, { ...about, closeness });
+    const inOrder = (text: string) => found.filter((each) => each.includes(text)).map((each) => each.at(-1));
+    expect(inOrder('door')).toEqual(['7', '6', '5', '4', '3']);
+    expect(inOrder('wall')).toEqual(['7', '6', '5']);
+    expect(shown(store, { ...about, closeness: () => 0.1 })).toEqual([]);
   });
 });
 

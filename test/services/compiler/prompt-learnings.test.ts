@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { type CompileRequestInput, compileRequest } from '../../../src/contracts/compile-request.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { token } from '../../../src/contracts/names.js';
-import { createRelevance } from '../../../src/engine/embedding/relevance.js';
 import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { emptyState } from '../../../src/memory/session/session-state.js';
 import { createPromptLearnings } from '../../../src/services/compiler/prompt-learnings.js';
+import { createRelevance } from '../../../src/services/learnings/relevance.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
-import { MemoryVectorStore } from '../../doubles/memory-vector-store.js';
 import { accepted, eventAt, proposed } from '../../support/learning-project.js';
 import { loggedWarnings } from '../../support/logged.js';
 
@@ -35,7 +34,7 @@ async function withLearnings(texts: readonly string[] = TEXTS) {
   const { logger, warnings } = loggedWarnings();
   const snapshots = new MemorySnapshotStore();
   const reader = new StateReader({ log, snapshots, folding: PROJECT_FOLDING, logger, maxCached: 10 });
-  const relevance = createRelevance({ vectors: new MemoryVectorStore(), embedder: undefined, logger });
+  const relevance = createRelevance(async () => undefined);
   const find = createPromptLearnings({ reader, relevance, logger, unaskedMs: 20 });
   const session = token('s', 'session');
   const ask = (request: CompileRequestInput, state = emptyState('s')) =>

@@ -194,17 +194,6 @@ class PromptOptionsBudget(TypedDict):
     """Tokens of the answer, left free of the budget."""
 
 
-class PromptOptionsMeaning(TypedDict):
-    """The vector of the task. Default: made by the configured model."""
-
-    model: str
-    """The model that made it."""
-    scale: float
-    """Factor of the values."""
-    values: str
-    """Whole numbers from -127 to 127, one byte each, in Base64."""
-
-
 class PromptOptions(TypedDict):
     """Further fields of the request: prompt.compile."""
 
@@ -224,8 +213,6 @@ class PromptOptions(TypedDict):
     """Token budget of prompt and answer. Default: the settings of the session."""
     max_tokens: NotRequired[int]
     """Maximum tokens of facts and learnings. Default: as many as fit."""
-    meaning: NotRequired[PromptOptionsMeaning]
-    """The vector of the task. Default: made by the configured model."""
     degraded: NotRequired[str]
     """Why the plan cannot be read. Default: found out."""
     tags: NotRequired[list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
@@ -386,8 +373,8 @@ class ConsideredFact(TypedDict):
     """Whether the prompt shows it."""
     kind: str
     """Its section: findings, conventions, decisions, tests, requirements, work, files or facts."""
-    because: Literal["words", "file", "similar", "recent"]
-    """The strongest reason: words of the task, a likely or open file, a similar result, or a recent decision, convention or explicit fact."""
+    because: Literal["words", "file", "similar", "meaning", "recent"]
+    """The strongest reason: words of the task, a likely or open file, a similar result, a similar meaning, or a recent decision, convention or explicit fact."""
     words: list[str]
     """The words of the task that it contains, as stems."""
     left: NotRequired[Literal["rank", "near-duplicate", "one task", "held", "likely file", "budget"]]
@@ -537,6 +524,8 @@ class DispatchReply(TypedDict):
     """How many facts are shown."""
     factsTotal: int
     """Valid facts that the session holds."""
+    vectors: NotRequired[str]
+    """Name and version of the word vectors, if meaning counted; absent if words alone did."""
     files: NotRequired[list[CompiledFile]]
     """On request: the likely files shown, best first."""
     considered: NotRequired[Considered]

@@ -1,0 +1,27 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { wordVectorsLoader } from '../../../src/services/common/word-vectors-loader.js';
+import { loggedWarnings } from '../../support/logged.js';
+
+it('the word vectors are read once, with the first call', async () => {
+  const { logger, warnings } = loggedWarnings();
+  const load = wordVectorsLoader(logger, fileURLToPath(new URL('../../../scripts/words', import.meta.url)));
+  const words = await load();
+  expect(words?.version).toMatch(/^minilm/);
+  expect(await load()).toBe(words);
+  expect(warnings).toEqual([]);
+});
+
+it('word vectors that are missing or damaged are named in the log, once, and words alone decide', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'throughline-words-'));
+  for (const content of [undefined, 'not a table']) {
+    if (content !== undefined) await writeFile(join(folder, 'word-vectors.bin'), content);
+    const { logger, warnings } = loggedWarnings();
+    const load = wordVectorsLoader(logger, folder);
+    expect([await load(), await load()]).toEqual([undefined, undefined]);
+    expect(warnings).toHaveLength(1);
+  }
+});
