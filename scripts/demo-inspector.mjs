@@ -61,24 +61,24 @@ const UNUSABLE = [
  * @param session its name
  */
 export async function fillInspector(client, session = 'parser') {
-  await client.requestTool('session-open', {
+  await client.send('tool.session-open', {
     session,
     goal: 'A shared memory for coding agents: results in, the next prompt out',
     project: 'throughline',
   });
-  await client.initRun({ session, spec: 'memory', tasksText: PLAN });
+  await client.runs.init({ session, spec: 'memory', tasksText: PLAN });
   for (const [content, priority] of [
     ['Bound every wait of the compiler by a deadline', 1],
     ['Write the page on prompts as of a sequence', 2],
     ['Try the quick start on a machine without Docker', 3],
   ])
-    await client.requestTool('task-add', { session, content, priority });
-  await client.requestTool('note-add', {
+    await client.send('tool.task-add', { session, content, priority });
+  await client.send('tool.note-add', {
     session,
     content: 'Timers of a wait are cleared before the reply is written',
     type: 'decision',
   });
-  await client.requestTool('inbox-add', {
+  await client.send('tool.inbox-add', {
     session,
     content: 'Please keep the CLI output stable until the release',
   });
@@ -111,7 +111,7 @@ async function compileAll(client, session, after) {
 /** Two sessions beside it: one that goes round in circles, and one whose agent asks something. */
 export async function fillStalled(client) {
   const session = 'deadlines';
-  await client.requestTool('session-open', {
+  await client.send('tool.session-open', {
     session,
     goal: 'Every wait ends in time',
     project: 'throughline',
@@ -131,12 +131,12 @@ export async function fillStalled(client) {
     await client.publishText(session, 'implementer', JSON.stringify(work));
     await client.publishText(session, 'reviewer', JSON.stringify(review));
   }
-  await client.requestTool('session-open', {
+  await client.send('tool.session-open', {
     session: 'invoices',
     goal: 'Invoices as PDF, sent by e-mail',
     project: 'billing',
   });
-  await client.requestTool('task-add', {
+  await client.send('tool.task-add', {
     session: 'invoices',
     content: 'Choose a library for PDF',
     priority: 1,

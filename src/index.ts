@@ -23,7 +23,6 @@ export type {
   ProposalMethod,
   RelevanceMethod,
 } from './contracts/learning-events.js';
-export type { LearningInput, LearningRequest } from './contracts/learning-requests.js';
 export type {
   BudgetReport,
   CompiledFact,
@@ -39,17 +38,15 @@ export type {
   SessionStartReply,
 } from './contracts/replies/compile-reply.js';
 export type { DispatchResult } from './contracts/replies/dispatch-result.js';
-export type { LearningReply, ProposalView } from './contracts/replies/learning-reply.js';
-export type { ToolReply } from './contracts/replies/replies.js';
-export type { RunInitReply, RunStatusReply } from './contracts/replies/run-reply.js';
+export type { RunStatusReply } from './contracts/replies/run-reply.js';
 export type {
-  TraceAppended,
-  TraceCompacted,
-  TraceFound,
-  TracePinned,
-} from './contracts/replies/trace-reply.js';
-export type { RunInitInput } from './contracts/run-request.js';
-export type { ToolInput, ToolName } from './contracts/tool-requests.js';
+  ReplyTo,
+  RequestInput,
+  RequestName,
+  ToolInput,
+  ToolName,
+  ToolReply,
+} from './contracts/requests.js';
 export type { TraceEntryInput as TraceEntry } from './contracts/trace-entry.js';
 export type { ClientTransport } from './engine/ports/clients.js';
 export type {
@@ -67,12 +64,14 @@ export type { NatsAccess } from './nats/connection/nats-access.js';
 export type { CamelCased } from './sdk/camel-case.js';
 export type { Published, PublishedBy, PublishOptions } from './sdk/persistent-publish.js';
 export type {
-  BoundTools,
+  Bound,
   Learnings,
   Proposals,
   Result,
+  RunMethods,
   Session,
   Tools,
+  TraceMethods,
 } from './sdk/throughline-client.js';
 export { type ClientOptions, ThroughlineClient } from './sdk/throughline-client.js';
 export type { WatchedEvent, WatchInput } from './sdk/watch-session.js';

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { jsonSchema } from '../../src/contracts/json-schemas.js';
-import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
-import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/request-names.js';
-import { TOOL_NAMES, TOOLS } from '../../src/contracts/tool-requests.js';
+import { REQUESTS, type RequestName } from '../../src/contracts/requests.js';
 import { type Declared, declaredBy, type Member } from './declared.js';
 import { endingWith, ROOT, type Written } from './pages.js';
 
@@ -60,6 +58,16 @@ function fieldsOf(schema: string): string {
     .join(', ');
 }
 
+/** A row for each method of a group of requests. */
+const methodsOf = (object: string, group: string) =>
+  (Object.keys(REQUESTS) as RequestName[])
+    .filter((name) => name.startsWith(`${group}.`))
+    .map(
+      (name) =>
+        `| \`${object}${camelCase(name.slice(group.length + 1))}\` | ${REQUESTS[name].summary} | ${fieldsOf(`${name}.request`)} | ${name === 'trace.record' ? '–' : linked(`${name}.reply`, 'reply')} |`,
+    )
+    .join('\n');
+
 const linked = (schema: string, text: string) => `[${text}](../../schemas/${schema}.json)`;
 
 export function entry(path: string): Declared[] {
@@ -85,7 +93,7 @@ function typeRow({ name, about, members }: Declared): string[] {
   ];
 }
 
-const PROPERTIES = ['constructor', 'id', 'tools', 'learnings', 'proposals'];
+const PROPERTIES = ['constructor', 'id', 'tools', 'runs', 'traces', 'learnings', 'proposals'];
 const publicOf = ({ members }: Declared) => members.filter(({ name }) => !PROPERTIES.includes(name));
 const WHOLE = readFileSync(`${ROOT}scripts/examples/typescript/session.ts`, 'utf8').trimEnd();
 
@@ -146,10 +154,18 @@ ${sample('tools')}
 
 | method | what it does | fields | answer |
 |---|---|---|---|
-${TOOL_NAMES.map(
-  (name) =>
-    `| \`${camelCase(name)}\` | ${TOOLS[name].summary} | ${fieldsOf(`tool.${name}.request`)} | ${linked(`tool.${name}.reply`, 'reply')} |`,
-).join('\n')}
+${methodsOf('', 'tool')}
+
+## Runs and traces
+
+\`client.runs\` and \`client.traces\` have one method for each request, as have those of a session.
+
+${sample('traces')}
+
+| method | what it does | fields | answer |
+|---|---|---|---|
+${methodsOf('runs.', 'run')}
+${methodsOf('traces.', 'trace')}
 
 ## Learnings
 
@@ -159,10 +175,8 @@ ${sample('learnings')}
 
 | method | what it does | fields | answer |
 |---|---|---|---|
-${LEARNING_REQUEST_SUBJECTS.map((subject) => {
-  const [group, ...rest] = subject.split('.');
-  return `| \`${group}s.${camelCase(rest.join('-'))}\` | ${LEARNING_REQUESTS[subject].help.about} | ${fieldsOf(`${subject}.request`)} | ${linked(`${subject}.reply`, 'reply')} |`;
-}).join('\n')}
+${methodsOf('learnings.', 'learning')}
+${methodsOf('proposals.', 'proposal')}
 
 ## Errors
 

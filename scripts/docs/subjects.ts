@@ -2,8 +2,7 @@ import { jsonSchema, SCHEMA_LIST } from '../../src/contracts/json-schemas.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import * as names from '../../src/contracts/names.js';
 import { DEFAULT_SHARDS, MAX_SHARDS, SERVICE_NAMES } from '../../src/contracts/names.js';
-import * as requests from '../../src/contracts/request-names.js';
-import { TOOLS } from '../../src/contracts/tool-requests.js';
+import { REQUEST_NAMES, rowOf } from '../../src/contracts/requests.js';
 import { RING_SIZE } from '../../src/engine/ports/telemetry-store.js';
 import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../../src/nats/role-permissions.js';
 import { asCode, endingWith, type Written } from './pages.js';
@@ -110,17 +109,14 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
   },
 };
 
+const SUBJECTS = REQUEST_NAMES;
+
 /** What each service answers. */
 export const SERVICES: Readonly<Record<string, readonly string[]>> = {
   [names.SERVICE_NAMES.extractor]: [],
-  [names.SERVICE_NAMES.compiler]: [names.COMPILE_SUBJECT, names.PAST_PROMPT_SUBJECT],
-  [SERVICE_NAMES.tools]: [
-    'tool.<name>',
-    ...[requests.RUN_INIT_SUBJECT, requests.RUN_STATUS_SUBJECT],
-    ...[requests.TRACE_APPEND_SUBJECT, requests.TRACE_RECORD_SUBJECT, requests.TRACE_COMPACT_SUBJECT],
-    ...[requests.TRACE_GET_SUBJECT, requests.TRACE_PIN_SUBJECT],
-  ],
-  [names.SERVICE_NAMES.learnings]: [...requests.LEARNING_REQUEST_SUBJECTS],
+  [names.SERVICE_NAMES.compiler]: SUBJECTS.filter((name) => name.startsWith('prompt.')),
+  [SERVICE_NAMES.tools]: ['tool.<name>', ...SUBJECTS.filter((name) => /^(?:run|trace)\./.test(name))],
+  [names.SERVICE_NAMES.learnings]: SUBJECTS.filter((name) => rowOf(name).scope === 'project'),
   [names.SERVICE_NAMES.keeper]: [],
 };
 
@@ -159,15 +155,6 @@ function mayAsk(subject: string): string {
 const aboutOf = new Map(SCHEMA_LIST.map(({ name, about }) => [name, about.replace(/\.$/, '')]));
 const schema = (name: string) =>
   jsonSchema(name) === undefined ? '–' : `[${name.split('.').at(-1)}](../../schemas/${name}.json)`;
-
-const SUBJECTS = [
-  ...[names.COMPILE_SUBJECT, names.PAST_PROMPT_SUBJECT],
-  ...[requests.RUN_INIT_SUBJECT, requests.RUN_STATUS_SUBJECT],
-  ...[requests.TRACE_APPEND_SUBJECT, requests.TRACE_RECORD_SUBJECT, requests.TRACE_COMPACT_SUBJECT],
-  ...[requests.TRACE_GET_SUBJECT, requests.TRACE_PIN_SUBJECT],
-  ...Object.keys(TOOLS).filter(requests.isToolName).map(requests.toolSubject),
-  ...requests.LEARNING_REQUEST_SUBJECTS,
-];
 
 const ON_REJECTED = 'a result that could not be used';
 const HEADERS: Readonly<Record<keyof typeof names.HEADERS, string>> = {

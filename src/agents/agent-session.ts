@@ -159,14 +159,14 @@ export async function followOwnPlan(
   plan: string,
 ): Promise<RunStatusReply> {
   try {
-    return await client.initRun({ session, tasksPath: plan });
+    return await client.runs.init({ session, tasksPath: plan });
   } catch (error) {
     if (codeOf(error) !== 'progress_ledger_missing_tasks') throw error;
     // Only a few hooks need it.
     const { readPlan } = await import('../engine/files/local-tasks-file.js');
     const tasksText = readPlan(plan);
     if (typeof tasksText !== 'string') throw error;
-    return client.initRun({ session, tasksText, spec: session });
+    return client.runs.init({ session, tasksText, spec: session });
   }
 }
 

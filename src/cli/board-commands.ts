@@ -1,5 +1,5 @@
 import { ThroughlineError, usageError } from '../contracts/errors.js';
-import { TOOLS } from '../contracts/tool-requests.js';
+import { REQUESTS } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { answerCommand as answering } from '../work/task-step.js';
 import type { Command } from './cli-command.js';
@@ -44,7 +44,7 @@ export function taskCommand(program: Command): void {
     ...{ places: ['id', 'dependsOn'], examples: ['TAS-2 TAS-1 -s demo', 'TAS-2 TAS-1 -s demo --remove'] },
     about: 'make a task wait for others, or with --remove no longer',
     send: (client, { remove, ...request }: { remove?: boolean }) =>
-      client.requestTool(remove === true ? 'task-undepends' : 'task-depends', request),
+      client.send(remove === true ? 'tool.task-undepends' : 'tool.task-depends', request),
     options: [['--remove', 'stop waiting for these tasks']],
   });
 }
@@ -52,8 +52,12 @@ export function taskCommand(program: Command): void {
 const EDITS = ['task-content', 'task-priority', 'task-status'] as const;
 
 function addEdit(task: Command): void {
-  const { id, ...content } = TOOLS['task-content'].shape;
-  const parts = { ...content, ...TOOLS['task-priority'].shape, ...TOOLS['task-status'].shape };
+  const { id, ...content } = REQUESTS['tool.task-content'].shape;
+  const parts = {
+    ...content,
+    ...REQUESTS['tool.task-priority'].shape,
+    ...REQUESTS['tool.task-status'].shape,
+  };
   const optional = Object.fromEntries(
     Object.entries(parts).map(([field, schema]) => [field, field === 'id' ? id : schema.optional()]),
   );
@@ -75,10 +79,10 @@ function addEdit(task: Command): void {
       const json = command.opts<{ json?: boolean }>().json === true;
       await withClient(cli, async (client) => {
         for (const name of changes) {
-          const fields = Object.keys(TOOLS[name].shape).flatMap((field) =>
+          const fields = Object.keys(REQUESTS[`tool.${name}`].shape).flatMap((field) =>
             field in given ? [[field, given[field]]] : [],
           );
-          const reply = await client.requestTool(name, { session, ...Object.fromEntries(fields) });
+          const reply = await client.send(`tool.${name}`, { session, ...Object.fromEntries(fields) });
           if (name !== changes.at(-1)) continue;
           if (json) out(JSON.stringify(reply));
           else print(cli, showReply(name, reply, coloursOf(cli)));
@@ -92,7 +96,7 @@ export function answerCommand(program: Command): void {
     places: ['task', 'answer'],
     examples: ['2.1 "Use port 9464" -s demo', '2.1 "LF" -s demo --question "Which line endings?"'],
     send: (client, request: { session?: string; task?: string }) =>
-      client.requestTool('blocker-answer', request).catch(async (error: unknown) => {
+      client.send('tool.blocker-answer', request).catch(async (error: unknown) => {
         throw await withOpenQuestions(error, client, request);
       }),
   });
@@ -105,7 +109,7 @@ async function withOpenQuestions(
   { session = '', task }: { session?: string; task?: string },
 ): Promise<unknown> {
   if (!(error instanceof ThroughlineError) || error.details?.task === undefined) return error;
-  const asks = (await client.runStatus(session)).asks.filter((each) => each.task !== task);
+  const asks = (await client.runs.status({ session })).asks.filter((each) => each.task !== task);
   const commands = new Set(asks.map((each) => `\n  ${answering(each.task, session)}`));
   if (commands.size === 0) return error;
   const message = `${error.message}. Open questions are answered by:${[...commands].join('')}`;

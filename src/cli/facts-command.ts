@@ -1,4 +1,4 @@
-import { TOOLS } from '../contracts/tool-requests.js';
+import { REQUESTS } from '../contracts/requests.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, note, out, withClient } from './command-context.js';
@@ -21,7 +21,7 @@ export function factsCommand(program: Command): void {
   );
   const fieldsIn = addFields(
     facts,
-    shapeOf(TOOLS['fact-find'].shape, (field) => !['limit', 'cursor'].includes(field)),
+    shapeOf(REQUESTS['tool.fact-find'].shape, (field) => !['limit', 'cursor'].includes(field)),
   );
   facts
     .option('--id <id>', 'show this fact, its history and the prompts that showed it')
@@ -40,7 +40,7 @@ export function factsCommand(program: Command): void {
       if (files) return showOne(cli, 'file-list', { session, ...(text !== undefined && { text }) }, json);
       const asked = { session, limit: PAGE, ...fieldsIn() };
       const pages = await withClient(cli, async (client) => {
-        const found = await allPages((cursor) => client.requestTool('fact-find', { ...asked, ...cursor }));
+        const found = await allPages((cursor) => client.send('tool.fact-find', { ...asked, ...cursor }));
         requireEvents(session, found[0].sequence);
         return found;
       });
@@ -76,7 +76,7 @@ async function showOne(
   request: object,
   json: boolean | undefined,
 ): Promise<void> {
-  const reply = await withClient(cli, (client) => client.requestTool(name, request));
+  const reply = await withClient(cli, (client) => client.send(`tool.${name}`, request));
   if (json) out(JSON.stringify(reply));
   else print(cli, showReply(name, reply, coloursOf(cli)));
 }

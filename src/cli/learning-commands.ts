@@ -1,13 +1,12 @@
 import { ThroughlineError, usageError } from '../contracts/errors.js';
-import { LEARNING_REQUESTS, type LearningRequest } from '../contracts/learning-requests.js';
-import type { LearningReply, ProposalView } from '../contracts/replies/learning-reply.js';
+import { type LearningRequest, REQUESTS, type ReplyTo, rowOf } from '../contracts/requests.js';
 import { sameText } from '../memory/learnings/learnings-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, oneLine } from '../shared/text.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
 import { nextPageLines } from './output.js';
-import { addFields, printTable, shapeOf } from './request-command.js';
+import { addFields, printTable, sentence, shapeOf } from './request-command.js';
 import {
   deciderIn,
   deciding,
@@ -43,15 +42,18 @@ export function learningCommand(program: Command): void {
     );
   addList(learning);
   addRequest(learning, 'search', 'learning.search', {
+    places: ['query'],
     show: ({ results, total, project, method }, cli) => ({
       answer: results.map((each) => rankedLine(coloursOf(cli), each)),
       note: `-- ${results.length} of ${counted(total, 'learning')} of project ${project}, ${method}`,
     }),
   });
   addRequest(learning, 'show', 'proposal.show', {
+    places: ['id'],
     show: (reply, cli) => ({ answer: [proposalFields(coloursOf(cli), reply)] }),
   });
   addRequest(learning, 'propose', 'learning.propose', {
+    places: ['content'],
     show: (reply, cli) => {
       const { id, status } = reply.proposal;
       const accept = `throughline learning accept ${shortId(id)}${projectOption(cli, reply.project)}`;
@@ -62,18 +64,19 @@ export function learningCommand(program: Command): void {
       };
     },
   });
-  addRequest(learning, 'accept', 'proposal.accept', { show: outcome, explain: withWaysOut });
-  addRequest(learning, 'reject', 'proposal.reject', { show: outcome });
+  addRequest(learning, 'accept', 'proposal.accept', { places: ['id'], show: outcome, explain: withWaysOut });
+  addRequest(learning, 'reject', 'proposal.reject', { places: ['id'], show: outcome });
   addRequest(learning, 'edit', 'learning.edit', {
+    places: ['id'],
     show: ({ learning: changed, proposal }, cli) => ({
       answer: [learningLine(coloursOf(cli), changed ?? proposal)],
     }),
   });
-  addRequest(learning, 'retract', 'learning.retract', { show: outcome });
-  addRequest(learning, 'supersede', 'learning.supersede', { show: outcome });
+  addRequest(learning, 'retract', 'learning.retract', { places: ['id'], show: outcome });
+  addRequest(learning, 'supersede', 'learning.supersede', { places: ['id', 'replacement'], show: outcome });
 }
 
-function outcome(reply: ProposalView, cli: Cli): Printed {
+function outcome(reply: ReplyTo<'proposal.show'>, cli: Cli): Printed {
   return { answer: [outcomeLine(coloursOf(cli), reply)] };
 }
 
@@ -89,8 +92,8 @@ function addList(learning: Command): void {
     .description(
       'Lists what waits for a decision, then the learnings of a project, the newest first. With --status it lists proposals.',
     );
-  const { status, limit, cursor } = LEARNING_REQUESTS['proposal.list'].shape;
-  const { retired } = LEARNING_REQUESTS['learning.list'].shape;
+  const { status, limit, cursor } = REQUESTS['proposal.list'].shape;
+  const { retired } = REQUESTS['learning.list'].shape;
   const fieldsIn = addFields(list, {
     status: status.unwrap().optional().describe('list only proposals with this status'),
     retired,
@@ -110,15 +113,15 @@ function addList(learning: Command): void {
       if (ofProposals && options.retired) throw usageError('--retired is for learnings: leave out --status');
       await withClient(cli, async (client) => {
         if (ofProposals) {
-          const next = printList(cli, await client.requestLearning('proposal.list', asked), options);
+          const next = printList(cli, await client.send('proposal.list', asked), options);
           for (const line of nextPageLines(list, next)) note(line);
           return;
         }
         // The first page begins with what waits for a decision.
         const { cursor: from, retired: _, ...common } = asked as Asked;
         const isFirst = from === undefined && options.retired !== true;
-        const pending = isFirst ? await client.requestLearning('proposal.list', common) : undefined;
-        const next = printList(cli, await client.requestLearning('learning.list', asked), options, pending);
+        const pending = isFirst ? await client.send('proposal.list', common) : undefined;
+        const next = printList(cli, await client.send('learning.list', asked), options, pending);
         for (const line of nextPageLines(list, next)) note(line);
       });
     });
@@ -126,9 +129,9 @@ function addList(learning: Command): void {
 
 function printList(
   cli: Cli,
-  reply: LearningReply<'learning.list'> | LearningReply<'proposal.list'>,
+  reply: ReplyTo<'learning.list'> | ReplyTo<'proposal.list'>,
   { json, status, retired }: ListOptions,
-  pending?: LearningReply<'proposal.list'>,
+  pending?: ReplyTo<'proposal.list'>,
 ): string | undefined {
   const waiting = pending?.proposals ?? [];
   if (json) out(JSON.stringify(pending === undefined ? reply : { ...reply, pending: waiting }));
@@ -152,7 +155,7 @@ function printList(
 }
 
 function learningsNote(
-  { learnings, project, total }: LearningReply<'learning.list'>,
+  { learnings, project, total }: ReplyTo<'learning.list'>,
   retired: boolean,
   option: string,
 ): string {
@@ -165,7 +168,7 @@ function learningsNote(
 }
 
 function proposalsNote(
-  { proposals, project, total, rulesPaused, sessionsPaused }: LearningReply<'proposal.list'>,
+  { proposals, project, total, rulesPaused, sessionsPaused }: ReplyTo<'proposal.list'>,
   status: string,
   option: string,
 ): string {
@@ -197,7 +200,9 @@ interface Printed {
 }
 
 interface RequestCommand<Subject extends LearningRequest> {
-  readonly show: (reply: LearningReply<Subject>, cli: Cli) => Printed;
+  readonly show: (reply: ReplyTo<Subject>, cli: Cli) => Printed;
+  /** Fields that are positional arguments, in this order; the others are options. */
+  readonly places?: readonly string[];
   /** Says what to do about a fault, in words of the command line. */
   readonly explain?: (fault: unknown, client: ThroughlineClient, asked: Asked) => Promise<unknown>;
 }
@@ -210,19 +215,19 @@ function addRequest<Subject extends LearningRequest>(
   group: Command,
   word: string,
   subject: Subject,
-  { show, explain = async (fault) => fault }: RequestCommand<Subject>,
+  { show, places = [], explain = async (fault) => fault }: RequestCommand<Subject>,
 ): void {
-  const { shape, help } = LEARNING_REQUESTS[subject];
-  const command = group.command(word).description(help.about);
+  const { shape, summary, example } = rowOf(subject);
+  const command = group.command(word).summary(summary).description(sentence(summary));
   const fieldsIn = addFields(
     command,
-    shapeOf(shape, (field) => !COMMON.has(field)),
-    { places: help.places ?? [] },
+    shapeOf(REQUESTS[subject].shape, (field) => !COMMON.has(field)),
+    { places },
   );
   if ('source' in shape) command.option('-s, --session <name>', 'the session that it comes from');
   if ('by' in shape) deciding(command);
   else onProject(command);
-  command.examples(`throughline learning ${word} ${help.example}`).action(async () => {
+  command.examples(`throughline learning ${word} ${example}`).action(async () => {
     const cli = cliOf(command);
     const given = command.opts<ProjectOptions & { session?: string }>();
     const asked: Asked = {
@@ -232,7 +237,7 @@ function addRequest<Subject extends LearningRequest>(
       ...fieldsIn(),
     };
     const reply = await withClient(cli, async (client) => {
-      return client.requestLearning(subject, asked).catch(async (fault: unknown) => {
+      return client.send(subject, asked).catch(async (fault: unknown) => {
         throw await explain(fault, client, asked);
       });
     });

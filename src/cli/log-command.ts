@@ -3,7 +3,7 @@ import { ThroughlineError, usageError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { TimelineKind } from '../contracts/replies/dispatch-result.js';
 import type { TraceFound, TracesListed } from '../contracts/replies/trace-reply.js';
-import { TOOLS } from '../contracts/tool-requests.js';
+import { REQUESTS } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
@@ -44,7 +44,7 @@ export function logCommand(program: Command): void {
     .addOption(new Option('--project <name>', 'with -f: all sessions of this project').conflicts('session'));
   addFields(
     log,
-    shapeOf(TOOLS['timeline-list'].shape, (field) => ['kinds', 'task', 'failed'].includes(field)),
+    shapeOf(REQUESTS['tool.timeline-list'].shape, (field) => ['kinds', 'task', 'failed'].includes(field)),
   );
   log
     .addOption(
@@ -124,13 +124,13 @@ export async function showTrace(cli: Cli, session: Token, options: TraceOptions)
   const intent = trace === true ? undefined : trace;
   await withClient(cli, async (client) => {
     if (entry !== undefined) {
-      const found = await client.getTraceEntry(session, entry, intent);
+      const found = await client.traces.get({ session, id: entry, intentId: intent });
       if (json) return out(JSON.stringify(found));
       for (const line of fieldLines(found.entry)) out(line);
       return note(`-- stored at ${found.at}, sequence ${found.sequence} of session ${session}`);
     }
     if (pin !== undefined) {
-      const reply = await client.pinTraceEntry(session, pin, intent);
+      const reply = await client.traces.pin({ session, id: pin, intentId: intent });
       return out(json ? JSON.stringify(reply) : `pinned for ${reply.pinned.intent}: ${reply.pinned.text}`);
     }
     if (intent !== undefined) return showIntent(client, session, intent, options);
@@ -155,7 +155,7 @@ async function showIntent(
   intent: string,
   { json }: TraceOptions,
 ): Promise<void> {
-  const reply = await client.compactTrace(session, intent);
+  const reply = await client.traces.compact({ session, intentId: intent });
   requireEvents(session, reply.sequence);
   if (reply.total === 0)
     throw new ThroughlineError(

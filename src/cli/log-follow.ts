@@ -177,7 +177,7 @@ function needsOnce(client: ThroughlineClient): (session: Token) => Promise<void>
   return batched(async (sessions: readonly Token[]) => {
     for (const session of new Set(sessions)) {
       // Without services, or permission to ask them, nothing is known.
-      const status = await client.runStatus(session).catch(() => undefined);
+      const status = await client.runs.status({ session }).catch(() => undefined);
       if (status === undefined) continue;
       const needs = needsText(status).map(oneLine);
       const before = known.get(session) ?? [];

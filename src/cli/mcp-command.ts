@@ -117,7 +117,7 @@ function memoryOf(command: Command, given: string | undefined) {
     return watched;
   };
   const openIfNew = async (client: ThroughlineClient) => {
-    const { sequence } = await client.runStatus(session);
+    const { sequence } = await client.runs.status({ session });
     if (sequence === 0) await openOwnSession({ ...found, session }, client);
   };
   const stateDir = stateDirOf(cli.config.env);

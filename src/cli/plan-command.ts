@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { PLAN_PLACES, plansIn } from '../agents/agent-session.js';
 import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
+import { REQUESTS } from '../contracts/requests.js';
 import { runInitRequest } from '../contracts/run-request.js';
 import { sessionSettings } from '../contracts/session-meta-events.js';
-import { TOOLS } from '../contracts/tool-requests.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/next-task.js';
 import { shellWord } from '../shared/text.js';
@@ -68,7 +68,7 @@ function addFollow(plan: Command): void {
       const named = options.spec ?? (options.push ? specNameOf(resolve(tasks)) : undefined);
       const source = options.push ? pushed(tasks) : { tasksPath: resolve(tasks) };
       const request = { session, spec: named, goal, settings, ...source };
-      const reply = await withClient(cli, (client) => client.initRun(request)).catch(
+      const reply = await withClient(cli, (client) => client.runs.init(request)).catch(
         async (error: unknown) => {
           throw options.push
             ? asTyped(error, tasks)
@@ -120,7 +120,7 @@ function addShow(plan: Command): void {
     .option('-t, --task <id>', 'only this task, with its requirements and its prompt');
   const fieldsIn = addFields(
     show,
-    shapeOf(TOOLS['plan-show'].shape, (field) => field !== 'id'),
+    shapeOf(REQUESTS['tool.plan-show'].shape, (field) => field !== 'id'),
   );
   show
     .option('--json', 'print the reply as JSON')
@@ -132,7 +132,7 @@ function addShow(plan: Command): void {
     .action(async (_: string | undefined, { task: id, json = false }: ShowOptions) => {
       const { cli, session } = await sessionFor(show);
       const request = { session, ...(id !== undefined && { id }), ...fieldsIn() };
-      const reply = await withClient(cli, (client) => client.requestTool('plan-show', request));
+      const reply = await withClient(cli, (client) => client.send('tool.plan-show', request));
       requireEvents(session, reply.sequence);
       out(json ? JSON.stringify(reply) : planLines(reply).join('\n'));
     });
@@ -148,7 +148,7 @@ function addUnfollow(plan: Command): void {
     .examples('throughline plan unfollow demo')
     .action(async (_: string | undefined, { json = false }: { json?: boolean }, command: Command) => {
       const { cli, session } = await sessionFor(command);
-      const reply = await withClient(cli, (client) => client.initRun({ session, unfollow: true }));
+      const reply = await withClient(cli, (client) => client.runs.init({ session, unfollow: true }));
       requireEvents(session, reply.sequence);
       out(shownStatus(cli, reply, json), coloured(cli));
     });

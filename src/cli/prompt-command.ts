@@ -2,7 +2,7 @@ import type { CompileRequest, CompileRequestInput } from '../contracts/compile-r
 import { codeOf, noSuchSession, usageError } from '../contracts/errors.js';
 import { FACT_TAGS, type FactTag, ROLES, type Role } from '../contracts/kinds.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
-import type { ToolReply } from '../contracts/replies/replies.js';
+import type { ToolReply } from '../contracts/requests.js';
 import { ITERATION_TEMPLATE, ITERATION_VARIABLES } from '../prompt/iteration-template.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';

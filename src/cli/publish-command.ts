@@ -185,10 +185,10 @@ async function appendAll(
 ): Promise<TraceAppended> {
   let total: TraceAppended = { appended: 0, malformed: [], sequence: 0 };
   for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
-    const { appended, malformed, sequence } = await client.appendTrace(
+    const { appended, malformed, sequence } = await client.traces.append({
       session,
-      entries.slice(from, from + MAX_ENTRIES),
-    );
+      entries: entries.slice(from, from + MAX_ENTRIES),
+    });
     const placed = malformed.map(({ index, message }) => ({ index: from + index, message }));
     total = { appended: total.appended + appended, malformed: [...total.malformed, ...placed], sequence };
   }

@@ -1,6 +1,6 @@
 import { ThroughlineError, usageError } from '../contracts/errors.js';
-import type { StoredCounts } from '../contracts/replies/lifecycle-replies.js';
-import type { ToolReply } from '../contracts/replies/replies.js';
+import type { ToolReply } from '../contracts/requests.js';
+import type { StoredCounts } from '../contracts/session-requests.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';

@@ -1,8 +1,8 @@
 import { Argument, Option } from 'commander';
 import { z } from 'zod';
-import type { ToolReply } from '../contracts/replies/replies.js';
+import type { ToolReply } from '../contracts/requests.js';
+import { REQUESTS, TOOL_NAMES, type ToolName } from '../contracts/requests.js';
 import { TASK_STATUSES } from '../contracts/task-events.js';
-import { TOOL_NAMES, TOOLS, type ToolName } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionOf, withClient } from './command-context.js';
@@ -45,7 +45,7 @@ export function addRequest<Name extends ToolName>(
   name: Name,
   row: RequestRow<Name> = {},
 ): Command {
-  const { scope, summary, example, shape } = TOOLS[name];
+  const { scope, summary, example, shape } = REQUESTS[`tool.${name}`];
   const { places = [], sets = {}, without = [], reads = false, about = summary } = row;
   const command = group.command(word).summary(about).description(sentence(about));
   const asArgument = scope === 'session' && places.length === 0;
@@ -73,7 +73,7 @@ export function addRequest<Name extends ToolName>(
       const request = { ...(session !== undefined && { session }), ...fieldsIn(), ...sets, ...flagsIn() };
       const { json = false } = command.opts<{ json?: boolean }>();
       const reply = await withClient(cli, async (client) => {
-        const sent = row.send?.(client, request, json) ?? client.requestTool(name, request);
+        const sent = row.send?.(client, request, json) ?? client.send(`tool.${name}`, request);
         const answer = await sent;
         if (reads && session !== undefined && 'sequence' in answer) requireEvents(session, answer.sequence);
         return answer;
@@ -253,7 +253,7 @@ export function toolCommand(program: Command): void {
     .examples('throughline tool task-next --session demo --claim agent-1');
   for (const name of TOOL_NAMES) {
     const command = tool.command(name);
-    const { scope, summary, example, shape } = TOOLS[name];
+    const { scope, summary, example, shape } = REQUESTS[`tool.${name}`];
     const fallback = scope === 'any session' ? '(default: all)' : SESSION_DEFAULT;
     if (scope !== 'no session') command.option('-s, --session <name>', `session ${fallback}`);
     // The name of this option in the specifications.
@@ -271,7 +271,7 @@ export function toolCommand(program: Command): void {
         const named = given.session ?? (scope === 'session' ? given.name : undefined);
         const session = scope === 'session' ? sessionOf(cli, named) : named;
         const request = { ...(session !== undefined && { session }), ...fieldsIn() };
-        const reply = await withClient(cli, (client) => client.requestTool(name, request));
+        const reply = await withClient(cli, (client) => client.send(`tool.${name}`, request));
         if (given.json === true) return out(JSON.stringify(reply));
         print(cli, showReply(name, reply, coloursOf(cli)));
         if ('next' in reply && typeof reply.next === 'string')

@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import { usageError } from '../contracts/errors.js';
 import { RETENTION_ACTIONS } from '../contracts/lifecycle-record.js';
-import type { RetentionReply } from '../contracts/replies/lifecycle-replies.js';
+import type { ToolReply } from '../contracts/requests.js';
 import { counted, oneLine } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
@@ -73,12 +73,12 @@ export function retentionCommand(program: Command): void {
 
 const PREVIEW = 'list them with "throughline session ls --older-than"';
 
-function show(reply: RetentionReply, json = false): void {
+function show(reply: ToolReply<'retention-show'>, json = false): void {
   if (json) out(JSON.stringify(reply));
   else for (const line of retentionLines(reply)) out(line);
 }
 
-async function isSure(reply: RetentionReply): Promise<boolean> {
+async function isSure(reply: ToolReply<'retention-show'>): Promise<boolean> {
   for (const line of retentionLines(reply)) note(line);
   if (canAsk()) return agreed('Set this rule? [y/N] ');
   throw usageError(
@@ -86,7 +86,7 @@ async function isSure(reply: RetentionReply): Promise<boolean> {
   );
 }
 
-export function retentionLines({ rules, archive, forget }: RetentionReply): string[] {
+export function retentionLines({ rules, archive, forget }: ToolReply<'retention-show'>): string[] {
   if (rules.length === 0)
     return ['no rules: everything is kept; "throughline admin retention set archive --after 90d" sets one'];
   return [
@@ -95,7 +95,7 @@ export function retentionLines({ rules, archive, forget }: RetentionReply): stri
   ];
 }
 
-function ruleLine({ project, action, after, at }: RetentionReply['rules'][number]): string {
+function ruleLine({ project, action, after, at }: ToolReply<'retention-show'>['rules'][number]): string {
   const whose = project === undefined ? 'installation' : `project ${oneLine(project)}`;
   return `${whose}: ${action}${after === undefined ? '' : ` after ${after}`} (set ${at})`;
 }

@@ -1,4 +1,4 @@
-import { TOOLS } from '../contracts/tool-requests.js';
+import { REQUESTS } from '../contracts/requests.js';
 import type { Command, Flags } from './cli-command.js';
 import { out, withClient } from './command-context.js';
 import { addRemove } from './remove-commands.js';
@@ -25,7 +25,9 @@ export function sessionCommand(program: Command): void {
   });
   addShow(session);
   for (const word of ['open', 'complete', 'restart'] as const)
-    addRequest(session, word, `session-${word}`, { examples: [`demo ${TOOLS[`session-${word}`].example}`] });
+    addRequest(session, word, `session-${word}`, {
+      examples: [`demo ${REQUESTS[`tool.session-${word}`].example}`],
+    });
   addRequest(session, 'archive', 'session-archive', { examples: ['demo --reason "Shipped in 2.0"'] });
   addRequest(session, 'reopen', 'session-reopen', { examples: ['demo --reason "A bug was found"'] });
   addExport(session);
@@ -55,7 +57,10 @@ function addShow(session: Command): void {
             ? 'snapshot-show'
             : 'session-show';
       const reply = await withClient(cli, async (client) => {
-        const shown = await client.requestTool(name, { session, ...(snapshot && json && { whole: true }) });
+        const shown = await client.send(`tool.${name}`, {
+          session,
+          ...(snapshot && json && { whole: true }),
+        });
         if (name !== 'telemetry-show') requireEvents(session, shown.sequence);
         return shown;
       });

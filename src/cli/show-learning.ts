@@ -1,5 +1,5 @@
 import type { LearningEvidence, LearningSource } from '../contracts/learning-events.js';
-import type { LearningReply, ProposalView } from '../contracts/replies/learning-reply.js';
+import type { ReplyTo } from '../contracts/requests.js';
 import type {
   ListedLearning,
   Proposal,
@@ -58,7 +58,10 @@ export function rankedLine(pc: Colors, { learning, score }: RankedLearning): str
   return `${place} ${pc.bold(shortId(learning.id))}  ${pc.cyan(learning.type.padEnd(14))}  ${oneLine(learning.content)}`;
 }
 
-export function proposalFields(pc: Colors, { proposal, learning, retired, similar }: ProposalView): string {
+export function proposalFields(
+  pc: Colors,
+  { proposal, learning, retired, similar }: ReplyTo<'proposal.show'>,
+): string {
   const own = learning?.id === proposal.id ? learning : undefined;
   const tags = (of: ListedLearning | Proposal | undefined) => of?.tags.join(', ') || undefined;
   const fields: [string, string | undefined][] = [
@@ -100,12 +103,16 @@ export function evidenceText({ session, task, dispatch }: LearningEvidence): str
 }
 
 /** `9f00a (0.83) Run the linter first`. */
-export function similarText({ learning, similarity, content }: NonNullable<ProposalView['similar']>): string {
+export function similarText({
+  learning,
+  similarity,
+  content,
+}: NonNullable<ReplyTo<'proposal.show'>['similar']>): string {
   return oneLine(`${shortId(learning)} (${similarity.toFixed(2)}) ${content}`);
 }
 
 /** The result of a decision: `abc12 accepted: Run the linter`, `abc12 superseded by def45`. */
-export function outcomeLine(pc: Colors, { proposal, learning, retired }: ProposalView): string {
+export function outcomeLine(pc: Colors, { proposal, learning, retired }: ReplyTo<'proposal.show'>): string {
   const { id, content, mergedInto } = proposal;
   const done =
     retired?.how ?? (mergedInto === undefined ? proposal.status : `merged into ${shortId(mergedInto)}`);
@@ -115,7 +122,7 @@ export function outcomeLine(pc: Colors, { proposal, learning, retired }: Proposa
   return `${pc.bold(shortId(id))} ${done}${by}${text}`;
 }
 
-export function proposedLine(pc: Colors, reply: LearningReply<'learning.propose'>): string {
+export function proposedLine(pc: Colors, reply: ReplyTo<'learning.propose'>): string {
   const { proposal, learning, existing } = reply;
   const what = !existing ? 'proposed' : learning ? 'is a learning already' : 'is proposed already';
   return `${pc.bold(shortId(proposal.id))} ${what}: ${oneLine(learning?.content ?? proposal.content)}`;

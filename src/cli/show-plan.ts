@@ -1,4 +1,4 @@
-import type { ToolReply } from '../contracts/replies/replies.js';
+import type { ToolReply } from '../contracts/requests.js';
 import { clipText, counted, oneLine } from '../shared/text.js';
 import { cameText } from '../shared/wire-words.js';
 

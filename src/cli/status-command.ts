@@ -3,8 +3,8 @@ import { hasProjectFile } from '../agents/agent-session.js';
 import { serverText } from '../config/user-server.js';
 import type { Token } from '../contracts/names.js';
 import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
-import type { ToolReply } from '../contracts/replies/replies.js';
 import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-reply.js';
+import type { ToolReply } from '../contracts/requests.js';
 import { boardLine } from '../memory/session/task-dependencies.js';
 import { projectOption } from '../prompt/prompt-items.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -114,7 +114,7 @@ function installationLines(health: ToolReply<'health-show'>): string[] {
 
 async function runOf(cli: Cli, client: ThroughlineClient, session: Token, json: boolean): Promise<Shown> {
   const [reply, { entries }] = await Promise.all([
-    client.runStatus(session),
+    client.runs.status({ session }),
     client.tools.timelineList({ session, limit: LAST }),
   ]);
   requireEvents(session, reply.sequence);

@@ -3,9 +3,9 @@ import { timestamp } from './event.js';
 import { DISPATCH_PARTS, FACT_TAGS, REPLY_PARTS, type ReplyPart, ROLES } from './kinds.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
 import type { CompileReply, DispatchReply } from './replies/compile-reply.js';
+import { between, sessionName, text, untrimmed } from './request-row.js';
 import { taskId } from './results.js';
 import { named, object } from './schema-fields.js';
-import { between, sessionName, text, untrimmed } from './tool-shape.js';
 
 const DEFAULT_MAX_FILES = 10;
 

@@ -2,19 +2,10 @@ import { z } from 'zod';
 import { isObject } from '../shared/text.js';
 import { ERROR_CODES } from './error-codes.js';
 import { learningEvent } from './learning-events.js';
-import { LEARNING_REQUESTS } from './learning-requests.js';
-import { REPLIES } from './replies/replies.js';
-import {
-  LEARNING_REQUEST_SUBJECTS,
-  TOOL_NAMES,
-  TRACE_APPEND_SUBJECT,
-  TRACE_RECORD_SUBJECT,
-  toolSubject,
-} from './request-names.js';
+import { REQUEST_NAMES, type RequestName, rowOf } from './requests.js';
 import { RESULTS } from './results.js';
 import { object, oneOf, string } from './schema-fields.js';
 import { sessionEvent } from './session-events.js';
-import { SESSION_REQUESTS, TOOLS } from './tool-requests.js';
 import { traceAppendRequest, traceEntry } from './trace-entry.js';
 
 /** The JSON Schemas of what travels and of what is stored, by name: draft 2020-12, made from the schemas of the code. */
@@ -29,26 +20,14 @@ const traceRequest = traceAppendRequest.extend({
   entries: z.array(traceEntry).min(1).max(500).describe('What an agent did, one entry or several.'),
 });
 
-const requests: Readonly<Record<string, { readonly summary: string; readonly request: z.ZodType }>> = {
-  ...SESSION_REQUESTS,
-  ...{ [TRACE_APPEND_SUBJECT]: { ...SESSION_REQUESTS[TRACE_APPEND_SUBJECT], request: traceRequest } },
-  ...{ [TRACE_RECORD_SUBJECT]: { ...SESSION_REQUESTS[TRACE_RECORD_SUBJECT], request: traceRequest } },
-  ...Object.fromEntries(TOOL_NAMES.map((name) => [toolSubject(name), TOOLS[name]])),
-};
-const REQUESTS = {
-  ...Object.fromEntries(
-    Object.entries(requests).map(([subject, { summary, request: schema }]) => [
-      subject,
-      { about: `${summary}.`, schema },
-    ]),
-  ),
-  ...Object.fromEntries(
-    LEARNING_REQUEST_SUBJECTS.map((subject) => {
-      const { help, arguments: schema } = LEARNING_REQUESTS[subject];
-      return [subject, { about: help.about, schema }];
-    }),
-  ),
-} satisfies Readonly<Record<string, Described>>;
+/** The schemas of a request and of its reply, if it is answered. */
+function schemasOf(subject: RequestName): [name: string, described: Described][] {
+  const { summary, request, reply } = rowOf(subject);
+  const schema = request === traceAppendRequest ? traceRequest : request;
+  const asked: [string, Described] = [`${subject}.request`, { about: `${summary}.`, schema }];
+  if (reply instanceof z.ZodUndefined) return [asked];
+  return [asked, [`${subject}.reply`, { about: `The reply of ${subject}.`, schema: reply }]];
+}
 
 const errorReply = z.object({
   error: object('Why there is no other answer.', {
@@ -95,15 +74,7 @@ const SCHEMAS: Readonly<Record<string, Described>> = {
       { about: `The result of an agent as ${role}, on dispatch.<session>.${role}.`, schema },
     ]),
   ),
-  ...Object.fromEntries(
-    Object.entries(REQUESTS).map(([subject, { about, schema }]) => [`${subject}.request`, { about, schema }]),
-  ),
-  ...Object.fromEntries(
-    Object.entries(REPLIES).map(([subject, schema]) => [
-      `${subject}.reply`,
-      { about: `The reply of ${subject}.`, schema },
-    ]),
-  ),
+  ...Object.fromEntries(REQUEST_NAMES.flatMap(schemasOf)),
   'error.reply': { about: 'The reply to a request that is refused or fails.', schema: errorReply },
   'session.event': {
     about: 'One event of a session, on session.<session>.>.',

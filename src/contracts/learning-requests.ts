@@ -1,16 +1,31 @@
 import { z } from 'zod';
 import { quoted } from '../shared/text.js';
-import { LEARNING_TYPES, MAX_LEARNING, PROPOSAL_STATUSES } from './learning-events.js';
-import type { LearningRequest } from './request-names.js';
-import { oneOf } from './schema-fields.js';
-import { between, text } from './tool-shape.js';
+import {
+  LEARNING_TYPES,
+  learningEvidence,
+  learningSource,
+  MAX_LEARNING,
+  PROPOSAL_METHODS,
+  PROPOSAL_STATUSES,
+  RELEVANCE_METHODS,
+} from './learning-events.js';
+import { between, flag, projectCommand, projectQuery, text } from './request-row.js';
+import {
+  boolean,
+  count,
+  list,
+  named,
+  type Output,
+  oneOf,
+  place,
+  string,
+  strings,
+  time,
+  vectors,
+} from './schema-fields.js';
 
-export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } from './request-names.js';
+/** Requests about the learnings and proposals of a project. */
 
-/**
- * The requests of the service `learnings`, JSON in and out. The endpoints, the SDK's methods and the commands are made
- * from this table.
- */
 const UNKNOWN = 'unknown';
 const content = text(MAX_LEARNING);
 const type = oneOf('Kind of learning.', LEARNING_TYPES);
@@ -25,7 +40,6 @@ const id = text(64).describe('Its id, or a unique prefix of at least three chara
 const reason = text(MAX_LEARNING).transform(quoted).optional().describe('Why, in words.');
 const limit = between(1, 1000).default(200).describe('Maximum length of the list.');
 const cursor = id.optional().describe('Cursor of the page: next of the previous page.');
-const flag = z.boolean().default(false);
 /** Default of a search. */
 export const DEFAULT_MAX_LEARNINGS = 5;
 /** Defaults of prompts. */
@@ -36,29 +50,72 @@ export const DEFAULT_MIN_SIMILARITY = 0.2;
 export const minSimilarity = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
 export const maxLearnings = between(0, 100);
 
-interface Help {
-  readonly about: string;
-  /** Arguments after the command. */
-  readonly example: string;
-  /** Fields that are positional arguments, in this order; the others are options. */
-  readonly places?: readonly string[];
-}
+const said = {
+  id: string('Id of the proposal, and of the learning that it may become.'),
+  type: oneOf('Kind of learning.', LEARNING_TYPES),
+  content: string('One line of at most 200 characters.'),
+  tags: strings('Search words.'),
+  source: learningSource.describe('Its source.'),
+  evidence: list('Results that support it, the newest last.', learningEvidence),
+  extractedAt: time('When it was proposed'),
+  confidence: z.number().exactOptional().describe('Confidence, 0 to 1.'),
+};
 
-function request<const Shape extends z.ZodRawShape>(help: Help, fields: Shape) {
-  const shape = {
-    project: text(64).optional().describe('The project. Default: the project of sessions that name none.'),
-    ...fields,
-  };
-  return { help, shape, arguments: z.object(shape) };
-}
+const learning = named('Learning', 'Knowledge about a project for later sessions.', {
+  ...said,
+  confirmedAt: time('When it became a learning'),
+});
+
+export const proposal = named('Proposal', 'A proposed learning, and the decision on it.', {
+  ...said,
+  status: oneOf('The decision.', PROPOSAL_STATUSES),
+  method: oneOf('The way it came about.', PROPOSAL_METHODS),
+  decidedAt: time('When it was decided').exactOptional(),
+  decidedBy: string('Who decided it.').exactOptional(),
+  reason: string('Reason of the decision.').exactOptional(),
+  mergedInto: string('The learning that it was merged into.').exactOptional(),
+});
+
+export const retirement = named('Retirement', 'Why a learning was retired.', {
+  how: oneOf('Its fate.', ['superseded', 'retracted']),
+  at: time('When that was'),
+  by: string('Who made the change.'),
+  replacement: string('The learning that replaced it.').exactOptional(),
+  reason: string('Why.').exactOptional(),
+});
+
+const ofProject = {
+  project: string('The project.'),
+  sequence: place('Sequence in the stream LEARNINGS that the answer reflects.'),
+};
+
+const viewFields = {
+  ...ofProject,
+  proposal: proposal.describe('The proposal.'),
+  learning: learning
+    .nullable()
+    .describe('The active learning that it became, or was merged into; null for none.'),
+  retired: retirement.exactOptional().describe('Why the learning that it became was retired.'),
+  similar: z
+    .object({
+      learning: string('Id of the learning.'),
+      content: string('The text.'),
+      similarity: z.number().describe('0.7 to 1; 1 for the same words.'),
+    })
+    .nullable()
+    .describe('An active learning that says nearly the same; null for none.'),
+};
+const proposalView = named('ProposalView', 'A proposal with its outcome.', viewFields);
+
+const page = {
+  total: count('Entries of all pages.'),
+  next: string('Cursor of the next page; absent on the last page.').exactOptional(),
+};
 
 export const LEARNING_REQUESTS = {
-  'learning.propose': request(
-    {
-      about: 'Proposes a learning. It reaches prompts only after a person accepts it.',
-      example: '"Run the linter before you hand in" --type pattern --tags lint',
-      places: ['content'],
-    },
+  'learning.propose': projectCommand(
+    'propose a learning, which reaches prompts only after a person accepts it',
+    '"Run the linter before you hand in" --type pattern --tags lint',
     {
       content: content.describe('One sentence of at most 200 characters.'),
       type: type.default('insight').describe('Kind of learning.'),
@@ -82,24 +139,24 @@ export const LEARNING_REQUESTS = {
         .default({})
         .describe('Its source.'),
     },
+    z.object({ ...viewFields, existing: boolean('True if it was already proposed, or a learning.') }),
   ),
-  'learning.list': request(
-    {
-      about: 'Lists the learnings of a project, the newest first.',
-      example: '--project shop --json',
-    },
-    {
-      retired: flag.describe('Show superseded and retracted learnings instead.'),
-      limit,
-      cursor,
-    },
+  'learning.list': projectQuery(
+    'list the learnings of a project, the newest first',
+    '--project shop --json',
+    { retired: flag.describe('Show superseded and retracted learnings instead.'), limit, cursor },
+    z.object({
+      ...ofProject,
+      learnings: list(
+        'The newest first; retired ones by when they were retired.',
+        z.object({ ...learning.shape, retired: retirement.exactOptional().describe('Why it was retired.') }),
+      ),
+      ...page,
+    }),
   ),
-  'learning.search': request(
-    {
-      about: 'Finds the learnings that are relevant to a text, as prompts do.',
-      example: '"handle errors in the parser"',
-      places: ['query'],
-    },
+  'learning.search': projectQuery(
+    'find the learnings that are relevant to a text, as prompts do',
+    '"handle errors in the parser"',
     {
       query: text(10_000).describe('Topic of the learnings.'),
       maxResults: maxLearnings.optional().describe('Maximum number of learnings.'),
@@ -107,13 +164,31 @@ export const LEARNING_REQUESTS = {
         .optional()
         .describe('Minimum similarity of learnings that are found by meaning.'),
     },
+    z.object({
+      ...ofProject,
+      method: oneOf('How they were found.', RELEVANCE_METHODS),
+      vectors,
+      results: list(
+        'The most relevant first.',
+        z.object({
+          learning: learning.describe('The learning.'),
+          score: z
+            .number()
+            .describe(
+              'Sum of two ranks, by words and by meaning: a half for the first place, a quarter for the second, and so on. 1 is first in both, 0 was selected by recency alone.',
+            ),
+          similarity: z
+            .number()
+            .exactOptional()
+            .describe("Cosine of its vector and the query's, 0 to 1; only where it was found by meaning."),
+        }),
+      ),
+      total: count('Learnings of the project.'),
+    }),
   ),
-  'learning.edit': request(
-    {
-      about: 'Changes a learning, or a pending proposal.',
-      example: 'abc12 --content "Run the linter and the tests"',
-      places: ['id'],
-    },
+  'learning.edit': projectCommand(
+    'change a learning, or a pending proposal',
+    'abc12 --content "Run the linter and the tests"',
     {
       id,
       content: content.optional().describe('One sentence of at most 200 characters.'),
@@ -121,28 +196,26 @@ export const LEARNING_REQUESTS = {
       tags: tags.optional().describe('Search words.'),
       by,
     },
+    proposalView,
+    { agents: false },
   ),
-  'learning.supersede': request(
-    {
-      about: 'Replaces a learning by another one.',
-      example: 'abc12 def45',
-      places: ['id', 'replacement'],
-    },
+  'learning.supersede': projectCommand(
+    'replace a learning by another one',
+    'abc12 def45',
     { id, replacement: id.describe('The learning that replaces it.'), by },
+    proposalView,
+    { agents: false },
   ),
-  'learning.retract': request(
-    {
-      about: 'Retracts a learning: it stays on record, but no longer reaches prompts.',
-      example: 'abc12 --reason "We use biome now"',
-      places: ['id'],
-    },
+  'learning.retract': projectCommand(
+    'retract a learning: it stays on record, but no longer reaches prompts',
+    'abc12 --reason "We use biome now"',
     { id, reason, by },
+    proposalView,
+    { agents: false },
   ),
-  'proposal.list': request(
-    {
-      about: 'Lists the proposals of a project, the newest first.',
-      example: '--status all --json',
-    },
+  'proposal.list': projectQuery(
+    'list the proposals of a project, the newest first',
+    '--status all --json',
     {
       status: z
         .enum([...PROPOSAL_STATUSES, 'all'])
@@ -152,40 +225,50 @@ export const LEARNING_REQUESTS = {
       limit,
       cursor,
     },
+    z.object({
+      ...ofProject,
+      proposals: list('The newest first.', proposal),
+      ...page,
+      rulesPaused: boolean('Set when so many are pending that rules pause.').exactOptional(),
+      sessionsPaused: strings('Sessions with so many pending that rules pause for them.').exactOptional(),
+      projects: list(
+        'Projects with a proposal or a learning, those with most to decide first: at most 500.',
+        z.object({
+          project: string('Name of the project.'),
+          pending: count('Proposals to decide on.'),
+          active: count('Accepted learnings.'),
+        }),
+      ).exactOptional(),
+    }),
+    { agents: false },
   ),
-  'proposal.show': request(
-    {
-      about: 'Shows a proposal with its evidence, and the learning that says nearly the same.',
-      example: 'abc12',
-      places: ['id'],
-    },
+  'proposal.show': projectQuery(
+    'show a proposal with its evidence, and the learning that says nearly the same',
+    'abc12',
     { id },
+    proposalView,
+    { agents: false },
   ),
-  'proposal.accept': request(
-    {
-      about: 'Makes a proposal a learning. One that says nearly the same as a learning is not added twice.',
-      example: 'abc12 --merge',
-      places: ['id'],
-    },
+  'proposal.accept': projectCommand(
+    'make a proposal a learning; one that says nearly the same as a learning is not added twice',
+    'abc12 --merge',
     {
       id,
       by,
       merge: flag.describe('Add it to the learning that says nearly the same.'),
       separate: flag.describe('Keep it beside a learning that says nearly the same.'),
     },
+    proposalView,
+    { agents: false },
   ),
-  'proposal.reject': request(
-    {
-      about: 'Rejects a proposal. It stays on record; only a person can propose the same again.',
-      example: 'abc12 --reason "True of one module only"',
-      places: ['id'],
-    },
+  'proposal.reject': projectCommand(
+    'reject a proposal: it stays on record, and only a person can propose the same again',
+    'abc12 --reason "True of one module only"',
     { id, reason, by },
+    proposalView,
+    { agents: false },
   ),
-} as const satisfies Readonly<Record<LearningRequest, ReturnType<typeof request>>>;
+} as const;
 
-type Schema<Subject extends LearningRequest> = (typeof LEARNING_REQUESTS)[Subject]['arguments'];
-/** The input of a request. */
-export type LearningInput<Subject extends LearningRequest> = z.input<Schema<Subject>>;
-/** The input with its defaults. */
-export type LearningArguments<Subject extends LearningRequest> = z.output<Schema<Subject>>;
+/** A proposal with its outcome. */
+export type ProposalView = Output<typeof proposalView>;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
+import { sessionName, text, untrimmed } from './request-row.js';
 import { list, mark, named, object, oneOf, string, strings } from './schema-fields.js';
 import { sessionSettings } from './session-meta-events.js';
-import { sessionName, text, untrimmed } from './tool-shape.js';
 
 const TASK_LINES = ['pending', 'in-progress', 'completed'] as const;
 

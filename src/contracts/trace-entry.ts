@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { openObject } from './checked.js';
 import { eventOf, timestamp } from './event.js';
+import { sessionName } from './request-row.js';
 import { boolean, list, named, object, oneOf, string, strings } from './schema-fields.js';
-import { sessionName } from './tool-shape.js';
 
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
 export const ACTION_TYPES = [
@@ -131,7 +131,7 @@ export const traceCompactRequest = z.object({
 export const traceGetRequest = z.object({
   session: sessionName,
   id: id.describe('Id of the entry, as summary and recent lines show it.'),
-  intentId: id.exactOptional().describe('The intent, if entries of several intents have the id.'),
+  intentId: id.optional().describe('The intent, if entries of several intents have the id.'),
 });
 
 export const tracePinRequest = traceGetRequest;

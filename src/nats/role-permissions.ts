@@ -1,7 +1,6 @@
 import { ROLES } from '../contracts/kinds.js';
 import {
   announcedOn,
-  COMPILE_SUBJECT,
   compiledSubject,
   DISPATCH_STREAM,
   dispatchSubject,
@@ -12,7 +11,6 @@ import {
   LEARNINGS_SUBJECTS,
   LEASE_BUCKET,
   LIFECYCLE_BUCKET,
-  PAST_PROMPT_SUBJECT,
   PROBE_STREAM,
   PROBE_SUBJECT,
   PROMPTS_SUBJECTS,
@@ -24,8 +22,7 @@ import {
   TELEMETRY_BUCKET,
   type Token,
 } from '../contracts/names.js';
-import { READING_LEARNINGS, toolSubject } from '../contracts/request-names.js';
-import { isWideTool, READING_REQUESTS, READING_TOOLS, SESSION_REQUESTS } from '../contracts/tool-requests.js';
+import { REQUEST_NAMES, type RequestName, rowOf } from '../contracts/requests.js';
 
 /**
  * Roles and their least privileges as NATS users. `publisher`: runs agents; `reader`: only reads, by requests and pushed
@@ -70,8 +67,8 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
     publish: publishing(sessions),
     deny:
       sessions === undefined
-        ? [...FOR_OPERATORS, EXPORT].flatMap(bothWays)
-        : requestsOf(sessions, [...OF_SESSIONS, EXPORT]),
+        ? NOT_FOR_AGENTS.flatMap(bothWays)
+        : requestsOf(sessions, NOT_FOR_AGENTS.filter(isOfSession)),
   }),
   reader: (sessions) => ({ publish: reading(sessions), subscribe: eventsOf(sessions) }),
   services: () => ({
@@ -90,7 +87,7 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
     ],
     subscribe: [
       ...Object.values(SERVICE_NAMES).flatMap(discovery),
-      ...[COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, 'tool.*', 'run.*', 'trace.*'].flatMap(bothWays),
+      ...['prompt.compile', 'prompt.past', 'tool.*', 'run.*', 'trace.*'].flatMap(bothWays),
       ...['learning.*', 'proposal.*'],
       // Hints about events, the index and lifecycle records.
       ...[...EVENTS, LEARNINGS_SUBJECTS],
@@ -124,41 +121,33 @@ const BUCKETS = [
 const EVENTS = Object.values(PUBLISHED_EVENTS);
 const DISPATCHES = ROLES.map((role) => `dispatch.*.${role}`);
 
-/** Publishing results, compiling prompts and tools. A user bound to sessions has no learnings, which belong to projects. */
+/** Publishing results, and requests. A user bound to sessions has no learnings, which belong to projects. */
 function publishing(sessions: readonly Token[] | undefined): string[] {
   if (sessions === undefined) {
-    const learnings = ['learning.propose', 'learning.list', 'learning.search'];
+    const learnings = REQUEST_NAMES.filter((name) => rowOf(name).scope === 'project' && rowOf(name).agents);
     return [...DISPATCHES, ...REQUESTS.flatMap(bothWays), ...learnings];
   }
   const results = sessions.flatMap((session) => ROLES.map((role) => dispatchSubject(session, role)));
   return [...results, ...requestsOf(sessions, REQUESTS)];
 }
 
-/** Tools that remove or add events of a session, reopen it or erase it. */
-const OF_SESSIONS = (['session-archive', 'session-reopen', 'session-forget', 'session-import'] as const).map(
-  toolSubject,
-);
+const isTool = (name: RequestName) => name.startsWith('tool.');
+const isOfSession = (name: RequestName) => rowOf(name).scope === 'session';
+const isWide = (name: RequestName) => rowOf(name).scope === 'no session';
 
-/** Returns stored events: for readers, not for those who run agents. */
-const EXPORT = toolSubject('session-export');
+/** Tools that erase, or show stored events and unredacted results. */
+const NOT_FOR_AGENTS = REQUEST_NAMES.filter((name) => isTool(name) && !rowOf(name).agents);
 
-/** Tools with unredacted results of all sessions, and tools that erase: not for those who run agents. */
-const FOR_OPERATORS = [
-  ...(['rejected-show', 'rejected-retry', 'rejected-remove'] as const).map(toolSubject),
-  toolSubject('retention-set'),
-  ...OF_SESSIONS,
-];
-
-const REQUESTS = [...Object.keys(SESSION_REQUESTS), 'tool.*'];
+const REQUESTS = [...REQUEST_NAMES.filter((name) => isOfSession(name) && !isTool(name)), 'tool.*'];
 
 /** Requests that change nothing. */
 function reading(sessions: readonly Token[] | undefined): string[] {
-  const narrow = READING_TOOLS.filter((name) => !isWideTool(name)).map(toolSubject);
-  const ofSession = [...narrow, ...READING_REQUESTS];
+  const reads = REQUEST_NAMES.filter((name) => rowOf(name).reads);
+  const ofProject = reads.filter((name) => rowOf(name).scope === 'project');
+  const ofSession = reads.filter((name) => !isWide(name) && !ofProject.includes(name));
   if (sessions !== undefined) return requestsOf(sessions, ofSession);
-  const wide = READING_TOOLS.filter(isWideTool).map(toolSubject);
   const health = ['$SRV.*', '$SRV.*.*', healthSubject('*')];
-  return [...ofSession.flatMap(bothWays), ...wide, ...health, ...READING_LEARNINGS];
+  return [...ofSession.flatMap(bothWays), ...reads.filter(isWide), ...health, ...ofProject];
 }
 
 /** Events of sessions, compiled prompts and rejected results, as they happen. */

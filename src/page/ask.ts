@@ -1,17 +1,7 @@
 import { signal } from '@preact/signals';
 import type { InspectorMe } from '../contracts/inspector-api.js';
-import type { LearningInput } from '../contracts/learning-requests.js';
-import type { ReplySubject, ReplyTo } from '../contracts/replies/replies.js';
-import type { LearningRequest, ToolName } from '../contracts/request-names.js';
-import type { ToolInput } from '../contracts/tool-requests.js';
+import type { ReplyTo, RequestInput, RequestName } from '../contracts/requests.js';
 import { COMMANDS } from './commands.js';
-
-/** Body of a request to a service; the inspector's server forwards it. */
-export type AskBody<Subject extends ReplySubject> = Subject extends `tool.${infer Name extends ToolName}`
-  ? ToolInput<Name>
-  : Subject extends LearningRequest
-    ? LearningInput<Subject>
-    : Readonly<Record<string, unknown>>;
 
 /** A request that failed. `code` is stable; the message is for people. */
 export class AskError extends Error {
@@ -31,13 +21,13 @@ export class AskError extends Error {
 export const unauthorized = signal(false);
 
 /**
- * Sends a request to a service.
+ * Sends a request to a service; the inspector's server forwards it.
  *
  * @throws AskError for an error reply, and with code `offline` if the server cannot be reached
  */
-export function ask<Subject extends ReplySubject>(
+export function ask<Subject extends RequestName>(
   subject: Subject,
-  body: AskBody<Subject>,
+  body: RequestInput<Subject>,
   abort?: AbortSignal,
 ): Promise<ReplyTo<Subject>> {
   return request<ReplyTo<Subject>>(`/api/ask/${subject}`, {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ReplySubject, ReplyTo } from '../contracts/replies/replies.js';
-import { type AskBody, AskError, ask } from './ask.js';
+import type { ReplyTo, RequestInput, RequestName } from '../contracts/requests.js';
+import { AskError, ask } from './ask.js';
 import { onChange, throttled, whenOpen } from './live.js';
 
 /** State of a request that a view keeps up to date. */
@@ -29,9 +29,9 @@ interface Held<Reply> {
  * @param body null to send nothing yet
  * @param live topic of `onChange` that triggers a refresh; without it the request is sent once
  */
-export function useAsk<Subject extends ReplySubject>(
+export function useAsk<Subject extends RequestName>(
   subject: Subject,
-  body: AskBody<Subject> | null,
+  body: RequestInput<Subject> | null,
   live?: string,
 ): AskedReply<ReplyTo<Subject>> {
   const key = body === null ? '' : `${subject} ${JSON.stringify(body)}`;
@@ -82,9 +82,9 @@ export interface Pages<Reply> extends AskedReply<Reply> {
 }
 
 /** @param live see `useAsk` */
-export function usePages<Subject extends ReplySubject>(
+export function usePages<Subject extends RequestName>(
   subject: Subject,
-  body: AskBody<Subject> | null,
+  body: RequestInput<Subject> | null,
   live?: string,
 ): Pages<ReplyTo<Subject>> {
   const key = JSON.stringify([subject, body]);
@@ -102,7 +102,7 @@ export function usePages<Subject extends ReplySubject>(
   const more = async (from: string) => {
     setLoading(true);
     try {
-      const page = await ask(subject, { ...body, cursor: from } as AskBody<Subject>);
+      const page = await ask(subject, { ...body, cursor: from } as RequestInput<Subject>);
       setRest((before) => ({ key, pages: [...(before.key === key ? before.pages : []), page] }));
       setError(undefined);
     } catch (fault) {

@@ -2,38 +2,14 @@ import { setMaxListeners } from 'node:events';
 import type { CompileReplyTo, CompileRequestInput } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
-import type { LearningInput } from '../contracts/learning-requests.js';
-import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, scopedRequest, token } from '../contracts/names.js';
+import { scopedRequest, token } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
-import type { LearningReply } from '../contracts/replies/learning-reply.js';
-import type { ToolReply } from '../contracts/replies/replies.js';
-import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-reply.js';
-import type {
-  TraceAppended,
-  TraceCompacted,
-  TraceFound,
-  TracePinned,
-} from '../contracts/replies/trace-reply.js';
-import {
-  LEARNING_REQUEST_SUBJECTS,
-  type LearningRequest,
-  RUN_INIT_SUBJECT,
-  RUN_STATUS_SUBJECT,
-  TOOL_NAMES,
-  type ToolName,
-  TRACE_APPEND_SUBJECT,
-  TRACE_COMPACT_SUBJECT,
-  TRACE_GET_SUBJECT,
-  TRACE_PIN_SUBJECT,
-  TRACE_RECORD_SUBJECT,
-} from '../contracts/request-names.js';
+import type { ReplyTo, RequestInput, RequestName, WideRequest } from '../contracts/requests.js';
 import type { ResultOf } from '../contracts/results.js';
-import type { RunInitInput, RunStatusInput } from '../contracts/run-request.js';
-import type { ToolInput, WideTool } from '../contracts/tool-requests.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
 import { HookEngine, PreCompactHook } from '../memory/traces/hook-engine.js';
-import { type CamelCase, type CamelCased, camelCase, camelCased } from './camel-case.js';
+import { type CamelCase, type CamelCased, camelCased } from './camel-case.js';
 import {
   checkRole,
   type Published,
@@ -62,22 +38,20 @@ export class ThroughlineClient {
   readonly #timeoutMs: number;
   readonly #closing = new AbortController();
   /** Tasks, notes, inbox, iterations and the session itself: one method per tool. */
-  readonly tools: Tools;
+  readonly tools = methodsOf<Tools>('tool', (subject, input) => this.#send(subject, input));
+  /** The plan of a session: `runs.init` makes the session follow a `tasks.md`, `runs.status` returns the progress. */
+  readonly runs = methodsOf<RunMethods>('run', (subject, input) => this.#send(subject, input));
+  /** Traces of intents: append entries, read the compacted history, pin an entry as a constraint. */
+  readonly traces = methodsOf<TraceMethods>('trace', (subject, input) => this.#send(subject, input));
   /** Learnings and proposals of a project: one method per request. */
-  readonly learnings: Learnings;
-  readonly proposals: Proposals;
+  readonly learnings = methodsOf<Learnings>('learning', (subject, input) => this.#send(subject, input));
+  readonly proposals = methodsOf<Proposals>('proposal', (subject, input) => this.#send(subject, input));
 
   constructor(transport: ClientTransport, options: ClientOptions = {}) {
     this.#transport = transport;
     // One listener per waiting result.
     setMaxListeners(0, this.#closing.signal);
     this.#timeoutMs = options.timeoutMs ?? 10_000;
-    this.tools = createTools((name, input) => this.requestTool(name, input));
-    const { learnings, proposals } = createLearnings((subject, input) =>
-      this.requestLearning(subject, input),
-    );
-    this.learnings = learnings;
-    this.proposals = proposals;
   }
 
   /** Returns a handle on a session, which need not exist yet. */
@@ -129,40 +103,14 @@ export class ThroughlineClient {
   /** Requests the next prompt. The reply has the kind of the request. */
   async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
     const waiting = request.after === undefined ? {} : { afterTimeoutMs: this.#afterTimeoutMs };
-    return this.#reply<CompileReplyTo<Request>>(COMPILE_SUBJECT, { ...waiting, ...request });
+    return this.#send('prompt.compile', { ...waiting, ...request });
   }
 
   /** Compiles a prompt as of the event at `asOf`. It is neither counted nor kept, so read-only users may request it. */
   async compilePast<Request extends CompileRequestInput & { readonly asOf: number }>(
     request: Request,
   ): Promise<CompileReplyTo<Request>> {
-    return this.#reply<CompileReplyTo<Request>>(PAST_PROMPT_SUBJECT, request);
-  }
-
-  /** Calls a tool by its name, with unchecked input; `tools` has a typed method for each. */
-  async requestTool<Name extends ToolName>(name: Name, input: object): Promise<ToolReply<Name>> {
-    return this.#reply(`tool.${name}`, input);
-  }
-
-  /**
-   * Sends a request about learnings by its subject, with unchecked input; `learnings` and `proposals` have typed
-   * methods.
-   */
-  async requestLearning<Subject extends LearningRequest>(
-    subject: Subject,
-    input: object,
-  ): Promise<LearningReply<Subject>> {
-    return this.#reply(subject, input);
-  }
-
-  /** Makes a session follow the `tasks.md` of a run. */
-  async initRun(request: RunInitInput): Promise<RunInitReply> {
-    return this.#reply(RUN_INIT_SUBJECT, request);
-  }
-
-  /** Returns the progress of a run, and the next action of each task; with `lists` its tasks, notes and messages as well. */
-  async runStatus(session: string, how: Omit<RunStatusInput, 'session'> = {}): Promise<RunStatusReply> {
-    return this.#reply(RUN_STATUS_SUBJECT, { session, ...how });
+    return this.#send('prompt.past', request);
   }
 
   /**
@@ -175,35 +123,20 @@ export class ThroughlineClient {
     return watchSession(this.#transport, this.#closing.signal, options, this.tools.timelineList);
   }
 
-  /** Appends entries to the trace of an intent, and waits until they are stored. */
-  async appendTrace(session: string, entries: readonly TraceEntryInput[]): Promise<TraceAppended> {
-    return this.#reply(TRACE_APPEND_SUBJECT, { session, entries });
-  }
-
   /** Appends entries without waiting, for volume: entries may be lost, and errors are not reported. */
   recordTrace(session: string, ...entries: readonly TraceEntryInput[]): void {
-    this.#transport.send(scopedRequest(TRACE_RECORD_SUBJECT, { session }), { session, entries });
-  }
-
-  /** Returns the compacted history of an intent, and the entries since. */
-  async compactTrace(session: string, intentId: string): Promise<TraceCompacted> {
-    return this.#reply(TRACE_COMPACT_SUBJECT, { session, intentId });
-  }
-
-  /** Returns a trace entry as its event stores it: an output up to 4,000 characters, or both ends of a longer one. */
-  async getTraceEntry(session: string, id: string, intentId?: string): Promise<TraceFound> {
-    return this.#reply(TRACE_GET_SUBJECT, { session, id, intentId });
-  }
-
-  /** Pins an entry as a constraint of its intent, which its summary then shows. */
-  async pinTraceEntry(session: string, id: string, intentId?: string): Promise<TracePinned> {
-    return this.#reply(TRACE_PIN_SUBJECT, { session, id, intentId });
+    this.#transport.send(scopedRequest('trace.record', { session }), { session, entries });
   }
 
   /** Creates a hook engine that injects the compacted history of the active intent. */
   hookEngine(session: string): HookEngine {
-    const summary = async (intentId: string) => (await this.compactTrace(session, intentId)).summary;
+    const summary = async (intentId: string) => (await this.traces.compact({ session, intentId })).summary;
     return new HookEngine().registerPreLLM(new PreCompactHook({ compactedSummary: summary }).hook);
+  }
+
+  /** Sends a request by its name, with unchecked input; the other methods are typed. */
+  send<Name extends RequestName>(name: Name, input: object): Promise<ReplyTo<Name>> {
+    return this.#send(name, input);
   }
 
   /** Sends any request to a service, for requests that this version has no method for. */
@@ -212,7 +145,7 @@ export class ThroughlineClient {
   }
 
   /** The reply has the type that its schema gives: services of the same version answer so, and others are refused. */
-  async #reply<Reply>(subject: string, body: object): Promise<Reply> {
+  async #send<Reply>(subject: string, body: object): Promise<Reply> {
     return (await this.request(scopedRequest(subject, body), body)) as Reply;
   }
 
@@ -234,15 +167,19 @@ export class ThroughlineClient {
 export class Session {
   readonly id: string;
   /** The tools of `client.tools` that are about one session: `tools.taskAdd({ content })`. */
-  readonly tools: BoundTools;
+  readonly tools: Bound<'tool'>;
+  readonly runs: Bound<'run'>;
+  readonly traces: Bound<'trace'>;
   readonly #client: ThroughlineClient;
 
   constructor(client: ThroughlineClient, id: string) {
     this.id = id;
     this.#client = client;
-    this.tools = createTools(async (name, input) =>
-      camelCased(await client.requestTool(name, { ...input, session: id })),
-    );
+    const send: Send = async (subject, input) =>
+      camelCased(await client.send(subject, { ...input, session: id }));
+    this.tools = methodsOf('tool', send);
+    this.runs = methodsOf('run', send);
+    this.traces = methodsOf('trace', send);
   }
 
   /**
@@ -275,11 +212,6 @@ export class Session {
   watch(options: WithoutSession<WatchInput> = {}): AsyncGenerator<WatchedEvent, void> {
     return this.#client.watch({ ...options, session: this.id });
   }
-
-  /** Returns the progress of the run, and the next action of each task. */
-  async runStatus(): Promise<CamelCased<RunStatusReply>> {
-    return camelCased(await this.#client.runStatus(this.id));
-  }
 }
 
 /** The result is stored: only its fate is unknown. */
@@ -298,20 +230,34 @@ export type Result<R extends Role> = {
   [Field in keyof ResultOf<R> as CamelCase<Field & string>]: ResultOf<R>[Field];
 };
 
+type Send = (subject: RequestName, input: object) => Promise<unknown>;
+
 /**
- * One method per tool: `tools.taskAdd({ session, content })`. The input is optional if none of its fields is required.
+ * One method per request of a group: `taskAdd` of the group `tool` sends `tool.task-add`. The input is optional if none of its
+ * fields is required.
  */
-export type Tools = {
-  readonly [Name in ToolName as CamelCase<Name>]: (
-    ...given: Given<ToolInput<Name>>
-  ) => Promise<ToolReply<Name>>;
+type Methods<Group extends string> = {
+  readonly [Name in RequestName as Name extends `${Group}.${infer Method}` ? CamelCase<Method> : never]: (
+    ...given: Given<RequestInput<Name>>
+  ) => Promise<ReplyTo<Name>>;
 };
 
-/** The tools about one session, without their field `session`. */
-export type BoundTools = {
-  readonly [Name in Exclude<ToolName, WideTool> as CamelCase<Name>]: (
-    ...given: Given<WithoutSession<ToolInput<Name>>>
-  ) => Promise<CamelCased<ToolReply<Name>>>;
+/** `tools.taskAdd({ session, content })` */
+export type Tools = Methods<'tool'>;
+/** `runs.status({ session })` */
+export type RunMethods = Methods<'run'>;
+/** `traces.compact({ session, intentId })` */
+export type TraceMethods = Methods<'trace'>;
+/** The learnings of a project: `learnings.search({ query })`. */
+export type Learnings = Methods<'learning'>;
+/** The proposals of a project: `proposals.accept({ id, by })`. */
+export type Proposals = Methods<'proposal'>;
+
+/** The requests of a group that are about one session, without their field `session`. */
+export type Bound<Group extends string> = {
+  readonly [Name in Exclude<RequestName, WideRequest> as Name extends `${Group}.${infer Method}`
+    ? CamelCase<Method>
+    : never]: (...given: Given<WithoutSession<RequestInput<Name>>>) => Promise<CamelCased<ReplyTo<Name>>>;
 };
 
 type WithoutSession<Input> = Input extends unknown ? Omit<Input, 'session'> : never;
@@ -319,41 +265,16 @@ type WithoutSession<Input> = Input extends unknown ? Omit<Input, 'session'> : ne
 /** Optional if no field is required. */
 type Given<Input> = object extends Input ? [input?: Input] : [input: Input];
 
-/** The methods of either: the session is in the input, or `request` adds it. */
-function createTools<Of extends Tools | BoundTools>(
-  request: (name: ToolName, input: object) => Promise<unknown>,
-): Of {
-  const methods = TOOL_NAMES.map((name) => [camelCase(name), (input: object = {}) => request(name, input)]);
-  return Object.fromEntries(methods) as Of;
-}
+/** Names that JavaScript looks for on any object. */
+const NO_METHODS: ReadonlySet<unknown> = new Set(['then', 'toJSON']);
 
-/**
- * One method per request of a group: `learning.propose` is `propose`. The input is optional if none of its fields is
- * required.
- */
-type Methods<Group extends string> = {
-  readonly [Subject in LearningRequest as Subject extends `${Group}.${infer Name}`
-    ? Name
-    : never]: object extends LearningInput<Subject>
-    ? (input?: LearningInput<Subject>) => Promise<LearningReply<Subject>>
-    : (input: LearningInput<Subject>) => Promise<LearningReply<Subject>>;
-};
-
-/** The learnings of a project: `learnings.search({ query })`. */
-export type Learnings = Methods<'learning'>;
-/** The proposals of a project: `proposals.accept({ id, by })`. */
-export type Proposals = Methods<'proposal'>;
-
-export function createLearnings(request: (subject: LearningRequest, input: object) => Promise<unknown>): {
-  readonly learnings: Learnings;
-  readonly proposals: Proposals;
-} {
-  const methods = (group: string) =>
-    Object.fromEntries(
-      LEARNING_REQUEST_SUBJECTS.filter((subject) => subject.startsWith(`${group}.`)).map((subject) => [
-        subject.slice(group.length + 1),
-        (input: object = {}) => request(subject, input),
-      ]),
-    );
-  return { learnings: methods('learning') as Learnings, proposals: methods('proposal') as Proposals };
+/** The methods come from their names: a table of all requests would load all schemas. */
+function methodsOf<Group extends object>(group: string, send: Send): Group {
+  const method = (name: string) => {
+    const subject = `${group}.${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    return (input: object = {}) => send(subject as RequestName, input);
+  };
+  return new Proxy<Group>({} as Group, {
+    get: (_, name) => (typeof name === 'symbol' || NO_METHODS.has(name) ? undefined : method(name)),
+  });
 }

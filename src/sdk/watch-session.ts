@@ -1,8 +1,8 @@
 import { checkOptions } from '../contracts/errors.js';
 import { announcedOn, type Token, token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineListed } from '../contracts/replies/dispatch-result.js';
+import type { ToolInput } from '../contracts/requests.js';
 import type { SessionEvent } from '../contracts/session-events.js';
-import type { ToolInput } from '../contracts/tool-requests.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { passes } from './keep-trying.js';

@@ -37,7 +37,7 @@ export async function followPlan(
   isNamed: boolean,
 ): Promise<FollowedPlan> {
   token(session, 'session');
-  const status = await ask((client) => client.runStatus(session));
+  const status = await ask((client) => client.runs.status({ session }));
   const known = status.run?.source.kind === 'file' ? status.run.source.path : undefined;
   if (plan === undefined) {
     if (status.run === null && status.session.board.total === 0)
@@ -58,14 +58,14 @@ export async function followPlan(
   const pushed = async () => {
     const tasksText = textOf(path);
     const request = { session, spec, tasksText, ...requirementsBeside(path, tasksText) };
-    await ask((client) => client.initRun(request));
+    await ask((client) => client.runs.init(request));
   };
   if (status.run?.source.kind === 'document') {
     await pushed();
     return { path, changed: pushed };
   }
   try {
-    await ask((client) => client.initRun({ session, tasksPath: path, spec }));
+    await ask((client) => client.runs.init({ session, tasksPath: path, spec }));
     return { path, async changed() {} };
   } catch (error) {
     // The service runs on another machine, without this file.

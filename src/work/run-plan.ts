@@ -173,7 +173,7 @@ class PlanRunner {
       return undefined;
     }
     this.#held = { task: id, lease };
-    const { tasks } = await this.#talk.ask((client) => client.runStatus(this.#session));
+    const { tasks } = await this.#talk.ask((client) => client.runs.status({ session: this.#session }));
     const isSame = (tasks.find((each) => each.task === id)?.dispatches ?? 0) === results;
     return isSame ? lease : undefined;
   }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { DispatchResult, TimelineEntry } from '../contracts/replies/dispatch-result.js';
-import type { ToolReply } from '../contracts/replies/replies.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
+import type { ToolReply } from '../contracts/requests.js';
 import { systemClock } from '../engine/ports/clients.js';
 import { type HeldLease, holdLease, type Lease, type LeaseStore } from '../engine/ports/lease-store.js';
 import type { OutcomeName } from '../ledger/task-ledger.js';
@@ -26,7 +26,7 @@ export type Asking = <T>(request: (client: ThroughlineClient) => Promise<T>) => 
 
 /** Returns the tasks of a session with their results, those of the plan first. */
 export async function sessionTasks(ask: Asking, session: string): Promise<WorkTask[]> {
-  const status = await ask((client) => client.runStatus(session));
+  const status = await ask((client) => client.runs.status({ session }));
   const plan = status.run === null ? [] : (await ask((client) => client.tools.planShow({ session }))).tasks;
   const board =
     status.session.board.total === 0 ? [] : (await ask((client) => client.tools.taskList({ session }))).tasks;

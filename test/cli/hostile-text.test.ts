@@ -229,15 +229,18 @@ beforeAll(async () => {
   await tools.taskNext({ session, claim: HOSTILE });
   await tools.iterationStart({ session });
   await tools.iterationSummary({ session, summary: HOSTILE });
-  await client.appendTrace(session, [
-    {
-      intent_id: 'INT-1',
-      action_type: 'TOOL_EXECUTION',
-      payload: { tool_name: HOSTILE },
-      result: { status: 'FAILURE', error_message: HOSTILE },
-    },
-  ]);
-  await client.initRun({ session, spec: HOSTILE, goal: HOSTILE, tasksText: TASKS_MD });
+  await client.traces.append({
+    session,
+    entries: [
+      {
+        intent_id: 'INT-1',
+        action_type: 'TOOL_EXECUTION',
+        payload: { tool_name: HOSTILE },
+        result: { status: 'FAILURE', error_message: HOSTILE },
+      },
+    ],
+  });
+  await client.runs.init({ session, spec: HOSTILE, goal: HOSTILE, tasksText: TASKS_MD });
   const implementer = {
     summary: HOSTILE,
     files_modified: [`src/${HOSTILE}.ts`],

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { progressLine } from '../../src/cli/progress-line.js';
 import { erased } from '../../src/cli/remove-commands.js';
-import type { ToolReply } from '../../src/contracts/replies/replies.js';
+import type { ToolReply } from '../../src/contracts/requests.js';
 
 /** How long commands say how far they are. */
 

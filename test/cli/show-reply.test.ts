@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { showReply } from '../../src/cli/show-reply.js';
-import type { ToolReply } from '../../src/contracts/replies/replies.js';
-import type { CommandName } from '../../src/contracts/tool-requests.js';
+import type { ToolReply } from '../../src/contracts/requests.js';
+import type { CommandName } from '../../src/memory/session/commands/decide-session.js';
 import { type Given, Played } from '../support/played.js';
 
 type Session = ToolReply<'session-show'>['session'];

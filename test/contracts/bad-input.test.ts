@@ -5,19 +5,13 @@ import { parseDispatchBody } from '../../src/contracts/dispatch-body.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import { ROLES } from '../../src/contracts/kinds.js';
-import { isLearningRequest, LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
 import { isToken, parseDispatchSubject, token } from '../../src/contracts/names.js';
-import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
+import { type RequestName, rowOf } from '../../src/contracts/requests.js';
+import { runInitRequest } from '../../src/contracts/run-request.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
-import { isCommand, isToolName, TOOLS, type ToolName } from '../../src/contracts/tool-requests.js';
-import {
-  traceAppendRequest,
-  traceCompactRequest,
-  traceGetRequest,
-  tracePinRequest,
-} from '../../src/contracts/trace-entry.js';
+import { traceAppendRequest } from '../../src/contracts/trace-entry.js';
 import { RuleBasedFactExtractor } from '../../src/memory/facts/fact-extractor.js';
-import { decide } from '../../src/memory/session/commands/decide-session.js';
+import { COMMAND_NAMES, decide } from '../../src/memory/session/commands/decide-session.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import type { SessionState } from '../../src/memory/session/session-state.js';
@@ -67,16 +61,16 @@ function typed<T>(work: () => T): T | undefined {
 function handle(name: string, request: unknown, state: SessionState): void {
   const appended = (event: { type: SessionEvent['type']; data: unknown }) =>
     fold(state, { v: EVENT_VERSION, at: AT, id: 'x', ...event } as SessionEvent);
-  if (isToolName(name) && !isCommand(name)) typed(() => argumentsFor(name, request));
-  else if (isToolName(name) && isCommand(name)) {
-    const decided = typed(() => decide(name, state, argumentsFor(name, request)));
+  const command = COMMAND_NAMES.find((each) => `tool.${each}` === name);
+  if (command !== undefined) {
+    const decided = typed(() => decide(command, state, argumentsFor(`tool.${command}`, request)));
     if (decided?.kind !== 'append') return;
     appended(decided.event);
     JSON.stringify(decided.reply(state));
   } else if (name.startsWith('compile')) {
     const asked = typed(() => checkedRequest(compileRequest, request));
     if (asked !== undefined) typed(() => compilePrompt(state, asked, DEFAULT_BUDGET));
-  } else if (name === 'run-init') {
+  } else if (name === 'run.init') {
     const asked = typed(() => checkedRequest(runInitRequest, request));
     const read = asked?.tasksText === undefined ? undefined : readDocument(asked.tasksText, 'tasksText', 0);
     if (read?.ok)
@@ -84,12 +78,7 @@ function handle(name: string, request: unknown, state: SessionState): void {
         type: 'run.initialized',
         data: { spec: asked?.spec ?? 'plan', source: { kind: 'document' }, document: read.document },
       });
-  } else if (isLearningRequest(name)) typed(() => checkedRequest(LEARNING_REQUESTS[name].arguments, request));
-  else if (name === 'run-status') typed(() => checkedRequest(runStatusRequest, request));
-  else if (name === 'trace-compact') typed(() => checkedRequest(traceCompactRequest, request));
-  else if (name === 'trace-get') typed(() => checkedRequest(traceGetRequest, request));
-  else if (name === 'trace-pin') typed(() => checkedRequest(tracePinRequest, request));
-  else {
+  } else if (name === 'trace.append' || name === 'trace.record') {
     const asked = typed(() => checkedRequest(traceAppendRequest, request));
     const entries = (asked?.entries ?? []).flatMap((each) => {
       const recorded = recordEntry(each, () => 'id');
@@ -100,11 +89,14 @@ function handle(name: string, request: unknown, state: SessionState): void {
       type: 'trace.appended',
       data: { entries: entries.map(({ entry }) => entry), malformed: 0, pins },
     });
-  }
+  } else typed(() => argumentsFor(name as RequestName, request));
 }
 
-function argumentsFor<Name extends ToolName>(name: Name, request: unknown) {
-  const { session: _, ...args } = { session: '', ...checkedRequest(TOOLS[name].request, request) };
+function argumentsFor(name: RequestName, request: unknown) {
+  const { session: _, ...args } = {
+    session: '',
+    ...(checkedRequest(rowOf(name).request, request) as object),
+  };
   return args as never;
 }
 

@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { checkedBy } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
-import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
+import { REQUESTS } from '../../src/contracts/requests.js';
 import { RESULTS } from '../../src/contracts/results.js';
-import { TOOLS } from '../../src/contracts/tool-requests.js';
 import { traceEntry } from '../../src/contracts/trace-entry.js';
 
 const RESULT = { task_id: '1', status: 'completed', summary: 'Parser done' };
 const COMPILE = { session: 'demo', taskId: '1', taskPrompt: 'Write the parser' };
 const TASK = { content: 'Write the parser' };
-const OPEN = TOOLS['session-open'].arguments;
+const OPEN = z.object(REQUESTS['tool.session-open'].shape);
 
 describe('what is wrong with a request', () => {
   it('the explanation of a wrong request counts characters as the limit does: one that takes two units is one', () => {
-    const propose = (content: string) =>
-      checkedBy(LEARNING_REQUESTS['learning.propose'].arguments, { content });
+    const propose = (content: string) => checkedBy(REQUESTS['learning.propose'].request, { content });
     expect(propose('𝒮'.repeat(200)).content).toBe('𝒮'.repeat(200));
     expect(() => propose('𝒮'.repeat(201))).toThrow('must be at most 200 characters (got 201 characters)');
   });
@@ -72,13 +71,13 @@ describe('what is wrong with a request', () => {
     ['a list for a request', compileRequest, [], 'the body is a list: use an object'],
     [
       'neither one nor several',
-      TOOLS['task-add'].arguments,
+      z.object(REQUESTS['tool.task-add'].shape),
       { ...TASK, dependsOn: 5 },
       'dependsOn is 5: use text or a list',
     ],
     [
       'an item of several',
-      TOOLS['task-add'].arguments,
+      z.object(REQUESTS['tool.task-add'].shape),
       { ...TASK, dependsOn: ['TAS-1', 5] },
       'dependsOn.1 is 5: use text',
     ],

@@ -2,16 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkedBy } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
-import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
 import { insideOf, limitOf, longListIn } from '../../src/contracts/list-limits.js';
+import { REQUESTS } from '../../src/contracts/requests.js';
 import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
-import { TOOLS } from '../../src/contracts/tool-requests.js';
 import { traceAppendRequest, traceCompactRequest, traceEntry } from '../../src/contracts/trace-entry.js';
 import { cpuMs } from '../support/cpu-time.js';
 
-const REQUESTS: Readonly<Record<string, z.ZodType>> = {
-  ...Object.fromEntries(Object.entries(TOOLS).map(([name, tool]) => [name, tool.arguments])),
-  ...Object.fromEntries(Object.entries(LEARNING_REQUESTS).map(([name, each]) => [name, each.arguments])),
+const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
+  ...Object.fromEntries(Object.entries(REQUESTS).map(([name, { request }]) => [name, request])),
   compileRequest,
   runInitRequest,
   runStatusRequest,
@@ -32,32 +30,38 @@ function listsOf(schema: unknown, path: string): { path: string; limit: number |
 
 describe('a list of a request', () => {
   it('a list of a request has a limit, wherever it stands', () => {
-    const lists = Object.entries(REQUESTS).flatMap(([name, schema]) => listsOf(schema, name));
+    const lists = Object.entries(SCHEMAS).flatMap(([name, schema]) => listsOf(schema, name));
     expect(lists.length).toBeGreaterThan(9);
     // An imported event is taken as another server stored it: its number is limited, and its size by that of a message.
-    const asked = lists.filter(({ path }) => !path.startsWith('session-import.history[].'));
+    const asked = lists.filter(({ path }) => !path.startsWith('tool.session-import.history[].'));
     expect(asked.filter(({ limit }) => limit === undefined)).toEqual([]);
-    expect(asked).toContainEqual({ path: 'session-import.history', limit: expect.any(Number) });
+    expect(asked).toContainEqual({ path: 'tool.session-import.history', limit: expect.any(Number) });
   });
 
   const million = Array.from({ length: 250_000 }, () => 'a');
   it.each<[string, z.ZodType, object, string, number]>([
-    ['dependsOn', TOOLS['task-add'].arguments, { content: 'a', dependsOn: million }, 'dependsOn', 200],
+    [
+      'dependsOn',
+      z.object(REQUESTS['tool.task-add'].shape),
+      { content: 'a', dependsOn: million },
+      'dependsOn',
+      200,
+    ],
     [
       'dependsOn of task-depends',
-      TOOLS['task-depends'].arguments,
+      z.object(REQUESTS['tool.task-depends'].shape),
       { id: '1', dependsOn: million },
       'dependsOn',
       200,
     ],
     [
       'tasksWorked',
-      TOOLS['iteration-summary'].arguments,
+      z.object(REQUESTS['tool.iteration-summary'].shape),
       { summary: 's', tasksWorked: million },
       'tasksWorked',
       200,
     ],
-    ['tags', LEARNING_REQUESTS['learning.propose'].arguments, { content: 'a', tags: million }, 'tags', 20],
+    ['tags', REQUESTS['learning.propose'].request, { content: 'a', tags: million }, 'tags', 20],
     [
       'tags of a prompt',
       compileRequest,

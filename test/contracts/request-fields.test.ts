@@ -2,16 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkedRequest, openObject, otherSpelling } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
-import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
-import { TOOLS } from '../../src/contracts/tool-requests.js';
+import { REQUESTS } from '../../src/contracts/requests.js';
 import { traceEntry } from '../../src/contracts/trace-entry.js';
-import { type Contract, ofSession, REQUESTS, TRACE_ENTRY } from '../support/bad-input.js';
+import { type Contract, REQUESTS as GOOD_REQUESTS, ofSession, TRACE_ENTRY } from '../support/bad-input.js';
 import { growth } from '../support/cpu-time.js';
 import * as fc from '../support/properties.js';
 
 /** Every request, and what is checked by itself within one. */
 const CONTRACTS: readonly Contract[] = [
-  ...REQUESTS,
+  ...GOOD_REQUESTS,
   { name: 'trace entry', subject: '', schema: traceEntry, good: TRACE_ENTRY, ofSession: false },
 ];
 /** Values that hold no fields of a request, but names of other things. */
@@ -145,7 +144,7 @@ describe('the fields of a request', () => {
 });
 
 const COMPILE = { session: 'demo', taskId: '1', taskPrompt: 'Write the parser' };
-const OPEN_SESSION = TOOLS['session-open'].request;
+const OPEN_SESSION = REQUESTS['tool.session-open'].request;
 
 describe('what is said of a field that is not known', () => {
   it.each<[what: string, schema: z.ZodType, request: object, message: string]>([
@@ -175,7 +174,7 @@ describe('what is said of a field that is not known', () => {
     ],
     [
       'a misspelt session',
-      TOOLS['task-list'].request,
+      REQUESTS['tool.task-list'].request,
       { sesion: 'demo' },
       'sesion is not a recognized field: did you mean session?; session is missing',
     ],
@@ -193,19 +192,19 @@ describe('what is said of a field that is not known', () => {
     ],
     [
       'a list that is too long, in the spelling of its request',
-      TOOLS['task-add'].request,
+      REQUESTS['tool.task-add'].request,
       { session: 'demo', content: 'x', depends_on: Array.from({ length: 201 }, () => 'a') },
       'depends_on: has 201 entries, the limit is 200: send fewer, or several requests',
     ],
     [
       'a name that no terminal should show',
-      TOOLS['task-list'].request,
+      REQUESTS['tool.task-list'].request,
       { session: 'demo', 'a\u0007b': 1 },
       String.raw`"a\u0007b" is not a recognized field`,
     ],
     [
       'a name that is very long',
-      TOOLS['task-list'].request,
+      REQUESTS['tool.task-list'].request,
       { session: 'demo', ['x'.repeat(5000)]: 1 },
       '(a name of 5000 characters) is not a recognized field',
     ],
@@ -217,7 +216,7 @@ describe('what is said of a field that is not known', () => {
     ],
     [
       'many at once',
-      LEARNING_REQUESTS['learning.list'].arguments,
+      REQUESTS['learning.list'].request,
       Object.fromEntries(['q', 'w', 'e', 'r', 't', 'z'].map((name) => [name, 1])),
       `${['q', 'w', 'e', 'r', 't'].map((name) => `${name} is not a recognized field`).join('; ')}; and 1 more`,
     ],
@@ -260,7 +259,7 @@ describe('what is said of a field that is not known', () => {
 });
 
 it('every field of a tool or a prompt has one text of at most 12 words, which the command line shows as well', () => {
-  const shapes = [...Object.values(TOOLS), ...compileRequest.options].map(({ shape }): object => shape);
+  const shapes = [...Object.values(REQUESTS), ...compileRequest.options].map(({ shape }): object => shape);
   const texts = shapes.flatMap((shape) =>
     Object.entries(shape).map(
       ([name, field]) =>

@@ -64,7 +64,7 @@ describe('an archived session', () => {
 
   it('new results of an archived session are rejected with the reason and the fix, and count once it is reopened', async () => {
     const session = await withResults('closed');
-    await system.client.requestTool('session-archive', { session, reason: 'Done' });
+    await system.client.send('tool.session-archive', { session, reason: 'Done' });
     const dispatch = await publish(session, '4');
     await expect(compile(session, dispatch)).rejects.toMatchObject({ code: 'dispatch_rejected' });
     const shown = await run('result', 'ls', '--session', session, '--json');
@@ -74,18 +74,18 @@ describe('an archived session', () => {
       reason: expect.stringMatching(/^session \S+ is archived since \S+ \(Done\)$/),
       fix: expect.stringContaining(`throughline session reopen ${session}`),
     });
-    await expect(system.client.requestTool('note-add', { session, content: 'late' })).rejects.toMatchObject({
+    await expect(system.client.send('tool.note-add', { session, content: 'late' })).rejects.toMatchObject({
       code: 'session_archived',
     });
-    await expect(system.client.requestTool('session-restart', { session })).rejects.toMatchObject({
+    await expect(system.client.send('tool.session-restart', { session })).rejects.toMatchObject({
       code: 'session_archived',
     });
     const reopened = await run('session', 'reopen', session, '--reason', 'A bug');
     expect(reopened).toMatchObject({ code: 0, stderr: '' });
     expect(reopened.stdout).not.toContain('archived');
-    await system.client.requestTool('rejected-retry', { id: rejected.id });
+    await system.client.send('tool.rejected-retry', { id: rejected.id });
     await soon(async () => {
-      const { session: view } = await system.client.requestTool('session-show', { session });
+      const { session: view } = await system.client.send('tool.session-show', { session });
       expect(view.dispatches).toMatchObject({ implementer: 4 });
     });
     expect((await compile(session, await publish(session, '5'))).prompt).toBeTruthy();
@@ -94,7 +94,7 @@ describe('an archived session', () => {
   it('a prompt as of a sequence whose events have given way to the checkpoint is refused', async () => {
     const session = await withResults('past');
     const [first] = await eventsOf(system, session);
-    await system.client.requestTool('session-archive', { session });
+    await system.client.send('tool.session-archive', { session });
     await soon(async () => expect(await eventsOf(system, session)).toHaveLength(1));
     const asked = system.client.compile({
       ...{ session, taskId: '9', taskPrompt: 'next', asOf: first?.sequence ?? 0 },

@@ -20,7 +20,7 @@ afterAll(async () => {
 /** A session with a plan of five tasks, and tasks of the board with these contents. */
 async function begun(...contents: string[]): Promise<string> {
   const session = newSession('picture');
-  await client.initRun({ session, spec: 'parser', tasksText: TASKS_MD });
+  await client.runs.init({ session, spec: 'parser', tasksText: TASKS_MD });
   for (const content of contents) await client.tools.taskAdd({ session, content });
   return session;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ThroughlineError } from '../../src/contracts/errors.js';
-import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, type Token } from '../../src/contracts/names.js';
+import type { Token } from '../../src/contracts/names.js';
 import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
@@ -153,7 +153,7 @@ describe('a request that cannot be answered', () => {
   it.each(cases)(
     'prompt.compile answers %s with an error reply, micro headers and a typed body',
     async (_name, body, status, code, message) => {
-      const reply = await system.ports.connection.request(COMPILE_SUBJECT, body, { timeout: 5000 });
+      const reply = await system.ports.connection.request('prompt.compile', body, { timeout: 5000 });
       expect(reply.headers?.get('Nats-Service-Error-Code')).toBe(String(status));
       expect(reply.headers?.get('Nats-Service-Error')).toMatch(new RegExp(`^${code}: `));
       const { error } = reply.json<{ error: { code: string; message: string } }>();
@@ -193,10 +193,7 @@ describe('the prompts that were compiled', () => {
     for (const [index, { id, hash, tokens, sequence }] of prompts.toReversed().entries()) {
       const { prompt, request } = await system.client.tools.promptShow({ session, id });
       expect(prompt).toMatchObject({ hash, tokens });
-      const past = (await system.client.request(
-        `${PAST_PROMPT_SUBJECT}.${session}`,
-        request,
-      )) as CompileReply;
+      const past = (await system.client.request(`prompt.past.${session}`, request)) as CompileReply;
       expect(past.prompt).toBe(compiled[index]?.prompt);
       expect(past).toMatchObject({ sequence, tokenEstimate: tokens });
       expect(hashOf(past.prompt)).toBe(hash);

@@ -43,7 +43,7 @@ it('a burst that was stored and not acknowledged counts once, although its sessi
   await soon(async () => expect(await eventsOf(system, session)).toHaveLength(BURST));
   await killed.stop();
 
-  await client.requestTool('session-archive', { session });
+  await client.send('tool.session-archive', { session });
   await soon(() => expect(lifecycle.archived(session)).toBeDefined());
   const next = await startExtractor(worker, options);
   await allDealtWith(ports);

@@ -174,7 +174,7 @@ describe('a cloned repository whose remote is named after a session of another p
   ])('does not lead to a session %s', async (_what, hasPlan) => {
     const victim = newSession('there');
     const { tools } = system.client;
-    if (hasPlan) await system.client.initRun({ session: victim, tasksText: '- [ ] T001 Another task\n' });
+    if (hasPlan) await system.client.runs.init({ session: victim, tasksText: '- [ ] T001 Another task\n' });
     else await tools.noteAdd({ session: victim, content: 'The vault opens with the red key' });
     const { work, calls } = await unnamed(victim);
     expect(await work()).toMatchObject({
@@ -192,7 +192,7 @@ describe('a cloned repository whose remote is named after a session of another p
       await mkdir(other, { recursive: true });
       await writeFile(join(other, 'tasks.md'), PLAN);
       const plan = known === 'file' ? { tasksPath: join(other, 'tasks.md') } : { tasksText: PLAN };
-      await system.client.initRun({ session: victim, ...plan });
+      await system.client.runs.init({ session: victim, ...plan });
       const { work, calls } = await unnamed(victim, join('specs', victim, 'tasks.md'), (origin) =>
         symlink(dirname(other), join(origin, 'specs')),
       );
@@ -206,7 +206,7 @@ describe('a cloned repository whose remote is named after a session of another p
 
   it('leads to a session that follows a plan of the same text', async () => {
     const own = newSession('own');
-    await system.client.initRun({ session: own, tasksText: PLAN });
+    await system.client.runs.init({ session: own, tasksText: PLAN });
     const { work, calls } = await unnamed(own);
     expect(await work()).toMatchObject({ code: 0 });
     expect(await calls()).toEqual(BOTH);

@@ -21,13 +21,13 @@ async function sessionOf(project: string): Promise<string> {
 
 /** Proposes and gives the id. */
 async function proposed(project: string, content: string): Promise<string> {
-  const reply = await system.client.request('learning.propose', { project, content, type: 'pattern' });
+  const reply = await system.client.send('learning.propose', { project, content, type: 'pattern' });
   return (reply as { proposal: Proposal }).proposal.id;
 }
 
 async function accepted(project: string, content: string): Promise<string> {
   const id = await proposed(project, content);
-  await system.client.request('proposal.accept', { project, id, by: 'ann' });
+  await system.client.send('proposal.accept', { project, id, by: 'ann' });
   return id;
 }
 
@@ -54,8 +54,7 @@ describe('proposals', () => {
       );
     }
     await using later = await startSystem({ nats: first.nats, only: ['learnings'] });
-    const pending = async () =>
-      ((await later.client.request('proposal.list', {})) as { proposals: Proposal[] }).proposals;
+    const pending = async () => (await later.client.send('proposal.list', {})).proposals;
     await soon(async () => expect(await pending()).toMatchObject([{ content: 'Add a test' }]));
   });
 });
@@ -66,12 +65,12 @@ describe('learnings in prompts', () => {
     await accepted(project, 'Kept whole');
     await proposed(project, 'Waits for a decision, and says more than an index of proposals has room for');
     const rejected = await proposed(project, 'Turned down');
-    await system.client.request('proposal.reject', { project, id: rejected });
+    await system.client.send('proposal.reject', { project, id: rejected });
     const old = await accepted(project, 'Superseded of old');
     const replacement = await accepted(project, 'Took its place');
-    await system.client.request('learning.supersede', { project, id: old, replacement });
+    await system.client.send('learning.supersede', { project, id: old, replacement });
     const retracted = await accepted(project, 'Retracted again');
-    await system.client.request('learning.retract', { project, id: retracted, reason: 'wrong' });
+    await system.client.send('learning.retract', { project, id: retracted, reason: 'wrong' });
 
     const about =
       'what was kept whole and took its place, was turned down, superseded of old, retracted, waits for a decision';

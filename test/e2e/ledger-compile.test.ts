@@ -16,7 +16,7 @@ async function following(name: string): Promise<{ session: Token; file: string; 
   const session = newSession(name);
   const file = `${session}.md`;
   const path = await folder.write(file, TASKS_MD);
-  await system.client.initRun({ session, spec: 'parser', tasksPath: path });
+  await system.client.runs.init({ session, spec: 'parser', tasksPath: path });
   return { session, file, path };
 }
 

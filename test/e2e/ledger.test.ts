@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RUN_INIT_SUBJECT } from '../../src/contracts/request-names.js';
+import type { RequestInput } from '../../src/contracts/requests.js';
 import { hashOf } from '../../src/shared/hash.js';
 import { planSystemOfFile, runReplyOf, TASKS_MD } from '../support/runs.js';
 import {
@@ -11,13 +11,12 @@ import {
   newestOf,
   newSession,
   publishWire,
-  type System,
 } from '../support/system.js';
 
 const { folder, system } = await planSystemOfFile();
 
-async function init(request: Parameters<System['client']['initRun']>[0]) {
-  return runReplyOf(await system.client.initRun(request));
+async function init(request: RequestInput<'run.init'>) {
+  return runReplyOf(await system.client.runs.init(request));
 }
 
 async function typesOf(session: string): Promise<string[]> {
@@ -72,7 +71,7 @@ describe('run.init', () => {
 describe('run.init that cannot be done', () => {
   const refused = async (request: object) => {
     const body = JSON.stringify({ session: 'refused', spec: 'parser', ...request });
-    const reply = await system.ports.connection.request(RUN_INIT_SUBJECT, body, { timeout: 5000 });
+    const reply = await system.ports.connection.request('run.init', body, { timeout: 5000 });
     const { error } = reply.json<{ error: { code: string; message: string; details?: unknown } }>();
     return { status: Number(reply.headers?.get('Nats-Service-Error-Code')), ...error };
   };

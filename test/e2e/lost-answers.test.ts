@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import type { Token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import type { CommandName } from '../../src/contracts/tool-requests.js';
+import type { CommandName } from '../../src/memory/session/commands/decide-session.js';
 import { eventsOf, newestOf, newSession, systemOfFile } from '../support/system.js';
 import { type Append, workersOn } from '../support/tools-on.js';
 

@@ -101,7 +101,7 @@ describe('throughline mcp', () => {
     const session = newSession('claims');
     const plan = join(cwd, 'claims.md');
     await writeFile(plan, '- [ ] 1. Write the lexer\n- [ ] 2. Write the printer\n');
-    await system.client.initRun({ session, spec: 'claims', tasksPath: plan });
+    await system.client.runs.init({ session, spec: 'claims', tasksPath: plan });
     const client = (id: string) =>
       connectMcp(STDIO, { session, env: { ...env, CLAUDE_CODE_SESSION_ID: id }, cwd });
     const claim = async (agent: Awaited<ReturnType<typeof client>>) => {
@@ -221,7 +221,7 @@ describe('what agents leave for each other by MCP', () => {
     const session = newSession('listed');
     const done = Array.from({ length: 40 }, (_, at) => `- [x] ${at + 1}. Part ${at + 1}`);
     const tasksText = [...done, '- [-] 41. Write the lexer', '- [ ] 42. Write the parser'].join('\n');
-    await system.client.initRun({ session, spec: 'shop', tasksText });
+    await system.client.runs.init({ session, spec: 'shop', tasksText });
     await using agent = await connectMcp(STDIO, { session, env, cwd });
     for (let each = 1; each <= 32; each += 1)
       await system.client.tools.taskAdd({ session, content: `Ticket ${each}` });
@@ -257,7 +257,7 @@ describe('what agents leave for each other by MCP', () => {
     expect((await agent.call('report', result)).text).not.toContain('Neither');
 
     const tasksText = '- [ ] 2. Parser\n  - [ ] 2.1 Report errors with their line\n';
-    await system.client.initRun({ session, spec: 'shop', tasksText });
+    await system.client.runs.init({ session, spec: 'shop', tasksText });
     const told = 'Neither the plan nor the board has a task "2.9"; did you mean';
     const context = await agent.call('context', { task: '2.9' });
     expect(context.text.startsWith(told)).toBe(true);

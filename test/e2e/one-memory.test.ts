@@ -52,7 +52,7 @@ describe('one memory for each project', () => {
     expect((await agent.call('context', {})).text).toContain(session);
     expect((await agent.call('task', { action: 'next' })).text).toContain('T001');
     await agent.call('report', { task_id: 'T001', status: 'completed', summary: 'Lexer written' });
-    const opened = await system.client.runStatus(session);
+    const opened = await system.client.runs.status({ session });
     expect(opened).toMatchObject({
       session: { project: session },
       run: { next_task_id: expect.any(String) },

@@ -321,8 +321,8 @@ import {
   type CompileReplyTo, type CompileRequest, type ConnectOptions, connectThroughline, type Considered,
   type ConsideredFact, type ConsideredFile, createThroughlineClient, type DispatchReply,
   ERROR_CODES, type ErrorCode, type IterationReply, type Learning,
-  type LearningInput, type LearningReply, type Proposal, type ProposalView, type Published, type Result,
-  type Role, type RunInitReply, type RunStatusReply, type SectionReport, type Session, type SessionOverview, type SessionStartReply, type TaskView,
+  type RequestInput, type ReplyTo, type Proposal, type ReplyTo, type Published, type Result,
+  type ReplyTo, type Role, type RunStatusReply, type SectionReport, type Session, type SessionOverview, type SessionStartReply, type TaskView,
   ThroughlineClient, ThroughlineError, type WatchedEvent, type ToolReply,
 } from 'throughline';
 import {
@@ -371,9 +371,9 @@ export const typed: CompileReplyTo<{ kind: 'iteration'; session: string }> = ite
 const fact: CompiledFact | undefined = reply.facts?.[0];
 export const words: string = fact === undefined ? '' : fact.subject + fact.object;
 
-const initiated: RunInitReply = await client.initRun({ session: 's', spec: 'parser', tasksText: '- [ ] 1. x' });
+const initiated: ReplyTo<'run.init'> = await client.runs.init({ session: 's', spec: 'parser', tasksText: '- [ ] 1. x' });
 export const problems: readonly string[] = initiated.problems.map(({ line, code, message }) => line + code + message);
-const status: RunStatusReply = await client.runStatus('s');
+const status: RunStatusReply = await client.runs.status({ session: 's' });
 export const left: number = status.run === null ? 0 : status.run.totals.pending;
 export const next: readonly string[] = status.tasks.map((each) => each.next_action + each.required_fixes);
 const added: ToolReply<'task-add'> = await client.tools.taskAdd({ session: 's', content: 'x' });
@@ -386,12 +386,12 @@ const board: BoardCounts = overview.board;
 export const counts: number = board.ready + (overview.plan?.total ?? 0) + overview.facts + overview.dispatches.rejected;
 export const status2: 'open' | 'completed' = (await client.tools.sessionComplete({ session: 's' })).session.status;
 export const deleted: string = (await client.tools.taskDelete({ session: 's', id: '1' })).deleted;
-export const appended: number = (await client.appendTrace('s', [{ intent_id: 'I', action_type: 'ERROR' }])).appended;
-export const summary: string | null = (await client.compactTrace('s', 'I')).summary;
+export const appended: number = (await client.traces.append({ session: 's', entries: [{ intent_id: 'I', action_type: 'ERROR' }] })).appended;
+export const summary: string | null = (await client.traces.compact({ session: 's', intentId: 'I' })).summary;
 
-const proposal: LearningInput<'learning.propose'> = { content: 'Run the linter', type: 'pattern', confidence: 0.8 };
-const proposed: LearningReply<'learning.propose'> = await client.learnings.propose(proposal);
-const view: ProposalView = await client.proposals.accept({ id: proposed.proposal.id, by: 'anna', merge: true });
+const proposal: RequestInput<'learning.propose'> = { content: 'Run the linter', type: 'pattern', confidence: 0.8 };
+const proposed: ReplyTo<'learning.propose'> = await client.learnings.propose(proposal);
+const view: ReplyTo<'proposal.show'> = await client.proposals.accept({ id: proposed.proposal.id, by: 'anna', merge: true });
 export const learned: Learning | null = view.learning;
 export const pending: readonly Proposal[] = (await client.proposals.list()).proposals;
 export const transport = (each: ClientTransport, options: ClientOptions) => new ThroughlineClient(each, options);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, sessionRequest, streamOf, token } from '../../src/contracts/names.js';
-import { toolSubject } from '../../src/contracts/request-names.js';
 import { createSessionReader } from '../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import type { SnapshotStore } from '../../src/engine/ports/session-log.js';
@@ -70,7 +69,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
         reviewed('1', 'needs_changes', fixes),
       );
       await client.compile({ session, taskId: '2', taskPrompt: 'x', after });
-      await client.request('learning.propose', { project, content: `Close the files of ${project}` });
+      await client.send('learning.propose', { project, content: `Close the files of ${project}` });
     }
     // The bucket of telemetry and the ring of prompts are made with the first write.
     await soon(async () => expect(await system.ports.telemetry.load(VICTIM.session)).toBeDefined());
@@ -249,7 +248,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
           }
           await connection.flush();
           // What is granted is answered last, when everything else has been dealt with.
-          const show = sessionRequest(toolSubject('session-show'), OWN.session);
+          const show = sessionRequest('tool.session-show', OWN.session);
           connection.publish(show, JSON.stringify({ session: OWN.session }), { reply: inbox });
           await soon(() => expect(heard).toEqual([expect.stringContaining('goal of mine')]));
           expect(heard.filter((each) => each.includes('victim'))).toEqual([]);

@@ -90,10 +90,14 @@ describe('the whole system under the users of its roles', () => {
   it('tools, runs and traces work under the users of the roles', async () => {
     await publisher.tools.taskAdd({ session: 'demo', content: 'Write the printer' });
     const entry = { intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' } as const;
-    expect(await publisher.appendTrace('demo', [entry])).toMatchObject({ appended: 1 });
-    expect(await publisher.compactTrace('demo', 'INT-1')).toMatchObject({ total: 1 });
+    expect(await publisher.traces.append({ session: 'demo', entries: [entry] })).toMatchObject({
+      appended: 1,
+    });
+    expect(await publisher.traces.compact({ session: 'demo', intentId: 'INT-1' })).toMatchObject({
+      total: 1,
+    });
     const tasksPath = await folder.write('tasks.md', TASKS_MD);
-    await publisher.initRun({ session: 'demo', spec: 'parser', tasksPath });
+    await publisher.runs.init({ session: 'demo', spec: 'parser', tasksPath });
     const iteration = await publisher.compile({ session: 'demo', kind: 'iteration' });
     expect(iteration.prompt).toContain('Write the printer');
   });
@@ -110,11 +114,14 @@ describe('the whole system under the users of its roles', () => {
     const { ledger, sequence } = await publisher.compile(request);
     expect(ledger).toEqual({ mode: 'ledger' });
     expect([sequence, await rebuilt()]).toEqual([before + 1, before + 1]);
-    expect(await publisher.runStatus('demo')).toMatchObject({ run: { totals: { completed: 3 } }, sequence });
+    expect(await publisher.runs.status({ session: 'demo' })).toMatchObject({
+      run: { totals: { completed: 3 } },
+      sequence,
+    });
   });
 
   it('an operator accepts a proposed learning, which then stands in a prompt', async () => {
-    await publisher.request('learning.propose', { content: 'Close every file that the parser opens' });
+    await publisher.send('learning.propose', { content: 'Close every file that the parser opens' });
     const listed = await as('operator', 'learning', 'ls', '--status', 'pending', '--json');
     const [, id] = /"id":"([^"]+)"/.exec(listed.stdout) ?? [];
     expect(await as('operator', 'learning', 'accept', id ?? '')).toMatchObject({ code: 0 });
@@ -329,7 +336,7 @@ describe('what a role has no need of is refused', () => {
       denied,
     );
     await expect(guest.tools.taskList({ session: 'demo' })).rejects.toMatchObject(denied);
-    await expect(guest.appendTrace('demo', [])).rejects.toMatchObject(denied);
+    await expect(guest.traces.append({ session: 'demo', entries: [] })).rejects.toMatchObject(denied);
   });
 
   it('a guest reaches no other session by naming it under its own subject', async () => {

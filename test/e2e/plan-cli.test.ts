@@ -89,7 +89,7 @@ describe('plan', () => {
     const path = await folder.write('unfollowed.md', TASKS_MD);
     await up.cli(['plan', 'follow', '-s', session, path]);
     await publishWire(client, 'implementer', session, implemented('2.2'));
-    await soon(async () => expect((await client.runStatus(session)).tasks).toHaveLength(1));
+    await soon(async () => expect((await client.runs.status({ session })).tasks).toHaveLength(1));
     const claimed = await client.tools.taskNext({ session, claim: 'one' });
     expect(claimed.plan?.id).toBe('2.2');
     for (const _ of ['once', 'again']) {
@@ -97,7 +97,7 @@ describe('plan', () => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain('no plan: "throughline plan follow" reads one');
     }
-    const { run, tasks } = await client.runStatus(session);
+    const { run, tasks } = await client.runs.status({ session });
     expect({ run, tasks }).toMatchObject({ run: null, tasks: [{ task: '2.2' }] });
     const { entries } = await client.tools.timelineList({ session, kinds: ['command'] });
     expect(entries.filter(({ type }) => type === 'run.ended')).toHaveLength(1);
@@ -189,7 +189,7 @@ describe('a file that only the caller has', () => {
 describe('a task that is not known', () => {
   it('ledger of a task that nobody knows says so, and names near ones', async () => {
     const session = newSession('ledger');
-    await client.initRun({ session, spec: 'parser', tasksText: TASKS_MD });
+    await client.runs.init({ session, spec: 'parser', tasksText: TASKS_MD });
     const known = await up.cli(['status', session, '--task', '2.2']);
     expect(known.stdout).toContain('ledger.progress.next_task_id  2.2\n');
     expect(await up.cli(['status', session, '--task', '02'])).toEqual({

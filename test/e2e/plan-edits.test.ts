@@ -21,7 +21,7 @@ const PLAN = `# Tasks
 async function following(text: string) {
   const session = newSession('plan-edits');
   const write = (changed: string) => folder.write(`${session}.md`, changed);
-  const follow = async () => client.initRun({ session, tasksPath: await write(text) });
+  const follow = async () => client.runs.init({ session, tasksPath: await write(text) });
   await follow();
   return {
     session,
@@ -84,8 +84,8 @@ describe('a plan whose tasks have no ids of their own', () => {
     const named = '1#1 was: Add Priority field (reviewer approved): no task has these words now';
     for (const isAgain of [false, true]) {
       if (isAgain) {
-        await client.initRun({ session, unfollow: true });
-        await client.initRun({ session, tasksPath: path });
+        await client.runs.init({ session, unfollow: true });
+        await client.runs.init({ session, tasksPath: path });
       }
       expect(await prompt('1#3')).not.toContain('This task is done');
       expect(await shown()).toContain(`drift: ${named}`);

@@ -28,7 +28,7 @@ const KIRO = `# Implementation Plan
 
 async function following(text = KIRO): Promise<string> {
   const session = newSession('plan');
-  await system.client.initRun({ session, spec: 'parser', tasksText: text });
+  await system.client.runs.init({ session, spec: 'parser', tasksText: text });
   return session;
 }
 
@@ -74,7 +74,7 @@ describe('plan-show', () => {
   it('plan-show reads a file again that has changed, and says when it cannot be read', async () => {
     const session = newSession('plan');
     const tasksPath = await folder.write('follow.md', TASKS_MD);
-    await system.client.initRun({ session, spec: 'parser', tasksPath });
+    await system.client.runs.init({ session, spec: 'parser', tasksPath });
     await folder.write('follow.md', TASKS_MD.replace('[ ] 2.2', '[!] 2.2'));
     const { tasks } = await system.client.tools.planShow({ session, status: 'blocked' });
     expect(tasks).toMatchObject([{ id: '2.2', blocked: true }]);
@@ -87,12 +87,12 @@ describe('drift', () => {
   it('drift is named by status, the plan, prompts and the ledger until the plan is mended', async () => {
     const session = newSession('drift');
     const tasksPath = await folder.write('drift.md', KIRO);
-    await system.client.initRun({ session, spec: 'parser', tasksPath });
+    await system.client.runs.init({ session, spec: 'parser', tasksPath });
     await results(session, ['2', 'approved'], ['1', 'completed'], ['1', 'needs_changes']);
     const open = 'task 2 is approved, but it is not ticked in the plan: tick its line';
     const ticked = expect.stringMatching(/^task 1 is ticked, but its last review says needs_changes/);
     const drift = [{ message: ticked }, { message: open, kind: 'approved_but_open', task: '2' }];
-    expect((await system.client.runStatus(session)).run?.drift).toMatchObject(drift);
+    expect((await system.client.runs.status({ session })).run?.drift).toMatchObject(drift);
     expect((await system.client.tools.planShow({ session })).plan?.drift).toMatchObject(drift);
     const start = await system.client.compile({ session, kind: 'session-start' });
     expect(start.prompt).toMatch(
@@ -104,6 +104,6 @@ describe('drift', () => {
     const own = await system.client.compile({ session, taskId: '2', taskPrompt: 'go on', include });
     expect(partsOf(own).packet).toMatchObject({ plan: expect.stringContaining(open) });
     await folder.write('drift.md', KIRO.replace('[ ] 2.', '[x] 2.').replace('[x] 1.', '[ ] 1.'));
-    expect((await system.client.runStatus(session)).run).not.toHaveProperty('drift');
+    expect((await system.client.runs.status({ session })).run).not.toHaveProperty('drift');
   });
 });

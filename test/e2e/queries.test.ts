@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { showReply } from '../../src/cli/show-reply.js';
 import { token } from '../../src/contracts/names.js';
-import { isWideTool, READING_TOOLS } from '../../src/contracts/tool-requests.js';
+import { REQUESTS, TOOL_NAMES } from '../../src/contracts/requests.js';
 import { implemented, newSession, publishWire, reviewed, systemOfFile } from '../support/system.js';
 
 const system = await systemOfFile();
@@ -13,7 +13,7 @@ const PLAN = '# Tasks\n\n- [x] 1. Lexer\n- [ ] 2. Parser\n';
 async function furnished(name: string): Promise<string> {
   const session = newSession(name);
   const { client } = system;
-  await client.initRun({ session, spec: 'query', tasksText: PLAN });
+  await client.runs.init({ session, spec: 'query', tasksText: PLAN });
   await tools.taskAdd({ session, content: 'Write the docs' });
   for (let round = 1; round <= 2; round += 1) {
     await publishWire(
@@ -34,14 +34,17 @@ async function furnished(name: string): Promise<string> {
     );
   }
   await client.publishText(session, 'implementer', 'no result at all', { wait: true }).catch(() => undefined);
-  await client.appendTrace(session, [
-    {
-      intent_id: 'INT-1',
-      action_type: 'TOOL_EXECUTION',
-      payload: { tool_name: 'edit', target_files: ['src/parser.ts'] },
-      result: { status: 'SUCCESS', output_summary: 'done' },
-    },
-  ]);
+  await client.traces.append({
+    session,
+    entries: [
+      {
+        intent_id: 'INT-1',
+        action_type: 'TOOL_EXECUTION',
+        payload: { tool_name: 'edit', target_files: ['src/parser.ts'] },
+        result: { status: 'SUCCESS', output_summary: 'done' },
+      },
+    ],
+  });
   return session;
 }
 
@@ -116,9 +119,9 @@ describe('reading tools', () => {
       'dispatch-show': { dispatch: 1, timeoutMs: 0 },
     };
     const shown: string[] = [];
-    for (const name of READING_TOOLS) {
-      const input = isWideTool(name) ? {} : { session, ...more[name] };
-      const reply = await system.client.requestTool(name, input).catch(() => undefined);
+    for (const name of TOOL_NAMES.filter((each) => REQUESTS[`tool.${each}`].reads)) {
+      const input = REQUESTS[`tool.${name}`].scope === 'no session' ? {} : { session, ...more[name] };
+      const reply = await system.client.send(`tool.${name}`, input).catch(() => undefined);
       if (reply === undefined) continue;
       expect(showReply(name, reply).join('\n')).toMatch(/\S/);
       shown.push(name);

@@ -61,13 +61,13 @@ describe('a prompt after a rejected dispatch', () => {
     const { prompt } = await client.compile({ session, ...TASK });
     expect(prompt).toMatch(line);
     expect((await client.compile({ session, ...TASK, taskId: '2' })).prompt).not.toMatch(line);
-    expect(await client.runStatus(session)).toMatchObject({
+    expect(await client.runs.status({ session })).toMatchObject({
       unreadable: [{ task: '1', dispatch: sequence, role: 'implementer', code: 'schema_invalid' }],
     });
 
     const after = (await publishWire(client, 'implementer', session, implemented('1'))).sequence;
     expect((await client.compile({ session, ...TASK, after })).prompt).not.toContain('Unreadable');
-    expect((await client.runStatus(session)).unreadable).toEqual([]);
+    expect((await client.runs.status({ session })).unreadable).toEqual([]);
     // What was rejected stays so.
     expect((await refusal(client.compile({ session, ...TASK, after: sequence }))).code).toBe(
       'dispatch_rejected',

@@ -118,7 +118,7 @@ describe('an operator, who may read streams', () => {
   it('an operator changes nothing in a session by copying what stands in it', async () => {
     // What was malformed is counted event by event: nothing else tells a copy from the first one.
     const entries = [{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' }, { action_type: 'UNKNOWN' }];
-    await system.client.request('trace.append', { session: 'a', entries });
+    await system.client.send('trace.append', { session: 'a', entries });
     const before = await stateOf('a');
     const { seq } = await stored('SESSION_a', at('session.a.trace.appended'));
     await ask('operator', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, 'session.a.trace.appended']);

@@ -328,7 +328,7 @@ describe('runPlan', () => {
             isHeldByOther = true;
             await tools.runClaim({ ...other, ended: ['the first'] });
           }
-          return target.runStatus(asked);
+          return target.runs.status({ session: asked });
         };
       },
     });
@@ -435,6 +435,8 @@ function mortal(
     };
   const dead = new Proxy(client, {
     get(target, name) {
+      const { runs } = target;
+      if (name === 'runs') return { init: dying('initRun', runs.init), status: dying('status', runs.status) };
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? dying(String(name), value.bind(target)) : value;
     },

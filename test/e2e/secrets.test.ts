@@ -104,8 +104,8 @@ async function sendEverything({ client, ports }: System, session: string, file: 
   await tools.iterationStart({ session });
   await tools.iterationSummary({ session, summary: another() });
   await tools.sessionOpen({ session, goal: another(), spec: another(), specPath: another() });
-  await client.initRun({ session, spec: 'parser', goal: another(), tasksPath: file });
-  await client.initRun({
+  await client.runs.init({ session, spec: 'parser', goal: another(), tasksPath: file });
+  await client.runs.init({
     session,
     spec: 'parser',
     goal: another(),
@@ -118,7 +118,7 @@ async function sendEverything({ client, ports }: System, session: string, file: 
     payload: { tool_name: 'bash', target_files: [another()], command: another(), reasoning: another() },
     result: { status: 'FAILURE' as const, output_summary: another(), error_message: another() },
   });
-  await client.appendTrace(session, Array.from({ length: 25 }, entry));
+  await client.traces.append({ session, entries: Array.from({ length: 25 }, entry) });
   client.recordTrace(session, entry());
   const wrong: [string, object][] = SECRETS.flatMap(({ text }): [string, object][] => [
     ['tool.task-add', { session, content: 'x', status: text }],
@@ -181,8 +181,8 @@ describe('secrets that agents send', () => {
     const answers = [
       dispatch,
       iteration,
-      await client.runStatus(session),
-      await client.compactTrace(session, 'INT-1'),
+      await client.runs.status({ session }),
+      await client.traces.compact({ session, intentId: 'INT-1' }),
     ];
     expect(readable(JSON.stringify(answers))).toEqual([]);
     expect(dispatch.prompt).toContain('<redacted:');

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
-import { TRACE_APPEND_SUBJECT } from '../../src/contracts/request-names.js';
 import { tracesOf } from '../../src/memory/session/session-state.js';
 import { type PreparedPrompt, withPreLlmCompaction } from '../../src/traces.js';
 import { step, steps } from '../memory/traces/compaction-entries.js';
@@ -24,7 +23,7 @@ const MESSAGES = { include: ['messages' as const] };
 /** A session whose intent has this many entries. */
 async function sessionWith(count: number): Promise<Token> {
   const session = newSession('trace');
-  await system.client.appendTrace(session, steps(count));
+  await system.client.traces.append({ session, entries: steps(count) });
   return session;
 }
 
@@ -32,7 +31,7 @@ describe('trace.append', () => {
   it('trace.append says how many entries were added, and which were malformed and why', async () => {
     const session = newSession('append');
     const entries = [step(1), { intent_id: 'INT-1' }, step(2), 'no entry'];
-    const reply = await system.client.request(TRACE_APPEND_SUBJECT, { session, entries });
+    const reply = await system.client.send('trace.append', { session, entries });
     expect(reply).toEqual({
       appended: 2,
       sequence: await newestOf(system, session),
@@ -51,12 +50,14 @@ describe('trace.append', () => {
 
   it('trace.append refuses a request of which nothing can be read, names the field, and counts it', async () => {
     const session = newSession('append');
-    const refused = system.client.request(TRACE_APPEND_SUBJECT, { session, entries: [{ intent_id: 5 }] });
+    const refused = system.client.send('trace.append', { session, entries: [{ intent_id: 5 }] });
     await expect(refused).rejects.toMatchObject({
       code: 'schema_invalid',
       message: expect.stringContaining('intent_id'),
     });
-    await expect(system.client.appendTrace(session, [])).rejects.toMatchObject({ code: 'schema_invalid' });
+    await expect(system.client.traces.append({ session, entries: [] })).rejects.toMatchObject({
+      code: 'schema_invalid',
+    });
     const events = await eventsOf(system, session);
     expect(events).toMatchObject([{ event: { data: { entries: [], malformed: 1 } } }]);
   });
@@ -67,7 +68,7 @@ describe('trace.record', () => {
     const session = newSession('record');
     system.client.recordTrace(session, step(1), step(2));
     await soon(async () => {
-      const { recent } = await system.client.compactTrace(session, 'INT-1');
+      const { recent } = await system.client.traces.compact({ session, intentId: 'INT-1' });
       expect(recent).toEqual([
         '- SUCCESS edit: src/f1.ts | wrote part 1',
         '- SUCCESS edit: src/f2.ts | wrote part 2',
@@ -81,7 +82,7 @@ describe('prompt.compile of a dispatch', () => {
 
   it('a dispatch prompt has the summary and an empty line before the system prompt, and says what it stands for', async () => {
     const session = await sessionWith(41);
-    const { summary, compacted } = await system.client.compactTrace(session, 'INT-1');
+    const { summary, compacted } = await system.client.traces.compact({ session, intentId: 'INT-1' });
     const reply = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt, ...MESSAGES });
     expect(reply.messages[0]).toEqual({ role: 'system', content: `${summary}\n\n${systemPrompt}` });
     expect(reply.prompt.startsWith(`${summary}\n\n${systemPrompt}\n\nTask next: `)).toBe(true);
@@ -113,12 +114,12 @@ describe('T019: the SDK, end to end', () => {
 
   it('the SDK prepends the summary of the active intent, the same bytes until a further block', async () => {
     const session = await sessionWith(21);
-    const { summary } = await system.client.compactTrace(session, 'INT-1');
+    const { summary } = await system.client.traces.compact({ session, intentId: 'INT-1' });
     const { call, createMessage, prepared, error } = wired(session, 'INT-1');
     await call('You write parsers.');
-    await system.client.appendTrace(session, steps(18, 22));
+    await system.client.traces.append({ session, entries: steps(18, 22) });
     await call('You write parsers.');
-    await system.client.appendTrace(session, [step(40)]);
+    await system.client.traces.append({ session, entries: [step(40)] });
     await call('You write parsers.');
     const [first, second, third] = createMessage.mock.calls.map(([text]) => text);
     expect(first).toBe(`${summary}\n\nYou write parsers.`);
@@ -142,7 +143,7 @@ describe('the trace on the command line', () => {
     expect(added).toMatchObject({ code: 0, stdout: '21 entries added\n' });
     expect(added.stderr).toContain('-- entry 22 skipped: action_type');
     const shown = await run(['log', '-s', session, '--trace', 'INT-1']);
-    const { summary, recent } = await system.client.compactTrace(session, 'INT-1');
+    const { summary, recent } = await system.client.traces.compact({ session, intentId: 'INT-1' });
     expect(shown).toMatchObject({ code: 0, stdout: `${[summary, ...recent].join('\n')}\n` });
     expect(shown.stderr).toContain('-- 21 entries, 20 of them compacted');
   });
@@ -159,7 +160,7 @@ describe('the trace on the command line', () => {
     const [stored] = await sequencesOf(system, session);
     expect(got.stderr).toContain(`sequence ${stored} of session ${session}`);
     const json = await run(['log', '--entry', 'step-1', '-s', session, '--json']);
-    expect(JSON.parse(json.stdout)).toEqual(await system.client.getTraceEntry(session, 'step-1'));
+    expect(JSON.parse(json.stdout)).toEqual(await system.client.traces.get({ session, id: 'step-1' }));
     const pinned = await run(['log', '--pin', 'step-1', '-s', session]);
     expect(pinned).toMatchObject({ code: 0, stdout: 'pinned for INT-1: the end\n' });
     const shown = await run(['log', '-s', session, '--trace', 'INT-1']);

@@ -57,7 +57,7 @@ describe.each(['services', 'server'] as const)('a run whose %s end at every step
     await before;
     expect(summary).toMatchObject({ outcome: 'done', done: 2, rounds: 3, findings: 1 });
     expect(faults).toBeGreaterThan(15);
-    const { tasks } = await client.runStatus('outages');
+    const { tasks } = await client.runs.status({ session: 'outages' });
     expect(tasks.map(({ task, dispatches }) => [task, dispatches])).toEqual([
       ['1', 4],
       ['2', 2],

@@ -22,7 +22,7 @@ const SAID = [...MARKUP, ...ATTACKS.filter((text) => text.trim() !== '')];
 
 it('hostile texts in every view execute nothing, load nothing and are shown as they are', async () => {
   const { client } = system;
-  await client.requestTool('session-open', {
+  await client.send('tool.session-open', {
     session: 'hostile',
     goal: MARKUP.join(' '),
     project: 'hostile',
@@ -59,7 +59,7 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
     if (visible !== '')
       await client.learnings.propose({ project: 'hostile', content: visible }).catch(() => undefined);
     if (index % 4 === 0)
-      await client.requestTool('note-add', { session: 'hostile', content: visible || 'x', type: 'tip' });
+      await client.send('tool.note-add', { session: 'hostile', content: visible || 'x', type: 'tip' });
   };
   await Promise.all(SAID.map(say));
   await allDealtWith(system.ports);

@@ -1,7 +1,5 @@
 import { ROLES } from '../../src/contracts/kinds.js';
-import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/learning-requests.js';
 import {
-  COMPILE_SUBJECT,
   compiledSubject,
   DISPATCH_STREAM,
   dispatchSubject,
@@ -13,7 +11,6 @@ import {
   LEARNINGS_STREAM,
   LIFECYCLE_BUCKET,
   learningSubject,
-  PAST_PROMPT_SUBJECT,
   PER_SESSION,
   PROJECT_KEY,
   PROMPTS_STREAM,
@@ -30,14 +27,7 @@ import {
   TELEMETRY_BUCKET,
   type Token,
 } from '../../src/contracts/names.js';
-import {
-  RUN_INIT_SUBJECT,
-  RUN_STATUS_SUBJECT,
-  TRACE_APPEND_SUBJECT,
-  TRACE_COMPACT_SUBJECT,
-  TRACE_RECORD_SUBJECT,
-} from '../../src/contracts/request-names.js';
-import { TOOL_NAMES, toolSubject } from '../../src/contracts/tool-requests.js';
+import { REQUEST_NAMES, rowOf } from '../../src/contracts/requests.js';
 import type { Permissions } from '../../src/nats/role-permissions.js';
 
 /** Everything that a user could try against a session and a project, made from the names and the verbs of NATS. */
@@ -161,14 +151,11 @@ function requests({ session, project }: Names, own: Names, isVictim: boolean): A
     taskPrompt: 'x',
     query: 'x',
   });
-  const ofSession = [
-    ...TOOL_NAMES.map(toolSubject),
-    ...[COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, RUN_INIT_SUBJECT, RUN_STATUS_SUBJECT],
-    ...[TRACE_APPEND_SUBJECT, TRACE_RECORD_SUBJECT, TRACE_COMPACT_SUBJECT],
-  ];
+  const ofSession = REQUEST_NAMES.filter((name) => rowOf(name).scope !== 'project');
+  const ofProject = REQUEST_NAMES.filter((name) => rowOf(name).scope === 'project');
   const changes = (subject: string) => isVictim && !LOOKING.test(subject);
   return [
-    ...[...ofSession, ...LEARNING_REQUEST_SUBJECTS].map((subject) => ({
+    ...[...ofSession, ...ofProject].map((subject) => ({
       subject,
       body,
       changesVictim: changes(subject),
@@ -296,8 +283,8 @@ export function repliesAt({ session, project, layout = PER_SESSION }: Names): st
     `$KV.${TELEMETRY_BUCKET}.${session}`,
     `$KV.${INDEX_BUCKET}.${session}`,
     `$KV.${LIFECYCLE_BUCKET}.archived.${session}`,
-    sessionRequest(toolSubject('session-complete'), session),
-    toolSubject('task-delete'),
+    sessionRequest('tool.session-complete', session),
+    'tool.task-delete',
     'proposal.accept',
     LAYOUT_SUBJECT,
     ...streamsOf({ session, project, layout }).flatMap((stream) =>

@@ -1,29 +1,7 @@
 import type { z } from 'zod';
-import { compileRequest, pastPromptRequest } from '../../src/contracts/compile-request.js';
-import {
-  LEARNING_REQUEST_SUBJECTS,
-  LEARNING_REQUESTS,
-  type LearningRequest,
-} from '../../src/contracts/learning-requests.js';
+import { compileRequest } from '../../src/contracts/compile-request.js';
 import { cursorOf } from '../../src/contracts/list-limits.js';
-import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT } from '../../src/contracts/names.js';
-import {
-  RUN_INIT_SUBJECT,
-  RUN_STATUS_SUBJECT,
-  TRACE_APPEND_SUBJECT,
-  TRACE_COMPACT_SUBJECT,
-  TRACE_GET_SUBJECT,
-  TRACE_PIN_SUBJECT,
-  TRACE_RECORD_SUBJECT,
-} from '../../src/contracts/request-names.js';
-import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
-import { TOOL_NAMES, TOOLS, toolSubject } from '../../src/contracts/tool-requests.js';
-import {
-  traceAppendRequest,
-  traceCompactRequest,
-  traceGetRequest,
-  tracePinRequest,
-} from '../../src/contracts/trace-entry.js';
+import { type LearningRequest, REQUEST_NAMES, rowOf, type ToolName } from '../../src/contracts/requests.js';
 import { ATTACKS, attacks } from './attacks.js';
 import * as fc from './properties.js';
 
@@ -53,7 +31,7 @@ const SETTINGS = {
   stallThresholds: { same_files: 4 },
 };
 
-const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
+const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'task-add': { content: 'Write the parser', priority: 1, status: 'remaining', dependsOn: ['TAS-1'] },
   'task-status': { id: 'TAS-1', status: 'blocked', reason: 'no network' },
   'task-priority': { id: 'TAS-1', priority: 0 },
@@ -206,75 +184,42 @@ const COMPILE_REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>
   },
 };
 
+const RUN_INIT = {
+  ...{ spec: 'parser', goal: 'g', tasksText: '- [ ] 1. One\n', requirementsText: '### 1.1\n' },
+  settings: SETTINGS,
+};
+
+const GOOD: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  ...Object.fromEntries(Object.entries(TOOL_REQUESTS).map(([name, good]) => [`tool.${name}`, good])),
+  ...LEARNING_GOOD,
+  'prompt.past': COMPILE_REQUESTS.dispatch ?? {},
+  'run.init': RUN_INIT,
+  'run.status': { lists: true },
+  'trace.append': { entries: [TRACE_ENTRY] },
+  'trace.record': { entries: [TRACE_ENTRY] },
+  'trace.compact': { intentId: 'INT-1' },
+  'trace.get': { id: 'e1', intentId: 'INT-1' },
+  'trace.pin': { id: 'e1', intentId: 'INT-1' },
+};
+
 /** Requests to services. */
 export const REQUESTS: readonly Contract[] = [
-  ...TOOL_NAMES.map((name) => ({
+  ...REQUEST_NAMES.filter((name) => name !== 'prompt.compile').map((name) => ({
     name,
-    subject: toolSubject(name),
-    schema: TOOLS[name].request,
-    good: { ...TOOL_REQUESTS[name] },
-    ...(TOOLS[name].scope === 'no session' && { ofSession: false as const }),
+    subject: name,
+    schema: rowOf(name).request,
+    good: GOOD[name] ?? {},
+    ...(name === 'trace.record' && { answers: false as const }),
+    ...((rowOf(name).scope === 'no session' || rowOf(name).scope === 'project') && {
+      ofSession: false as const,
+    }),
   })),
   ...Object.entries(COMPILE_REQUESTS).map(([kind, good]) => ({
     name: `compile ${kind}`,
-    subject: COMPILE_SUBJECT,
+    subject: 'prompt.compile',
     schema: compileRequest,
     good,
   })),
-  {
-    name: 'prompt-past',
-    subject: PAST_PROMPT_SUBJECT,
-    schema: pastPromptRequest,
-    good: COMPILE_REQUESTS.dispatch ?? {},
-  },
-  {
-    name: 'run-init',
-    subject: RUN_INIT_SUBJECT,
-    schema: runInitRequest,
-    good: {
-      ...{ spec: 'parser', goal: 'g', tasksText: '- [ ] 1. One\n', requirementsText: '### 1.1\n' },
-      settings: SETTINGS,
-    },
-  },
-  { name: 'run-status', subject: RUN_STATUS_SUBJECT, schema: runStatusRequest, good: { lists: true } },
-  {
-    name: 'trace-append',
-    subject: TRACE_APPEND_SUBJECT,
-    schema: traceAppendRequest,
-    good: { entries: [TRACE_ENTRY] },
-  },
-  {
-    name: 'trace-record',
-    subject: TRACE_RECORD_SUBJECT,
-    schema: traceAppendRequest,
-    good: { entries: [TRACE_ENTRY] },
-    answers: false,
-  },
-  ...LEARNING_REQUEST_SUBJECTS.map((subject) => ({
-    name: subject,
-    subject,
-    schema: LEARNING_REQUESTS[subject].arguments,
-    good: LEARNING_GOOD[subject],
-    ofSession: false as const,
-  })),
-  {
-    name: 'trace-compact',
-    subject: TRACE_COMPACT_SUBJECT,
-    schema: traceCompactRequest,
-    good: { intentId: 'INT-1' },
-  },
-  {
-    name: 'trace-get',
-    subject: TRACE_GET_SUBJECT,
-    schema: traceGetRequest,
-    good: { id: 'e1', intentId: 'INT-1' },
-  },
-  {
-    name: 'trace-pin',
-    subject: TRACE_PIN_SUBJECT,
-    schema: tracePinRequest,
-    good: { id: 'e1', intentId: 'INT-1' },
-  },
 ];
 
 /** Bodies of dispatches, by role. */

@@ -1,4 +1,4 @@
-import { REPLIES } from '../../src/contracts/replies/replies.js';
+import { REQUEST_NAMES, rowOf } from '../../src/contracts/requests.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 
 /** The same client, which fails on a reply that its schema does not allow. */
@@ -6,8 +6,8 @@ export function checkingReplies(client: ThroughlineClient): ThroughlineClient {
   const request = client.request.bind(client);
   client.request = async (subject, body) => {
     const reply = await request(subject, body);
-    const [, schema] = Object.entries(REPLIES).find(([name]) => `${subject}.`.startsWith(`${name}.`)) ?? [];
-    const { error } = schema?.safeParse(reply) ?? {};
+    const name = REQUEST_NAMES.find((each) => `${subject}.`.startsWith(`${each}.`));
+    const { error } = name === undefined ? {} : rowOf(name).reply.safeParse(reply);
     if (error !== undefined) throw new Error(`${subject} was answered against its schema: ${error.message}`);
     return reply;
   };

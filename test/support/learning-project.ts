@@ -6,11 +6,7 @@ import {
   learningEvent,
   type StoredLearningEvent,
 } from '../../src/contracts/learning-events.js';
-import {
-  LEARNING_REQUESTS,
-  type LearningArguments,
-  type LearningInput,
-} from '../../src/contracts/learning-requests.js';
+import { REQUESTS, type RequestArguments, type RequestInput } from '../../src/contracts/requests.js';
 import {
   decideLearning,
   type LearningCommand,
@@ -99,14 +95,14 @@ export class Project {
   }
 
   /** What a request comes to, checked as on the wire, without doing it. */
-  decide<Name extends LearningCommand>(name: Name, input: LearningInput<Name>): LearningDecision {
-    const args = checkedRequest(LEARNING_REQUESTS[name].arguments, input);
+  decide<Name extends LearningCommand>(name: Name, input: RequestInput<Name>): LearningDecision {
+    const args = checkedRequest(REQUESTS[name].request, input);
     // The schema of a request gives the arguments of that request; the index type cannot say so.
-    return decideLearning(name, this.state, args as LearningArguments<Name>);
+    return decideLearning(name, this.state, args as unknown as RequestArguments<Name>);
   }
 
   /** Carries a request out and gives its reply, as JSON; one that is refused fails the test. */
-  does<Name extends LearningCommand>(name: Name, input: LearningInput<Name>): Reply {
+  does<Name extends LearningCommand>(name: Name, input: RequestInput<Name>): Reply {
     const decision = this.decide(name, input);
     if (decision.kind === 'refuse') throw new Error(`refused: ${decision.message}`);
     if (decision.kind === 'append') this.happens(decision.event);
@@ -114,7 +110,7 @@ export class Project {
   }
 
   /** What a request is refused with; one that is not refused fails the test. */
-  refuses<Name extends LearningCommand>(name: Name, input: LearningInput<Name>): Refusal {
+  refuses<Name extends LearningCommand>(name: Name, input: RequestInput<Name>): Refusal {
     const decision = this.decide(name, input);
     if (decision.kind !== 'refuse') throw new Error(`not refused: ${JSON.stringify(decision)}`);
     return decision;

@@ -1,19 +1,20 @@
 import { checkedRequest } from '../../src/contracts/checked.js';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
+import { REQUESTS, type ToolArguments, type ToolInput } from '../../src/contracts/requests.js';
 import { type SessionEvent, type StoredEvent, sessionEvent } from '../../src/contracts/session-events.js';
-import {
-  type CommandName,
-  TOOLS,
-  type ToolArguments,
-  type ToolInput,
-} from '../../src/contracts/tool-requests.js';
-import { decide } from '../../src/memory/session/commands/decide-session.js';
+import { type CommandName, decide } from '../../src/memory/session/commands/decide-session.js';
 import type { NewEvent } from '../../src/memory/session/commands/session-decision.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
-import { emptyState, type SessionLimits, type SessionState } from '../../src/memory/session/session-state.js';
+import {
+  emptyState,
+  type SessionLimits,
+  type SessionState,
+  seenState,
+} from '../../src/memory/session/session-state.js';
+import { SESSION_VIEWS, type ViewName } from '../../src/memory/session/session-views.js';
 
 /** What a caller gives a tool, without the session. */
-export type Given<Name extends CommandName> = Omit<ToolInput<Name>, 'session'>;
+export type Given<Name extends CommandName | ViewName> = Omit<ToolInput<Name>, 'session'>;
 
 /** What a command came to: an event and a reply, a reply alone, or a refusal. */
 export interface Outcome {
@@ -48,6 +49,12 @@ export class Played {
     if (decision.kind === 'answer') return { reply: decision.reply(this.state) };
     this.fold(decision.event);
     return { event: decision.event, reply: decision.reply(this.state) };
+  }
+
+  /** Returns what a tool shows of the session now. */
+  view<Name extends ViewName>(name: Name, args: Given<Name>): object {
+    const state = seenState(this.state, timeAt(this.#minutes));
+    return SESSION_VIEWS[name](state, argumentsOf(name, args) as never);
   }
 
   /** The same for a command that must not be refused; gives the session back. */
@@ -97,8 +104,15 @@ export function withTasks(...contents: string[]): Played {
 }
 
 /** Checked as the service does it: `schema_invalid` is thrown. */
-export function argumentsOf<Name extends CommandName>(name: Name, args: object): ToolArguments<Name> {
-  return checkedRequest(TOOLS[name].arguments, args) as ToolArguments<Name>;
+export function argumentsOf<Name extends CommandName | ViewName>(
+  name: Name,
+  args: object,
+): ToolArguments<Name> {
+  const { session: _, ...read } = checkedRequest(REQUESTS[`tool.${name}`].request, {
+    ...args,
+    session: 'demo',
+  });
+  return read as ToolArguments<Name>;
 }
 
 /** So many minutes after the first event. */

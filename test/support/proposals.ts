@@ -1,4 +1,4 @@
-import type { ProposalView } from '../../src/contracts/replies/learning-reply.js';
+import type { ReplyTo } from '../../src/contracts/requests.js';
 import type { Learning, Proposal } from '../../src/memory/learnings/learnings-state.js';
 
 /** A proposal without a decision. */
@@ -25,7 +25,10 @@ export function learningOf(proposal: Proposal): Learning {
 }
 
 /** What the service answers about a proposal. */
-export function viewOf(proposal: Partial<Proposal> = {}, more: Partial<ProposalView> = {}): ProposalView {
+export function viewOf(
+  proposal: Partial<Proposal> = {},
+  more: Partial<ReplyTo<'proposal.show'>> = {},
+): ReplyTo<'proposal.show'> {
   return {
     project: 'p',
     proposal: pendingProposal(proposal),

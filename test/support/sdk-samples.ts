@@ -64,16 +64,19 @@ END_DISPATCH_RESULT`;
     console.log(results.map(({ learning }) => learning.content));
     // #endregion
 
-    // #region appendTrace
-    await client.appendTrace(session, [
-      {
-        id: 'step-1',
-        intent_id: 'INT-1',
-        action_type: 'TOOL_EXECUTION',
-        result: { status: 'SUCCESS', output_summary: '12 tests passed' },
-      },
-    ]);
-    const { summary } = await client.compactTrace(session, 'INT-1');
+    // #region traces
+    await client.traces.append({
+      session,
+      entries: [
+        {
+          id: 'step-1',
+          intent_id: 'INT-1',
+          action_type: 'TOOL_EXECUTION',
+          result: { status: 'SUCCESS', output_summary: '12 tests passed' },
+        },
+      ],
+    });
+    const { summary } = await client.traces.compact({ session, intentId: 'INT-1' });
     console.log(summary);
     // #endregion
 

@@ -8,7 +8,7 @@ import {
 import { type Clock, silentLogger, systemClock } from '../../src/engine/ports/clients.js';
 import type { SessionLog } from '../../src/engine/ports/session-log.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
-import { createSessionTools, type SessionTools } from '../../src/services/tools/serve-tools.js';
+import { type CallTool, callingSession } from './calling.js';
 import type { System } from './system.js';
 
 export type Append = SessionLog['append'];
@@ -22,7 +22,7 @@ interface Between {
 export function workersOn(
   { ports }: Pick<System, 'ports'>,
   { clock = systemClock, ...between }: Between,
-): { tools: SessionTools; reader: SessionReader } {
+): { tools: CallTool; reader: SessionReader } {
   const { snapshots, log: real } = ports;
   const log: SessionLog = {
     read: (session, range) => real.read(session, range),
@@ -38,5 +38,5 @@ export function workersOn(
   });
   const writer = createSnapshotWriter({ snapshots, clock: systemClock, logger: silentLogger, every: 1000 });
   const command = createCommander({ log, reader, clock, newId: randomUUID, random: () => 0 });
-  return { tools: createSessionTools({ command, reader, writer, logger: silentLogger }), reader };
+  return { tools: callingSession({ log, command, reader, writer }), reader };
 }

@@ -160,7 +160,7 @@ async function compactedHistory(
 ): Promise<string | undefined> {
   const { session } = tools.at;
   const intent = intentOf(tools.name, call.conversation);
-  const { summary, recent } = await client.compactTrace(session, intent);
+  const { summary, recent } = await client.traces.compact({ session, intentId: intent });
   // Half of the context, at four characters a token, with the lines asked for; the steps have what the summary leaves, the newest first.
   let room = tools.client.contextTokens * 2 - LINES_WANTED.length;
   const fits = (line: string) => {

@@ -82,11 +82,7 @@ export async function flush(
   return refused;
 
   async function append(session: string, some: readonly KeptEntry[]): Promise<void> {
-    const send = () =>
-      client.appendTrace(
-        session,
-        some.map(({ entry }) => entry),
-      );
+    const send = () => client.traces.append({ session, entries: some.map(({ entry }) => entry) });
     const half = Math.ceil(some.length / 2);
     const inTwo = async () => {
       await append(session, some.slice(0, half));

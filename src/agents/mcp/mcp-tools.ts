@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { ROLES, verdictsOf } from '../../contracts/kinds.js';
+import { REQUESTS } from '../../contracts/requests.js';
 import { reviewIssue, taskId, testRun } from '../../contracts/results.js';
 import { NOTE_TYPES } from '../../contracts/session-meta-events.js';
 import { TASK_STATUSES } from '../../contracts/task-events.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
 import type { AgentSession } from '../agent-session.js';
@@ -53,7 +53,7 @@ const texts = z.array(z.string());
 const named = (description: string) =>
   z.array(z.record(z.string(), z.unknown())).optional().describe(description);
 const dispatch = z.int().positive('must be a dispatch number, as report gives it');
-const { content, priority, dependsOn } = TOOLS['task-add'].shape;
+const { content, priority, dependsOn } = REQUESTS['tool.task-add'].shape;
 const prompt = z
   .string()
   .trim()

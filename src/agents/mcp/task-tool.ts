@@ -1,6 +1,6 @@
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
+import type { ToolReply } from '../../contracts/requests.js';
 import type { TaskView } from '../../memory/session/commands/task-commands.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, oneLine } from '../../shared/text.js';
@@ -94,7 +94,7 @@ async function followedPlan(
   { session, plan }: Memory,
   client: ThroughlineClient,
 ): Promise<Omit<Plan, 'tasks'>> {
-  const status = await client.runStatus(session);
+  const status = await client.runs.status({ session });
   if (status.run !== null || plan === undefined) return { status };
   try {
     return { status: await followOwnPlan(client, session, plan) };

@@ -104,7 +104,7 @@ export const timelineListed = z.object({
 export type TimelineEntry = Output<typeof timelineEntry>;
 export type TimelineListed = Output<typeof timelineListed>;
 
-const rejectedShown = named('RejectedShown', 'A result that could not be used, without its body.', {
+export const rejectedShown = named('RejectedShown', 'A result that could not be used, without its body.', {
   id: z.int().describe('Its number, for rejected-show, rejected-retry and rejected-remove.'),
   at: time('When it arrived'),
   session: string('The session that it was published to; left out for an invalid name.').exactOptional(),
@@ -114,36 +114,5 @@ const rejectedShown = named('RejectedShown', 'A result that could not be used, w
   ...faultFields,
   bytes: count('Bytes of its body.'),
 });
-
-export const REJECTED_REPLIES = {
-  'rejected-list': z.object({
-    rejected: list(
-      'The newest first. A page may have fewer entries than requested if they are large.',
-      rejectedShown,
-    ),
-    total: count(
-      'Number of messages; left out if counting would mean reading them. A body stored in several messages counts several times.',
-    ).exactOptional(),
-    next,
-  }),
-  'rejected-show': z.object({
-    rejected: rejectedShown.describe('The rejected result.'),
-    body: string('Its body, or a part of it.'),
-    encoding: oneOf('Encoding of the body: text if it is UTF-8, else base64.', ['utf8', 'base64']),
-    truncated: mark('Set where this is only a part of the body.'),
-    next: z
-      .int()
-      .exactOptional()
-      .describe('The offset at which the rest of the body begins; left out at its end.'),
-  }),
-  'rejected-retry': z.object({
-    id: z.int().describe('Its number, which is no longer in the list.'),
-    dispatch: place('Sequence in the DISPATCH stream under which it was published again.'),
-  }),
-  'rejected-remove': z.object({
-    id: z.int().describe('Its number, which is no longer in the list.'),
-    removed: z.literal(true).describe('It is removed.'),
-  }),
-} as const;
 
 export type RejectedShown = Output<typeof rejectedShown>;

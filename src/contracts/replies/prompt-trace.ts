@@ -5,7 +5,6 @@ import {
   list,
   mark,
   named,
-  next,
   type Output,
   oneOf,
   place,
@@ -66,7 +65,7 @@ const promptTraceFields = {
   cut: mark('Set if the stored request was truncated or redacted: compiled again, the prompt may differ.'),
 };
 
-const promptTrace = named(
+export const promptTrace = named(
   'PromptTrace',
   'A prompt that was compiled, with what it showed and left out.',
   promptTraceFields,
@@ -78,20 +77,6 @@ export const keptPrompt = z.object({
   session: z.string(),
   request: z.record(z.string(), z.unknown()),
 });
-
-export const PROMPT_REPLIES = {
-  'prompt-list': z.object({
-    prompts: list('The newest first, of the newest 200 of the session.', promptTrace),
-    total: count('How many of them are kept, on all pages.'),
-    next,
-  }),
-  'prompt-show': z.object({
-    prompt: promptTrace.describe('The prompt.'),
-    request: z
-      .record(z.string(), z.unknown().describe('Any JSON value.'))
-      .describe('The request with `asOf`, to be sent to prompt.past: its reply is the prompt as it was.'),
-  }),
-} as const;
 
 export type PromptTraceBrief = Output<typeof promptTraceBrief>;
 export type PromptTrace = Output<typeof promptTrace>;

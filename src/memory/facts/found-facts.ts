@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { FactShown, FactsFound, FoundFact } from '../../contracts/replies/fact-reply.js';
-import type { ToolArguments } from '../../contracts/tool-requests.js';
+import type { ToolArguments } from '../../contracts/requests.js';
 import type { SessionFact } from './fact-types.js';
 
 const SHORTEST_ID = 4;

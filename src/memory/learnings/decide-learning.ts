@@ -6,7 +6,7 @@ import {
   type Unstamped,
 } from '../../contracts/event.js';
 import type { LearningEvent } from '../../contracts/learning-events.js';
-import type { LearningArguments, LearningRequest } from '../../contracts/learning-requests.js';
+import type { LearningRequest, RequestArguments } from '../../contracts/requests.js';
 import { pageOf } from './best-learnings.js';
 import { noRoomByHand, rulesPaused, SAID_ONCE, sessionsPaused } from './harvest.js';
 import {
@@ -28,7 +28,7 @@ export type LearningCommand = Exclude<LearningRequest, 'learning.search'>;
 const COMMANDS: {
   readonly [Name in LearningCommand]: (
     state: LearningState,
-    args: LearningArguments<Name>,
+    args: RequestArguments<Name>,
   ) => LearningDecision;
 } = {
   'learning.propose': propose,
@@ -42,17 +42,19 @@ const COMMANDS: {
   'proposal.reject': rejectProposal,
 };
 
+export const LEARNING_COMMANDS = Object.keys(COMMANDS) as LearningCommand[];
+
 export function decideLearning<Name extends LearningCommand>(
   name: Name,
   state: LearningState,
-  args: LearningArguments<Name>,
+  args: RequestArguments<Name>,
 ): LearningDecision {
   return COMMANDS[name](state, args);
 }
 
 function listLearnings(
   state: LearningState,
-  { retired, ...request }: LearningArguments<'learning.list'>,
+  { retired, ...request }: RequestArguments<'learning.list'>,
 ): LearningDecision {
   const all = retired ? retiredLearnings(state) : [...state.active.values()].reverse();
   const page = pageOf<ListedLearning>(all, request);
@@ -62,7 +64,7 @@ function listLearnings(
 }
 
 /** Changes an active learning or a pending proposal. */
-function editLearning(state: LearningState, args: LearningArguments<'learning.edit'>): LearningDecision {
+function editLearning(state: LearningState, args: RequestArguments<'learning.edit'>): LearningDecision {
   if (args.content === undefined && args.type === undefined && args.tags === undefined) {
     return refuse('schema_invalid', 'content: give content, type or tags', { fields: ['content'] });
   }
@@ -91,7 +93,7 @@ function editLearning(state: LearningState, args: LearningArguments<'learning.ed
 
 function supersedeLearning(
   state: LearningState,
-  args: LearningArguments<'learning.supersede'>,
+  args: RequestArguments<'learning.supersede'>,
 ): LearningDecision {
   const old = resolveLearning(state, args.id);
   if ('refusal' in old) return old.refusal;
@@ -107,10 +109,7 @@ function supersedeLearning(
   return append({ type: 'superseded', data }, showing(id));
 }
 
-function retractLearning(
-  state: LearningState,
-  args: LearningArguments<'learning.retract'>,
-): LearningDecision {
+function retractLearning(state: LearningState, args: RequestArguments<'learning.retract'>): LearningDecision {
   const resolved = resolveLearning(state, args.id);
   if ('refusal' in resolved) return resolved.refusal;
   const { id } = resolved.found;
@@ -129,7 +128,7 @@ export function answer(reply: LearningReplyOn): LearningDecision {
   return { kind: 'answer', reply };
 }
 
-export function propose(state: LearningState, args: LearningArguments<'learning.propose'>): LearningDecision {
+export function propose(state: LearningState, args: RequestArguments<'learning.propose'>): LearningDecision {
   const content = learningText(args.content);
   if (content === '')
     return refuse('schema_invalid', 'content: must contain visible text', { fields: ['content'] });
@@ -162,7 +161,7 @@ export function propose(state: LearningState, args: LearningArguments<'learning.
 
 function listProposals(
   state: LearningState,
-  { status, ...request }: LearningArguments<'proposal.list'>,
+  { status, ...request }: RequestArguments<'proposal.list'>,
 ): LearningDecision {
   const all = [...state.entries.values()].map(({ proposal }) => proposal).reverse();
   const page = pageOf(all, request, (proposal) => status === 'all' || proposal.status === status);
@@ -178,13 +177,13 @@ function listProposals(
   }));
 }
 
-function showProposal(state: LearningState, { id }: LearningArguments<'proposal.show'>): LearningDecision {
+function showProposal(state: LearningState, { id }: RequestArguments<'proposal.show'>): LearningDecision {
   const resolved = resolveProposal(state, id);
   return 'refusal' in resolved ? resolved.refusal : answer(showing(resolved.found.id));
 }
 
 /** Merges a near-duplicate into its learning, or keeps it separate if requested; identical text is never kept twice. */
-function acceptProposal(state: LearningState, args: LearningArguments<'proposal.accept'>): LearningDecision {
+function acceptProposal(state: LearningState, args: RequestArguments<'proposal.accept'>): LearningDecision {
   const resolved = resolveProposal(state, args.id);
   if ('refusal' in resolved) return resolved.refusal;
   const { id, proposal } = resolved.found;
@@ -207,7 +206,7 @@ function acceptProposal(state: LearningState, args: LearningArguments<'proposal.
   return append({ type: 'accepted', data: { proposal: id, by: args.by, ...merged } }, showing(id));
 }
 
-function rejectProposal(state: LearningState, args: LearningArguments<'proposal.reject'>): LearningDecision {
+function rejectProposal(state: LearningState, args: RequestArguments<'proposal.reject'>): LearningDecision {
   const resolved = resolveProposal(state, args.id);
   if ('refusal' in resolved) return resolved.refusal;
   const { id, proposal } = resolved.found;

@@ -7,7 +7,7 @@ import {
   learningEvidence,
   learningKey,
 } from '../../contracts/learning-events.js';
-import { proposal, retirement } from '../../contracts/replies/learning-reply.js';
+import { proposal, retirement } from '../../contracts/learning-requests.js';
 import { ordered } from '../../shared/collections.js';
 import {
   type Entry,

@@ -4,7 +4,7 @@ import {
   MAX_LEARNING,
   type RelevanceMethod,
 } from '../../contracts/learning-events.js';
-import type { LearningReply, ProposalView } from '../../contracts/replies/learning-reply.js';
+import type { ReplyTo } from '../../contracts/requests.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText, quoted } from '../../shared/text.js';
 
@@ -37,7 +37,7 @@ export interface Entry {
 export type Retirement = NonNullable<ListedLearning['retired']>;
 
 /** An active learning, or a retired one with the reason. */
-export type ListedLearning = LearningReply<'learning.list'>['learnings'][number];
+export type ListedLearning = ReplyTo<'learning.list'>['learnings'][number];
 
 interface RetiredLearning extends Learning {
   readonly retired: Retirement;
@@ -126,10 +126,10 @@ export function viewOf(state: LearningState): LearningsView {
 export type Learning = RankedLearning['learning'];
 
 /** A learning proposed for a person to decide on and, once decided, the decision. */
-export type Proposal = ProposalView['proposal'];
+export type Proposal = ReplyTo<'proposal.show'>['proposal'];
 
 /** A learning with its relevance for one query. */
-export type RankedLearning = LearningReply<'learning.search'>['results'][number];
+export type RankedLearning = ReplyTo<'learning.search'>['results'][number];
 
 /** Returns one quoted line of at most 200 characters; may be empty. */
 export function learningText(text: string): string {

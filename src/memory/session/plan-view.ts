@@ -1,6 +1,6 @@
 import type { LedgerShown, planShown, RunStatusReply } from '../../contracts/replies/run-reply.js';
+import type { ToolArguments } from '../../contracts/requests.js';
 import type { Output } from '../../contracts/schema-fields.js';
-import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import type { PlannedTask } from '../../ledger/next-task.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';

@@ -1,5 +1,6 @@
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import type { RequestInput } from '../../contracts/requests.js';
 import { type AskedReply, useAsk } from '../use-ask.js';
 
 export interface PromptAsked {
@@ -58,7 +59,10 @@ export function usePrompt(
     waits || newest === 0 ? undefined : pastRequest(session, choice, newest, from, (task) => texts.get(task));
   const error = choice?.id === undefined ? undefined : base.error;
   // A missing prompt has no reply: do not show another one in its place.
-  const asked = useAsk('prompt.past', error === undefined ? (request ?? null) : null);
+  const asked = useAsk(
+    'prompt.past',
+    error === undefined && request !== undefined ? (request as RequestInput<'prompt.past'>) : null,
+  );
   return {
     asked: error === undefined ? asked : { error, loading: false, refresh: base.refresh },
     request,

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { ReplyTo } from '../../contracts/replies/replies.js';
+import type { ReplyTo } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
 import { Actions, mayAct } from '../components/act.js';
 import { Ago, LongText, Outcome, Tag } from '../components/fields.js';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ReplyTo } from '../../contracts/replies/replies.js';
+import type { ReplyTo } from '../../contracts/requests.js';
 import { stallText, waitsForPerson } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { mayAct, SendForm } from '../components/act.js';

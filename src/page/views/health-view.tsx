@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { HealthFinding, HealthShown, ServiceHealth } from '../../contracts/replies/health-reply.js';
+import type { HealthFinding, ServiceHealth } from '../../contracts/replies/health-reply.js';
+import type { ToolReply } from '../../contracts/requests.js';
 import { me } from '../ask.js';
 import { Ago, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
@@ -83,7 +84,7 @@ const LEVELS: Readonly<Record<HealthFinding['level'], readonly [tone: Tone, word
 };
 
 /** The parts that could not be asked. */
-function MissingRows({ shown: { missing, findings } }: { readonly shown: HealthShown }) {
+function MissingRows({ shown: { missing, findings } }: { readonly shown: ToolReply<'health-show'> }) {
   return (
     <>
       {missing.map(({ part, message, code }) => (
@@ -122,7 +123,7 @@ function FindingRows(props: {
   );
 }
 
-function ResultRows({ shown: { results } }: { readonly shown: HealthShown }) {
+function ResultRows({ shown: { results } }: { readonly shown: ToolReply<'health-show'> }) {
   return results === undefined ? null : (
     <>
       <Row name="Results stored" state={figure(results.stored)} />

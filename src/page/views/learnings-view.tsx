@@ -1,5 +1,5 @@
 import '../styles/lists.css';
-import type { LearningReply } from '../../contracts/replies/learning-reply.js';
+import type { ReplyTo } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
 import { COMMANDS } from '../commands.js';
 import { mayAct, useWork } from '../components/act.js';
@@ -10,8 +10,8 @@ import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
 import { useAsk, usePages } from '../use-ask.js';
 import { counted } from '../words.js';
 
-type Learning = LearningReply<'learning.list'>['learnings'][number];
-type Proposal = LearningReply<'proposal.list'>['proposals'][number];
+type Learning = ReplyTo<'learning.list'>['learnings'][number];
+type Proposal = ReplyTo<'proposal.list'>['proposals'][number];
 
 export function LearningsView({ params }: GlobalViewProps) {
   const active = params.get('tab') === 'active';

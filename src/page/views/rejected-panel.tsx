@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ToolReply } from '../../contracts/replies/replies.js';
+import type { ToolReply } from '../../contracts/requests.js';
 import { ask, me } from '../ask.js';
 import { COMMANDS } from '../commands.js';
 import { Actions, useWork } from '../components/act.js';

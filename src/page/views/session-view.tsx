@@ -1,6 +1,6 @@
 import '../styles/session.css';
 import { useState } from 'preact/hooks';
-import type { ReplyTo } from '../../contracts/replies/replies.js';
+import type { ReplyTo } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
 import { COMMANDS } from '../commands.js';
 import { Actions, mayAct, SendForm } from '../components/act.js';

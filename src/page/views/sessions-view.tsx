@@ -1,7 +1,7 @@
 import '../styles/session.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
-import type { AskBody } from '../ask.js';
+import type { RequestInput } from '../../contracts/requests.js';
 import { COMMANDS } from '../commands.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
@@ -208,7 +208,7 @@ function NoSessions({ filtered }: { readonly filtered: boolean }) {
 }
 
 /** Lists the sessions, each once: one that moved meanwhile may be on two pages. */
-function useSessions(filter: AskBody<'tool.session-list'>) {
+function useSessions(filter: RequestInput<'tool.session-list'>) {
   const asked = usePages('tool.session-list', filter, 'event:change');
   const rows = new Map<string, SessionListed>();
   for (const page of asked.pages)

@@ -1,12 +1,9 @@
 import { codeOf } from '../../contracts/errors.js';
 import { byLabel, type Collector, type Monitoring } from '../../engine/monitoring/monitoring.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
-import type { NatsConnection } from '../../nats/connection/connect-nats.js';
 import type { ConnectionHealth } from '../../nats/connection/connection-states.js';
-import { type RunningService, startService } from '../../nats/micro/micro-service.js';
-import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
-import { VERSION } from '../../version.js';
-import type { HealthParts, Incident, Incidents, Serving } from './service-context.js';
+import type { RunningService } from '../../nats/micro/micro-service.js';
+import type { HealthParts, Incident, Incidents } from './service-context.js';
 
 export function countingLogger(logger: Logger, clock: Clock): { logger: Logger; incidents(): Incidents } {
   const counts = { warn: 0, error: 0 };
@@ -120,27 +117,4 @@ export function connectionMetrics(connection: () => ConnectionHealth, incidents:
       throughline_log_messages_total: byLabel('level', { warn: warnings, error: errors }),
     };
   };
-}
-
-/** Serves a micro service with its health, and exposes its counters. `what` names it at the shutdown. */
-export async function serveMicro(
-  connection: NatsConnection,
-  { logger, shutdown, health, traceSessions, monitoring }: Serving,
-  { name, description, what, own, endpoints = [] }: ServedMicro,
-): Promise<void> {
-  const service = await startService(connection, {
-    ...{ name, version: VERSION, description, logger, traceSessions },
-    endpoints: [...endpoints, healthEndpoint(name, healthOf(health, own))],
-  });
-  watchService(monitoring, name, service);
-  shutdown.add(what, () => service.stop());
-}
-
-interface ServedMicro {
-  readonly name: string;
-  readonly description: string;
-  readonly what: string;
-  /** The service's own numbers in its health. */
-  readonly own: () => object | Promise<object>;
-  readonly endpoints?: readonly Endpoint[];
 }

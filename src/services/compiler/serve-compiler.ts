@@ -1,13 +1,11 @@
 import { loadTokenizer } from '../../config/load-tokenizer.js';
-import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, SERVICE_NAMES } from '../../contracts/names.js';
+import { SERVICE_NAMES } from '../../contracts/names.js';
 import { waitLimit } from '../../engine/folding/caught-up.js';
 import { systemClock } from '../../engine/ports/clients.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
-import type { Endpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
-import { serveMicro } from '../common/service-metrics.js';
+import { endpointOf, serveRequests } from '../common/service-shell.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { CompileTimes, createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
 import { PromptKeeper } from './prompt-keeper.js';
@@ -44,29 +42,13 @@ export async function serveCompiler(
   };
   const compile = createPromptCompiler({ ...options, telemetry, keeper, times });
   const past = createPastPrompts(options);
-  await serveMicro(nats.connection, serving, {
+  const lower = 'maxFacts, maxTokens or a shorter taskPrompt';
+  await serveRequests(nats.connection, serving, {
     name: SERVICE_NAMES.compiler,
     description: 'Compiles the next prompt from what a session remembers',
-    what: 'the prompt compiler',
     own: () => ({ ...numbersOf(sessions), prompts: keeper.counts, compiled: times.totals }),
     // Requests are redacted only when stored: the prompt contains them as written.
-    endpoints: guarded<Endpoint>({ ...config, logger }, [
-      {
-        name: 'compile',
-        subject: COMPILE_SUBJECT,
-        bySession: true,
-        description: 'session, taskId, taskPrompt in; prompt out',
-        handle: compile,
-        lower: 'maxFacts, maxTokens or a shorter taskPrompt',
-      },
-      {
-        name: 'past',
-        subject: PAST_PROMPT_SUBJECT,
-        bySession: true,
-        description: 'the same with asOf: the prompt as it was; not counted, not kept',
-        handle: past,
-        lower: 'maxFacts, maxTokens or a shorter taskPrompt',
-      },
-    ]),
+    redacts: false,
+    endpoints: [endpointOf('prompt.compile', compile, { lower }), endpointOf('prompt.past', past, { lower })],
   });
 }

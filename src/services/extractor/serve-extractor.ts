@@ -4,7 +4,8 @@ import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Serving } from '../common/service-context.js';
-import { backlogMetrics, serveMicro } from '../common/service-metrics.js';
+import { backlogMetrics } from '../common/service-metrics.js';
+import { serveRequests } from '../common/service-shell.js';
 import type { ReviewHarvest } from '../learnings/review-harvest.js';
 import { type Extractor, startExtractor } from './extractor-worker.js';
 
@@ -35,10 +36,9 @@ export async function serveExtractor(
     setAside: extractor.setAside(),
     backlog: await nats.source.backlog(),
   });
-  await serveMicro(nats.connection, serving, {
+  await serveRequests(nats.connection, serving, {
     name: SERVICE_NAMES.extractor,
     description: 'Turns dispatches into facts',
-    what: 'the health of the extractor',
     own,
   });
 }

@@ -6,8 +6,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { statusOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import type { InspectorMe, InspectorRole } from '../../contracts/inspector-api.js';
 import { scopedRequest, token } from '../../contracts/names.js';
-import { READING_LEARNINGS, toolSubject } from '../../contracts/request-names.js';
-import { READING_REQUESTS, READING_TOOLS } from '../../contracts/tool-requests.js';
+import { REQUEST_NAMES, rowOf } from '../../contracts/requests.js';
 import type { LiveTransport, Logger } from '../../engine/ports/clients.js';
 import { VERSION } from '../../version.js';
 import {
@@ -151,11 +150,7 @@ export function errorAnswer(c: Context, fault: ThroughlineError): Response {
 }
 
 /** Forwarded requests: reading for everyone, decisions for operators. */
-const READING: ReadonlySet<string> = new Set([
-  ...READING_TOOLS.map(toolSubject),
-  ...READING_REQUESTS,
-  ...READING_LEARNINGS,
-]);
+const READING: ReadonlySet<string> = new Set(REQUEST_NAMES.filter((name) => rowOf(name).reads));
 
 const DECIDING: ReadonlySet<string> = new Set([
   ...['proposal.accept', 'proposal.reject', 'learning.edit', 'learning.retract'],

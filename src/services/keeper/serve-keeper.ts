@@ -9,7 +9,7 @@ import { OneAtATime, pause, Semaphore } from '../../engine/runtime/batched.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { KnownSessions } from '../common/open-sessions.js';
 import type { Serving, Sessions } from '../common/service-context.js';
-import { serveMicro } from '../common/service-metrics.js';
+import { serveRequests } from '../common/service-shell.js';
 import type { ProjectLogs } from '../learnings/serve-learnings.js';
 import { type Archiver, openArchiver } from '../lifecycle/archive-session.js';
 import { followRules, type RetentionPorts } from '../lifecycle/follow-retention.js';
@@ -54,11 +54,10 @@ export async function serveKeeper(
     await keeper.stop();
   });
   monitoring.metrics.add(keeperMetrics(keeper));
-  await serveMicro(nats.connection, serving, {
+  await serveRequests(nats.connection, serving, {
     name: SERVICE_NAMES.keeper,
     description:
       'Keeps the index and the snapshots of sessions, archives and forgets them, and follows the rules of retention',
-    what: 'the health of the keeper',
     own: () => ({ sessions: table.size, waiting: keeper.waiting, ...keeper.counts }),
   });
 }

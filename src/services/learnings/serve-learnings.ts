@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.js';
-import { checkedRequest } from '../../contracts/checked.js';
 import { noSuchSession } from '../../contracts/errors.js';
-import {
-  DEFAULT_MAX_LEARNINGS,
-  DEFAULT_MIN_SIMILARITY,
-  LEARNING_REQUEST_SUBJECTS,
-  LEARNING_REQUESTS,
-  type LearningArguments,
-  type LearningRequest,
-} from '../../contracts/learning-requests.js';
+import { DEFAULT_MAX_LEARNINGS, DEFAULT_MIN_SIMILARITY } from '../../contracts/learning-requests.js';
 import { projectOf, SERVICE_NAMES, type Token, token } from '../../contracts/names.js';
+import type { LearningRequest, ReplyTo } from '../../contracts/requests.js';
 import { createCommander, inBackground } from '../../engine/folding/commander.js';
 import {
   PROJECT_FOLDING,
@@ -21,14 +14,16 @@ import {
 import { SnapshotWriter } from '../../engine/folding/snapshot-writer.js';
 import { StateReader } from '../../engine/folding/state-reader.js';
 import { type Logger, systemClock } from '../../engine/ports/clients.js';
-import { decideLearning, type LearningCommand } from '../../memory/learnings/decide-learning.js';
+import {
+  decideLearning,
+  LEARNING_COMMANDS,
+  type LearningCommand,
+} from '../../memory/learnings/decide-learning.js';
 import { viewOf } from '../../memory/learnings/learnings-state.js';
-import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
-import type { Endpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { guarded } from '../common/request-guard.js';
 import type { Serving } from '../common/service-context.js';
-import { foldedMetrics, serveMicro } from '../common/service-metrics.js';
+import { foldedMetrics } from '../common/service-metrics.js';
+import { type Asked, endpointsOf, type Handlers, serveRequests } from '../common/service-shell.js';
 import { type WordVectorsLoader, wordVectorsLoader } from '../common/word-vectors-loader.js';
 import { createRelevance, type Relevance } from './relevance.js';
 
@@ -95,30 +90,19 @@ export async function serveLearnings(
   sessions: SessionReader,
   serving: Serving,
 ): Promise<void> {
-  const { config, logger } = serving;
   const { reader, command, relevance } = projects;
-  const secrets = scannerFor(config);
-  const answer = createLearningsService({
+  const handlers = createLearningsService({
     command,
     reader,
     projects: () => nats.learnings.projects(),
     sessions,
     relevance,
   });
-  await serveMicro(nats.connection, serving, {
+  await serveRequests(nats.connection, serving, {
     name: SERVICE_NAMES.learnings,
     description: 'Learnings and proposals of projects',
-    what: 'the learnings service',
     own: async () => ({ projectsInMemory: reader.size }),
-    endpoints: guarded<Endpoint>(
-      { ...config, logger, secrets },
-      LEARNING_REQUEST_SUBJECTS.map((subject) => ({
-        name: subject.replace('.', '-'),
-        subject,
-        description: LEARNING_REQUESTS[subject].help.about,
-        handle: (request: unknown) => answer(subject, request),
-      })),
-    ),
+    endpoints: endpointsOf(handlers),
   });
 }
 
@@ -131,23 +115,26 @@ interface LearningsServiceOptions {
   readonly relevance: Relevance;
 }
 
-type LearningsService = (subject: LearningRequest, request: unknown) => Promise<object>;
-
-function createLearningsService(options: LearningsServiceOptions): LearningsService {
-  return async (subject, request) => {
-    // The index type loses the relation between a subject and its arguments.
-    const args = checkedRequest(LEARNING_REQUESTS[subject].arguments, request);
-    const project = projectOf(args.project);
-    if (subject === 'learning.search') {
-      return search(project, args as LearningArguments<'learning.search'>, options);
-    }
-    if (subject === 'learning.propose')
-      await requireSession((args as LearningArguments<'learning.propose'>).source.session, options);
-    const { reply } = await options.command(project, subject, (state) =>
-      decideLearning(subject, state, args as LearningArguments<LearningCommand>),
+function createLearningsService(options: LearningsServiceOptions): Handlers<LearningRequest> {
+  const decided = async <Name extends LearningCommand>(name: Name, asked: Asked<Name>) => {
+    const { reply } = await options.command(projectOf(asked.project), name, (state) =>
+      decideLearning(name, state, asked),
     );
-    const isCounted = subject === 'proposal.list' && (args as LearningArguments<'proposal.list'>).projects;
-    return isCounted ? { ...reply, projects: await countedProjects(options) } : reply;
+    return reply as ReplyTo<Name>;
+  };
+  return {
+    ...(Object.fromEntries(
+      LEARNING_COMMANDS.map((name) => [name, (asked: Asked<typeof name>) => decided(name, asked)]),
+    ) as Handlers<LearningCommand>),
+    'learning.search': (asked) => search(asked, options),
+    async 'learning.propose'(asked) {
+      await requireSession(asked.source.session, options);
+      return decided('learning.propose', asked);
+    },
+    async 'proposal.list'(asked) {
+      const reply = await decided('proposal.list', asked);
+      return asked.projects ? { ...reply, projects: await countedProjects(options) } : reply;
+    },
   };
 }
 
@@ -175,16 +162,21 @@ async function requireSession(
 }
 
 async function search(
-  project: Token,
-  args: LearningArguments<'learning.search'>,
+  {
+    query,
+    maxResults = DEFAULT_MAX_LEARNINGS,
+    minSimilarity = DEFAULT_MIN_SIMILARITY,
+    ...of
+  }: Asked<'learning.search'>,
   { reader, relevance }: LearningsServiceOptions,
-): Promise<object> {
+): Promise<ReplyTo<'learning.search'>> {
+  const project = projectOf(of.project);
   const { state } = (await reader.load(project)).folded;
   const { active } = viewOf(state);
   const { sequence } = state;
-  const { method, ranked, vectors } = await relevance.find(project, active, args.query, {
-    maxResults: args.maxResults ?? DEFAULT_MAX_LEARNINGS,
-    minSimilarity: args.minSimilarity ?? DEFAULT_MIN_SIMILARITY,
+  const { method, ranked, vectors } = await relevance.find(project, active, query, {
+    maxResults,
+    minSimilarity,
   });
   return { project, method, ...(vectors && { vectors }), results: ranked, total: active.size, sequence };
 }

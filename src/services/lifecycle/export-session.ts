@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { checkedRequest } from '../../contracts/checked.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
-import { type Token, token } from '../../contracts/names.js';
-import type { ToolReply } from '../../contracts/replies/replies.js';
+import type { Token } from '../../contracts/names.js';
+import type { ToolReply } from '../../contracts/requests.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
+import type { Asked } from '../common/service-shell.js';
 
 interface ExportOptions {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
@@ -39,9 +38,7 @@ export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOpt
     );
   }
 
-  return async (request: unknown): Promise<ToolReply<'session-export'>> => {
-    const { session: name, cursor } = checkedRequest(TOOLS['session-export'].request, request);
-    const session = token(name, 'session');
+  return async ({ session, cursor }: Asked<'tool.session-export'>): Promise<ToolReply<'session-export'>> => {
     // Makes the read see everything that the process of the previous page saw.
     const newest = await log.newest(session);
     const begin = async () => (await log.read(session, { after: 0, limit: 1 })).through;

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { RetentionRule, RetentionRules } from '../../contracts/lifecycle-record.js';
-import { RETENTION_TOOLS } from '../../contracts/lifecycle-requests.js';
 import { projectOf, type Token } from '../../contracts/names.js';
-import type { RetentionReply } from '../../contracts/replies/lifecycle-replies.js';
+import type { ToolReply } from '../../contracts/requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
@@ -17,6 +15,7 @@ import type {
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { NatsRetentionStore } from '../../nats/stores/kv-stores.js';
 import { spanMs } from '../../shared/text.js';
+import type { Handlers } from '../common/service-shell.js';
 import type { Row, SessionTable } from '../common/session-table.js';
 import type { Archiver } from './archive-session.js';
 import { beginForgetting } from './forget-session.js';
@@ -140,33 +139,26 @@ async function archiveIdle(ports: RetentionPorts, { session, before, after }: Du
   return true;
 }
 
-type Answers = {
-  readonly [Name in keyof typeof RETENTION_TOOLS]: (request: unknown) => Promise<RetentionReply>;
-};
-
 interface RetentionToolsPorts extends DuePorts {
   readonly store: Pick<NatsRetentionStore, 'rules' | 'changeRules'>;
   readonly logger: Logger;
   readonly clock: Clock;
 }
 
-export function createRetentionTools(ports: RetentionToolsPorts): Answers {
+export function createRetentionTools(
+  ports: RetentionToolsPorts,
+): Handlers<'tool.retention-show' | 'tool.retention-set'> {
   const { store, clock, logger } = ports;
-  const reply = async (rules: RetentionRules): Promise<RetentionReply> => {
+  const reply = async (rules: RetentionRules): Promise<ToolReply<'retention-show'>> => {
     const due = await dueSessions(ports, rules);
     const count = (action: DueSession['action']) => due.filter((each) => each.action === action).length;
     return { rules: rules.rules, archive: count('archive'), forget: count('forget') };
   };
   return {
-    async 'retention-show'(request) {
-      checkedRequest(RETENTION_TOOLS['retention-show'].request, request);
+    async 'tool.retention-show'() {
       return reply(await store.rules());
     },
-    async 'retention-set'(request) {
-      const { dryRun, action, after, project } = checkedRequest(
-        RETENTION_TOOLS['retention-set'].request,
-        request,
-      );
+    async 'tool.retention-set'({ dryRun, action, after, project }) {
       const needsAge = action === 'archive' || action === 'forget';
       if (needsAge !== (after !== undefined))
         throw new ThroughlineError(

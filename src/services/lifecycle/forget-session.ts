@@ -1,11 +1,8 @@
-import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { Forgotten } from '../../contracts/lifecycle-record.js';
-import { type Token, token } from '../../contracts/names.js';
-import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js';
-import type { ToolReply } from '../../contracts/replies/replies.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
+import type { Token } from '../../contracts/names.js';
+import type { StoredCounts } from '../../contracts/session-requests.js';
 import type { ProjectCommander, ProjectReader } from '../../engine/folding/session-folding.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
@@ -16,6 +13,7 @@ import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { withoutSession } from '../../memory/learnings/forget-in-learnings.js';
 import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.js';
+import type { Handler } from '../common/service-shell.js';
 
 /**
  * Forgets sessions: erases everything from streams, buckets and the store's files, so that a new session of the name starts
@@ -231,14 +229,9 @@ function names({ type, data }: LearningEvent, session: Token): boolean {
 export function createForgetTool(
   ports: Omit<ForgetPorts, 'index' | 'pause' | 'logger'>,
   isKeeperRunning: () => Promise<boolean>,
-): (request: unknown) => Promise<ToolReply<'session-forget'>> {
+): Handler<'tool.session-forget'> {
   const { lifecycle, eraser } = ports;
-  return async (request) => {
-    const { confirm, dryRun, withLearnings, ...given } = checkedRequest(
-      TOOLS['session-forget'].request,
-      request,
-    );
-    const session = token(given.session, 'session');
+  return async ({ session, confirm, dryRun, withLearnings }) => {
     if (!dryRun && confirm !== session) throw unconfirmed(session, confirm);
     const learnings = await changedLearnings(ports, session, withLearnings);
     const found = { ...(await eraser.count(session)), learnings };

@@ -1,10 +1,8 @@
-import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import { type Token, token } from '../../contracts/names.js';
-import type { ToolReply } from '../../contracts/replies/replies.js';
+import type { Token } from '../../contracts/names.js';
+import type { ToolReply } from '../../contracts/requests.js';
 import type { EventOf, SessionEvent } from '../../contracts/session-events.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import {
   generationOf,
@@ -14,6 +12,7 @@ import {
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { emptyState } from '../../memory/session/session-state.js';
+import type { Asked } from '../common/service-shell.js';
 import type { Archiver } from './archive-session.js';
 
 interface ImportOptions {
@@ -50,9 +49,13 @@ export function createSessionImport({ log, lifecycle, reader, archiver }: Import
     );
   }
 
-  return async (request: unknown): Promise<ToolReply<'session-import'>> => {
-    const { id, checkpoint, history, from, ...of } = checkedRequest(TOOLS['session-import'].request, request);
-    const session = token(of.session, 'session');
+  return async ({
+    session,
+    id,
+    checkpoint,
+    history,
+    from,
+  }: Asked<'tool.session-import'>): Promise<ToolReply<'session-import'>> => {
     if (checkpoint !== undefined) await begin(session, { ...checkpoint, id });
     let sequence = await beginningOf(session, id);
     // A process that was killed behind the append has not recorded that the session is archived.

@@ -1,14 +1,12 @@
-import { checkedRequest } from '../../contracts/checked.js';
-import { token } from '../../contracts/names.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
 import { caughtUp } from '../../engine/folding/caught-up.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { ConcurrencyLimit } from '../../engine/runtime/batched.js';
 import { factsOfEvent } from '../../memory/facts/statements.js';
 import { factsOf, rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
+import type { Asked } from '../common/service-shell.js';
 
 /** Answers `dispatch-show`: waits until the session has folded a dispatch, then shows its event. */
 interface DispatchResultOptions {
@@ -19,9 +17,7 @@ interface DispatchResultOptions {
 }
 
 export function createDispatchResults({ reader, log, waiters, afterTimeoutMs }: DispatchResultOptions) {
-  return async (request: unknown): Promise<DispatchResult> => {
-    const { session: name, dispatch, timeoutMs } = checkedRequest(TOOLS['dispatch-show'].request, request);
-    const session = token(name, 'session');
+  return async ({ session, dispatch, timeoutMs }: Asked<'tool.dispatch-show'>): Promise<DispatchResult> => {
     const waitMs = Math.min(afterTimeoutMs, timeoutMs ?? Number.POSITIVE_INFINITY);
     const { state } = (await caughtUp({ reader, log, waiters }, session, dispatch, waitMs)).folded;
     const { sequence } = state;

@@ -1,10 +1,12 @@
-import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
-import type { HealthShown, MissingPart } from '../../contracts/replies/health-reply.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
+import type { MissingPart } from '../../contracts/replies/health-reply.js';
+import type { ToolReply } from '../../contracts/requests.js';
 import type { Clock } from '../../engine/ports/clients.js';
 import type { Finding } from '../../nats/doctor/finding.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';
+import type { Asked } from '../common/service-shell.js';
+
+type HealthShown = ToolReply<'health-show'>;
 
 /** Answers `health-show`: everything available within a second and a half, and the reasons for missing parts. */
 export interface InstallationParts {
@@ -27,8 +29,7 @@ const FINDINGS_MS = 30_000;
 export function createHealthQuery(options: HealthQueryOptions) {
   const { parts, clock, partMs } = options;
   const findings = rememberedFindings(options);
-  return async (request: unknown): Promise<HealthShown> => {
-    const { brief } = checkedRequest(TOOLS['health-show'].request, request);
+  return async ({ brief }: Asked<'tool.health-show'>): Promise<HealthShown> => {
     const at = clock();
     const missing: MissingPart[] = [];
     const part = async <T>(name: MissingPart['part'], work: Promise<T>): Promise<T | undefined> => {

@@ -1,30 +1,24 @@
 import { z } from 'zod';
-import { checkedRequest } from '../../contracts/checked.js';
 import { NO_TELEMETRY } from '../../contracts/compile-request.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
-import { token } from '../../contracts/names.js';
 import type { KeptPrompt, PromptTrace } from '../../contracts/replies/prompt-trace.js';
-import type { ToolReply } from '../../contracts/replies/replies.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
+import type { ToolReply } from '../../contracts/requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { RejectedStore } from '../../engine/ports/rejected-store.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { PromptRing, TelemetryStore } from '../../engine/ports/telemetry-store.js';
-
-type Answers = {
-  readonly [Name in 'prompt-list' | 'prompt-show']: (request: unknown) => Promise<ToolReply<Name>>;
-};
+import type { Asked, Handlers } from '../common/service-shell.js';
 
 const PLACE = [z.literal('prompts'), z.string()] as const;
 
-export function createPromptQueries(ring: Pick<PromptRing, 'all'>): Answers {
+export function createPromptQueries(
+  ring: Pick<PromptRing, 'all'>,
+): Handlers<'tool.prompt-list' | 'tool.prompt-show'> {
   return {
-    async 'prompt-list'(request) {
-      const asked = checkedRequest(TOOLS['prompt-list'].request, request);
-      const { session, task, limit, cursor } = asked;
+    async 'tool.prompt-list'({ session, task, limit, cursor }) {
       const [, before] = cursor === undefined ? [] : readCursor(cursor, PLACE);
-      const all = await ring.all(token(session, 'session'));
+      const all = await ring.all(session);
       const at = all.findIndex(({ id }) => id === before);
       // What is older than a prompt that left the ring, left it before.
       const older = before !== undefined && at < 0 ? [] : all.slice(at + 1);
@@ -37,9 +31,8 @@ export function createPromptQueries(ring: Pick<PromptRing, 'all'>): Answers {
         ...(last !== undefined && fitting.length > limit && { next: cursorOf('prompts', last.id) }),
       };
     },
-    async 'prompt-show'(request) {
-      const { session, id } = checkedRequest(TOOLS['prompt-show'].request, request);
-      const all = await ring.all(token(session, 'session'));
+    async 'tool.prompt-show'({ session, id }) {
+      const all = await ring.all(session);
       const fitting = all.filter((each) => each.id.startsWith(id));
       const [prompt, other] = fitting;
       if (prompt === undefined)
@@ -73,8 +66,7 @@ interface TelemetryQueryOptions {
 const MAX_REJECTED = 1000;
 
 export function createTelemetryQuery(options: TelemetryQueryOptions) {
-  return async (request: unknown): Promise<ToolReply<'telemetry-show'>> => {
-    const session = token(checkedRequest(TOOLS['telemetry-show'].request, request).session, 'session');
+  return async ({ session }: Asked<'tool.telemetry-show'>): Promise<ToolReply<'telemetry-show'>> => {
     const { state } = (await options.reader.load(session)).folded;
     if (state.sequence === 0) throw noSuchSession(session);
     const { sequence } = state;

@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { checkedRequest } from '../../contracts/checked.js';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { dispatchMessageId, dispatchSubject, parseDispatchSubject, token } from '../../contracts/names.js';
-import type { ToolReply } from '../../contracts/replies/replies.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { DispatchSource } from '../../engine/ports/dispatch-source.js';
 import type { RejectedStore, WholeRejection } from '../../engine/ports/rejected-store.js';
 import { rejectionsOf } from '../../memory/session/session-state.js';
+import type { Handlers } from '../common/service-shell.js';
 
 /** Answers the tools that list, show, retry and remove rejected results. */
 interface RejectedQueriesOptions extends RetryPorts {
@@ -20,19 +18,14 @@ interface RejectedQueriesOptions extends RetryPorts {
   readonly maxReplyBytes: () => number;
 }
 
-type Answers = {
-  readonly [Name in 'rejected-list' | 'rejected-show' | 'rejected-retry' | 'rejected-remove']: (
-    request: unknown,
-  ) => Promise<ToolReply<Name>>;
-};
-
 const PLACE = [z.literal('rejected'), z.int().positive()] as const;
 
-export function createRejectedQueries(options: RejectedQueriesOptions): Answers {
+export function createRejectedQueries(
+  options: RejectedQueriesOptions,
+): Handlers<'tool.rejected-list' | 'tool.rejected-show' | 'tool.rejected-retry' | 'tool.rejected-remove'> {
   const { rejected, maxReplyBytes } = options;
   return {
-    async 'rejected-list'(request) {
-      const { session, role, limit, cursor } = checkedRequest(TOOLS['rejected-list'].request, request);
+    async 'tool.rejected-list'({ session, role, limit, cursor }) {
       const [, before] = cursor === undefined ? [] : readCursor(cursor, PLACE);
       const page = await rejected.page({
         limit,
@@ -46,19 +39,16 @@ export function createRejectedQueries(options: RejectedQueriesOptions): Answers 
         ...(page.next !== undefined && { next: cursorOf('rejected', page.next) }),
       };
     },
-    async 'rejected-show'(request) {
-      const { id, offset } = checkedRequest(TOOLS['rejected-show'].request, request);
+    async 'tool.rejected-show'({ id, offset }) {
       const { body, retryId: _, ...entry } = await found(rejected, id);
       return { rejected: entry, ...bodyPart(body, offset, maxReplyBytes()) };
     },
-    async 'rejected-retry'(request) {
-      const { id, ...asked } = checkedRequest(TOOLS['rejected-retry'].request, request);
+    async 'tool.rejected-retry'({ id, ...asked }) {
       const entry = await found(rejected, id);
       const dispatch = await retryRejected(options, id, correction(entry, asked, options.maxBodyBytes));
       return { id, dispatch };
     },
-    async 'rejected-remove'(request) {
-      const { id } = checkedRequest(TOOLS['rejected-remove'].request, request);
+    async 'tool.rejected-remove'({ id }) {
       if (!(await rejected.remove(id))) throw notRejected(id);
       return { id, removed: true };
     },

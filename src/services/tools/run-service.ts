@@ -1,9 +1,7 @@
-import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { type Token, token } from '../../contracts/names.js';
-import type { ToolReply } from '../../contracts/replies/replies.js';
-import { runInitRequest, runStatusRequest, type TasksSource } from '../../contracts/run-request.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
+import type { Token } from '../../contracts/names.js';
+import type { ReplyTo, ToolReply } from '../../contracts/requests.js';
+import type { TasksSource } from '../../contracts/run-request.js';
 import type { SessionCommander, SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock } from '../../engine/ports/clients.js';
 import type { LeaseStore } from '../../engine/ports/lease-store.js';
@@ -19,6 +17,7 @@ import { claimOf, holderOf } from '../../memory/session/task-board.js';
 import { hashOf } from '../../shared/hash.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
 import { type ProgressTracker, readDocument } from '../common/progress-tracker.js';
+import type { Asked, Handlers } from '../common/service-shell.js';
 
 interface RunServiceOptions {
   readonly reader: SessionReader;
@@ -29,7 +28,11 @@ interface RunServiceOptions {
 /** Problems listed in a reply; the run counts all of them. */
 const MAX_PROBLEMS = 1000;
 
-export function createRunService({ reader, command, tracker }: RunServiceOptions) {
+export function createRunService({
+  reader,
+  command,
+  tracker,
+}: RunServiceOptions): Handlers<'run.init' | 'run.status' | 'tool.plan-show'> {
   /** Returns the state with the current plan, and the error if the plan could not be read. */
   async function refreshed(session: Token): Promise<{ state: SessionState; degraded?: string }> {
     const { folded } = await reader.load(session);
@@ -40,18 +43,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
 
   return {
     /** Records the tasks as the session's plan, or that it follows none. @throws ThroughlineError if they cannot be read */
-    async init(input: unknown) {
-      const {
-        session: name,
-        spec,
-        goal,
-        tasksPath,
-        tasksText,
-        requirementsText,
-        settings,
-        unfollow,
-      } = checkedRequest(runInitRequest, input);
-      const session = token(name, 'session');
+    async 'run.init'({ session, spec, goal, tasksPath, tasksText, requirementsText, settings, unfollow }) {
       if (unfollow) {
         const { reply } = await command(session, 'run.init', (state) => {
           if (state.charter.archived !== undefined) return refuseArchived(state);
@@ -59,7 +51,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
             ? answer(runStatus)
             : append({ type: 'run.ended', data: {} }, runStatus);
         });
-        return { ...reply, problems: [] };
+        return { ...(reply as ReplyTo<'run.init'>), problems: [] };
       }
       const source: TasksSource =
         tasksPath === undefined ? { kind: 'document' } : { kind: 'file', path: tasksPath };
@@ -87,11 +79,13 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
         };
         return append({ type: 'run.initialized', data }, runStatus);
       });
-      return { ...reply, problems: problems.slice(0, MAX_PROBLEMS).map(planProblem) };
+      return {
+        ...(reply as ReplyTo<'run.init'>),
+        problems: problems.slice(0, MAX_PROBLEMS).map(planProblem),
+      };
     },
-    async status(input: unknown) {
-      const { session: name, lists } = checkedRequest(runStatusRequest, input);
-      const { state, ...degraded } = await refreshed(token(name, 'session'));
+    async 'run.status'({ session, lists }) {
+      const { state, ...degraded } = await refreshed(session);
       return {
         ...runStatus(state),
         ...degraded,
@@ -99,9 +93,8 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
         sequence: state.sequence,
       };
     },
-    async plan(input: unknown) {
-      const { session: name, id: given, ...asked } = checkedRequest(TOOLS['plan-show'].request, input);
-      const { state, ...degraded } = await refreshed(token(name, 'session'));
+    async 'tool.plan-show'({ session, id: given, ...asked }) {
+      const { state, ...degraded } = await refreshed(session);
       const tasks = state.run?.document.tasks ?? [];
       const id = given && idInPlan(state.run, given);
       if (id !== undefined && state.run !== undefined && !tasks.some((task) => task.id === id)) {
@@ -123,10 +116,14 @@ export function runLease(session: Token, task: string): string {
 
 /** Answers `run-claim`: a lease per task, unless an agent has claimed the task. */
 export function createRunClaim(leases: LeaseStore, clock: Clock, reader: SessionReader) {
-  return async (request: unknown): Promise<ToolReply<'run-claim'>> => {
-    const asked = checkedRequest(TOOLS['run-claim'].request, request);
-    const { task, holder, ttlMs, ended, release } = asked;
-    const session = token(asked.session, 'session');
+  return async ({
+    session,
+    task,
+    holder,
+    ttlMs,
+    ended,
+    release,
+  }: Asked<'tool.run-claim'>): Promise<ToolReply<'run-claim'>> => {
     const key = runLease(session, task);
     if (release) {
       await leases.release(key, holder);

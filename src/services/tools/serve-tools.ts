@@ -1,29 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { loadTokenizer } from '../../config/load-tokenizer.js';
-import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { SERVICE_NAMES, type Token, token } from '../../contracts/names.js';
-import {
-  RUN_INIT_SUBJECT,
-  RUN_STATUS_SUBJECT,
-  TRACE_APPEND_SUBJECT,
-  TRACE_COMPACT_SUBJECT,
-  TRACE_GET_SUBJECT,
-  TRACE_PIN_SUBJECT,
-  TRACE_RECORD_SUBJECT,
-} from '../../contracts/request-names.js';
+import { SERVICE_NAMES, type Token } from '../../contracts/names.js';
+import type { LearningRequest, RequestName, ToolArguments } from '../../contracts/requests.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
-import {
-  type CommandName,
-  isCommand,
-  isWideTool,
-  type QueryName,
-  SESSION_REQUESTS,
-  TOOL_NAMES,
-  TOOLS,
-  type ToolArguments,
-  toolSubject,
-} from '../../contracts/tool-requests.js';
 import { waitLimit } from '../../engine/folding/caught-up.js';
 import type {
   SessionCommander,
@@ -31,21 +11,18 @@ import type {
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
 import { type Clock, clockBy, type Logger, systemClock } from '../../engine/ports/clients.js';
-import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
-import { decide } from '../../memory/session/commands/decide-session.js';
+import { COMMAND_NAMES, type CommandName, decide } from '../../memory/session/commands/decide-session.js';
 import { answer } from '../../memory/session/commands/session-decision.js';
 import { candidates } from '../../memory/session/commands/task-commands.js';
 import { seenState } from '../../memory/session/session-state.js';
 import { examine } from '../../nats/doctor/examine.js';
-import type { Endpoint } from '../../nats/micro/service-answer.js';
 import { healthOfServices } from '../../nats/micro/service-health.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { KvLease } from '../../nats/stores/kv-stores.js';
 import { VERSION } from '../../version.js';
 import type { KnownSessions } from '../common/open-sessions.js';
-import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
-import { serveMicro } from '../common/service-metrics.js';
+import { type Asked, endpointsOf, type Handlers, serveRequests } from '../common/service-shell.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { type Archiver, openArchiver } from '../lifecycle/archive-session.js';
@@ -94,8 +71,6 @@ export async function serveTools(
   const maxReplyBytes = () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD;
   const clock = clockBy(known.now);
   const archiver = openArchiver(nats, sessions, { lifecycle });
-  const tools = createSessionTools({ ...sessions, archiver, logger, onNotes, clock, leases: nats.leases });
-  const run = createRunService(sessions);
   const { prompts } = nats;
   const list = new SessionList({
     table: known.table,
@@ -105,29 +80,37 @@ export async function serveTools(
     logger,
     now: known.now,
   });
-  const show = createSessionQueries({
+  const trace = createTraceService({
     log: nats.log,
-    reader: sessions.reader,
-    snapshots: nats.snapshots,
-    prompts,
     lifecycle,
+    reader: sessions.reader,
     clock: systemClock,
+    newId: randomUUID,
+    tokenizers: loadTokenizer,
   });
-  const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
-    'dispatch-show': showDispatch,
-    'plan-show': run.plan,
-    'session-list': (request) => list.list(request),
-    'fact-find': show.factFind,
-    'fact-show': show.factShow,
-    'fact-retract': show.factRetract,
-    'fact-correct': show.factCorrect,
-    'fact-restore': show.factRestore,
-    'file-list': show.fileList,
-    'timeline-list': createTimelineService({ log: nats.log, prompts }),
-    'ledger-show': show.ledgerShow,
-    'trace-list': show.traceList,
-    'snapshot-show': show.snapshotShow,
-    'session-forget': createForgetTool(
+  const handlers: Handlers<Exclude<RequestName, LearningRequest | 'prompt.compile' | 'prompt.past'>> = {
+    ...createSessionTools({ ...sessions, archiver, logger, onNotes, clock, leases: nats.leases }),
+    ...createRunService(sessions),
+    ...trace,
+    // Nobody gets its refusal, so it is logged.
+    'trace.record': async (asked) => {
+      await trace['trace.append'](asked).catch((error: unknown) => {
+        logger.warn({ err: error, code: codeOf(error) }, 'trace.record refused');
+        throw error;
+      });
+    },
+    ...createSessionQueries({
+      log: nats.log,
+      reader: sessions.reader,
+      snapshots: nats.snapshots,
+      prompts,
+      lifecycle,
+      clock: systemClock,
+    }),
+    'tool.dispatch-show': showDispatch,
+    'tool.session-list': (asked) => list.list(asked),
+    'tool.timeline-list': createTimelineService({ log: nats.log, prompts }),
+    'tool.session-forget': createForgetTool(
       { ...nats, lifecycle, clock, projects: projects.reader, command: projects.inBackground },
       async () =>
         (await healthOfServices(nats.connection, [SERVICE_NAMES.keeper], HEALTH_PART_MS)).length > 0,
@@ -136,21 +119,18 @@ export async function serveTools(
       ...{ table: known.table, now: known.now, lifecycle, store: nats.retention, clock, logger },
       caughtUp: () => known.feed.catchUp(),
     }),
-    'session-export': createSessionExport({ ...nats, maxReplyBytes }),
-    'session-import': createSessionImport({ ...nats, ...sessions, lifecycle, archiver }),
+    'tool.session-export': createSessionExport({ ...nats, maxReplyBytes }),
+    'tool.session-import': createSessionImport({ ...nats, ...sessions, lifecycle, archiver }),
     ...createRejectedQueries({
       ...nats,
       reader: sessions.reader,
       maxBodyBytes: config.maxBodyBytes,
       maxReplyBytes,
     }),
-    ...createPromptQueries(nats.prompts),
-    'telemetry-show': createTelemetryQuery({
-      ...nats,
-      reader: sessions.reader,
-    }),
-    'run-claim': createRunClaim(nats.leases, clock, sessions.reader),
-    'health-show': createHealthQuery({
+    ...createPromptQueries(prompts),
+    'tool.telemetry-show': createTelemetryQuery({ ...nats, reader: sessions.reader }),
+    'tool.run-claim': createRunClaim(nats.leases, clock, sessions.reader),
+    'tool.health-show': createHealthQuery({
       parts: {
         services: () => healthOfServices(nats.connection, Object.values(SERVICE_NAMES), HEALTH_PART_MS - 300),
         async results() {
@@ -166,52 +146,11 @@ export async function serveTools(
       quickCheck: () => examine(nats.connection, { ...config, version: VERSION, now: Date.now }, true),
     }),
   };
-  const trace = createTraceService({
-    log: nats.log,
-    lifecycle,
-    reader: sessions.reader,
-    clock: systemClock,
-    newId: randomUUID,
-    tokenizers: loadTokenizer,
-  });
-  // Nobody gets its refusal, so it is logged.
-  const recordTrace = (request: unknown) =>
-    trace.append(request).catch((error: unknown) => {
-      logger.warn({ err: error, code: codeOf(error) }, 'trace.record refused');
-      throw error;
-    });
-  const requests = {
-    [RUN_INIT_SUBJECT]: run.init,
-    [RUN_STATUS_SUBJECT]: run.status,
-    [TRACE_APPEND_SUBJECT]: trace.append,
-    [TRACE_RECORD_SUBJECT]: recordTrace,
-    [TRACE_COMPACT_SUBJECT]: trace.compact,
-    [TRACE_GET_SUBJECT]: trace.get,
-    [TRACE_PIN_SUBJECT]: trace.pin,
-  };
-  await serveMicro(nats.connection, serving, {
+  await serveRequests(nats.connection, serving, {
     name: SERVICE_NAMES.tools,
     description: 'Tasks, notes, inbox, iterations and runs of sessions',
-    what: 'the session tools',
     own: () => numbersOf(sessions),
-    endpoints: guarded<Endpoint>({ ...config, logger, secrets: scannerFor(config) }, [
-      ...TOOL_NAMES.map((name) => ({
-        name,
-        subject: toolSubject(name),
-        bySession: !isWideTool(name),
-        description: TOOLS[name].summary,
-        handle: (request: unknown) => (isCommand(name) ? tools(name, request) : queries[name](request)),
-        ...(name.endsWith('-list') && { lower: 'its filters, or delete what is no longer needed' }),
-        ...(name === 'plan-show' && { lower: 'status or id' }),
-      })),
-      ...Object.entries(requests).map(([subject, handle]) => ({
-        name: subject.replace('.', '-'),
-        subject,
-        bySession: true,
-        description: SESSION_REQUESTS[subject as keyof typeof requests].summary,
-        handle,
-      })),
-    ]),
+    endpoints: endpointsOf(handlers),
   });
 }
 
@@ -231,8 +170,6 @@ interface SessionToolsOptions {
   readonly onNotes?: (session: Token) => void;
 }
 
-export type SessionTools = (name: CommandName, request: unknown) => Promise<object>;
-
 /** Events after which notes may be proposed; the end of an iteration makes up for missed ones. */
 const TELLS_NOTES: ReadonlySet<string> = new Set([
   'note.added',
@@ -244,31 +181,42 @@ const TELLS_NOTES: ReadonlySet<string> = new Set([
 /** Commands that begin a session, and say so: its name may be misspelled. */
 const ADDS: ReadonlySet<string> = new Set(['task-add', 'note-add', 'inbox-add'] satisfies CommandName[]);
 
+export type SessionTools = Handlers<`tool.${CommandName}`>;
+
 export function createSessionTools(options: SessionToolsOptions): SessionTools {
-  return async (name, request) => {
-    const { session, args } = checked(name, request);
-    if (name === 'session-archive') await options.archiver?.requireCheckpointFits(session);
-    let isNew = false;
-    const carryOut = () =>
-      options.command(session, name, (state) => {
-        isNew = state.sequence === 0;
-        return decide(name, state, args, options.clock?.());
-      });
-    if (name === 'task-next' && options.leases !== undefined) {
-      const { claim, id } = args as ToolArguments<'task-next'>;
-      if (claim !== undefined)
-        return claimTask(options, options.leases, session, { claim, ...(id && { id }) });
-    }
-    const { reply, appended } = await carryOut();
-    if (appended !== undefined && TELLS_NOTES.has(appended)) options.onNotes?.(session);
-    if (appended === 'iteration.completed' || appended === 'iteration.started')
-      await snapshot(options, session);
-    if (ADDS.has(name) && isNew) return { ...reply, created: true };
-    if (name !== 'session-archive' && name !== 'session-reopen') return reply;
-    // Also if it was done before, which resumes interrupted work. The reply shows the session afterwards.
-    await options.archiver?.settle(session);
-    return (await carryOut()).reply;
-  };
+  const handlers = COMMAND_NAMES.map((name) => [
+    `tool.${name}`,
+    ({ session, ...args }: Asked<`tool.${typeof name}`>) => carriedOut(options, session, name, args),
+  ]);
+  return Object.fromEntries(handlers);
+}
+
+async function carriedOut<Name extends CommandName>(
+  options: SessionToolsOptions,
+  session: Token,
+  name: Name,
+  args: ToolArguments<Name>,
+): Promise<object> {
+  if (name === 'session-archive') await options.archiver?.requireCheckpointFits(session);
+  let isNew = false;
+  const carryOut = () =>
+    options.command(session, name, (state) => {
+      isNew = state.sequence === 0;
+      return decide(name, state, args, options.clock?.());
+    });
+  if (name === 'task-next' && options.leases !== undefined) {
+    const { claim, id } = args as ToolArguments<'task-next'>;
+    if (claim !== undefined) return claimTask(options, options.leases, session, { claim, ...(id && { id }) });
+  }
+  const { reply, appended } = await carryOut();
+  if (appended !== undefined && TELLS_NOTES.has(appended)) options.onNotes?.(session);
+  if (appended === 'iteration.completed' || appended === 'iteration.started')
+    await snapshot(options, session);
+  if (ADDS.has(name) && isNew) return { ...reply, created: true };
+  if (name !== 'session-archive' && name !== 'session-reopen') return reply;
+  // Also if it was done before, which resumes interrupted work. The reply shows the session afterwards.
+  await options.archiver?.settle(session);
+  return (await carryOut()).reply;
 }
 
 /**
@@ -316,15 +264,6 @@ async function claimTask(
 function idIn(reply: object): string | undefined {
   const { task, plan }: { task?: { id: string } | null; plan?: { id: string } } = reply;
   return task?.id ?? plan?.id;
-}
-
-function checked<Name extends CommandName>(
-  name: Name,
-  request: unknown,
-): { session: Token; args: ToolArguments<Name> } {
-  const { session, ...args } = checkedRequest(TOOLS[name].request, request);
-  // The index type loses the relation between a tool and its arguments.
-  return { session: token(session, 'session'), args: args as ToolArguments<Name> };
 }
 
 /** Writes a snapshot at the end of an iteration, because a fresh agent is about to load the session. */

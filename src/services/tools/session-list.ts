@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf } from '../../contracts/errors.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { Figures, SessionListed } from '../../contracts/replies/session-reply.js';
-import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
+import type { RequestValues, ToolReply } from '../../contracts/requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
@@ -42,7 +41,7 @@ const MOST_ROUNDS = 3;
 /** A session is active until it has been idle for this long. */
 const ACTIVE_MS = 86_400_000;
 
-type Asked = ToolArguments<'session-list'>;
+type Asked = RequestValues<'tool.session-list'>;
 
 export class SessionList {
   readonly #options: SessionListOptions;
@@ -53,8 +52,7 @@ export class SessionList {
     this.#options = options;
   }
 
-  async list(request: unknown): Promise<object> {
-    const asked = checkedRequest(TOOLS['session-list'].request, request);
+  async list(asked: Asked): Promise<ToolReply<'session-list'>> {
     const begin = asked.cursor === undefined ? undefined : placeIn(asked.cursor);
     const { table, caughtUp } = this.#options;
     const end = performance.now() + LONGEST_MS;

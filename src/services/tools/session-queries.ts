@@ -1,14 +1,8 @@
-import { checkedRequest } from '../../contracts/checked.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import { type Token, token } from '../../contracts/names.js';
-import type { FactShown, FactsFound, FilesListed } from '../../contracts/replies/fact-reply.js';
+import type { Token } from '../../contracts/names.js';
 import { promptTraceBrief } from '../../contracts/replies/prompt-trace.js';
-import type { ToolReply } from '../../contracts/replies/replies.js';
-import type { LedgerShown } from '../../contracts/replies/run-reply.js';
-import type { SnapshotShown } from '../../contracts/replies/session-reply.js';
-import type { TracesListed } from '../../contracts/replies/trace-reply.js';
-import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
+import type { ToolArguments } from '../../contracts/requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
@@ -19,9 +13,17 @@ import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/
 import { touchedFiles } from '../../memory/search/touched-files.js';
 import { ledgerOf } from '../../memory/session/plan-view.js';
 import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
-import { factsOf, pastOf, type SessionState, tracesOf } from '../../memory/session/session-state.js';
+import {
+  factsOf,
+  pastOf,
+  type SessionState,
+  seenState,
+  tracesOf,
+} from '../../memory/session/session-state.js';
+import { SESSION_VIEWS, type ViewName } from '../../memory/session/session-views.js';
 import { intentList } from '../../memory/traces/session-traces.js';
 import { withRepairs } from '../common/event-repairs.js';
+import type { Asked, Handlers } from '../common/service-shell.js';
 import { appendTo } from './trace-service.js';
 
 /** Answers the tools that show parts of a session's state, and those that retract or correct its facts. */
@@ -41,7 +43,13 @@ const MAX_ATTEMPTS = 10;
 /** Ids listed in an error. */
 const MAX_CANDIDATES = 20;
 
-export function createSessionQueries(options: SessionQueriesOptions) {
+export function createSessionQueries(
+  options: SessionQueriesOptions,
+): Handlers<
+  | `tool.${ViewName | 'file-list' | 'trace-list'}`
+  | `tool.fact-${'retract' | 'restore' | 'correct' | 'find' | 'show'}`
+  | `tool.${'ledger' | 'snapshot'}-show`
+> {
   const { log, reader, snapshots, prompts, clock } = options;
   const stateOf = async (session: Token): Promise<SessionState> => (await reader.load(session)).folded.state;
 
@@ -71,25 +79,31 @@ export function createSessionQueries(options: SessionQueriesOptions) {
     throw new ThroughlineError('conflict', `session ${session} changes too fast: try again`);
   };
 
+  const views = (Object.keys(SESSION_VIEWS) as ViewName[]).map((name) => [
+    `tool.${name}`,
+    async ({ session, ...args }: Asked<`tool.${ViewName}`>) => {
+      const state = seenState(await stateOf(session), clock());
+      // The index type loses the relation between a view and its arguments.
+      return { ...SESSION_VIEWS[name](state, args as never), sequence: state.sequence };
+    },
+  ]);
   return {
-    async factRetract(request: unknown): Promise<ToolReply<'fact-retract'>> {
-      const { session, ...asked } = checkedRequest(TOOLS['fact-retract'].request, request);
-      const { before, state } = await change(token(session, 'session'), asked, 'fact.retracted');
+    ...(Object.fromEntries(views) as Handlers<`tool.${ViewName}`>),
+    async 'tool.fact-retract'({ session, ...asked }) {
+      const { before, state } = await change(session, asked, 'fact.retracted');
       return { fact: foundFact(sameFact(state, before)), sequence: state.sequence };
     },
-    async factRestore(request: unknown): Promise<ToolReply<'fact-restore'>> {
-      const { session, ...asked } = checkedRequest(TOOLS['fact-restore'].request, request);
-      const { before, state } = await change(token(session, 'session'), asked, 'fact.restored');
+    async 'tool.fact-restore'({ session, ...asked }) {
+      const { before, state } = await change(session, asked, 'fact.restored');
       return { fact: foundFact(sameFact(state, before)), sequence: state.sequence };
     },
-    async factCorrect(request: unknown): Promise<ToolReply<'fact-correct'>> {
-      const { session, text, ...asked } = checkedRequest(TOOLS['fact-correct'].request, request);
+    async 'tool.fact-correct'({ session, text, ...asked }) {
       const said = recordedFact('', '', text, [])?.object ?? text;
       const corrected = (before: SessionFact, state: SessionState) => {
         const ref = nextVersion(before, factsOf(state).all());
         return { instead: said, ...(ref !== undefined && { ref }) };
       };
-      const { before, state } = await change(token(session, 'session'), asked, 'fact.retracted', corrected);
+      const { before, state } = await change(session, asked, 'fact.retracted', corrected);
       const replaced = sameFact(state, before);
       const instead = createFactId(before.subject, before.relation, said);
       if (instead !== replaced.retracted?.instead)
@@ -104,9 +118,7 @@ export function createSessionQueries(options: SessionQueriesOptions) {
         sequence: state.sequence,
       };
     },
-    async factFind(request: unknown): Promise<FactsFound> {
-      const { session: name, ...asked } = checkedRequest(TOOLS['fact-find'].request, request);
-      const session = token(name, 'session');
+    async 'tool.fact-find'({ session, ...asked }) {
       const state = await stateOf(session);
       if (state.sequence === 0) throw noSuchSession(session);
       const all = factsOf(state).all();
@@ -115,9 +127,7 @@ export function createSessionQueries(options: SessionQueriesOptions) {
       const full = all.length >= limits.maxFacts && { keeps: limits.maxFacts };
       return { facts: await withRepairs(log, session, facts), ...page, ...full, sequence };
     },
-    async factShow(request: unknown): Promise<FactShown> {
-      const { session: name, id } = checkedRequest(TOOLS['fact-show'].request, request);
-      const session = token(name, 'session');
+    async 'tool.fact-show'({ session, id }) {
       const state = await stateOf(session);
       const { sequence } = state;
       const told = factHistory(factsOf(state).all(), theFact(state, id));
@@ -127,9 +137,8 @@ export function createSessionQueries(options: SessionQueriesOptions) {
         .map((prompt) => promptTraceBrief.parse(prompt));
       return { ...told, shownIn, sequence };
     },
-    async fileList(request: unknown): Promise<FilesListed> {
-      const { session, text, limit } = checkedRequest(TOOLS['file-list'].request, request);
-      const state = await stateOf(token(session, 'session'));
+    async 'tool.file-list'({ session, text, limit }) {
+      const state = await stateOf(session);
       const { files, total } = touchedFiles(pastOf(state), { text, limit });
       const last = lastTouched(state);
       const timed = files.map((file) => {
@@ -138,19 +147,15 @@ export function createSessionQueries(options: SessionQueriesOptions) {
       });
       return { files: timed, total, sequence: state.sequence };
     },
-    async ledgerShow(request: unknown): Promise<LedgerShown> {
-      const { session, task } = checkedRequest(TOOLS['ledger-show'].request, request);
-      const state = await stateOf(token(session, 'session'));
+    async 'tool.ledger-show'({ session, task }) {
+      const state = await stateOf(session);
       return { ...ledgerOf(state, task), sequence: state.sequence };
     },
-    async traceList(request: unknown): Promise<TracesListed> {
-      const { session, ...page } = checkedRequest(TOOLS['trace-list'].request, request);
-      const state = await stateOf(token(session, 'session'));
+    async 'tool.trace-list'({ session, ...page }) {
+      const state = await stateOf(session);
       return { ...intentList(tracesOf(state), page), sequence: state.sequence };
     },
-    async snapshotShow(request: unknown): Promise<SnapshotShown> {
-      const { session: name, whole } = checkedRequest(TOOLS['snapshot-show'].request, request);
-      const session = token(name, 'session');
+    async 'tool.snapshot-show'({ session, whole }) {
       const [stored, { sequence }] = await Promise.all([snapshots.load(session), stateOf(session)]);
       if (stored === undefined) {
         if (sequence === 0) throw noSuchSession(session);

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { checkedRequest } from '../../contracts/checked.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
-import { type Token, token } from '../../contracts/names.js';
+import type { Token } from '../../contracts/names.js';
 import {
   TIMELINE_KINDS,
   type TimelineEntry,
   type TimelineKind,
   type TimelineListed,
 } from '../../contracts/replies/dispatch-result.js';
+import type { ToolArguments } from '../../contracts/requests.js';
 import { COMMAND_PATHS, RESULT_PATHS, type StoredEvent } from '../../contracts/session-events.js';
-import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { PromptRing } from '../../engine/ports/telemetry-store.js';
 import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';
+import type { Asked } from '../common/service-shell.js';
 
 /**
  * Answers `timeline-list`: events and compiled prompts of a session by sequence, newest first, in pages. A prompt precedes the
@@ -45,9 +45,7 @@ interface Place {
 }
 
 export function createTimelineService({ log, prompts }: TimelineServiceOptions) {
-  return async (request: unknown): Promise<TimelineListed> => {
-    const { session: name, ...asked } = checkedRequest(TOOLS['timeline-list'].request, request);
-    const session = token(name, 'session');
+  return async ({ session, ...asked }: Asked<'tool.timeline-list'>): Promise<TimelineListed> => {
     const { limit, after } = asked;
     const kinds = new Set(asked.kinds ?? TIMELINE_KINDS);
     const given = asked.cursor === undefined ? undefined : placeIn(asked.cursor);

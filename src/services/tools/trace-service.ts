@@ -1,17 +1,9 @@
-import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import { type Token, token } from '../../contracts/names.js';
+import type { Token } from '../../contracts/names.js';
 import type { EventOf, SessionEvent } from '../../contracts/session-events.js';
 import type { TokenizerName } from '../../contracts/session-meta-events.js';
-import {
-  type PinnedText,
-  type StoredEntry,
-  traceAppendRequest,
-  traceCompactRequest,
-  traceGetRequest,
-  tracePinRequest,
-} from '../../contracts/trace-entry.js';
+import type { PinnedText, StoredEntry } from '../../contracts/trace-entry.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
@@ -21,6 +13,7 @@ import { tracesOf } from '../../memory/session/session-state.js';
 import { recordEntry, textOfEntry } from '../../memory/traces/record-entry.js';
 import { compactedReport, recentLines, summarise } from '../../memory/traces/trace-summary.js';
 import { clipText, quoted, type Tokenizer } from '../../shared/text.js';
+import type { Handlers } from '../common/service-shell.js';
 
 interface TraceServiceOptions {
   readonly log: SessionLog;
@@ -57,10 +50,13 @@ const EVENT_SIZE = 400_000;
 /** Events per read in the search for an entry. */
 const PAGE = 200;
 
-export function createTraceService(options: TraceServiceOptions) {
+export function createTraceService(
+  options: TraceServiceOptions,
+): Handlers<'trace.append' | 'trace.compact' | 'trace.get' | 'trace.pin'> {
   const { log, reader, clock, newId, tokenizers } = options;
-  const append = (session: Token, data: EventOf<'trace.appended'>['data']) =>
-    appendTo(options, session, { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data });
+  // Without an expectation, it is always stored.
+  const append = async (session: Token, data: EventOf<'trace.appended'>['data']) =>
+    (await appendTo(options, session, { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data })) ?? 0;
 
   /** Finds the newest entry with an id, which may be shortened as in a summary. */
   const find = async (session: Token, id: string, intentId: string | undefined): Promise<Found> => {
@@ -89,9 +85,7 @@ export function createTraceService(options: TraceServiceOptions) {
 
   return {
     /** Appends entries, as one event unless they are large. Skips and counts unreadable ones; it is an error if all are. */
-    async append(input: unknown) {
-      const { session: name, entries: given } = checkedRequest(traceAppendRequest, input);
-      const session = token(name, 'session');
+    async 'trace.append'({ session, entries: given }) {
       const entries: StoredEntry[] = [];
       const pins: PinnedText[] = [];
       const malformed: { index: number; message: string }[] = [];
@@ -119,9 +113,7 @@ export function createTraceService(options: TraceServiceOptions) {
       return { appended: entries.length, malformed, sequence };
     },
     /** Returns an intent's summary with its figures, and the newer entries; null or empty below the threshold. */
-    async compact(input: unknown) {
-      const { session: name, intentId } = checkedRequest(traceCompactRequest, input);
-      const session = token(name, 'session');
+    async 'trace.compact'({ session, intentId }) {
       const opened = (await reader.load(session)).folded.state;
       const tokenizer = await tokenizers(resolvedSettings(opened.charter.settings).tokenizer);
       const { state } = (await reader.load(session)).folded;
@@ -137,15 +129,12 @@ export function createTraceService(options: TraceServiceOptions) {
         sequence: state.sequence,
       };
     },
-    async get(input: unknown) {
-      const { session, id, intentId } = checkedRequest(traceGetRequest, input);
-      const { entry, ...where } = await find(token(session, 'session'), id, intentId);
+    async 'trace.get'({ session, id, intentId }) {
+      const { entry, ...where } = await find(session, id, intentId);
       return { ...where, entry };
     },
     /** Adds an entry's text as a constraint of its intent. */
-    async pin(input: unknown) {
-      const { session: name, id, intentId } = checkedRequest(tracePinRequest, input);
-      const session = token(name, 'session');
+    async 'trace.pin'({ session, id, intentId }) {
       const { entry } = await find(session, id, intentId);
       const text = textOfEntry(entry);
       if (entry.intent === null || text === '') {

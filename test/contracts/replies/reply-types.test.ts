@@ -1,8 +1,7 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import type { LearningReply } from '../../../src/contracts/replies/learning-reply.js';
-import type { ToolReply } from '../../../src/contracts/replies/replies.js';
 import type { RunStatusReply } from '../../../src/contracts/replies/run-reply.js';
 import type { TraceFound } from '../../../src/contracts/replies/trace-reply.js';
+import type { ReplyTo, ToolReply } from '../../../src/contracts/requests.js';
 import type { StoredEntry } from '../../../src/contracts/trace-entry.js';
 import type { ListedLearning } from '../../../src/memory/learnings/learnings-state.js';
 import type { SessionOverview } from '../../../src/memory/session/commands/lifecycle-commands.js';
@@ -28,6 +27,6 @@ describe('the replies of services', () => {
     expectTypeOf<ToolReply<'plan-show'>>().toExtend<PlanView>();
     expectTypeOf<StoredEntry>().toExtend<TraceFound['entry']>();
     expectTypeOf<RunStatus>().toExtend<Omit<RunStatusReply, 'sequence'>>();
-    expectTypeOf<ListedLearning>().toExtend<LearningReply<'learning.list'>['learnings'][number]>();
+    expectTypeOf<ListedLearning>().toExtend<ReplyTo<'learning.list'>['learnings'][number]>();
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
+import type { ToolName } from '../../../src/contracts/requests.js';
 import type { StoredEvent } from '../../../src/contracts/session-events.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
@@ -8,10 +9,10 @@ import type { SessionLog } from '../../../src/engine/ports/session-log.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
-import { createSessionTools, type SessionTools } from '../../../src/services/tools/serve-tools.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, recorded, timeOf } from '../../support/builders.js';
+import { callingSession } from '../../support/calling.js';
 import { countedEvents } from '../../support/faults/clean-run.js';
 import * as fc from '../../support/properties.js';
 
@@ -69,8 +70,8 @@ function processOn(log: SessionLog, name: string) {
   const clock = () => timeOf(0);
   const command = createCommander({ log, reader, clock, newId, random: () => 0, pause: async () => {} });
   const writer = createSnapshotWriter({ snapshots, clock, logger: silentLogger, every: 1000 });
-  const tools = createSessionTools({ command, reader, writer, logger: silentLogger });
-  return (tool: Parameters<SessionTools>[0], args: object) => tools(tool, { session: SESSION, ...args });
+  const tools = callingSession({ log, command, reader, writer, clock });
+  return (tool: ToolName, args: object) => tools(tool, { session: SESSION, ...args });
 }
 
 const bytes = (state: SessionState) => encodeSnapshot(state, '');

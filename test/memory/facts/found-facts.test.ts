@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkedRequest } from '../../../src/contracts/checked.js';
 import type { FoundFact } from '../../../src/contracts/replies/fact-reply.js';
-import { TOOLS, type ToolInput } from '../../../src/contracts/tool-requests.js';
+import { REQUESTS, type ToolInput } from '../../../src/contracts/requests.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
 import type { SessionFact } from '../../../src/memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts } from '../../../src/memory/facts/found-facts.js';
@@ -24,7 +24,7 @@ function storeOf(results: readonly (readonly [number, Parameters<typeof factsFro
 }
 
 function find(asked: Asked, facts: readonly SessionFact[] = STORE.all()) {
-  return findFacts(facts, checkedRequest(TOOLS['fact-find'].arguments, asked));
+  return findFacts(facts, checkedRequest(REQUESTS['tool.fact-find'].request, { session: 'demo', ...asked }));
 }
 
 function allPages(asked: Asked, next: () => readonly SessionFact[]) {

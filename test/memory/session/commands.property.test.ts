@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../../src/contracts/results.js';
 import { NOTE_TYPES } from '../../../src/contracts/session-meta-events.js';
 import { TASK_STATUSES } from '../../../src/contracts/task-events.js';
-import { COMMAND_NAMES, type CommandName } from '../../../src/contracts/tool-requests.js';
+import { COMMAND_NAMES, type CommandName } from '../../../src/memory/session/commands/decide-session.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { emptyState, type SessionState, seenState } from '../../../src/memory/session/session-state.js';
@@ -43,25 +43,20 @@ const ARGUMENTS: { readonly [Name in CommandName]: fc.Arbitrary<object> } = {
   'task-delete': given({ id }),
   'task-next': given({ claim: maybe(agent) }),
   'task-release': given({ id, claim: maybe(agent) }),
-  'task-list': fc.constant({}),
   'note-add': given({ content, type: maybe(fc.constantFrom(...NOTE_TYPES)) }),
   'note-edit': given({ id, content: maybe(content) }),
   'note-delete': given({ id }),
-  'note-list': fc.constant({}),
   'inbox-add': given({ content }),
   'inbox-mark-read': given({ id }),
-  'inbox-list': fc.constant({}),
   'blocker-answer': given({ task: fc.constantFrom('TAS-1', '2'), answer: content, by: agent }),
   'iteration-start': fc.constant({}),
   'iteration-complete': fc.constant({}),
   'iteration-summary': given({ summary: content, tasksWorked: maybe(ids), replace: fc.boolean() }),
-  'iteration-list': fc.constant({}),
   'session-open': given({ goal: maybe(content), spec: maybe(content), project: maybe(agent) }),
   'session-complete': given({ force: fc.boolean(), reason: maybe(content) }),
   'session-restart': given({ reason: maybe(content) }),
   'session-archive': given({ reason: maybe(content) }),
   'session-reopen': given({ reason: maybe(content) }),
-  'session-show': fc.constant({}),
 };
 // What makes tasks meet comes more often; a completed session is soon reopened.
 const WEIGHTS: { readonly [Name in CommandName]?: number } = {

@@ -37,7 +37,7 @@ it('a reply of another version is refused with both versions', async () => {
   later.subscribe('run.status.>', { callback: (_, message) => message.respond('{}', { headers: version }) });
   await later.flush();
   const client = await connectThroughline({ url: server.url });
-  await expect(client.runStatus('demo')).rejects.toMatchObject({
+  await expect(client.runs.status({ session: 'demo' })).rejects.toMatchObject({
     code: 'reply_invalid',
     message: expect.stringMatching(/^the service answered run\.status\.demo in version 2, .* version 1: /),
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../../src/contracts/compile-request.js';
+import type { Token } from '../../../src/contracts/names.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { emptyState, factsOf, type SessionState } from '../../../src/memory/session/session-state.js';
@@ -12,18 +13,18 @@ import { StatedSession } from '../../support/stated.js';
 const USER = { origin: 'user' } as const;
 
 /** The commands of a person on a session. */
-function commandsOn(session: StatedSession) {
-  const load = async () => ({ folded: { state: await session.state() } });
+function commandsOn(stated: StatedSession) {
+  const load = async () => ({ folded: { state: await stated.state() } });
   const queries = createSessionQueries({
-    ...{ log: session.log, reader: { load } as never, clock: () => timeOf(500) },
+    ...{ log: stated.log, reader: { load } as never, clock: () => timeOf(500) },
     lifecycle: { archived: () => undefined },
     ...{ snapshots: {} as never, prompts: {} as never },
   });
-  const asked = (id: string, more: object = {}) => ({ session: 'demo', id, by: 'ann', ...more });
+  const session = 'demo' as Token;
   return {
-    retract: (id: string) => queries.factRetract(asked(id)),
-    correct: (id: string, text: string) => queries.factCorrect(asked(id, { text })),
-    restore: (id: string) => queries.factRestore(asked(id)),
+    retract: (id: string) => queries['tool.fact-retract']({ session, id, by: 'ann' }),
+    correct: (id: string, text: string) => queries['tool.fact-correct']({ session, id, text, by: 'ann' }),
+    restore: (id: string) => queries['tool.fact-restore']({ session, id, by: 'ann' }),
   };
 }
 

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import {
-  LEARNING_REQUESTS,
-  type LearningArguments,
-  type LearningInput,
-} from '../../../src/contracts/learning-requests.js';
 import { LEARNINGS_STREAM, type Token } from '../../../src/contracts/names.js';
+import { REQUESTS, type RequestArguments, type RequestInput } from '../../../src/contracts/requests.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { SnapshotWriter } from '../../../src/engine/folding/snapshot-writer.js';
@@ -56,12 +52,12 @@ function worker(
   const does = async <Name extends LearningCommand>(
     project: Token,
     name: Name,
-    input: LearningInput<Name>,
+    input: RequestInput<Name>,
   ) => {
-    const args = LEARNING_REQUESTS[name].arguments.parse(input);
+    const args = REQUESTS[name].request.parse(input);
     // The request schema defines the arguments; the index type cannot express that.
     const { reply } = await command(project, name, (state) =>
-      decideLearning(name, state, args as LearningArguments<Name>),
+      decideLearning(name, state, args as unknown as RequestArguments<Name>),
     );
     return JSON.parse(JSON.stringify(reply));
   };

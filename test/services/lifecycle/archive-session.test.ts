@@ -11,6 +11,7 @@ import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.j
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, recorded, reviewer } from '../../support/builders.js';
+import { calling } from '../../support/calling.js';
 
 const DEMO = token('demo', 'session');
 const NOW = '2026-03-01T00:00:00.000Z';
@@ -90,10 +91,12 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
     },
   });
   const command = createCommander({ log: mortal, reader, clock, newId, random: () => 0 });
-  const tools = createSessionTools({
-    ...{ command, reader, writer, logger: silentLogger },
-    archiver,
-  });
+  const tools = calling(
+    createSessionTools({
+      ...{ command, reader, writer, logger: silentLogger },
+      archiver,
+    }),
+  );
   return {
     /** Asks, and does what the keeper does then. */
     async ask(name: 'session-archive' | 'session-reopen' | 'note-add', args: object = {}) {

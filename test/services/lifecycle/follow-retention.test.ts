@@ -12,6 +12,7 @@ import { createRetentionTools } from '../../../src/services/lifecycle/follow-ret
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+import { calling } from '../../support/calling.js';
 import { keeperPorts, NOW, openedFor } from '../../support/forget-ports.js';
 
 const OURS = token('ours', 'session');
@@ -132,7 +133,7 @@ test('a session is due by the age of its last event, by the rule of its project 
   const tools = createRetentionTools({
     ...{ table, lifecycle, now, store, clock: () => NOW, logger: silentLogger, caughtUp: async () => {} },
   });
-  const set = (rule: object) => tools['retention-set'](rule);
+  const set = (rule: object) => calling(tools)('retention-set', rule);
   expect(await set({ action: 'forget', after: '30d', dryRun: true })).toMatchObject({
     archive: 3,
     forget: 2,

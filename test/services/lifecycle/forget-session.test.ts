@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
+import { checkedHandler } from '../../../src/services/common/service-shell.js';
 import { LifecycleKeeper } from '../../../src/services/keeper/serve-keeper.js';
 import {
   beginForgetting,
@@ -93,7 +94,10 @@ test('a session that a keeper which is gone was erasing is forgotten to the end 
 
 test('a dry run says that a session is being forgotten, counts the next session of the name, and begins nothing', async () => {
   const ports = keeperPorts(['ours'], {});
-  const forget = createForgetTool(ports, async () => true);
+  const forget = checkedHandler(
+    'tool.session-forget',
+    createForgetTool(ports, async () => true),
+  );
   const look = () => forget({ session: 'ours', dryRun: true });
 
   await ports.lifecycle.forgetting(OURS, { at: timeOf(1), dispatches: 1, sequence: 1 });
@@ -107,7 +111,10 @@ test('a dry run says that a session is being forgotten, counts the next session 
 
 test('without a keeper that would erase it, a session is not forgotten, and the error says how to start one', async () => {
   const ports = keeperPorts(['ours'], {});
-  const forget = createForgetTool(ports, async () => false);
+  const forget = checkedHandler(
+    'tool.session-forget',
+    createForgetTool(ports, async () => false),
+  );
   await expect(forget({ session: 'ours', confirm: 'ours' })).rejects.toMatchObject({
     ...{ code: 'unavailable', message: expect.stringContaining('admin serve --only keeper') },
   });

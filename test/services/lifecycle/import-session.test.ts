@@ -7,6 +7,7 @@ import { checkpointOf } from '../../../src/memory/session/checkpoint.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { ImportedState } from '../../../src/memory/session/imported-state.js';
 import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
+import { checkedHandler } from '../../../src/services/common/service-shell.js';
 import { createSessionImport } from '../../../src/services/lifecycle/import-session.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
@@ -47,7 +48,8 @@ describe('session-import', () => {
         },
       },
     });
-    ask = (request) => imports({ session: 'demo', id: 'one', ...request });
+    ask = (request) =>
+      checkedHandler('tool.session-import', imports)({ session: 'demo', id: 'one', ...request });
   });
 
   const types = async () => (await log.read(DEMO, { after: 0 })).events.map(({ event }) => event.type);

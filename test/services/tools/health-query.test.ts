@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { type Finding, ok } from '../../../src/nats/doctor/finding.js';
+import { checkedHandler } from '../../../src/services/common/service-shell.js';
 import { createHealthQuery, type InstallationParts } from '../../../src/services/tools/health-query.js';
 
 const NEVER = new Promise<never>(() => {});
@@ -14,7 +15,8 @@ function healthWith(
   quickCheck: () => Promise<readonly Finding[]> = async () => [ok('server', 'is there')],
 ) {
   const clock = () => new Date(performance.now()).toISOString();
-  return createHealthQuery({ parts: { ...PARTS, ...parts }, quickCheck, clock, partMs: 1500 });
+  const query = createHealthQuery({ parts: { ...PARTS, ...parts }, quickCheck, clock, partMs: 1500 });
+  return checkedHandler('tool.health-show', query);
 }
 
 describe('health-show', () => {

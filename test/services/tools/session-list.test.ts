@@ -11,6 +11,7 @@ import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.j
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, recorded, reviewer } from '../../support/builders.js';
+import { calling } from '../../support/calling.js';
 import * as fc from '../../support/properties.js';
 
 function opened(name: string, at: string): [Token, SessionEvent] {
@@ -46,7 +47,11 @@ async function listOf(...events: readonly [Token, SessionEvent][]) {
   const options = { table, caughtUp: () => feed.catchUp(), lifecycle, logger: silentLogger, now };
   const sessionList = new SessionList({ ...options, reader: counting });
   const list = (request: object = {}) =>
-    sessionList.list(request) as Promise<{ sessions: { session: string }[]; total: number; next?: string }>;
+    calling({ 'tool.session-list': (asked) => sessionList.list(asked) })('session-list', request) as Promise<{
+      sessions: { session: string }[];
+      total: number;
+      next?: string;
+    }>;
   return { log, list, loaded, clock, table, lifecycle, options };
 }
 
@@ -164,7 +169,9 @@ describe('the list of sessions', () => {
     expect(loaded).toEqual([]);
     const load = () => Promise.reject(new Error('broken'));
     const broken = new SessionList({ ...options, reader: { load } });
-    expect(await broken.list({})).toMatchObject({ sessions: [{ session: 'a', brief: true }], total: 1 });
+    expect(
+      await calling({ 'tool.session-list': (asked) => broken.list(asked) })('session-list', {}),
+    ).toMatchObject({ sessions: [{ session: 'a', brief: true }], total: 1 });
   });
 
   it('while sessions move, the pages of the list hold each of them', async () => {
@@ -233,7 +240,9 @@ describe('the list of sessions where nothing is heard of them', () => {
     const caughtUp = () => feed.catchUp();
     const list = new SessionList({ table, caughtUp, reader, lifecycle, logger: silentLogger, now });
     await log.append(...opened('a', at(1)));
-    expect(await list.list({})).toMatchObject({ sessions: [{ session: 'a', brief: false }], total: 1 });
+    expect(
+      await calling({ 'tool.session-list': (asked) => list.list(asked) })('session-list', {}),
+    ).toMatchObject({ sessions: [{ session: 'a', brief: false }], total: 1 });
     await feed.stop();
   });
 });

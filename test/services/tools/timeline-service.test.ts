@@ -3,9 +3,10 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import type { Token } from '../../../src/contracts/names.js';
 import type { TimelineEntry } from '../../../src/contracts/replies/dispatch-result.js';
 import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
+import type { ToolInput } from '../../../src/contracts/requests.js';
 import type { EventOf, SessionEvent } from '../../../src/contracts/session-events.js';
-import type { ToolInput } from '../../../src/contracts/tool-requests.js';
 import type { PromptRing } from '../../../src/engine/ports/telemetry-store.js';
+import { checkedHandler } from '../../../src/services/common/service-shell.js';
 import { createTimelineService } from '../../../src/services/tools/timeline-service.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { DEMO } from '../../doubles/spied-ports.js';
@@ -64,7 +65,7 @@ async function logOf(events: readonly SessionEvent[], step = 1) {
 }
 
 function asking(log: MemorySessionLog, prompts = NO_PROMPTS, session: Token = DEMO) {
-  const list = createTimelineService({ log, prompts });
+  const list = checkedHandler('tool.timeline-list', createTimelineService({ log, prompts }));
   return (asked: Asked = {}) => list({ session, ...asked });
 }
 
@@ -153,7 +154,10 @@ describe('the timeline of a session', () => {
         return found;
       },
     };
-    const list = createTimelineService({ log: counting, prompts: NO_PROMPTS });
+    const list = checkedHandler(
+      'tool.timeline-list',
+      createTimelineService({ log: counting, prompts: NO_PROMPTS }),
+    );
     expect((await list({ session: DEMO })).entries).toHaveLength(100);
     expect(read).toBeLessThan(150);
     // Without a match, a page ends early and returns a cursor.

@@ -7,12 +7,13 @@ import { createSessionReader, createSnapshotWriter } from '../../../src/engine/f
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import { type Extractor, startExtractor } from '../../../src/services/extractor/extractor-worker.js';
-import { createSessionTools, type SessionTools } from '../../../src/services/tools/serve-tools.js';
+import { createSessionTools } from '../../../src/services/tools/serve-tools.js';
 import { ManualScheduler } from '../../doubles/manual-scheduler.js';
 import { MemoryDispatchSource } from '../../doubles/memory-dispatch-source.js';
 import { MemoryRejectedStore } from '../../doubles/memory-rejected-store.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+import { type CallTool, calling } from '../calling.js';
 import { freshReader, type StoredDispatch } from './clean-run.js';
 import type { Aftermath } from './end-check.js';
 import { FaultyNetwork, type Life, type Weather } from './faulty-ports.js';
@@ -107,7 +108,7 @@ async function runOf(seed: number): Promise<Simulated> {
     extractors.push(extractor);
     return life;
   };
-  const toolsOf = (): SessionTools => toolsProcess(scheduler, chance, network, log, snapshots);
+  const toolsOf = (): CallTool => toolsProcess(scheduler, chance, network, log, snapshots);
 
   const sessions = ['one', 'two', 'three'].slice(0, chance.between(1, 3));
   const work = publications(chance, { sessions, perSession: chance.between(1, 12) });
@@ -197,7 +198,7 @@ function toolsProcess(
   network: FaultyNetwork,
   log: MemorySessionLog,
   snapshots: MemorySnapshotStore,
-): SessionTools {
+): CallTool {
   const life: Life = { alive: true };
   const ports = { log: network.log(log, life), snapshots: network.snapshots(snapshots, life) };
   const clock = () => new Date(scheduler.now()).toISOString();
@@ -223,11 +224,11 @@ function toolsProcess(
     random: () => chance.fraction(),
     pause: (ms) => new Promise((resolve) => scheduler.after(ms, resolve)),
   });
-  return createSessionTools({ command, reader, writer, logger: silentLogger });
+  return calling(createSessionTools({ command, reader, writer, logger: silentLogger }));
 }
 
 /** Adds a task, or claims one. */
-async function call(tools: SessionTools, chance: Chance, session: Token, index: number): Promise<Answered> {
+async function call(tools: CallTool, chance: Chance, session: Token, index: number): Promise<Answered> {
   const content = `task ${index}`;
   const agent = chance.happens(0.4) ? `agent-${index}` : undefined;
   const about = { session, content, ...(agent !== undefined && { agent }) };

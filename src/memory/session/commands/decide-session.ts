@@ -1,4 +1,4 @@
-import type { CommandName, ToolArguments } from '../../../contracts/tool-requests.js';
+import type { ToolArguments, ToolName } from '../../../contracts/requests.js';
 import { type SessionState, seenState } from '../session-state.js';
 import { later } from '../task-board.js';
 import * as iterations from './iteration-commands.js';
@@ -7,9 +7,7 @@ import * as notebook from './notebook-commands.js';
 import { type Decision, refuse } from './session-decision.js';
 import * as tasks from './task-commands.js';
 
-const DECIDE: {
-  readonly [Name in CommandName]: (state: SessionState, args: ToolArguments<Name>, now: string) => Decision;
-} = {
+const COMMANDS = {
   'task-add': tasks.addTask,
   'task-status': tasks.setStatus,
   'task-priority': tasks.setPriority,
@@ -19,26 +17,31 @@ const DECIDE: {
   'task-delete': tasks.deleteTask,
   'task-next': tasks.next,
   'task-release': tasks.release,
-  'task-list': tasks.listTasks,
   'note-add': notebook.addNote,
   'note-edit': notebook.editNote,
   'note-delete': notebook.deleteNote,
-  'note-list': notebook.listNotes,
   'inbox-add': notebook.addMessage,
   'inbox-mark-read': notebook.markRead,
-  'inbox-list': notebook.listMessages,
   'blocker-answer': notebook.answerBlocker,
   'iteration-start': iterations.startIteration,
   'iteration-complete': iterations.completeIteration,
   'iteration-summary': iterations.summarise,
-  'iteration-list': iterations.listIterations,
   'session-open': lifecycle.openSession,
   'session-complete': lifecycle.completeSession,
   'session-restart': lifecycle.restartSession,
   'session-archive': lifecycle.archiveSession,
   'session-reopen': lifecycle.reopenSession,
-  'session-show': lifecycle.showSession,
+} satisfies {
+  [Name in ToolName]?: (state: SessionState, args: ToolArguments<Name>, now: string) => Decision;
 };
+
+/** A tool that is decided on the state of its session. */
+export type CommandName = keyof typeof COMMANDS;
+export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
+
+const DECIDE: {
+  readonly [Name in CommandName]: (state: SessionState, args: ToolArguments<Name>, now: string) => Decision;
+} = COMMANDS;
 
 /** Commands for a completed session. */
 const OF_COMPLETED: ReadonlySet<CommandName> = new Set([

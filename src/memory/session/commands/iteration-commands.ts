@@ -1,4 +1,4 @@
-import type { ToolArguments } from '../../../contracts/tool-requests.js';
+import type { ToolArguments } from '../../../contracts/requests.js';
 import { type Iteration, newest, openNumber } from '../iterations.js';
 import type { SessionState } from '../session-state.js';
 import {
@@ -80,10 +80,6 @@ function summarised(
   const last = newest(history);
   const isOver = last?.ended_at !== undefined && last.summary !== undefined;
   return isOver && !replace && last.summary !== summary ? openNumber(history) : last?.number;
-}
-
-export function listIterations(): Decision {
-  return answer(({ history }) => ({ iterations: history.iterations }));
 }
 
 /** Decides on an iteration; the next one is started implicitly. */

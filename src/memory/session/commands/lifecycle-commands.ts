@@ -2,8 +2,8 @@ import { noSuchSession } from '../../../contracts/errors.js';
 import { projectOf, type Token } from '../../../contracts/names.js';
 import { RELATIONS } from '../../../contracts/relations.js';
 import type { sessionView } from '../../../contracts/replies/session-reply.js';
+import type { ToolArguments } from '../../../contracts/requests.js';
 import type { Output } from '../../../contracts/schema-fields.js';
-import type { ToolArguments } from '../../../contracts/tool-requests.js';
 import { clipText, counted, named, oneLine } from '../../../shared/text.js';
 import { statusText } from '../../../shared/wire-words.js';
 import { archivedText, type Charter } from '../charter.js';
@@ -115,10 +115,6 @@ function refuseUnknown({ session }: SessionState): Decision {
 export function refuseArchived({ session, charter }: SessionState): Decision {
   const what = archivedText(session, charter.archived ?? { at: '' });
   return refuse('session_archived', `${what}: reopen it first with "throughline session reopen ${session}"`);
-}
-
-export function showSession(): Decision {
-  return answer(overview);
 }
 
 /** The figures of a session. */

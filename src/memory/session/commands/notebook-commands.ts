@@ -1,4 +1,4 @@
-import type { ToolArguments } from '../../../contracts/tool-requests.js';
+import type { ToolArguments } from '../../../contracts/requests.js';
 import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { named } from '../../../shared/text.js';
 import { idInPlan } from '../charter.js';
@@ -52,12 +52,6 @@ export function deleteNote(state: SessionState, { id }: ToolArguments<'note-dele
   return append({ type: 'note.deleted', data: { note } }, () => ({ note: null, deleted: note }));
 }
 
-export function listNotes(_state: SessionState, { type }: ToolArguments<'note-list'>): Decision {
-  return answer(({ notebook }) => ({
-    notes: [...notebook.notes.values()].filter((note) => type === undefined || note.type === type),
-  }));
-}
-
 export function addMessage(state: SessionState, { content }: ToolArguments<'inbox-add'>): Decision {
   const { inbox } = state.notebook;
   const refusal =
@@ -81,10 +75,6 @@ export function markRead(state: SessionState, { id }: ToolArguments<'inbox-mark-
   // A retrying agent marks it twice: no event, the same answer.
   if (message.read) return answer(showingMessage(message.id));
   return append({ type: 'inbox.read', data: { message: message.id } }, showingMessage(message.id));
-}
-
-export function listMessages(_state: SessionState, { all }: ToolArguments<'inbox-list'>): Decision {
-  return answer(({ notebook }) => ({ messages: all ? [...notebook.inbox.values()] : unread(notebook) }));
 }
 
 /**

@@ -1,6 +1,7 @@
+import { MAX_IDS } from '../../../contracts/board-requests.js';
 import type { taskView } from '../../../contracts/replies/session-reply.js';
+import type { ToolArguments } from '../../../contracts/requests.js';
 import type { Output } from '../../../contracts/schema-fields.js';
-import { MAX_IDS, type ToolArguments } from '../../../contracts/tool-requests.js';
 import { idInPlan } from '../charter.js';
 import { ledgersOf, outlook, type SessionState } from '../session-state.js';
 import { byPriority, claimOf, holderOf, isDue, isOpen, type Task, type TaskBoard } from '../task-board.js';
@@ -203,14 +204,6 @@ export function release(
     return refuse('conflict', `${id} is claimed by ${agent}, not by ${claim}`);
   const data = { task: id, ...(note !== undefined && { agent, note }), iteration: iterationOf(state) };
   return append({ type: 'task.released', data }, showing(id));
-}
-
-export function listTasks(_state: SessionState, { status }: ToolArguments<'task-list'>): Decision {
-  return answer(({ board }) => ({
-    tasks: [...board.tasks.values()]
-      .filter((task) => status === undefined || task.status === status)
-      .map((task) => shown(board, task)),
-  }));
 }
 
 /** A task as replies show it. */

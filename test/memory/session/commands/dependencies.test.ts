@@ -90,7 +90,7 @@ describe('a dependency', () => {
     (status) => {
       const played = withTasks('a', 'b').after('task-depends', { id: '2', dependsOn: '1' });
       played.after('task-status', { id: '1', status });
-      expect(played.when('task-list', { status: 'remaining' }).reply).toMatchObject({
+      expect(played.view('task-list', { status: 'remaining' })).toMatchObject({
         tasks: expect.arrayContaining([
           expect.objectContaining({ id: 'TAS-2', unresolved: [{ id: 'TAS-1', why: status }] }),
         ]),
@@ -101,7 +101,7 @@ describe('a dependency', () => {
   it('a deleted dependency keeps a task waiting as missing', () => {
     const played = withTasks('a', 'b').after('task-depends', { id: '2', dependsOn: '1' });
     played.after('task-delete', { id: '1' });
-    expect(played.when('task-list', {}).reply).toMatchObject({
+    expect(played.view('task-list', {})).toMatchObject({
       tasks: [{ id: 'TAS-2', unresolved: [{ id: 'TAS-1', why: 'missing' }] }],
     });
     expect(played.when('task-next', {})).toEqual({ reply: { task: null } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { COMMAND_NAMES, type CommandName } from '../../../../src/contracts/tool-requests.js';
+import { COMMAND_NAMES, type CommandName } from '../../../../src/memory/session/commands/decide-session.js';
 import { implementer, recorded, reviewer, timeOf } from '../../../support/builders.js';
 import { argumentsOf, type Given, Played, timeAt, withTasks } from '../../../support/played.js';
 
@@ -123,35 +123,22 @@ describe('a completed session', () => {
     'task-delete': { id: '1' },
     'task-next': { claim: 'x' },
     'task-release': { id: '3' },
-    'task-list': {},
     'note-add': { content: 'x' },
     'note-edit': { id: '1', content: 'y' },
     'note-delete': { id: '1' },
-    'note-list': {},
     'inbox-add': { content: 'x' },
     'inbox-mark-read': { id: '1' },
-    'inbox-list': {},
     'blocker-answer': { task: 'asks', answer: 'x' },
     'iteration-start': {},
     'iteration-complete': {},
     'iteration-summary': { summary: 'x' },
-    'iteration-list': {},
     'session-open': { goal: 'x' },
     'session-complete': {},
     'session-restart': {},
     'session-archive': {},
     'session-reopen': {},
-    'session-show': {},
   };
-  const answered: CommandName[] = [
-    'task-list',
-    'note-list',
-    'inbox-list',
-    'iteration-list',
-    'session-complete',
-    'session-reopen',
-    'session-show',
-  ];
+  const answered: CommandName[] = ['session-complete', 'session-reopen'];
 
   /** Each of the calls would append an event to it, were it open. */
   function open(): Played {
@@ -232,23 +219,21 @@ describe('session-show', () => {
       completed: 1,
       cancelled: 1,
     };
-    expect(played.when('session-show', {})).toEqual({
-      reply: {
-        session: {
-          name: 'demo',
-          status: 'open',
-          goal: 'g',
-          sequence: 18,
-          started_at: timeOf(4),
-          last_event_at: timeAt(15),
-          iteration: 2,
-          board: counts,
-          plan: null,
-          notes: 1,
-          unread: 1,
-          facts: 3,
-          dispatches: { implementer: 1, reviewer: 1, observer: 0, rejected: 0 },
-        },
+    expect(played.view('session-show', {})).toEqual({
+      session: {
+        name: 'demo',
+        status: 'open',
+        goal: 'g',
+        sequence: 18,
+        started_at: timeOf(4),
+        last_event_at: timeAt(15),
+        iteration: 2,
+        board: counts,
+        plan: null,
+        notes: 1,
+        unread: 1,
+        facts: 3,
+        dispatches: { implementer: 1, reviewer: 1, observer: 0, rejected: 0 },
       },
     });
   });

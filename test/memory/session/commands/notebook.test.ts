@@ -62,9 +62,9 @@ describe('note-delete and note-list', () => {
     });
     expect(played.when('note-delete', { id: '2' })).toMatchObject({ refused: { code: 'not_found' } });
     played.after('note-add', { content: 'z', type: 'stuck' });
-    expect(played.when('note-list', {}).reply).toMatchObject({ notes: [{ id: 'NOT-1' }, { id: 'NOT-3' }] });
-    expect(played.when('note-list', { type: 'stuck' }).reply).toMatchObject({ notes: [{ id: 'NOT-3' }] });
-    expect(played.when('note-list', { type: 'tip' })).toEqual({ reply: { notes: [] } });
+    expect(played.view('note-list', {})).toMatchObject({ notes: [{ id: 'NOT-1' }, { id: 'NOT-3' }] });
+    expect(played.view('note-list', { type: 'stuck' })).toMatchObject({ notes: [{ id: 'NOT-3' }] });
+    expect(played.view('note-list', { type: 'tip' })).toEqual({ notes: [] });
   });
 });
 

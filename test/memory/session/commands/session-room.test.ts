@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CommandName, ToolInput } from '../../../../src/contracts/tool-requests.js';
+import type { ToolInput } from '../../../../src/contracts/requests.js';
+import type { CommandName } from '../../../../src/memory/session/commands/decide-session.js';
 import { MOST } from '../../../../src/memory/session/commands/session-decision.js';
 import { Played } from '../../../support/played.js';
 

@@ -94,10 +94,8 @@ describe('task-list', () => {
     const played = withTasks(...'abcdefghijk').after('task-status', { id: '2', status: 'completed' });
     played.after('task-status', { id: '10', status: 'completed' });
     const ids = (tasks: unknown) => (tasks as { tasks: { id: string }[] }).tasks.map(({ id }) => id);
-    expect(ids(played.when('task-list', {}).reply)).toEqual(
-      Array.from({ length: 11 }, (_, n) => `TAS-${n + 1}`),
-    );
-    expect(ids(played.when('task-list', { status: 'completed' }).reply)).toEqual(['TAS-2', 'TAS-10']);
-    expect(played.when('task-list', { status: 'blocked' })).toEqual({ reply: { tasks: [] } });
+    expect(ids(played.view('task-list', {}))).toEqual(Array.from({ length: 11 }, (_, n) => `TAS-${n + 1}`));
+    expect(ids(played.view('task-list', { status: 'completed' }))).toEqual(['TAS-2', 'TAS-10']);
+    expect(played.view('task-list', { status: 'blocked' })).toEqual({ tasks: [] });
   });
 });

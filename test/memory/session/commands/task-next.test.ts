@@ -122,7 +122,7 @@ describe('a claim as a lease', () => {
       refused: { code: 'conflict' },
     });
     played.wait(6);
-    expect(played.when('task-list', {})).toMatchObject({ reply: { tasks: [{ status: 'remaining' }] } });
+    expect(played.view('task-list', {})).toMatchObject({ tasks: [{ status: 'remaining' }] });
     expect(played.state.board.tasks.get('TAS-1')).toMatchObject({ claimed_by: 'x' });
     expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { task: { claimed_by: 'y' } } });
     expect(played.when('task-next', { claim: 'x', id: '1' })).toMatchObject({
@@ -145,8 +145,8 @@ describe('a claim as a lease', () => {
   it('a result that came before the claim lapsed still moves the task', () => {
     const played = withTasks('a').after('task-next', { claim: 'x' });
     played.foldWhole(came(played, 'TAS-1', 'completed')).wait(60);
-    expect(played.when('task-list', {})).toMatchObject({
-      reply: { tasks: [{ status: 'in_progress', result: { outcome: 'implementer_completed' } }] },
+    expect(played.view('task-list', {})).toMatchObject({
+      tasks: [{ status: 'in_progress', result: { outcome: 'implementer_completed' } }],
     });
   });
 

@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import {
+  answerView,
+  inboxMessage,
+  iterationView,
+  note,
+  planClaim,
+  taskView,
+} from './replies/session-reply.js';
+import { command, flag, query, text } from './request-row.js';
+import { taskId } from './results.js';
+import { list, oneOf, sequence, string } from './schema-fields.js';
+import { NOTE_TYPES } from './session-meta-events.js';
+import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
+
+/** Requests about the tasks, notes, messages and iterations of a session. */
+
+const MAX_CONTENT = 10_000;
+const MAX_ITERATION = 1_000_000_000;
+/** Also the limit of dependencies of a task. */
+export const MAX_IDS = 200;
+
+const content = text(MAX_CONTENT);
+const work = content.describe('The work to do.');
+const said = content.describe('The text.');
+const agent = text(128).describe('Name of the agent.');
+const status = oneOf('Status of the task; remaining means pending.', TASK_STATUSES);
+const noteType = oneOf('The kind of note.', NOTE_TYPES);
+// Far from the largest integer, since each iteration adds one.
+const number = z
+  .int()
+  .positive('must be a number of an iteration, 1 or more')
+  .max(MAX_ITERATION, `must be at most ${MAX_ITERATION}`)
+  .describe('Number of the iteration. Default: the running or next one.');
+const id = text(64).describe('Its id: TAS-12, tas-12, 12, or a unique prefix.');
+const person = text(128).default('a person');
+const ids = z.union([
+  id.transform((one) => [one]),
+  z.array(id).min(1, 'must name at least one').max(MAX_IDS, `must name at most ${MAX_IDS}`),
+]);
+
+const task = z.object({ task: taskView.describe('The task as it is now.'), sequence });
+const oneNote = z.object({ note: note.describe('The note as it is now.'), sequence });
+const message = z.object({ message: inboxMessage.describe('The message as it is now.'), sequence });
+const iteration = z.object({ iteration: iterationView.describe('The iteration as it is now.'), sequence });
+const created = z
+  .literal(true)
+  .exactOptional()
+  .describe('Set if the session did not exist, and begins with it.');
+
+export const BOARD_REQUESTS = {
+  'tool.task-add': command(
+    'add a task',
+    '--content "Write the parser" --priority 1 --depends-on TAS-1',
+    {
+      content: work,
+      priority: priority.default(DEFAULT_PRIORITY),
+      status: status.default('remaining'),
+      dependsOn: ids.optional().describe('Tasks that it waits for.'),
+    },
+    task.extend({ created }),
+  ),
+  'tool.task-status': command(
+    'set the status of a task',
+    '--id TAS-1 --status completed',
+    { id, status, reason: content.optional().describe('Why, in words.') },
+    task,
+  ),
+  'tool.task-priority': command(
+    'set the priority of a task: 0 critical, 1 high, 2 medium, 3 low, 4 backlog',
+    '--id TAS-1 --priority 0',
+    { id, priority },
+    task,
+  ),
+  'tool.task-depends': command(
+    'make a task wait for others',
+    '--id TAS-2 --depends-on TAS-1',
+    { id, dependsOn: ids.describe('The tasks that it waits for.') },
+    task,
+  ),
+  'tool.task-undepends': command(
+    'stop a task from waiting for others',
+    '--id TAS-2 --depends-on TAS-1',
+    { id, dependsOn: ids.describe('The tasks that it waits for.') },
+    task,
+  ),
+  'tool.task-content': command(
+    'change the text of a task',
+    '--id TAS-1 --content "Write the lexer and the parser"',
+    { id, content: work },
+    task,
+  ),
+  'tool.task-delete': command(
+    'delete a task',
+    '--id TAS-1',
+    { id },
+    z.object({
+      task: z.null().describe('Null: the task is deleted.'),
+      deleted: string('Id of the task.'),
+      sequence,
+    }),
+  ),
+  'tool.task-next': command(
+    'show the next ready task; --claim claims it for an agent',
+    '--claim agent-1',
+    {
+      claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
+      id: id.optional().describe('A task of the board or the plan. Default: the next one.'),
+    },
+    z.object({
+      task: taskView.nullable().describe('The next task of the board; null when none is ready.'),
+      plan: planClaim.exactOptional(),
+      sequence,
+    }),
+  ),
+  'tool.task-release': command(
+    'give a claimed task back, so that another agent can take it',
+    '--id TAS-1 --note "The parser works, the printer does not"',
+    {
+      id,
+      claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
+      note: content.optional().describe('A note for the next agent of this task.'),
+    },
+    z.object({
+      task: taskView.nullable().describe('The task as it is now; null for one of the plan.'),
+      plan: planClaim.exactOptional(),
+      sequence,
+    }),
+  ),
+  'tool.task-list': query(
+    'list the tasks',
+    '--status remaining',
+    { status: status.optional() },
+    z.object({ tasks: list('The tasks.', taskView), sequence }),
+  ),
+  'tool.note-add': command(
+    'write a note for later agents',
+    '--content "The CI machine has no docker" --type learning',
+    { content: said, type: noteType.default('learning') },
+    oneNote.extend({ created }),
+  ),
+  'tool.note-edit': command(
+    'change a note',
+    '--id NOT-1 --type tip',
+    { id, content: said.optional(), type: noteType.optional() },
+    oneNote,
+  ),
+  'tool.note-delete': command(
+    'delete a note',
+    '--id NOT-1',
+    { id },
+    z.object({
+      note: z.null().describe('Null: the note is deleted.'),
+      deleted: string('Id of the note.'),
+      sequence,
+    }),
+  ),
+  'tool.note-list': query(
+    'list the notes',
+    '--type stuck',
+    { type: noteType.optional() },
+    z.object({ notes: list('The notes.', note), sequence }),
+  ),
+  'tool.inbox-add': command(
+    'leave a message for the next agent; one that begins with @human is for a person',
+    '--content "Please look at the failing build first"',
+    { content: said },
+    message.extend({ created }),
+  ),
+  'tool.inbox-mark-read': command('mark a message as read', '--id MSG-1', { id }, message),
+  'tool.inbox-list': query(
+    'list the messages that were not read',
+    '--all',
+    { all: flag.describe('Include read messages.') },
+    z.object({ messages: list('The messages.', inboxMessage), sequence }),
+  ),
+  'tool.blocker-answer': command(
+    'answer the open question of a task: later prompts show it',
+    '--task 2.1 --answer "Use port 9464"',
+    {
+      task: taskId,
+      answer: content.describe('The answer.'),
+      question: content
+        .optional()
+        .describe('The question it answers. Default: every open question of the task.'),
+      by: person.describe('Who answers.'),
+    },
+    z.object({ answer: answerView.describe('The answer, with what it answers.'), sequence }),
+  ),
+  'tool.iteration-start': command('begin an iteration', '', { number: number.optional() }, iteration),
+  'tool.iteration-complete': command('end an iteration', '', { number: number.optional() }, iteration),
+  'tool.iteration-summary': command(
+    'summarize an iteration',
+    '--summary "Parser done, all tests pass"',
+    {
+      summary: content.describe('Summary of the iteration.'),
+      number: number.optional(),
+      tasksWorked: ids.optional().describe('Tasks that were worked on.'),
+      replace: flag.describe('Replace an existing summary.'),
+    },
+    iteration,
+  ),
+  'tool.iteration-list': query(
+    'list the iterations',
+    '',
+    {},
+    z.object({ iterations: list('The iterations, the oldest first.', iterationView), sequence }),
+  ),
+} as const;

@@ -1,0 +1,349 @@
+import { z } from 'zod';
+import { compileRequest, pastPromptRequest } from './compile-request.js';
+import { FACT_TAGS, ROLES } from './kinds.js';
+import { compileReply } from './replies/compile-reply.js';
+import { dispatchResult, rejectedShown, TIMELINE_KINDS, timelineListed } from './replies/dispatch-result.js';
+import {
+  factCorrected,
+  factRestored,
+  factRetracted,
+  factShown,
+  factsFound,
+  filesListed,
+} from './replies/fact-reply.js';
+import { promptTrace } from './replies/prompt-trace.js';
+import { ledgerShown, planShown, runInitReply, runStatusReply } from './replies/run-reply.js';
+import {
+  traceAppended,
+  traceCompacted,
+  traceFound,
+  tracePinned,
+  tracesListed,
+} from './replies/trace-reply.js';
+import {
+  between,
+  command,
+  cursor,
+  flag,
+  limit,
+  ofSession,
+  query,
+  queryOfAny,
+  text,
+  wideCommand,
+  wideQuery,
+} from './request-row.js';
+import { taskId } from './results.js';
+import { PLAN_STATUSES, runInitRequest, runStatusRequest } from './run-request.js';
+import { boolean, count, list, mark, next, oneOf, place, string, time } from './schema-fields.js';
+import { traceAppendRequest, traceCompactRequest, traceGetRequest } from './trace-entry.js';
+
+/** Requests about what a session remembers: facts, files, results, prompts and traces; and about its plan. */
+
+const content = text(10_000);
+const factKey = text(64).describe('Its id, such as M7, or a unique prefix of its hash.');
+const person = text(128).default('a person');
+/** Any of the words matches. */
+const anyOf = <Word extends z.ZodType<string>>(word: Word) =>
+  z.union([
+    word.transform((one) => [one]),
+    z.array(word).min(1, 'must name at least one').max(20, 'must name at most 20'),
+  ]);
+const holder = text(200);
+const ttlMs = between(1000, 600_000)
+  .default(30_000)
+  .describe('Time to live of the lease without a renewal, in milliseconds.');
+
+const MAX_CORRECTED = 1_000_000;
+
+const rejectedId = z
+  .int()
+  .positive('must be a number of a rejected result, 1 or more')
+  .describe('Number of the rejected result, from rejected-list.');
+
+export const MEMORY_REQUESTS = {
+  'prompt.compile': ofSession(false, 'compile the next prompt', compileRequest, compileReply),
+  // A normal compile is counted and stored as if for an agent.
+  'prompt.past': ofSession(
+    true,
+    'compile a prompt as it was; it is neither counted nor kept',
+    pastPromptRequest,
+    compileReply,
+  ),
+  'trace.append': ofSession(
+    false,
+    'add entries to the trace of an intent',
+    traceAppendRequest,
+    traceAppended,
+  ),
+  /** Fire-and-forget: at most once, and errors are not reported. */
+  'trace.record': ofSession(
+    false,
+    'the same without an answer, for volume',
+    traceAppendRequest,
+    z.undefined(),
+  ),
+  'trace.compact': ofSession(true, 'the compacted history of an intent', traceCompactRequest, traceCompacted),
+  'trace.get': ofSession(
+    true,
+    'an entry as its event keeps it, with its output',
+    traceGetRequest,
+    traceFound,
+  ),
+  'trace.pin': ofSession(
+    false,
+    'keep what an entry says as a constraint of its intent',
+    traceGetRequest,
+    tracePinned,
+  ),
+  'run.init': ofSession(false, 'track the progress of a session in a tasks.md', runInitRequest, runInitReply),
+  'run.status': ofSession(
+    true,
+    'show the progress of a run and what each task needs next',
+    runStatusRequest,
+    runStatusReply,
+  ),
+  'tool.fact-find': query(
+    'find facts, where they come from and what closed them',
+    '--text "parser test" --is all',
+    {
+      text: text(1000).optional().describe('Its id, a unique prefix of it, or words that it contains.'),
+      task: text(128).optional().describe('Only facts from results of this task.'),
+      subject: text(1024).optional().describe('Only facts about this, such as a file.'),
+      relation: anyOf(text(128)).optional().describe('Only facts with this relation, or one of these.'),
+      tag: anyOf(z.enum(FACT_TAGS)).optional().describe('Only facts with this tag, or one of these.'),
+      is: oneOf('Only valid facts, only those that were closed, or all. Default: open.', [
+        'open',
+        'closed',
+        'all',
+      ]).optional(),
+      limit: limit(200, 20),
+      cursor,
+    },
+    factsFound,
+  ),
+  'tool.dispatch-show': query(
+    'show what became of a result, once the session has it',
+    '--dispatch 7',
+    {
+      dispatch: z
+        .int()
+        .positive('must be a DISPATCH sequence, 1 or more')
+        .describe("A DISPATCH sequence, from a publisher's PubAck."),
+      timeoutMs: between(0, 600_000)
+        .optional()
+        .describe('Longest wait in milliseconds, as afterTimeoutMs of a prompt.'),
+    },
+    dispatchResult,
+  ),
+  'tool.plan-show': query(
+    'show the plan, what is next, and what came of each task',
+    '--status blocked',
+    {
+      id: text(200).optional().describe('Only this task of the plan, with its prompt and requirements.'),
+      status: oneOf('Only tasks with this status.', PLAN_STATUSES).optional(),
+    },
+    planShown,
+  ),
+  'tool.fact-show': query(
+    'show a fact, its history and the prompts that showed it',
+    '--id 3f2a',
+    { id: factKey },
+    factShown,
+  ),
+  'tool.fact-retract': command(
+    'withdraw a wrong fact: no later prompt shows it',
+    '--id 3f2a --reason "Never agreed"',
+    {
+      id: factKey,
+      reason: content.optional().describe('Why, in words.'),
+      by: person.describe('Who retracts it.'),
+    },
+    factRetracted,
+  ),
+  'tool.fact-correct': command(
+    'replace what a fact says',
+    '--id 3f2a --text "The port is 9464"',
+    {
+      id: factKey,
+      text: content.describe('What it should say.'),
+      reason: content.optional().describe('Why, in words.'),
+      by: person.describe('Who corrects it.'),
+    },
+    factCorrected,
+  ),
+  'tool.fact-restore': command(
+    'make a fact hold again, whatever ended it',
+    '--id M7 --reason "It was about the web app"',
+    {
+      id: factKey,
+      reason: content.optional().describe('Why, in words.'),
+      by: person.describe('Who restores it.'),
+    },
+    factRestored,
+  ),
+  'tool.file-list': query(
+    'list the files that results touched',
+    '--text parser',
+    {
+      text: text(200).optional().describe('Only files whose path contains these words.'),
+      limit: limit(200, 50),
+    },
+    filesListed,
+  ),
+  'tool.timeline-list': query(
+    'list what happened, the newest first',
+    '--kinds result rejected --limit 20',
+    {
+      kinds: z
+        .array(z.enum(TIMELINE_KINDS))
+        .min(1, 'must name at least one')
+        .max(TIMELINE_KINDS.length, `must name at most ${TIMELINE_KINDS.length}`)
+        .optional()
+        .describe('Only entries of these kinds.'),
+      task: text(128).optional().describe('Only entries of this task, of the board or the plan.'),
+      failed: flag.describe('Only what failed: bad verdicts, rejected results, failed actions.'),
+      limit: limit(500, 100),
+      cursor,
+      after: z
+        .int()
+        .nonnegative('must be a session sequence, 0 or more')
+        .optional()
+        .describe('Only entries after this session sequence.'),
+      upTo: z
+        .int()
+        .positive('must be a session sequence, 1 or more')
+        .optional()
+        .describe('Only entries up to this session sequence.'),
+    },
+    timelineListed,
+  ),
+  'tool.ledger-show': query(
+    'show what the ledgers know about a task',
+    '--task 2.1',
+    { task: text(128).describe('Id of the task, of the board or the plan.') },
+    ledgerShown,
+  ),
+  'tool.trace-list': query(
+    'list the intents that have a trace',
+    '',
+    { limit: limit(200, 50), cursor },
+    tracesListed,
+  ),
+  'tool.run-claim': command(
+    'claim the lease of a task for a run, renew it or release it',
+    '--task 2.1 --holder me',
+    {
+      task: taskId.describe('The task that the run works on.'),
+      holder: holder.describe('A unique id of the run.'),
+      ttlMs,
+      ended: z
+        .array(holder)
+        .max(20, 'must name at most 20')
+        .optional()
+        .describe('Runs that have ended: their leases can be claimed at once.'),
+      release: z.boolean().default(false).describe('Release the lease.'),
+    },
+    z.object({
+      claimed: boolean('True if the run holds the lease now.'),
+      holder: string('The run that holds it; left out after a release.').exactOptional(),
+      since: time('When that run claimed it').exactOptional(),
+    }),
+  ),
+  'tool.rejected-list': queryOfAny(
+    'results that could not be used, the newest first',
+    '',
+    {
+      role: oneOf('Only results that were published with this role.', ROLES).optional(),
+      limit: limit(200, 50),
+      cursor,
+    },
+    z.object({
+      rejected: list(
+        'The newest first. A page may have fewer entries than requested if they are large.',
+        rejectedShown,
+      ),
+      total: count(
+        'Number of messages; left out if counting would mean reading them. A body stored in several messages counts several times.',
+      ).exactOptional(),
+      next,
+    }),
+  ),
+  'tool.rejected-show': wideQuery(
+    'show a rejected result, its reason and what would fix it',
+    '--id 3',
+    {
+      id: rejectedId,
+      offset: z
+        .int()
+        .min(0, 'must be 0 or more')
+        .default(0)
+        .describe('Byte offset in the body: `next` of the previous reply.'),
+    },
+    z.object({
+      rejected: rejectedShown.describe('The rejected result.'),
+      body: string('Its body, or a part of it.'),
+      encoding: oneOf('Encoding of the body: text if it is UTF-8, else base64.', ['utf8', 'base64']),
+      truncated: mark('Set where this is only a part of the body.'),
+      next: z
+        .int()
+        .exactOptional()
+        .describe('The offset at which the rest of the body begins; left out at its end.'),
+    }),
+    { agents: false },
+  ),
+  'tool.rejected-retry': wideCommand(
+    'publish a rejected result again, corrected or as it came',
+    '--id 3',
+    {
+      id: rejectedId,
+      role: oneOf('Publish it with this role.', ROLES).optional(),
+      body: z
+        .string()
+        .min(1, 'must not be empty')
+        .max(MAX_CORRECTED, `must be at most ${MAX_CORRECTED} characters`)
+        .optional()
+        .describe('The corrected result. If it still cannot be read, nothing is published.'),
+    },
+    z.object({
+      id: z.int().describe('Its number, which is no longer in the list.'),
+      dispatch: place('Sequence in the DISPATCH stream under which it was published again.'),
+    }),
+    { agents: false },
+  ),
+  'tool.rejected-remove': wideCommand(
+    'remove a rejected result for good',
+    '--id 3',
+    { id: rejectedId },
+    z.object({
+      id: z.int().describe('Its number, which is no longer in the list.'),
+      removed: z.literal(true).describe('It is removed.'),
+    }),
+    { agents: false },
+  ),
+  'tool.prompt-list': query(
+    'the prompts that were compiled last, the newest first',
+    '--task 2.1',
+    {
+      task: text(128).optional().describe('Only prompts of this task.'),
+      limit: limit(200, 50),
+      cursor,
+    },
+    z.object({
+      prompts: list('The newest first, of the newest 200 of the session.', promptTrace),
+      total: count('How many of them are kept, on all pages.'),
+      next,
+    }),
+  ),
+  'tool.prompt-show': query(
+    'show what a compiled prompt held, and the request that compiles it again',
+    '--id 4f1c',
+    { id: text(64).describe('Id of the prompt, from prompt-list.') },
+    z.object({
+      prompt: promptTrace.describe('The prompt.'),
+      request: z
+        .record(z.string(), z.unknown().describe('Any JSON value.'))
+        .describe('The request with `asOf`, to be sent to prompt.past: its reply is the prompt as it was.'),
+    }),
+  ),
+} as const;

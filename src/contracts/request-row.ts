@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { TOKEN_PATTERN } from './names.js';
+
+/**
+ * Rows of the registry of requests. A request names its session or project in its body. One that requires a session is also
+ * served on `<subject>.<session>`.
+ */
+export type RequestScope = 'session' | 'any session' | 'project' | 'no session';
+
+export const untrimmed = (max: number) => bounded(z.string(), max);
+export const text = (max: number) => bounded(z.string().trim(), max);
+
+function bounded(schema: z.ZodString, max: number) {
+  return schema.min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
+}
+
+/** An integer from `low` to `high`. */
+export function between(low: number, high: number) {
+  const error = `must be ${low} to ${high}`;
+  return z.int().min(low, error).max(high, error);
+}
+
+export const flag = z.boolean().default(false);
+export const cursor = text(400).optional().describe('Cursor of the page: next of the previous page.');
+export const limit = (most: number, usual: number) =>
+  between(1, most).default(usual).describe('Maximum number of entries per page.');
+
+/** Not validated here: making a subject of it does that, with its own error code. */
+export const sessionName = z.string().meta({
+  description: 'Name of the session, of letters, digits, _ and -.',
+  pattern: TOKEN_PATTERN.source,
+});
+
+const OWNER = {
+  session: { session: sessionName },
+  'any session': { session: sessionName.optional() },
+  project: {
+    project: text(64).optional().describe('The project. Default: the project of sessions that name none.'),
+  },
+  'no session': {},
+} as const satisfies Readonly<Record<RequestScope, z.ZodRawShape>>;
+
+/** One request: all that permissions, services, clients, commands and pages know of it. */
+export interface RegisteredRequest {
+  readonly scope: RequestScope;
+  /** True if it changes nothing: readers may send it. */
+  readonly reads: boolean;
+  /** True if users that run agents may send it. */
+  readonly agents: boolean;
+  readonly summary: string;
+  /** Options and arguments of its command. */
+  readonly example: string;
+  /** Fields without the session or project. */
+  readonly shape: z.ZodRawShape;
+  readonly request: z.ZodType;
+  readonly reply: z.ZodType;
+}
+
+interface Callers {
+  readonly agents: boolean;
+}
+
+const row =
+  <const Scope extends RequestScope>(scope: Scope, reads: boolean) =>
+  <const Shape extends z.ZodRawShape, Reply extends z.ZodType>(
+    summary: string,
+    example: string,
+    shape: Shape,
+    reply: Reply,
+    { agents }: Callers = { agents: true },
+  ) => {
+    const request = z.object({ ...OWNER[scope], ...shape });
+    return { scope, reads, agents, summary, example, shape, request, reply };
+  };
+
+/** Changes a session. */
+export const command = row('session', false);
+export const projectCommand = row('project', false);
+export const wideCommand = row('no session', false);
+/** Changes nothing. */
+export const query = row('session', true);
+export const queryOfAny = row('any session', true);
+export const projectQuery = row('project', true);
+export const wideQuery = row('no session', true);
+
+/** A request about a session whose schema is more than a list of fields. */
+export function ofSession<Request extends z.ZodType, Reply extends z.ZodType>(
+  reads: boolean,
+  summary: string,
+  request: Request,
+  reply: Reply,
+) {
+  return { scope: 'session', reads, agents: true, summary, example: '', shape: {}, request, reply } as const;
+}

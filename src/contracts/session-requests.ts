@@ -1,0 +1,275 @@
+import { z } from 'zod';
+import { DAYS_PATTERN, SPAN_PATTERN } from '../shared/text.js';
+import { RETENTION_ACTIONS } from './lifecycle-record.js';
+import { finding, missing, serviceHealth } from './replies/health-reply.js';
+import { sessionList, sessionView, snapshotShown } from './replies/session-reply.js';
+import {
+  command,
+  cursor,
+  flag,
+  limit,
+  query,
+  sessionName,
+  text,
+  wideCommand,
+  wideQuery,
+} from './request-row.js';
+import {
+  count,
+  list,
+  mark,
+  named,
+  next,
+  type Output,
+  object,
+  oneOf,
+  place,
+  sequence,
+  string,
+  time,
+} from './schema-fields.js';
+import { sessionFileEvent } from './session-file.js';
+import { checkpointEvent, sessionSettings } from './session-meta-events.js';
+
+/** Requests about sessions as a whole, about projects, and about the installation. */
+
+const MAX_SPEC = 200_000;
+const MOST_EVENTS = 1000;
+const content = text(10_000);
+const counts = (about: string) => z.record(z.string(), z.number().describe('How many.')).describe(about);
+const session = z.object({ session: sessionView.describe('The session as it is now.'), sequence });
+const exportedEvent = named('ExportedEvent', 'An event of a session with its sequence.', {
+  sequence: place('Its sequence in the log of the session.'),
+  after: place('The sequence that its append expected.').exactOptional(),
+  event: z
+    .object({ type: string('Type of the event.') })
+    .catchall(z.unknown().describe('Further fields.'))
+    .describe('The event, in the event schemas.'),
+});
+
+const stored = named('StoredCounts', 'How much is stored, by kind.', {
+  events: count('Events.'),
+  dispatches: count('Results as they were published.'),
+  rejected: count('Messages of rejected results.'),
+  snapshots: count('Snapshots.'),
+  prompts: count('Compiled prompts.'),
+  telemetry: count('Records of telemetry.'),
+  index: count('Entries of the index of sessions.'),
+  learnings: count('Proposals, learnings and demands of reviews that are erased, or lose a source.'),
+});
+
+export type StoredCounts = Output<typeof stored>;
+
+const progress = {
+  state: oneOf(
+    'counted: dry run; running: the keeper erases it, look by dry runs; done: it was forgotten before.',
+    ['counted', 'running', 'done'],
+  ),
+  found: stored.describe('What is stored now.'),
+  forgotten: mark('It had been forgotten before, and nothing was left.'),
+};
+
+const rule = named('RetentionRule', 'What happens to sessions without activity.', {
+  project: string('Left out for the rule of the whole installation.').exactOptional(),
+  action: oneOf('What happens to a session.', RETENTION_ACTIONS),
+  after: string('Days without activity, such as 90d.').exactOptional(),
+  at: time('When it was set'),
+});
+
+const retention = z.object({
+  rules: list('The rules. Without rules everything is kept.', rule),
+  archive: count('Sessions that the rules would archive now.'),
+  forget: count('Sessions that the rules would forget now.'),
+});
+
+export const SESSION_REQUESTS = {
+  'tool.session-open': command(
+    'set the title and the goal of the session',
+    '--title "Query parser" --goal "A parser for the query language" --spec-path specs/parser.md',
+    {
+      title: text(200).optional().describe('Title, shown in lists; one line, may be changed.'),
+      goal: content.optional().describe('Goal of the session.'),
+      spec: text(MAX_SPEC).optional().describe('The specification itself.'),
+      specPath: text(1024).optional().describe('Path of the specification.'),
+      project: text(64).optional().describe('The project whose learnings it uses.'),
+      settings: sessionSettings.optional().describe('Settings of its prompts.'),
+    },
+    session,
+  ),
+  'tool.session-complete': command(
+    'complete the session when all tasks are done, and no review asks for a fix',
+    '--force --reason "The rest moved to the next release"',
+    {
+      force: flag.describe('Complete it although tasks or fixes are open; needs a reason.'),
+      reason: content.optional().describe('Why, in words.'),
+    },
+    session,
+  ),
+  'tool.session-restart': command(
+    'reopen a completed session',
+    '--reason "One more fix"',
+    { reason: content.optional().describe('Why, in words.') },
+    session,
+  ),
+  'tool.session-archive': command(
+    'archive the session: it becomes read-only, and a snapshot replaces its log',
+    '--reason "Shipped in 2.0"',
+    { reason: content.optional().describe('Why, in words.') },
+    session,
+    { agents: false },
+  ),
+  'tool.session-reopen': command(
+    'reopen an archived session',
+    '--reason "A bug was found"',
+    { reason: content.optional().describe('Why, in words.') },
+    session,
+    { agents: false },
+  ),
+  'tool.session-show': query('show the figures of the session', '', {}, session),
+  'tool.session-list': wideQuery(
+    'list the sessions: those that wait for a person first, then stalled ones, then the newest',
+    '--stalled',
+    {
+      text: text(200)
+        .optional()
+        .describe('Only sessions with these words, as in title, goal, questions or files.'),
+      status: oneOf('Only sessions that are open, completed, or archived.', [
+        'open',
+        'completed',
+        'archived',
+      ]).optional(),
+      names: z.array(text(64)).max(200, 'must name at most 200').optional().describe('Only these sessions.'),
+      active: flag.describe('Only open sessions with an event within 24 hours.'),
+      olderThan: z
+        .string()
+        .regex(SPAN_PATTERN, 'must be a number with m, h or d, such as 90m, 12h or 30d')
+        .optional()
+        .describe('Only sessions without an event for this long, such as 30d.'),
+      archived: flag.describe('Include archived sessions.'),
+      project: text(64).optional().describe('Only sessions of this project.'),
+      stalled: flag.describe('Only sessions with a stalled task.'),
+      brief: flag.describe('Only names and times; only the filter text works with it.'),
+      limit: limit(200, 50),
+      cursor,
+    },
+    sessionList,
+  ),
+  'tool.snapshot-show': query(
+    'show the stored snapshot in numbers',
+    '',
+    { whole: flag.describe('Include the text of the snapshot.') },
+    snapshotShown,
+  ),
+  'tool.telemetry-show': query(
+    'show what was counted of the session: results, prompts, progress',
+    '',
+    {},
+    z.object({
+      session: string('The session.'),
+      sequence: place('Session sequence that the answer reflects.'),
+      dispatches: counts('Counted results by role, and rejected ones.'),
+      rejections: counts('Rejected results that are still kept, by error code; of the newest 1,000.'),
+      approvalLoops: count('How often tasks were reviewed without an approval.'),
+      rebuilds: count('How often the plan was read again.'),
+      compiles: count('Prompts compiled.'),
+      errors: counts('Requests for prompts that were refused or failed, by error code.'),
+      ledgerModes: counts('Prompts by ledger mode.'),
+      fallbacks: counts('Prompts without the progress ledger, by reason.'),
+      shortened: count('Prompts that left something out to fit their budget.'),
+      tokensWanted: count('Tokens of all prompts if nothing had been left out.'),
+      tokensUsed: count('Tokens of all prompts.'),
+      retrievalMs: z
+        .number()
+        .describe('Time from request to reply, in milliseconds, of all prompts together.'),
+      retrievalMaxMs: z.number().describe('The longest of these times.'),
+    }),
+  ),
+  'tool.health-show': wideQuery(
+    'show how services, streams and server do',
+    '',
+    { brief: flag.describe('Only services and results, without findings, which is cheap.') },
+    z.object({
+      at: time('When it was asked'),
+      services: list('Every instance of every service that answered.', serviceHealth),
+      results: object('Results by what has become of them.', {
+        stored: count('Stored results.'),
+        waiting: count('Results among them that are not folded yet.'),
+        rejected: count('Messages of rejected results.'),
+      }).exactOptional(),
+      findings: list(
+        "Findings of the doctor's read-only checks; up to 30 seconds old.",
+        finding,
+      ).exactOptional(),
+      findingsAt: time('When the doctor looked').exactOptional(),
+      missing: list('Parts that timed out or failed, and why.', missing),
+    }),
+  ),
+  'tool.session-export': query(
+    'list the events of the session whole, the oldest first',
+    '',
+    { cursor },
+    z.object({
+      session: string('Name of the session.'),
+      events: list('The events, the oldest first: as many as fit one reply.', exportedEvent),
+      skipped: count('Messages in between that this version cannot read as events.'),
+      sequence: place('Sequence of the newest event when the first page was made: the last page ends there.'),
+      next,
+    }),
+    { agents: false },
+  ),
+  'tool.session-import': command(
+    'make a session from a state, or add the history of an imported one',
+    '--id 4f1c',
+    {
+      id: text(64).describe('Unique to this import: a repeated request is stored once.'),
+      checkpoint: checkpointEvent.optional().describe('The state that the new session begins with.'),
+      history: z
+        .array(sessionFileEvent.shape.event)
+        .max(MOST_EVENTS, `must be at most ${MOST_EVENTS}`)
+        .default([])
+        .describe('Next events of the file: they are listed, and change nothing.'),
+      from: z.int().nonnegative().default(0).describe('Number of events of the history before these.'),
+    },
+    z.object({
+      session: string('Name of the session.'),
+      sequence: place('Sequence of its newest event that the import has stored; 0 for none.'),
+    }),
+    { agents: false },
+  ),
+  'tool.session-forget': command(
+    'erase a session for good: events, results, snapshots, prompts, evidence in learnings',
+    '--confirm demo',
+    {
+      confirm: text(64).optional().describe('The name of the session once more, except for a dry run.'),
+      dryRun: flag.describe('Only count what would be erased.'),
+      withLearnings: z
+        .boolean()
+        .default(false)
+        .describe('Also remove accepted learnings that only this session supports.'),
+    },
+    z.object({ session: string('Name of the session.'), ...progress }),
+    { agents: false },
+  ),
+  'tool.retention-show': wideQuery(
+    'show the rules of retention, and what they would do now',
+    '',
+    {},
+    retention,
+  ),
+  'tool.retention-set': wideCommand(
+    'set what happens to sessions without activity, for the installation or a project; the keeper applies it from then on',
+    '--action archive --after 90d',
+    {
+      project: sessionName.optional().describe('Only for sessions of this project.'),
+      action: oneOf('archive, forget or keep; remove deletes the rule.', [...RETENTION_ACTIONS, 'remove']),
+      after: z
+        .string()
+        .regex(DAYS_PATTERN, 'must be a number of days, such as 90d')
+        .optional()
+        .describe('Age since the last event, such as 90d, to archive or forget.'),
+      dryRun: z.boolean().default(false).describe('Only show what the rules would do.'),
+    },
+    retention,
+    { agents: false },
+  ),
+} as const;

@@ -1,0 +1,29 @@
+import type { RequestName, ToolName } from '../../src/contracts/requests.js';
+import { silentLogger, systemClock } from '../../src/engine/ports/clients.js';
+import type { SessionLog } from '../../src/engine/ports/session-log.js';
+import { checkedHandler, type Handlers } from '../../src/services/common/service-shell.js';
+import { createSessionTools } from '../../src/services/tools/serve-tools.js';
+import { createSessionQueries } from '../../src/services/tools/session-queries.js';
+
+/** Calls tools by name with requests as they come in: as the services do, without the network. */
+export type CallTool = (name: ToolName, request: object) => Promise<object>;
+
+export function calling(handlers: Partial<Handlers<RequestName>>): CallTool {
+  return async (name, request) => {
+    const handle = handlers[`tool.${name}`];
+    if (handle === undefined) throw new Error(`there is no handler of ${name}`);
+    return checkedHandler<RequestName>(`tool.${name}`, handle as never)(request) as Promise<object>;
+  };
+}
+
+type Ports = Omit<Parameters<typeof createSessionTools>[0], 'logger'> & { readonly log: SessionLog };
+
+/** The commands of a session and the lists that it shows, on a log. */
+export function callingSession(ports: Ports): CallTool {
+  const { log, reader, clock = systemClock } = ports;
+  const rest = { lifecycle: { archived: () => undefined }, snapshots: {} as never, prompts: {} as never };
+  return calling({
+    ...createSessionTools({ ...ports, logger: silentLogger }),
+    ...createSessionQueries({ log, reader, clock, ...rest }),
+  });
+}
