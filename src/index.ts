@@ -49,6 +49,7 @@ export type {
 } from './contracts/requests.js';
 export type { TraceEntryInput as TraceEntry } from './contracts/trace-entry.js';
 export type { ClientTransport } from './engine/ports/clients.js';
+export type { Note } from './memory/facts/fact-types.js';
 export type {
   Learning,
   Proposal,
@@ -57,8 +58,8 @@ export type {
 export type { SessionOverview } from './memory/session/commands/lifecycle-commands.js';
 export type { TaskView } from './memory/session/commands/task-commands.js';
 export type { Iteration } from './memory/session/iterations.js';
-export type { InboxMessage, Note } from './memory/session/notebook.js';
 export type { PlanTaskView, PlanView } from './memory/session/plan-view.js';
+export type { InboxMessage } from './memory/session/session-state.js';
 export type { BoardCounts, TaskCounts } from './memory/session/task-dependencies.js';
 export type { NatsAccess } from './nats/connection/nats-access.js';
 export type { CamelCased } from './sdk/camel-case.js';

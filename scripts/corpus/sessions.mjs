@@ -152,7 +152,13 @@ dispatch(11, 'implementer', {
   blockers: ['Which port, 9090 or 9464?'],
   questions: [{ text: 'Which name?', options: ['a', 'b'], default: 'a' }],
 });
-command('question.answered', { task: 'asks', questions: ['Which name?'], answer: 'b', by: 'anna' });
+command('question.answered', {
+  ref: 'N3',
+  task: 'asks',
+  questions: ['Which name?'],
+  answer: 'b',
+  by: 'anna',
+});
 // What facts make of the words of an outcome that are folded, disarmed or cut, and of conventions and tests.
 dispatch(8, 'implementer', {
   task_id: 'words',
@@ -240,11 +246,11 @@ const SNAPSHOT_AT = events.length;
 command('session.restarted', { reason: 'One more thing' });
 command('progress.rebuilt', { document: progress('4b5a6978', 'completed') });
 added('TAS-6', 'One more thing', { iteration: 2 });
-command('note.added', { note: 'NOT-3', content: 'Trees are cheap', type: 'decision', iteration: 2 });
+command('note.added', { note: 'NOT-4', content: 'Trees are cheap', type: 'decision', iteration: 2 });
 command('inbox.added', { message: 'MSG-3', content: 'Nearly there' });
 command('iteration.started', { number: 3 });
 command('iteration.completed', { number: 3 });
-command('note.added', { note: 'NOT-4', content: 'Mind the depth', type: 'tip', iteration: 4, opens: true });
+command('note.added', { note: 'NOT-5', content: 'Mind the depth', type: 'tip', iteration: 4, opens: true });
 command('trace.appended', {
   entries: [
     traced(31),

@@ -136,7 +136,11 @@ export const BOARD_REQUESTS = {
   'tool.note-add': command(
     'write a note for later agents',
     '--content "The CI machine has no docker" --type learning',
-    { content: said, type: noteType.default('learning') },
+    {
+      content: said,
+      type: noteType.default('learning'),
+      by: text(128).optional().describe('The person who says it. Left out for an agent.'),
+    },
     oneNote.extend({ created }),
   ),
   'tool.note-edit': command(
@@ -178,11 +182,11 @@ export const BOARD_REQUESTS = {
     'answer the open question of a task: later prompts show it',
     '--task 2.1 --answer "Use port 9464"',
     {
-      task: taskId,
+      task: taskId.describe('The task that asked, or the id of its question, such as M9.'),
       answer: content.describe('The answer.'),
       question: content
         .optional()
-        .describe('The question it answers. Default: every open question of the task.'),
+        .describe('The question it answers, or its first words. Default: every open question of the task.'),
       by: person.describe('Who answers.'),
     },
     z.object({ answer: answerView.describe('The answer, with what it answers.'), sequence }),

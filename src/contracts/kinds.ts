@@ -1,3 +1,6 @@
+import { oneSpelling } from '../shared/text.js';
+import { KEPT } from './kept.js';
+
 export const FACT_TAGS = ['file_change', 'convention', 'decision', 'error', 'dependency', 'test'] as const;
 export type FactTag = (typeof FACT_TAGS)[number];
 
@@ -196,4 +199,25 @@ export const NOT_ENDED = ['unknown', 'ended', 'rank'] as const;
 
 export function bySeverity<Issue extends { readonly severity: Severity }>(issues: readonly Issue[]): Issue[] {
   return issues.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
+}
+
+/** A question of a result to a person. */
+interface Asked {
+  text: string;
+  options?: string[] | undefined;
+  default?: string | undefined;
+}
+
+/** Returns the questions of a result: its own, and blockers that ask something. */
+export function questionsOf(
+  {
+    questions = [],
+    blockers = [],
+  }: { readonly questions?: readonly Asked[] | undefined; readonly blockers?: readonly string[] | undefined },
+  verdict: Verdict | undefined,
+): Asked[] {
+  const asking = verdict === 'blocked' ? blockers.filter((text) => /[?？]/.test(text)) : [];
+  const all = [...questions, ...asking.map((text): Asked => ({ text }))];
+  const first = new Map(all.map((question) => [oneSpelling(question.text), question] as const).reverse());
+  return [...first.values()].reverse().slice(0, KEPT.question.list);
 }

@@ -4,7 +4,7 @@ import { named, oneOf, string } from './schema-fields.js';
 
 /** By what another statement ended a statement. */
 export const ended = named('Ended', 'The end of a statement by another one.', {
-  by: string('Id of the statement that ended it.'),
+  by: string('Id of the statement that ended it, or the task that is done.'),
   how: oneOf('Replaced, answered or settled.', ENDINGS),
   term: string('The term that both are about, if it was not named.').exactOptional(),
 });

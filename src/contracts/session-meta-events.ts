@@ -71,6 +71,7 @@ export const noteEvents = [
     content: string('The text.'),
     type: oneOf('The kind of note.', NOTE_TYPES),
     iteration,
+    by: string('The person who says it; absent for an agent.').exactOptional(),
     opens,
   }),
   eventOf('note.edited', {
@@ -88,6 +89,7 @@ export const inboxEvents = [
 
 export const answerEvents = [
   eventOf('question.answered', {
+    ref: string('Id of the statement that it becomes, such as N7.'),
     task: string('The task whose agent asked.'),
     questions: strings('The questions that it answers, as they were asked.'),
     answer: string('The answer.'),

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { KEPT, keptTexts } from '../contracts/kept.js';
-import { bySeverity, ROLES, SEVERITIES, VERDICTS, type Verdict, verdictIn } from '../contracts/kinds.js';
-import type { Question } from '../contracts/results.js';
+import { bySeverity, questionsOf, ROLES, SEVERITIES, VERDICTS, verdictIn } from '../contracts/kinds.js';
 import type { Output } from '../contracts/schema-fields.js';
 import type { DispatchOutcome } from '../contracts/session-events.js';
-import { clipText, oneSpelling } from '../shared/text.js';
+import { clipText } from '../shared/text.js';
 
 const texts = z.array(z.string());
 
@@ -93,15 +92,4 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
     ...(questions.length > 0 && { questions }),
     ...(outcome.history === true && { history: true }),
   };
-}
-
-/** Returns the questions of a result: its own, and blockers that ask something. */
-export function questionsOf(
-  { questions = [], blockers = [] }: DispatchOutcome['outcome'],
-  verdict: Verdict | undefined,
-): Question[] {
-  const asking = verdict === 'blocked' ? blockers.filter((text) => /[?？]/.test(text)) : [];
-  const all = [...questions, ...asking.map((text): Question => ({ text }))];
-  const first = new Map(all.map((question) => [oneSpelling(question.text), question] as const).reverse());
-  return [...first.values()].reverse().slice(0, KEPT.question.list);
 }

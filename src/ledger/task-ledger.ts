@@ -212,6 +212,11 @@ function emptyLedger(task: string): Omit<TaskLedger, 'last'> {
   };
 }
 
+/** True if a review sent the newest work back: what that work claims does not count. */
+export function isSentBack(ledger: Pick<TaskLedger, 'last'> | undefined): boolean {
+  return ledger?.last.verdict === 'needs_changes';
+}
+
 function isHalted({ role, verdict }: LastOutcome): boolean {
   return kindOf(role).part === 'review' && verdict === 'blocked';
 }

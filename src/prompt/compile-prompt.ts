@@ -8,6 +8,7 @@ import { DISPATCH } from './dispatch-prompt.js';
 import { fillPrompt } from './fill-prompt.js';
 import { ITERATION } from './iteration-prompt.js';
 import { toolCommand } from './iteration-sections.js';
+import { placeholdersOf } from './iteration-template.js';
 import type { Shown } from './prompt-items.js';
 import {
   type CommonSection,
@@ -113,6 +114,8 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...(none && { maxFacts: 0, maxFiles: 0 }),
     text: taskPrompt ?? whatIsAhead(state),
     taskId,
+    withoutNotes:
+      request.kind === 'iteration' && placeholdersOf(request.template ?? '{{notes}}').has('notes'),
     explain: asks('considered'),
   };
   const memory = cappedMemory(

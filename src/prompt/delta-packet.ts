@@ -1,7 +1,7 @@
 import { type Kind, kindOf, type Role } from '../contracts/kinds.js';
 import { driftOf, outlookOf } from '../ledger/next-task.js';
 import type { DigestIssue } from '../ledger/outcome-digest.js';
-import { plainBlockers, type TaskLedger } from '../ledger/task-ledger.js';
+import { isSentBack, plainBlockers, type TaskLedger } from '../ledger/task-ledger.js';
 import { tokens } from '../memory/search/tokens.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { clipText, distinctTexts, lengthOf, oneSpelling, quoted } from '../shared/text.js';
@@ -24,6 +24,8 @@ export interface DeltaPacket {
   readonly changed_files?: readonly string[];
   readonly failing_tests?: readonly string[];
   readonly passing_tests?: readonly string[];
+  /** Instead of the passing tests, if the review sent the work back. */
+  readonly refuted_tests?: readonly string[];
   readonly follow_ups?: readonly string[];
 }
 
@@ -39,11 +41,16 @@ const TITLES = {
   changed_files: 'Changed files',
   failing_tests: 'Failing tests',
   passing_tests: 'Passing tests',
+  refuted_tests: 'Tests sent back',
   follow_ups: 'Follow-ups',
 } as const satisfies Readonly<Record<keyof DeltaPacket, string>>;
 
 /** Lists that take one line. */
-const ON_ONE_LINE: ReadonlySet<string> = new Set<PacketField>(['changed_files', 'passing_tests']);
+const ON_ONE_LINE: ReadonlySet<string> = new Set<PacketField>([
+  'changed_files',
+  'passing_tests',
+  'refuted_tests',
+]);
 
 /** Names a field in a sentence. */
 export function fieldName(field: PacketField): string {
@@ -82,7 +89,7 @@ const WORK_WORTH: Worth = {
 /** Reviewers and observers need to know the work first. */
 const LOOKING_WORTH: Worth = {
   first: ['changed_files', 'failing_tests', 'summary', 'issues'],
-  next: ['earlier_summary', 'follow_ups', 'passing_tests', 'assessment', 'plan'],
+  next: ['earlier_summary', 'follow_ups', 'passing_tests', 'refuted_tests', 'assessment', 'plan'],
 };
 
 export function worthOf(role: Role): Worth {
@@ -127,7 +134,7 @@ function taskFields(ledger: TaskLedger | undefined, part: Kind['part']): DeltaPa
     }),
     ...(summary !== undefined && { summary: plain(summary) }),
     ...(firstSummary !== undefined && firstSummary !== summary && { earlier_summary: plain(firstSummary) }),
-    ...workFields(work, part),
+    ...workFields(work, part, isSentBack(ledger)),
   };
 }
 
@@ -142,13 +149,15 @@ function demands(fixes: readonly string[], blockers: readonly string[]): DeltaPa
 function workFields(
   { files, failed, passed, followUps }: TaskLedger['work'],
   part: Kind['part'],
+  sentBack: boolean,
 ): DeltaPacket {
   const shown = files.slice(0, MAX_FILES).map(plain);
   const more = files.length - shown.length;
   return {
     ...(files.length > 0 && { changed_files: more > 0 ? [...shown, `${more} more`] : shown }),
     ...(failed.length > 0 && { failing_tests: failed.map(failingTest) }),
-    ...(part !== 'work' && passed.length > 0 && { passing_tests: passed.map(plain) }),
+    ...(part !== 'work' &&
+      passed.length > 0 && { [sentBack ? 'refuted_tests' : 'passing_tests']: passed.map(plain) }),
     ...(part !== 'work' && followUps.length > 0 && { follow_ups: followUps.map(plain) }),
   };
 }

@@ -1,6 +1,7 @@
 import type { IterationRequest } from '../contracts/compile-request.js';
 import type { Charter, Run } from '../memory/session/charter.js';
 import { currentNumber, type IterationHistory, newest } from '../memory/session/iterations.js';
+import { notesOf } from '../memory/session/notebook.js';
 import { ledgersOf } from '../memory/session/session-state.js';
 import { taskCounts } from '../memory/session/task-dependencies.js';
 import { recordOf } from '../shared/text.js';
@@ -56,6 +57,7 @@ const BEST: readonly Stretch<Section>[] = [
   { section: 'history', most: 1 },
   { section: 'files', most: 5 },
   { section: 'decisions', most: 3 },
+  { section: 'failed', most: 2 },
   { section: 'notes', most: 5, backwards: true },
   { section: 'work', most: 2 },
   { section: 'tests', most: 2 },
@@ -70,6 +72,7 @@ const REST: readonly Stretch<Section>[] = [
   { section: 'history' },
   { section: 'findings' },
   { section: 'decisions' },
+  { section: 'failed' },
   { section: 'learnings' },
   { section: 'tests' },
   { section: 'work' },
@@ -124,11 +127,12 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     const spec = specList(specOf(charter, run), command);
     const past = historyList(history, board, now, command);
     const inbox = inboxList(notebook, now, command);
-    const noted = noteList(notebook, command);
+    const notes = [...notesOf(state).values()];
+    const noted = noteList(notes, command);
     const plan = planProgress(state, request.degraded);
     const counts = taskCounts(state).board;
     const steps = workflowSteps(isPlanned, charter.spec ?? charter.spec_path, command);
-    const valuesOf = (shown: Shown<Section>, notes: PromptPart, learned: PromptPart) => {
+    const valuesOf = (shown: Shown<Section>, context: PromptPart, learned: PromptPart) => {
       const goalText = formatGoal(goal, shown.goal);
       return {
         session,
@@ -146,11 +150,11 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
             ? goalText.replace(/^Goal: /, '')
             : formatSpec(spec, shown.spec),
         inbox: formatInbox(inbox, shown.inbox),
-        notes: formatNotes(notebook, noted, shown.notes),
+        notes: formatNotes(notes, noted, shown.notes),
         tasks: formatTasks(tasks, shown),
         binary,
         extra: request.extra ?? '',
-        sessionContext: notes.text,
+        sessionContext: context.text,
         learnings: learned.text,
       } satisfies Record<Variable, string>;
     };
@@ -195,9 +199,9 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
       },
       compacted: 'compacted',
       parts: (shown) => {
-        const notes = notesPart(shown);
+        const context = notesPart(shown);
         const learned = learningsPart(learnings, shown.learnings);
-        const values = valuesOf(shown, notes, learned);
+        const values = valuesOf(shown, context, learned);
         return [
           { section: 'compacted', text: trace.written(shown.compacted) },
           {
@@ -209,7 +213,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
                 section: name,
                 text: values[name],
               })),
-              ...items('sessionContext', [notes]),
+              ...items('sessionContext', [context]),
               ...items('learnings', [learned]),
             ],
           },

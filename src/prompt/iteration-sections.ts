@@ -1,9 +1,11 @@
 import type { ProgressTask } from '../contracts/run-request.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import { outlookOf, type PlannedTask, type TaskResults } from '../ledger/next-task.js';
+import type { Note } from '../memory/facts/fact-types.js';
 import type { Charter } from '../memory/session/charter.js';
 import type { Iteration, IterationHistory } from '../memory/session/iterations.js';
-import { isForPerson, type Notebook, unread } from '../memory/session/notebook.js';
+import { isForPerson, unread } from '../memory/session/notebook.js';
+import type { Notebook } from '../memory/session/session-state.js';
 import { byPriority, type Task, type TaskBoard } from '../memory/session/task-board.js';
 import { isReady, type Unresolved, unresolved } from '../memory/session/task-dependencies.js';
 import { age, clipText, counted, lengthOf, quoted, quotedLines } from '../shared/text.js';
@@ -196,8 +198,7 @@ export function formatHistory(
 }
 
 /** Returns notes in order of creation. */
-export function noteList({ notes }: Notebook, command: Commanding): PromptList {
-  const all = [...notes.values()];
+export function noteList(all: readonly Note[], command: Commanding): PromptList {
   return {
     items: all.map(({ id, content }) => grown(quoted(content), (text) => `  - [${id}] ${text}`)),
     total: all.length,
@@ -207,9 +208,8 @@ export function noteList({ notes }: Notebook, command: Commanding): PromptList {
 }
 
 /** `{{notes}}`: grouped by type; empty without any. */
-export function formatNotes({ notes }: Notebook, list: PromptList, shown: readonly ShownItem[]): string {
+export function formatNotes(all: readonly Note[], list: PromptList, shown: readonly ShownItem[]): string {
   if (list.total === 0) return '';
-  const all = [...notes.values()];
   const groups = NOTE_TYPES.flatMap((type) => {
     const lines = shown.filter(({ index }) => all[index]?.type === type).map(({ text }) => text);
     return lines.length === 0 ? [] : [[`${type.toUpperCase()}:`, ...lines].join('\n')];

@@ -102,6 +102,7 @@ function wordsOf({ fact, group }: RankedFact): string {
     case 'files':
       return `${subject} was changed`;
     case 'facts':
+      if (relation === RELATIONS.failed) return ownTask ? object : `${subject}: ${object}`;
       if (!ownTask) return `${subject} ${relation} ${object}`;
       return HEAD.test(`${relation}:`) ? `the task ${relation} ${object}` : `${relation}: ${object}`;
   }
@@ -177,12 +178,19 @@ export function perhapsLine(files: readonly LikelyFile[]): string {
   return `Perhaps: ${files.map(({ path }) => quoted(path)).join(', ')}`;
 }
 
-function origin({ ref, origin: who, sourceTaskId }: SessionFact, needsTask: boolean): string {
+/** Returns who said it: the name of the one who answered, else the origin; empty for an agent. */
+export function whoSaid({ origin, answer }: SessionFact): string[] {
+  const who = answer?.by.replace(/[[\]]/g, '') ?? origin;
+  return who === undefined ? [] : [quoted(who)];
+}
+
+function origin(fact: SessionFact, needsTask: boolean): string {
+  const { ref, sourceTaskId } = fact;
   const from = [
     ...(ref === undefined ? [] : [ref]),
-    ...(who === undefined ? [] : [who]),
+    ...whoSaid(fact),
     // A bracket in a task id would end the origin early.
-    ...(needsTask ? [`task:${quoted(sourceTaskId).replace(/[[\]]/g, '')}`] : []),
+    ...(needsTask && ref !== sourceTaskId ? [`task:${quoted(sourceTaskId).replace(/[[\]]/g, '')}`] : []),
   ];
   return from.length === 0 ? '' : ` [${from.join(', ')}]`;
 }

@@ -25,6 +25,7 @@ const TOLD: readonly Field[] = [
   'changed_files',
   'failing_tests',
   'passing_tests',
+  'refuted_tests',
   'follow_ups',
 ];
 

@@ -1,5 +1,7 @@
 import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/kinds.js';
+import { RELATIONS } from '../contracts/relations.js';
+import { isSentBack } from '../ledger/task-ledger.js';
 import type { IndexedFact } from '../memory/facts/fact-index.js';
 import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';
 import {
@@ -25,6 +27,7 @@ import {
   type Stretch,
   wholeItems,
 } from './prompt-items.js';
+import { isForOthers } from './task-text.js';
 
 /** The session context as notes: relevant knowledge for a task, by importance. Each line ends with its task. */
 export const NOTE_SECTIONS = [
@@ -32,6 +35,7 @@ export const NOTE_SECTIONS = [
   'files',
   'perhaps',
   'decisions',
+  'failed',
   'facts',
   'tests',
   'requirements',
@@ -46,6 +50,7 @@ const NOTES: Readonly<Record<NoteSection, { readonly title: string; readonly lis
   perhaps: { title: 'Perhaps', listed: '--relation modified_by' },
   work: { title: 'Related work', listed: '--relation summary review_summary observed' },
   decisions: { title: 'Decisions and conventions', listed: '' },
+  failed: { title: 'Tried and failed', listed: '--relation failed' },
   tests: { title: 'Failing tests', listed: '--relation test_result' },
   requirements: { title: 'Left to do by other tasks', listed: '--relation requires blocked_by' },
   facts: { title: 'Also known', listed: '' },
@@ -64,6 +69,7 @@ const SECTION_OF = {
 
 /** A passing test does not belong under "Failing tests". */
 function sectionOf({ group, fact }: Pick<RankedFact, 'group' | 'fact'>): NoteSection {
+  if (fact.relation === RELATIONS.failed) return 'failed';
   return group === 'tests' && isBare(fact) ? 'facts' : SECTION_OF[group];
 }
 
@@ -76,6 +82,11 @@ const MAX_PERHAPS = 7;
 /** Decisions, conventions and facts in words that are shown even if nothing speaks for them. */
 const MAX_LASTING = 20;
 
+/** What was left to do is old after this time and this many results with files: then it must share this many words with the task. */
+const OLD_MS = 7 * 24 * 3_600_000;
+const OLD_RESULTS = 50;
+const STRONG = 3;
+
 /** A query of a session's memory. */
 export interface MemoryAsked {
   /** The task in words. */
@@ -87,6 +98,8 @@ export interface MemoryAsked {
   readonly maxFacts?: number | undefined;
   readonly maxFiles: number;
   readonly hints?: CompileHints | undefined;
+  /** True if the prompt lists the notes elsewhere. */
+  readonly withoutNotes?: boolean | undefined;
   /** Also report the candidates. */
   readonly explain?: boolean | undefined;
 }
@@ -127,7 +140,8 @@ export function memoryOf(
     ...{ open: hints?.files, folder: hints?.cwd },
   });
   // The ledger of the task lists the files that it has changed itself.
-  const changed = new Set(ledgersOf(state).get(asked.taskId)?.work.files);
+  const ledgers = ledgersOf(state);
+  const changed = new Set(ledgers.get(asked.taskId)?.work.files);
   const others = candidates.slice(0, maxFiles).filter(({ path }) => !changed.has(path));
   const files = others.filter(({ score }) => score >= LIKELY);
   const perhaps = others.filter(({ score }) => score < LIKELY && score >= PERHAPS).slice(0, MAX_PERHAPS);
@@ -147,7 +161,14 @@ export function memoryOf(
   const own = factsOf(state).findingsOf(asked.taskId);
   const findings = index.findings - own.filter(({ validTo }) => validTo === undefined).length;
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
-  const places = [...chosen, ...rest].map((each) => {
+  const isAnothers = isForOthers(state, asked.taskId, asked.text);
+  const isShown = ({ group, fact, matched }: RankedFact) =>
+    !(asked.taskId !== '' && fact.note !== undefined && isAnothers(fact.object)) &&
+    (group !== 'requirements' ||
+      !isOld(state, fact) ||
+      matched.length >= STRONG ||
+      likely.some(({ path }) => fact.object.includes(path)));
+  const places = [...chosen, ...rest].filter(isShown).map((each) => {
     const section = sectionOf(each);
     return { section, index: facts[section].push(each) - 1 };
   });
@@ -162,6 +183,7 @@ export function memoryOf(
     told.add(task);
     const findings = factsOf(state).findingsOf(task);
     return [
+      ...(isSentBack(ledgers.get(task)) ? ['| Sent back by its review'] : []),
       ...demandsPart(
         findings.filter(({ object }) => !shownAbove.has(object)),
         summary,
@@ -203,6 +225,12 @@ function closenessOf(words: WordVectors | undefined, text: string) {
     const vector = words.of(meant);
     return vector === undefined ? 0 : cosine(asked, vector);
   };
+}
+
+/** True for something left to do of long ago, which was probably done or given up. */
+function isOld(state: SessionState, { validFrom, sourceSequence }: SessionFact): boolean {
+  if (Date.parse(state.lastEventAt) - Date.parse(validFrom) < OLD_MS) return false;
+  return pastOf(state).rows.filter(({ sequence }) => sequence > sourceSequence).length > OLD_RESULTS;
 }
 
 /** Restricts each section in an order to the first `PLACES` facts of the memory, and appends all others. */

@@ -1,8 +1,8 @@
 import { includes, type SessionStartRequest } from '../contracts/compile-request.js';
 import { kindOf } from '../contracts/kinds.js';
-import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
+import { RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
-import { isAnswered, plainBlockers, signalsOf } from '../ledger/task-ledger.js';
+import { isAnswered, isSentBack, plainBlockers, signalsOf, type TaskLedger } from '../ledger/task-ledger.js';
 import { groupOf, type SessionFact } from '../memory/facts/fact-types.js';
 import { compactProposals, formatCompactProposals } from '../memory/learnings/learnings-state.js';
 import { resolvedSettings } from '../memory/session/charter.js';
@@ -12,7 +12,7 @@ import { nextTasks } from '../memory/session/task-dependencies.js';
 import { addTo } from '../shared/collections.js';
 import { age, clipText, named, oneSpelling, quoted, withoutEnd } from '../shared/text.js';
 import { learningsCommand } from './iteration-sections.js';
-import { replacesPart } from './note-items.js';
+import { replacesPart, whoSaid } from './note-items.js';
 import {
   beginnings,
   type Item,
@@ -35,7 +35,7 @@ const SECTIONS = [
   'last',
   'rules',
   'decided',
-  'failed',
+  'tried',
   'found',
   'open',
   'noted',
@@ -54,14 +54,14 @@ const ORDER: readonly Stretch<Section>[] = [
   { section: 'rules', most: 3 },
   { section: 'open', most: 2 },
   { section: 'decided', most: 2 },
-  { section: 'failed', most: 1 },
+  { section: 'tried', most: 1 },
   { section: 'goal' },
   { section: 'learnings', most: 2 },
   { section: 'last', most: 1 },
   { section: 'rules' },
   { section: 'open' },
   { section: 'decided' },
-  { section: 'failed' },
+  { section: 'tried' },
   { section: 'found' },
   { section: 'unread' },
   { section: 'noted' },
@@ -74,6 +74,7 @@ const LAST: readonly Stretch<Section>[] = [{ section: 'proposals' }];
 const MEMORY: readonly Stretch<Section>[] = [
   { section: 'findings' },
   { section: 'decisions' },
+  { section: 'failed' },
   { section: 'files', most: 5 },
   { section: 'perhaps' },
   { section: 'work', most: 2 },
@@ -115,19 +116,22 @@ export const SESSION_START: PromptDescriptor<
     const project = request.project ?? charter.project;
     const results = resultsOf(state, branch);
     const goal = goalOf(state);
+    const ledgers = ledgersOf(state);
     const sections = {
       ...memory.sections,
       goal: items(goal === undefined ? [] : [goal], MAX_LINE),
       last: items(
-        results.slice(0, MAX_LAST).map((result) => lastLine(result, now, branch)),
+        results
+          .slice(0, MAX_LAST)
+          .map((result) => lastLine(result, ledgers.get(result.summary.sourceTaskId), now, branch)),
         2 * MAX_LINE,
       ),
       decided: stated(decisionsOf(state, results.slice(0, MAX_LAST)).slice(0, MAX_DECIDED)),
       rules: stated(saidOf(state, RELATIONS.rule).slice(0, MAX_RULES)),
-      failed: stated(saidOf(state, RELATIONS.failed).slice(0, MAX_FOUND)),
+      tried: stated(triedOf(state, results.slice(0, MAX_LAST)).slice(0, MAX_FOUND)),
       found: stated(saidOf(state, RELATIONS.found).slice(0, MAX_FOUND)),
       open: stated(openOf(state, results).slice(0, MAX_OPEN)),
-      noted: items(notesOf(state, false).slice(0, MAX_NOTED)),
+      noted: stated(saidOf(state, RELATIONS.noted).slice(0, MAX_NOTED)),
       next: items(nextOf(state, request.degraded), MAX_LINE),
       unread: items(
         unread(state.notebook).map(({ content }) => `"${quoted(content)}"`),
@@ -145,10 +149,9 @@ export const SESSION_START: PromptDescriptor<
       return leftOutLine([
         listed(
           'the memory',
-          ['goal', 'last', 'rules', 'decided', 'failed', 'found', 'open', 'next'],
+          ['goal', 'last', 'rules', 'decided', 'tried', 'found', 'noted', 'open', 'next'],
           `${binary} facts ${session}`,
         ),
-        listed('the notes', ['noted'], command('note-list')),
         listed('the messages', ['unread'], command('inbox-list')),
         listed('the learnings', ['learnings'], learningsCommand(binary, project)),
         listed('the proposals', ['proposals'], learningsCommand(binary, project)),
@@ -160,7 +163,7 @@ export const SESSION_START: PromptDescriptor<
       ...shown.last.map(({ text }, at) => `${at === 0 ? 'Last' : 'Before'}: ${text}`),
       ...told('Rules', shown.rules),
       ...told('Decided', shown.decided),
-      ...told('Failed', shown.failed),
+      ...told('Failed', shown.tried),
       ...told('Found', shown.found),
       ...told('Open', shown.open),
       ...told('Noted', shown.noted),
@@ -216,10 +219,10 @@ function stated(all: readonly Stated[]): Item[] {
 }
 
 function statedBy(fact: SessionFact, replaced: ReadonlyMap<string, SessionFact>, text = fact.object): Stated {
-  const { ref, origin, validFrom } = fact;
+  const { ref, validFrom } = fact;
   if (ref === undefined) return { text };
   const before = replaced.get(ref);
-  const from = [ref, ...(origin === undefined ? [] : [origin]), day(validFrom)].join(', ');
+  const from = [ref, ...whoSaid(fact), day(validFrom)].join(', ');
   return { text, from: `${before === undefined ? '' : replacesPart(before)} [${from}]` };
 }
 
@@ -281,6 +284,7 @@ const CONVERSATION = /^([a-z]+)-[0-9a-f]{6}$/;
 
 function lastLine(
   { summary, facts, branch: on }: PastResult,
+  ledger: TaskLedger | undefined,
   now: string | undefined,
   branch: string | undefined,
 ) {
@@ -293,6 +297,7 @@ function lastLine(
   const [, client] = CONVERSATION.exec(task) ?? [];
   const who = [
     client ?? `task ${clipText(quoted(task), MAX_SHORT)}`,
+    ...(isSentBack(ledger) ? ['sent back'] : ledger?.last.verdict === 'failed' ? ['failed'] : []),
     now === undefined ? day(validFrom) : age(validFrom, now),
     ...(on !== undefined && on !== branch ? [`on ${on}`] : []),
     ...(history === true ? ['before this memory'] : []),
@@ -302,7 +307,7 @@ function lastLine(
   return `${where === '' ? what : withoutEnd(what)}${where} (${who.join(', ')})`;
 }
 
-/** Returns decisions and conventions, newest first: from notes, from answers, and from facts that the shown results do not say. */
+/** Returns the decisions and conventions that hold and that the shown results do not say, newest first. */
 function decisionsOf(state: SessionState, shown: readonly PastResult[]): Stated[] {
   const replaced = factsOf(state).replaced();
   const facts = factsOf(state)
@@ -318,8 +323,7 @@ function decisionsOf(state: SessionState, shown: readonly PastResult[]): Stated[
       const text = subject === `task:${sourceTaskId}` ? object : `${about} ${object}`;
       return statedBy(fact, replaced, text);
     });
-  const said = [...notesOf(state, true), ...answersOf(state)].map((text) => ({ text }));
-  return distinct([...said, ...facts]);
+  return distinct(facts);
 }
 
 const STATES: ReadonlySet<string> = new Set([RELATIONS.decided, RELATIONS.convention]);
@@ -332,22 +336,10 @@ function saidOf(state: SessionState, said: string): Stated[] {
   return distinct(facts.map((fact) => statedBy(fact, replaced))).reverse();
 }
 
-/** Returns the answers of people, newest first: they hold after their task has gone on. */
-function answersOf({ notebook }: SessionState): string[] {
-  return notebook.answers
-    .map(
-      ({ task, questions, answer, by }) =>
-        `task ${clipText(quoted(task), MAX_SHORT)}: "${quoted(questions.join(' '))}" ${quoted(by)}: "${quoted(answer)}"`,
-    )
-    .reverse();
-}
-
-/** The notes that are decisions, or all others, the newest first. */
-function notesOf({ notebook }: SessionState, areDecisions: boolean): string[] {
-  const notes = [...notebook.notes.values()].reverse();
-  return notes
-    .filter(({ type }) => (type === 'decision') === areDecisions)
-    .map(({ content }) => quoted(content));
+/** Returns the failed attempts that hold and that the shown results do not say, newest first. */
+function triedOf(state: SessionState, shown: readonly PastResult[]): Stated[] {
+  const isShown = (text: string) => shown.some(({ summary }) => summary.object === text);
+  return saidOf(state, RELATIONS.failed).filter(({ text }) => !isShown(text));
 }
 
 /** Returns open points: waiting for an answer or a fix, failing tests, and what the newest results left to do. */
@@ -363,23 +355,32 @@ function openOf(state: SessionState, results: readonly PastResult[]): Stated[] {
       const asked = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
       const stalled = signalsOf(ledger, stallThresholds).length > 0 ? [`${task} goes in circles`] : [];
       const waits = [
-        ...questions.map(({ text }) => `${task} waits for an answer: "${quoted(text)}"`),
         ...plainBlockers(ledger).map((text) => `${task} waits: "${quoted(text)}"`),
         ...asked.map((text) => `${task} must be fixed: ${quoted(text)}`),
       ];
-      return [...stalled, ...(waits.length === 0 ? [`${task}: ${last.verdict.replace('_', ' ')}`] : waits)];
+      const isNamed = waits.length + questions.length > 0;
+      return [...stalled, ...(isNamed ? waits : [`${task}: ${last.verdict.replace('_', ' ')}`])];
+    });
+  const questions = factsOf(state)
+    .getValid()
+    .filter(({ relation, history }) => relation === RELATIONS.asks && history !== true)
+    .reverse()
+    .map((fact) => {
+      const { sourceRole, sourceTaskId: task, object } = fact;
+      const isTurn = kindOf(sourceRole).part === 'note';
+      const text = `task ${clipText(quoted(task), MAX_SHORT)} waits for an answer: "${object}"`;
+      return statedBy(fact, new Map(), isTurn ? object : text);
     });
   const newest = results.slice(0, RESULTS_LOOKED_AT).flatMap(({ facts }) => facts);
   const ofRelation = (name: string) => newest.filter(({ relation }) => relation === name);
   const failing = ofRelation(RELATIONS.test)
     .filter(({ tags }) => tags.includes('error'))
     .map(({ subject }) => `${subject.replace(/^test:/, '')} fails`);
-  const left = [RELATIONS.asks, RELATIONS.requires].flatMap((name) => ofRelation(name));
-  const points = left
+  const points = ofRelation(RELATIONS.requires)
     .sort((a, b) => b.sourceSequence - a.sourceSequence)
-    .filter((fact) => fact.history !== true && fact.relation !== BLOCKED_BY)
+    .filter(({ history }) => history !== true)
     .map((fact) => statedBy(fact, new Map()));
-  return distinct([...[...waiting, ...failing].map((text) => ({ text })), ...points]);
+  return distinct([...questions, ...[...waiting, ...failing].map((text) => ({ text })), ...points]);
 }
 
 /** True if nobody has said yet what the session is for. */

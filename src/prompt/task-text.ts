@@ -1,14 +1,13 @@
 import type { DispatchRequest } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { ProgressTask, TasksDocument } from '../contracts/run-request.js';
-import type { NoteType } from '../contracts/session-meta-events.js';
 import { questionKey } from '../ledger/task-ledger.js';
-import { isTelling, tokens } from '../memory/search/tokens.js';
+import { mentionsIn } from '../memory/search/mentions.js';
 import { isForPerson, unread } from '../memory/session/notebook.js';
-import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
-import { claimOf, type Task } from '../memory/session/task-board.js';
+import { answersOf, ledgersOf, type SessionState } from '../memory/session/session-state.js';
+import { claimOf, numberOf, type Task } from '../memory/session/task-board.js';
 import { nearIdsHint } from '../shared/nearest-name.js';
-import { clipText, quoted, quotedLines, withoutEnd } from '../shared/text.js';
+import { clipText, quoted, quotedLines } from '../shared/text.js';
 import { statusText } from '../shared/wire-words.js';
 import { beginnings, type Item } from './prompt-items.js';
 
@@ -18,7 +17,6 @@ import { beginnings, type Item } from './prompt-items.js';
  */
 
 const MAX_BOARD_TASKS = 3;
-const MAX_NOTES = 5;
 const MAX_LINE = 500;
 const MAX_ABOVE = 1000;
 
@@ -87,15 +85,10 @@ function planLines(
   ];
 }
 
-/** Returns a board task with its dependencies, and the notes that name it and are not decisions or obstacles. */
-function boardLines({ board, notebook }: SessionState, task: Task): string[] {
+/** Returns a board task with its dependencies. */
+function boardLines({ board }: SessionState, task: Task): string[] {
   const title = ({ id, status, claimed_by: by }: Task) =>
     `${id} (${statusText(status)}${by === undefined ? '' : `, by ${line(by)}`})`;
-  const notes = [...notebook.notes.values()]
-    .filter(
-      ({ type, content }) => (type === 'learning' || type === 'tip') && boardIds(content).includes(task.id),
-    )
-    .slice(-MAX_NOTES);
   return [
     `Board task ${title(task)}: ${line(task.content)}`,
     ...(task.reason === undefined ? [] : [`Reason: ${line(task.reason)}`]),
@@ -105,7 +98,6 @@ function boardLines({ board, notebook }: SessionState, task: Task): string[] {
         ? `Depends on ${line(id)}`
         : `Depends on ${title(other)}: ${line(other.content)}`;
     }),
-    ...notes.map(({ content }) => `Note: ${line(content)}`),
   ];
 }
 
@@ -149,27 +141,20 @@ function line(text: string): string {
   return clipText(quoted(text), MAX_LINE);
 }
 
-/**
- * The words of people and other agents to the agent of a task: answers to its questions, unread messages, and the notes
- * and answers of other tasks that fit it. Newest first.
- */
+/** The words of people and other agents to the agent of a task: answers to its questions, and unread messages. Newest first. */
 
 const MAX_ANSWER = 600;
 const MAX_SAID = 400;
 const MOST_ANSWERS = 10;
 const MOST_MESSAGES = 5;
-const MOST_FITTING = 5;
-/** Newest notes, messages and answers that are looked at, and characters of each. */
+/** Newest messages that are looked at. */
 const MOST_READ = 200;
-const MAX_READ = 2000;
-/** Words that a note and the task must share, one of them telling. */
-const SHARED_WORDS = 2;
 
 /** The questions of a task, each with its answer; those without one name the default that the work goes on with. */
 export function answerItems(state: SessionState, taskId: string): Item[] {
   const open = ledgersOf(state).get(taskId)?.questions ?? [];
   const latest = new Map(
-    state.notebook.answers
+    answersOf(state)
       .filter(({ task }) => task === taskId)
       .map((given) => [given.questions.map(questionKey).join('\n'), given]),
   );
@@ -185,64 +170,33 @@ export function answerItems(state: SessionState, taskId: string): Item[] {
   return [...given, ...waiting].map((line) => ({ forms: [line] }));
 }
 
-/** Messages that no one has read, and decisions, obstacles and answers that fit the task. */
-export function saidItems(state: SessionState, taskId: string, taskPrompt: string): Item[] {
-  const { notebook, board, run } = state;
+/** Tells whether a text names tasks of the board or the plan, but neither this one nor one that its prompt names. */
+export function isForOthers(
+  { board, run }: SessionState,
+  taskId: string,
+  taskPrompt: string,
+): (text: string) => boolean {
   const planIds = run?.document.tasks.map(({ id }) => id) ?? [];
-  const ids = new Set([...board.tasks.keys(), ...planIds].map((id) => id.toLowerCase()));
-  const planned = run?.document.tasks.find(({ id }) => id === taskId)?.text ?? '';
-  const words = new Set(tokens([taskPrompt, planned, board.tasks.get(taskId)?.content ?? ''].join('\n')));
-  const own = taskId.toLowerCase();
-  const names = (text: string) => mentionsIn(text).has(own);
-  const isForOthers = (text: string) => !names(text) && [...mentionsIn(text)].some((id) => ids.has(id));
-  const messages = unread(notebook)
+  const spellings = (id: string) => (board.tasks.has(id) ? [id, String(numberOf(id))] : [id]);
+  const all = [...board.tasks.keys(), ...planIds].flatMap(spellings);
+  const ids = new Set(all.map((id) => id.toLowerCase()));
+  const own = [...spellings(taskId).map((id) => id.toLowerCase()), ...mentionsIn(taskPrompt)];
+  return (text) => {
+    const named = mentionsIn(text);
+    return !own.some((id) => named.has(id)) && [...named].some((id) => ids.has(id));
+  };
+}
+
+/** Messages that no one has read, except those for others. */
+export function saidItems(state: SessionState, taskId: string, taskPrompt: string): Item[] {
+  const isAnothers = isForOthers(state, taskId, taskPrompt);
+  const messages = unread(state.notebook)
     .slice(-MOST_READ)
-    .filter((message) => !isForOthers(message.content) && !isForPerson(message))
+    .filter((message) => !isAnothers(message.content) && !isForPerson(message))
     .slice(-MOST_MESSAGES)
-    .map(({ id, content }) => ({ label: `Message ${id}`, text: content }));
-  const notes = [...notebook.notes.values()]
-    .slice(-MOST_READ)
-    .flatMap(({ content, type, updated_at: at }) => {
-      const label = LABEL[type];
-      return label === undefined ? [] : [{ label, text: content, at }];
-    });
-  const answers = notebook.answers
-    .slice(-MOST_READ)
-    .filter(({ task }) => task !== taskId)
-    .map(({ task, questions, answer, at }) => ({
-      label: `Decided for task ${quoted(task)}`,
-      text: `${questions.join(' ')} ${answer}`,
-      at,
-    }));
-  const fitting = [...notes, ...answers]
-    .filter(({ text }) => names(text) || shares(words, text))
-    .sort((a, b) => (a.at < b.at ? 1 : -1))
-    .slice(0, MOST_FITTING);
-  return [...messages.reverse(), ...fitting].flatMap(({ label, text }) => {
-    const said = clipText(quoted(text), MAX_SAID);
-    return said === '' ? [] : { forms: beginnings(said).map((form) => `- ${label}: ${form}`) };
+    .reverse();
+  return messages.flatMap(({ id, content }) => {
+    const said = clipText(quoted(content), MAX_SAID);
+    return said === '' ? [] : { forms: beginnings(said).map((form) => `- Message ${id}: ${form}`) };
   });
-}
-
-const LABEL: { readonly [Type in NoteType]?: string } = { decision: 'Decision', stuck: 'Obstacle' };
-
-/**
- * Returns the ids that a text may name, in lower case: words with a digit, and whole numbers only as in `task 2` or `#2`. A
- * dot at the end of a word is punctuation.
- */
-function mentionsIn(text: string): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (const { groups } of text.slice(0, MAX_READ).toLowerCase().matchAll(MENTION)) {
-    const id = withoutEnd(groups?.id ?? '');
-    if (!/^\d+$/.test(id) || groups?.task !== undefined) found.add(id);
-  }
-  return found;
-}
-
-const MENTION =
-  /(?:(?<task>\btask(?!\p{L})[ :#-]{0,3}|#)|(?<![\p{L}\p{N}_.-]))(?<id>(?=[\p{L}_.-]{0,40}\p{N})[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63})/gu;
-
-function shares(words: ReadonlySet<string>, text: string): boolean {
-  const shared = tokens(text.slice(0, MAX_READ)).filter((word) => words.has(word));
-  return shared.length >= SHARED_WORDS && shared.some(isTelling);
 }

@@ -207,13 +207,13 @@ describe('what agents leave for each other by MCP', () => {
     expect((await agent.call('context', {})).text).toContain(line);
     for (const scope of ['all', 'session'])
       expect(await agent.call('recall', { query: 'errors line column', scope })).toMatchObject({
-        text: expect.stringContaining('Notes:\n- NOT-1 decision: Errors carry line and column, from 1'),
+        text: expect.stringContaining('Facts:\n- decided Errors carry line and column, from 1 (task:N1'),
       });
     expect(
       (await agent.call('recall', { query: 'errors line column', scope: 'project' })).text,
-    ).not.toContain('NOT-1');
+    ).not.toContain('line and column');
     expect((await agent.call('recall', { query: 'kubernetes' })).text).toBe(
-      'Nothing is known about it, of 0 facts and 2 notes: try other words.',
+      'Nothing is known about it, of 2 facts: try other words.',
     );
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
+import { notesOf } from '../../src/memory/session/notebook.js';
 import { numberOf } from '../../src/memory/session/task-board.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
@@ -93,9 +94,10 @@ describe('commands beside heavy ingest on the same session', () => {
     };
     await Promise.all([...sent, ...Array.from({ length: 4 }, (_, agent) => work(agent))]);
     await allDealtWith(system.ports);
-    const { board, notebook, dispatches } = await freshState(system, session);
+    const state = await freshState(system, session);
+    const { board, dispatches } = state;
     expect([...board.tasks.keys()]).toEqual(firstIds(40));
-    expect(notebook.notes.size).toBe(40);
+    expect(notesOf(state).size).toBe(40);
     const { implementer, reviewer, rejected } = dispatches.current().counts;
     expect({ results: implementer + reviewer, rejected }).toEqual({ results: 400, rejected: 0 });
   });

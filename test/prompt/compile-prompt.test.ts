@@ -58,7 +58,7 @@ describe('a prompt', () => {
       '- src/store.ts (the most similar task touched it)',
       '- src/log.ts (the most similar task touched it)',
       'Related work:',
-      '- added the store | Files: src/store.ts, src/log.ts',
+      '- added the store | Sent back by its review | Files: src/store.ts, src/log.ts',
     ]);
     expect(prompt.startsWith(`${stablePrefix('implementer')}\n\nTask 9: `)).toBe(true);
     expect(prompt.endsWith(`\n\n${sessionContext}\n\nTask prompt:\nChange src/store.ts`)).toBe(true);

@@ -283,6 +283,7 @@ describe('the prompt of a role', () => {
       changed_files: 'the changed files',
       failing_tests: 'the failing tests',
       passing_tests: 'the passing tests',
+      refuted_tests: 'the tests sent back',
       follow_ups: 'the follow-ups',
     };
     const fields = Object.keys(names);
@@ -303,6 +304,14 @@ describe('the prompt of a role', () => {
       }
   });
 
+  it('tests that passed in a round that was sent back are not shown as passing, until the next round', () => {
+    const passed = implementer({ tests: [{ command: 'npm run lint', passed: true }] });
+    const packetAfter = (...history: RoleResult[]) => partsAfter('reviewer', ...history).packet;
+    expect(packetAfter(passed, REVIEWED)).toMatchObject({ refuted_tests: ['npm run lint'] });
+    expect(packetAfter(passed, REVIEWED)).not.toHaveProperty('passing_tests');
+    expect(packetAfter(passed, REVIEWED, passed)).toMatchObject({ passing_tests: ['npm run lint'] });
+  });
+
   it('the contract of an observer lists the tags that a fact may have', () => {
     expect(stablePrefix('observer')).toContain(`tags [${FACT_TAGS.join(' | ')}]`);
   });
@@ -319,6 +328,30 @@ describe('the prompt of a role', () => {
     const files_modified = Array.from({ length: 30 }, (_, index) => `src/${index}.ts`);
     const { packet } = partsAfter('reviewer', implementer({ files_modified }));
     expect(packet.changed_files).toEqual([...files_modified.slice(0, 20), '10 more']);
+  });
+});
+
+describe('what another task left to do', () => {
+  const WEEK = 7 * 86_400;
+  const left = implementer({ task_id: '2', follow_up_actions: ['Rename the columns of the yearly ledger'] });
+  const promptAfter = (results: number, from: number, taskPrompt: string) =>
+    compilePrompt(
+      stateAfter(
+        recorded(1, left),
+        ...Array.from({ length: results }, (_, at) =>
+          recorded(from + at, implementer({ task_id: `t${at}`, files_modified: ['a.ts'] })),
+        ),
+      ),
+      dispatchRequest({ taskId: '9', taskPrompt }),
+    ).prompt;
+
+  it.each([
+    [60, 2, 'Sum the ledger', true],
+    [40, WEEK, 'Sum the ledger', true],
+    [60, WEEK, 'Sum the ledger', false],
+    [60, WEEK, 'Sum the columns of the yearly ledger', true],
+  ])('after %i results from second %i on, "%s" is told of it: %s', (results, from, taskPrompt, isShown) => {
+    expect(promptAfter(results, from, taskPrompt).includes('Rename the columns')).toBe(isShown);
   });
 });
 

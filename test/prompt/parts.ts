@@ -80,6 +80,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   'Changed files': 'changed_files',
   'Failing tests': 'failing_tests',
   'Passing tests': 'passing_tests',
+  'Tests sent back': 'refuted_tests',
   'Follow-ups': 'follow_ups',
 };
 
@@ -98,7 +99,10 @@ function packetOf(lines: readonly string[]): Record<string, string | string[]> {
       throw new Error(`a line of the packet that is none of ours: ${line}`);
     list = text === undefined ? [] : undefined;
     packet[field] =
-      list ?? (/^(Changed files|Passing tests)$/.test(title) ? (text ?? '').split(', ') : (text ?? ''));
+      list ??
+      (/^(Changed files|Passing tests|Tests sent back)$/.test(title)
+        ? (text ?? '').split(', ')
+        : (text ?? ''));
   }
   return packet;
 }

@@ -121,7 +121,7 @@ describe('a session start', () => {
     played.foldWhole(recorded(2, reviewer({ task_id: '4', required_fixes: ['check the bounds'] })));
     const { prompt } = compilePrompt(played.state, start());
     expect(prompt).toContain(
-      'Open: task 4 must be fixed: check the bounds · task 3 waits for an answer: "Which port?"',
+      'Open: task 3 waits for an answer: "Which port?" · task 4 must be fixed: check the bounds',
     );
   });
 
@@ -147,6 +147,42 @@ describe('a session start', () => {
     ]);
   });
 
+  it('what a task tried in vain is in later starts and prompts, before work that succeeded, and no attempt ends another', () => {
+    const played = new Played();
+    const results = [
+      implementer({ task_id: '1', status: 'failed', summary: 'Vite 7 breaks the worker build' }),
+      implementer({ task_id: '1', status: 'failed', summary: 'Rspack cannot read the aliases' }),
+      implementer({ task_id: '2', summary: 'The worker build caches its modules' }),
+      ...['3', '4', '5'].map((task_id) => implementer({ task_id, summary: `Task ${task_id} is done` })),
+    ];
+    for (const [at, result] of results.entries()) played.foldWhole(recorded(at + 1, result));
+    expect(compilePrompt(played.state, start()).prompt).toContain(
+      'Failed: Rspack cannot read the aliases · Vite 7 breaks the worker build',
+    );
+    const asked = { session: 'demo', taskId: '9', taskPrompt: 'Make the worker build faster' };
+    const { prompt } = compilePrompt(played.state, compileRequest.parse(asked));
+    const lines = prompt.split('\n');
+    const at = lines.indexOf('Tried and failed:');
+    expect(lines.slice(at + 1, at + 3)).toEqual(
+      expect.arrayContaining(['- Vite 7 breaks the worker build', '- Rspack cannot read the aliases']),
+    );
+    expect(at).toBeLessThan(lines.indexOf('Related work:'));
+    expect(prompt.match(/breaks the worker build/g)).toHaveLength(1);
+    // Its own task has them in its ledger.
+    const again = compileRequest.parse({ ...asked, taskId: '1' });
+    expect(compilePrompt(played.state, again).prompt).not.toContain('Tried and failed');
+  });
+
+  it('a session start says which of the last results failed or was sent back', () => {
+    const played = new Played();
+    played.foldWhole(recorded(1, implementer({ task_id: '1', status: 'failed', summary: 'No luck' })));
+    played.foldWhole(recorded(2, implementer({ task_id: '2', summary: 'Parser done' })));
+    played.foldWhole(recorded(3, reviewer({ task_id: '2', required_fixes: ['check the bounds'] })));
+    const { prompt } = compilePrompt(played.state, start());
+    expect(prompt).toMatch(/Last: Parser done \(task 2, sent back, .*\nBefore: No luck \(task 1, failed, /);
+    expect(prompt).not.toContain('Failed:');
+  });
+
   it('a session start shows an answer as decided, and its task as open no more', () => {
     const played = new Played();
     played.foldWhole(
@@ -154,7 +190,7 @@ describe('a session start', () => {
     );
     played.after('blocker-answer', { task: '3', answer: '8080', by: 'ann' });
     const { prompt } = compilePrompt(played.state, start());
-    expect(prompt).toContain('Decided: task 3: "Which port?" ann: "8080"');
+    expect(prompt).toContain('Decided: Which port? 8080 [N1, ann, 1 Mar]');
     expect(prompt).not.toContain('Open:');
   });
 
@@ -166,17 +202,17 @@ describe('a session start', () => {
       played.foldWhole(recorded(each, implementer({ task_id: `${each}`, summary: 'word '.repeat(80) })));
     }
     const { prompt, budget } = compilePrompt(played.state, start());
-    expect(prompt).toContain('Decided: Rule 7 (Session Context) · Rule 6 (Session Context)');
-    expect(prompt).toContain('Noted: Tip 7 · Tip 6 · Tip 5');
+    expect(prompt).toContain(
+      'Decided: Rule 7 (Session Context) [N13, 1 Mar] · Rule 6 (Session Context) [N11',
+    );
+    expect(prompt).toContain('Noted: Tip 7 [N14, 1 Mar] · Tip 6 [N12, 1 Mar]');
     expect(budget.used).toBeLessThanOrEqual(350);
   });
 
   it('notes without room are counted, with the command that shows them', () => {
     const played = new Played().after('note-add', { content: 'word '.repeat(400), type: 'tip' });
     const { prompt } = compilePrompt(played.state, start({ budget: { inputTokens: 30 } }));
-    expect(prompt).toMatch(
-      /Left out for space: 1 of the notes \(`throughline tool note-list --session demo`\)/,
-    );
+    expect(prompt).toMatch(/Left out for space: 1 of the memory \(`throughline facts demo`\)/);
   });
 
   it('a session start leaves out learnings beyond the token budget', () => {

@@ -1,6 +1,7 @@
 import { describe, expectTypeOf, it } from 'vitest';
+import type { Note } from '../../src/memory/facts/fact-types.js';
 import type { TaskView } from '../../src/memory/session/commands/task-commands.js';
-import type { InboxMessage, Note } from '../../src/memory/session/notebook.js';
+import type { InboxMessage } from '../../src/memory/session/session-state.js';
 import type { Tools } from '../../src/sdk/throughline-client.js';
 
 type ReplyOf<Name extends keyof Tools> = Awaited<ReturnType<Tools[Name]>>;

@@ -1,38 +1,33 @@
 import type { CompileReply, ConsideredFile } from '../../contracts/replies/compile-reply.js';
-import { rankTexts } from '../../memory/search/similar-results.js';
-import type { InboxMessage, Note } from '../../memory/session/notebook.js';
-import { clipText, counted, oneLine, quoted } from '../../shared/text.js';
+import type { Note } from '../../memory/facts/fact-types.js';
+import type { InboxMessage } from '../../memory/session/session-state.js';
+import { counted, oneLine, quoted } from '../../shared/text.js';
 import { type KnownTask, knownTask, type McpInput, type McpTool, type Memory, needed } from './mcp-tools.js';
 
 const DEFAULT_LIMIT = 10;
 const MAX_LEARNINGS = 5;
-/** Characters of a note. */
-const MAX_NOTE = 1000;
 /** A short template, because only the rest of the reply is used. */
 const TEMPLATE = '{{sessionContext}}\n{{learnings}}';
 
-/** `recall`: facts, files and learnings for a text, ranked like in a prompt, and matching notes. */
+/** `recall`: facts, files and learnings for a text, ranked like in a prompt. */
 export const recallTool: McpTool<'recall'> = async ({ session, project, client: connect }, input) => {
   const { query, scope = 'all', limit = DEFAULT_LIMIT } = input;
   const client = await connect();
-  const [reply, { notes: all }] = await Promise.all([
-    client.compile({
-      kind: 'iteration',
-      session,
-      project,
-      taskPrompt: query,
-      template: TEMPLATE,
-      maxFacts: scope === 'project' ? 0 : limit,
-      maxFiles: scope === 'project' ? 0 : Math.min(limit, MAX_LEARNINGS),
-      maxLearnings: scope === 'session' ? 0 : Math.min(limit, MAX_LEARNINGS),
-      include: ['facts', 'considered', 'learnings'],
-    }),
-    scope === 'project' ? { notes: [] } : client.tools.noteList({ session }),
-  ]);
-  const notes = notesFor(query, all, limit);
-  const facts = reply.facts.map((fact) => ({
-    ...{ id: fact.id, text: said(fact), task: fact.taskId, dispatch: fact.dispatch },
-  }));
+  const reply = await client.compile({
+    kind: 'iteration',
+    session,
+    project,
+    taskPrompt: query,
+    template: TEMPLATE,
+    maxFacts: scope === 'project' ? 0 : limit,
+    maxFiles: scope === 'project' ? 0 : Math.min(limit, MAX_LEARNINGS),
+    maxLearnings: scope === 'session' ? 0 : Math.min(limit, MAX_LEARNINGS),
+    include: ['facts', 'considered', 'learnings'],
+  });
+  // What a prompt would show whatever is asked says nothing about the query.
+  const facts = reply.facts
+    .filter(({ score }) => score > 0)
+    .map((fact) => ({ id: fact.id, text: said(fact), task: fact.taskId, dispatch: fact.dispatch }));
   const files = reply.considered.files.filter(isAsked).map(({ path }) => path);
   const learnings = (reply.learnings ?? []).map(({ content }) => content);
   const parts = [
@@ -42,7 +37,6 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
         ({ id, text, task, dispatch }) => `${text} [task:${quoted(task)}, dispatch ${dispatch}, ${id}]`,
       ),
     ),
-    ...section('Notes', notes),
     ...section('Files', files),
     ...section('Learnings of the project', learnings),
     ...(reply.learningsError === undefined || scope === 'session'
@@ -50,16 +44,9 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
       : [`Learnings could not be read: ${reply.learningsError.message}.`]),
   ];
   return parts.length === 0
-    ? `Nothing is known about it, of ${counted(reply.factsTotal, 'fact')} and ${counted(all.length, 'note')}: try other words.`
+    ? `Nothing is known about it, of ${counted(reply.factsTotal, 'fact')}: try other words.`
     : [QUOTED, ...parts].join('\n');
 };
-
-/** Returns the notes that fit a text, the newest first among those of equal rank. */
-function notesFor(query: string, all: readonly Note[], limit: number): string[] {
-  return rankTexts(query, [...all].reverse(), ({ content }) => content, limit).map(
-    ({ id, type, content }) => `${id} ${type}: ${clipText(quoted(content), MAX_NOTE)}`,
-  );
-}
 
 /** Returns true if a file matches the text, and is not only recent or often used. */
 function isAsked({
@@ -76,13 +63,16 @@ function section(title: string, lines: readonly string[]): string[] {
 }
 
 function said(fact: {
+  readonly taskId: string;
   readonly subject: string;
   readonly relation: string;
   readonly object: string;
   readonly fix?: string;
 }): string {
-  const { subject, relation, object, fix } = fact;
-  return quoted(`${subject} ${relation} ${object}${fix === undefined ? '' : ` (fix: ${fix})`}`);
+  const { taskId, subject, relation, object, fix } = fact;
+  return quoted(
+    `${subject === `task:${taskId}` ? '' : `${subject} `}${relation} ${object}${fix === undefined ? '' : ` (fix: ${fix})`}`,
+  );
 }
 
 /** `context`: the next prompt of a task or the session. */

@@ -1,6 +1,13 @@
 import { KEPT } from '../../contracts/kept.js';
 import { bySeverity, type Role } from '../../contracts/kinds.js';
-import type { AnyResult, ExplicitFact, ReviewIssue, RoleResult, TestRun } from '../../contracts/results.js';
+import type {
+  AnyResult,
+  ExplicitFact,
+  Question,
+  ReviewIssue,
+  RoleResult,
+  TestRun,
+} from '../../contracts/results.js';
 import type { FactRecorded, Outcome } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { CONVENTION, EXTRACTION_RULES, ownFacts } from './extraction-rules.js';
@@ -31,7 +38,9 @@ const FOLLOWING = new RuleBasedFactExtractor({ rules: FOLLOWING_RULES });
 /** The rules that give statements. */
 const STATING = new RuleBasedFactExtractor({
   rules: FOLLOWING_RULES.filter(({ name }) =>
-    ['follow_up_actions', 'conventions', 'facts', 'suggestions', 'decisions'].includes(name),
+    ['follow_up_actions', 'conventions', 'facts', 'suggestions', 'decisions', 'failed', 'questions'].includes(
+      name,
+    ),
   ),
 });
 
@@ -82,9 +91,14 @@ function isWhole(result: AnyResult, outcome: Outcome): boolean {
     areSameRuns(result.tests, outcome.tests) &&
     areSameTexts(result.follow_up_actions, outcome.follow_up_actions) &&
     areSameTexts(result.blockers, outcome.blockers) &&
+    areSameTexts(textsIn(result.questions), textsIn(outcome.questions)) &&
     areSameIssues(result.issues, outcome.issues) &&
     areSameTexts(result.required_fixes, outcome.required_fixes)
   );
+}
+
+function textsIn(questions: readonly Question[] | undefined): string[] | undefined {
+  return questions?.map(({ text }) => text);
 }
 
 /** True if a text and its stored copy produce the same fact. Most are stored unchanged. */
@@ -141,7 +155,8 @@ function mayBeConvention(...messages: readonly string[]): boolean {
 function factsAtMost(result: AnyResult): number {
   const { files_modified, tests, follow_up_actions, blockers, issues, required_fixes, facts, artifacts } =
     result;
-  let most = 4 + lengthOf(files_modified) + lengthOf(follow_up_actions) + lengthOf(blockers);
+  let most = 4 + lengthOf(files_modified) + lengthOf(follow_up_actions) + 2 * lengthOf(blockers);
+  most += lengthOf(result.questions);
   most += 3 * lengthOf(issues) + 2 * lengthOf(required_fixes) + lengthOf(facts) + lengthOf(artifacts);
   for (const { failures } of tests ?? []) most += Math.max(1, lengthOf(failures));
   return most;

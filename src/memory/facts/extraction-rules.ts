@@ -1,5 +1,13 @@
 import { KEPT } from '../../contracts/kept.js';
-import { bySeverity, KINDS, kindOf, type ResultField, type Role, verdictIn } from '../../contracts/kinds.js';
+import {
+  bySeverity,
+  KINDS,
+  kindOf,
+  questionsOf,
+  type ResultField,
+  type Role,
+  verdictIn,
+} from '../../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS, relationOf } from '../../contracts/relations.js';
 import type { AnyResult, TestRun } from '../../contracts/results.js';
 import { clipText, quoted } from '../../shared/text.js';
@@ -126,6 +134,24 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
       const isSaid =
         said.length === 0 || ownFacts(result, taskId, role).some(({ tags }) => tags.includes('decision'));
       return isSaid ? [] : facts(task(taskId), RELATIONS.decided, said.map(decided), ['decision']);
+    },
+  },
+  {
+    // What was tried and does not work: later tasks must not try it again.
+    name: 'failed',
+    field: 'summary',
+    extract: ({ status, summary }, taskId) =>
+      status === 'failed' && summary !== undefined
+        ? facts(task(taskId), RELATIONS.failed, [summary], ['error'])
+        : [],
+  },
+  {
+    name: 'questions',
+    extract: (result, taskId, role) => {
+      const { questions, blockers } = result;
+      if (questions === undefined && blockers === undefined) return [];
+      const asked = questionsOf(result, verdictIn(role, result)).map(({ text }) => text);
+      return facts(task(taskId), RELATIONS.asks, asked, []);
     },
   },
 ];

@@ -1,3 +1,4 @@
+import { RELATIONS } from '../../contracts/relations.js';
 import { addTo, insertAt } from '../../shared/collections.js';
 import type { CoveringTask } from '../search/covering-work.js';
 import { BUSY, endOf, fileClass, fileWords, isNamed, knownAs } from '../search/path-table.js';
@@ -47,6 +48,8 @@ export interface FactsAsked {
   readonly similar: ReadonlyMap<string, number>;
   /** The past tasks whose work is selected; that of a few others may be for its words. Absent: all work that fits. */
   readonly work?: readonly CoveringTask[] | undefined;
+  /** True if the prompt lists the notes elsewhere. */
+  readonly withoutNotes?: boolean | undefined;
   /** Decisions, conventions and facts in words to select even if nothing speaks for them; absent: none. */
   readonly lasting?: number | undefined;
   /** The likeness of the task and a fact by meaning, up to 1; 0 if it cannot be said. Absent: words alone decide. */
@@ -67,6 +70,10 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   const { maxFacts = Number.POSITIVE_INFINITY, room = Number.POSITIVE_INFINITY, work } = asked;
   const withChanges = !asked.besideLedger || asked.tags !== undefined;
   const isAsked = (entry: IndexedFact) =>
+    !(entry.isSummary && isSaidToFail(entry, index)) &&
+    !(asked.withoutNotes && entry.fact.note !== undefined) &&
+    // The prompt of a task has the answers to its questions.
+    (entry.fact.answer === undefined || entry.fact.answer.task !== asked.taskId) &&
     (withChanges || entry.group !== 'files') &&
     (asked.tags === undefined || entry.fact.tags.some((tag) => asked.tags?.includes(tag))) &&
     (entry.fact.sourceTaskId !== asked.taskId ||
@@ -159,7 +166,7 @@ function lastingFirst(
       entry,
       age,
       score: shareOf(byWords.get(entry)) + shareOf(byMeaning.get(entry)),
-      people: Number(entry.fact.corrects !== undefined),
+      people: Number(entry.fact.corrects !== undefined || entry.fact.origin !== undefined),
     }))
     .sort((a, b) => b.score - a.score || b.people - a.people || a.age - b.age)
     .map(({ entry }) => entry);
@@ -200,9 +207,22 @@ function leadsFrom({ text, open = [], files }: FactsAsked, index: FactIndex): Le
 function isBesideLedger(entry: IndexedFact, index: FactIndex): boolean {
   const { fact, group, isBare } = entry;
   if (group === 'decisions') return !index.ofTask(fact.sourceTaskId).some((other) => says(other, fact));
-  if (group === 'facts') return !isBare;
+  // The ledger has the tries and the questions of its task.
+  if (group === 'facts') return !isBare && !isAttempt(entry) && fact.relation !== RELATIONS.asks;
   const saysSo = (other: IndexedFact) => other.group === 'findings' && saySame(entry, other);
   return group === 'conventions' && !index.ofTask(fact.sourceTaskId).some(saysSo);
+}
+
+/** True for the result of a task that failed, as a statement. */
+function isAttempt({ fact, isOfTask }: IndexedFact): boolean {
+  return fact.relation === RELATIONS.failed && isOfTask;
+}
+
+/** True for a summary that stands as a failed attempt already. */
+function isSaidToFail({ fact }: IndexedFact, index: FactIndex): boolean {
+  return index
+    .ofTask(fact.sourceTaskId)
+    .some((other) => isAttempt(other) && fact.object.endsWith(other.fact.object));
 }
 
 /** True for a summary that holds a fact, whose first letter may be another one. */

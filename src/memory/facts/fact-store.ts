@@ -1,8 +1,12 @@
+import { KEPT } from '../../contracts/kept.js';
 import { kindOf } from '../../contracts/kinds.js';
 import type { Ended } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import { lowerBound } from '../../shared/collections.js';
+import { clipText, oneSpelling, quoted } from '../../shared/text.js';
+import { mentionsIn } from '../search/mentions.js';
+import { isDoneBy, type WorkDone, wordsOf, workDone } from './done-work.js';
 import { FactIndex } from './fact-index.js';
 import {
   bytesOfFact,
@@ -28,8 +32,8 @@ export interface ISessionFactStore {
    * Adds facts, in any order of dispatches and any number of times. The newest dispatch wins: it closes older facts
    * with the same subject and relation. Facts of one dispatch never close each other. `must_fix` and `issue` facts
    * belong to their task: a review of it closes the older ones, other reviews do not. An approval also closes its own
-   * findings. Blockers are closed by their task's next work result or an approval. Facts from before the session close
-   * only others of that time.
+   * findings. Blockers are closed by their task's next work result or an approval. An action that a result leaves is closed by a
+   * later one that says that it was done. Facts from before the session close only others of that time.
    */
   add(facts: readonly SessionFact[]): void;
   /** Closes the valid facts with this subject and relation, in the name of `by`. */
@@ -76,6 +80,10 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   readonly #outcomesByTask: Index = new Map();
   /** By the id of the statement. */
   readonly #refs = new Map<string, Saying>();
+  /** Statements of commands: notes and answers, closed or not. They are not dropped. */
+  readonly #said = new Set<Saying>();
+  /** What results left to do, closed or not. */
+  readonly #actions = new Set<Saying>();
   /** Indexes the valid facts; built by the first query and maintained afterwards. */
   #index: FactIndex | undefined;
   #hasRetracted = false;
@@ -93,11 +101,12 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     for (const fact of facts) {
       if (this.#holds(fact)) continue;
       const retracted = this.#retractionOf(fact);
-      const closer = retracted === undefined ? this.#closerOf(fact) : undefined;
+      const closer = retracted === undefined ? (this.#answerTo(fact) ?? this.#closerOf(fact)) : undefined;
       this.#put(retracted ?? (closer === undefined ? fact : closed(fact, closer)));
       if (!endsWithTask(fact)) this.#closeGroup(fact);
       if (isOutcome(fact)) this.#closeOpen(fact);
     }
+    this.#closeDone(facts);
   }
 
   invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
@@ -106,9 +115,11 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   }
 
   retract(fact: SessionFact, by: Retraction, instead?: SessionFact, after = fact.sourceSequence): void {
+    let said: Pick<SessionFact, 'note' | 'answer'> = {};
     for (const saying of this.#groups.get(groupName(fact)) ?? []) {
       if (!saysTheSame(saying.fact, fact)) continue;
       const before = saying.fact;
+      said = saidIn(before, instead);
       saying.fact = retracted(before, by);
       this.#hasRetracted = true;
       if (before.validTo === undefined) this.#invalid(before);
@@ -117,7 +128,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     if (instead === undefined) return;
     // Corrected back.
     const before = this.#sayingOf(instead);
-    if (before === undefined) this.add([instead]);
+    if (before === undefined) this.add([{ ...instead, ...said }]);
     else this.restore(before.fact, { by: by.by, at: by.at, after });
   }
 
@@ -148,6 +159,38 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   end(ref: string, by: Closing): void {
     const saying = this.#refs.get(ref);
     if (saying !== undefined) this.#close(saying, by);
+  }
+
+  /** Adds the statement of a command, or replaces it as it was. */
+  say(fact: SessionFact): void {
+    const before = fact.ref === undefined ? undefined : this.#refs.get(fact.ref);
+    if (before !== undefined) this.#remove(before);
+    this.#put(fact);
+    if (fact.answer === undefined) return;
+    const asked = { subject: `task:${fact.answer.task}`, relation: RELATIONS.asks };
+    for (const saying of this.#groups.get(groupName(asked)) ?? [])
+      if (isAnswerTo(fact, saying.fact)) this.#close(saying, answering(fact, saying.fact));
+  }
+
+  /** Ends the notes on what is stuck that name a task, when it is done. */
+  endStuck(task: string, at: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
+    for (const saying of this.#said) {
+      const { note } = saying.fact;
+      if (note?.type === 'stuck' && mentionsIn(note.content).has(task.toLowerCase()))
+        this.#close(saying, { ...at, ended: { by: task, how: 'settled' } });
+    }
+  }
+
+  /** Removes the statements of commands that fit. */
+  unsay(fits: (fact: SessionFact) => boolean): void {
+    for (const saying of this.#said) if (fits(saying.fact)) this.#remove(saying);
+  }
+
+  /** Returns the notes and answers that hold, in the order of their events. */
+  said(): readonly SessionFact[] {
+    return [...this.#said]
+      .flatMap(({ fact }) => (fact.validTo === undefined ? fact : []))
+      .sort((a, b) => a.eventSequence - b.eventSequence);
   }
 
   getValid(): readonly SessionFact[] {
@@ -198,12 +241,17 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return new Map(ended.map((fact) => [fact.ended?.by ?? '', fact]));
   }
 
-  /** Returns the number of facts, closed ones included. */
+  /** Returns the number of facts of dispatches, closed ones included. */
   size(): number {
-    return this.#sayings.size;
+    return this.#sayings.size - this.#said.size;
   }
 
-  /** Returns the size of their texts in bytes. */
+  /** Returns the number of statements of commands, closed ones included. */
+  saidSize(): number {
+    return this.#said.size;
+  }
+
+  /** Returns the size of the texts of dispatches in bytes. */
   bytes(): number {
     return this.#bytes;
   }
@@ -214,7 +262,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   }
 
   compact(maxFacts: number, maxBytes = MAX_FACT_BYTES): void {
-    const fits = () => this.#sayings.size <= maxFacts && this.#bytes <= maxBytes;
+    const fits = () => this.size() <= maxFacts && this.#bytes <= maxBytes;
     if (fits()) return;
     for (const saying of this.#byValue(maxFacts)) {
       this.#remove(saying);
@@ -227,6 +275,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     let dear = Math.ceil(DEAR_SHARE * maxFacts);
     // Newest first, so that the oldest of the most valuable exceed their share.
     const valued = this.#inOrder()
+      .filter((saying) => !this.#said.has(saying))
       .reverse()
       .map((saying) => {
         const value = worthOf(saying.fact);
@@ -265,6 +314,12 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     const group = this.#groups.get(groupName(fact)) ?? [];
     const by = group.find(({ fact: other }) => other.retracted && saysTheSame(other, fact))?.fact.retracted;
     return by && retracted(fact, by);
+  }
+
+  #answerTo(fact: SessionFact): Closing | undefined {
+    if (!isQuestion(fact) || this.#said.size === 0) return undefined;
+    const given = this.said().find((answer) => isAnswerTo(answer, fact));
+    return given && answering(given, fact);
   }
 
   #closerOf(fact: SessionFact): Closing | undefined {
@@ -306,6 +361,35 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     }
   }
 
+  /** Closes what these facts of a dispatch say to be done, and their own actions that a later one did: they came late. */
+  #closeDone(facts: readonly SessionFact[]): void {
+    const done = workDone(facts);
+    if (done !== undefined) for (const saying of this.#actions) this.#closeIfDone(saying, done);
+    if (!facts.some(isAction)) return;
+    const [{ sourceSequence: from } = { sourceSequence: 0 }] = facts;
+    const own = [...this.#actions].filter(({ fact }) => fact.sourceSequence === from);
+    for (const later of this.#laterThan(from)) for (const saying of own) this.#closeIfDone(saying, later);
+  }
+
+  #closeIfDone(saying: Saying, done: WorkDone): void {
+    const { fact } = saying;
+    if (fact.sourceSequence >= done.sequence || fact.origin === 'person' || isClosedBy(fact, done.sequence))
+      return;
+    saying.asked ??= wordsOf(fact.object);
+    if (isDoneBy(saying.asked, fact.sourceTaskId, done)) this.#close(saying, done);
+  }
+
+  /** Returns the work of later dispatches; nearly always there is none. */
+  #laterThan(dispatch: number): WorkDone[] {
+    const later = new Map<number, SessionFact[]>();
+    for (const outcomes of this.#outcomesByTask.values())
+      if ((outcomes.at(-1)?.fact.sourceSequence ?? 0) > dispatch)
+        for (const { fact } of outcomes.slice(placeOf(outcomes, dispatch + 1)))
+          later.set(fact.sourceSequence, []);
+    if (later.size > 0) for (const { fact } of this.#sayings) later.get(fact.sourceSequence)?.push(fact);
+    return [...later].sort(([a], [b]) => a - b).flatMap(([, facts]) => workDone(facts) ?? []);
+  }
+
   #close(saying: Saying, by: Closing): void {
     const { fact } = saying;
     if (isClosedBy(fact, by.sequence)) return;
@@ -316,10 +400,12 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   #put(fact: SessionFact): void {
     const saying = { fact };
     this.#sayings.add(saying);
-    this.#bytes += bytesOfFact(fact);
+    if (isSaid(fact)) this.#said.add(saying);
+    else this.#bytes += bytesOfFact(fact);
     if (fact.retracted !== undefined) this.#hasRetracted = true;
     if (fact.validTo === undefined) this.#opened(fact);
     if (fact.ref !== undefined && !this.#refs.has(fact.ref)) this.#refs.set(fact.ref, saying);
+    if (isAction(fact)) this.#actions.add(saying);
     index(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) index(this.#openByTask, fact.sourceTaskId, saying);
     if (isOutcome(fact)) index(this.#outcomesByTask, fact.sourceTaskId, saying);
@@ -328,7 +414,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   #remove(saying: Saying): void {
     const { fact } = saying;
     this.#sayings.delete(saying);
-    this.#bytes -= bytesOfFact(fact);
+    this.#actions.delete(saying);
+    if (!this.#said.delete(saying)) this.#bytes -= bytesOfFact(fact);
     if (fact.validTo === undefined) this.#invalid(fact);
     if (fact.ref !== undefined && this.#refs.get(fact.ref) === saying) this.#refs.delete(fact.ref);
     unindex(this.#groups, groupName(fact), saying);
@@ -350,6 +437,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 /** A fact by its text, open or closed, so that closing it does not touch the indexes. */
 interface Saying {
   fact: SessionFact;
+  /** Words of what is left to do; cached, since each later result is compared. */
+  asked?: readonly string[];
 }
 /** Sorted by dispatch, so that neighbours in time are found by binary search. */
 type Index = Map<string, Saying[]>;
@@ -384,6 +473,12 @@ function closing({ sourceSequence: sequence, validFrom: at, ref }: SessionFact):
   return { sequence, at, ...(ref !== undefined && { ended: replacedBy(ref) }) };
 }
 
+/** An answer was given after its question, whatever dispatch it had seen. */
+function answering(answer: SessionFact, { sourceSequence }: SessionFact): Closing {
+  const ended = { by: answer.ref ?? '', how: 'answered' as const };
+  return { sequence: Math.max(answer.sourceSequence, sourceSequence), at: answer.validFrom, ended };
+}
+
 function replacedBy(ref: string): Ended {
   return { by: ref, how: 'replaced' };
 }
@@ -411,7 +506,8 @@ function isClosedBy(fact: SessionFact, sequence: number): boolean {
 
 function replaces(newer: SessionFact, fact: SessionFact): boolean {
   if (endsWithTask(newer) || endsWithTask(fact) || (isSeen(newer) && isSeen(fact))) return false;
-  if (outranks(fact, newer)) return false;
+  // Another attempt that failed does not make the first one work.
+  if (fact.relation === RELATIONS.failed || outranks(fact, newer)) return false;
   return newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
 }
 
@@ -424,6 +520,7 @@ function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
     return false;
   if (isSeenOpen(fact)) return (isApproval || !isReview) && reaches(outcome, fact);
   if (part === 'note') return false;
+  if (isQuestion(fact)) return (isApproval || !isReview) && reaches(outcome, fact);
   return (isApproval || isReview === !isBlocker(fact)) && reaches(outcome, fact);
 }
 
@@ -440,7 +537,7 @@ function isOutcome({ sourceRole, relation }: SessionFact): boolean {
 
 /** True if outcomes of its task close the fact, rather than facts about its subject. */
 function endsWithTask(fact: SessionFact): boolean {
-  return isFinding(fact) || isSuggestion(fact) || isBlocker(fact) || isSeenOpen(fact);
+  return isFinding(fact) || isSuggestion(fact) || isBlocker(fact) || isSeenOpen(fact) || isQuestion(fact);
 }
 
 /** True for an observer's statement about its own task, which may span several conversations. */
@@ -449,11 +546,48 @@ function isSeen({ subject, sourceTaskId, sourceRole }: SessionFact): boolean {
 }
 
 function isSeenOpen(fact: SessionFact): boolean {
-  return isSeen(fact) && (fact.relation === RELATIONS.requires || fact.relation === RELATIONS.asks);
+  return isSeen(fact) && (fact.relation === RELATIONS.requires || isQuestion(fact));
+}
+
+/** True for a question about the task itself: its next result or its approval closes it, if no answer does. */
+function isQuestion({ subject, relation, sourceTaskId }: SessionFact): boolean {
+  return relation === RELATIONS.asks && subject === `task:${sourceTaskId}`;
+}
+
+/** True if the answer is one to this question. */
+function isAnswerTo({ answer }: SessionFact, { object, sourceTaskId }: SessionFact): boolean {
+  return (
+    answer?.task === sourceTaskId &&
+    answer.questions.some(
+      (each) => oneSpelling(clipText(quoted(each), KEPT.fact.object)) === oneSpelling(object),
+    )
+  );
 }
 
 function isFinding({ relation }: SessionFact): boolean {
   return relation === 'must_fix' || relation === 'issue';
+}
+
+/** True for a note or an answer. */
+function isSaid({ note, answer }: SessionFact): boolean {
+  return note !== undefined || answer !== undefined;
+}
+
+/** Returns the note or answer of a statement with the text of its correction. */
+function saidIn(
+  { note, answer }: SessionFact,
+  instead: SessionFact | undefined,
+): Pick<SessionFact, 'note' | 'answer'> {
+  const object = instead?.object ?? '';
+  return {
+    ...(note && { note: { ...note, content: object } }),
+    ...(answer && { answer: { ...answer, answer: object } }),
+  };
+}
+
+/** True for something left to do. */
+function isAction({ relation }: SessionFact): boolean {
+  return relation === RELATIONS.requires || relation === RELATIONS.suggested;
 }
 
 /** A remaining wish of an approval. */

@@ -12,7 +12,9 @@ import {
 import type { Ended } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
+import type { answerView, note } from '../../contracts/replies/session-reply.js';
 import type { ResultOf } from '../../contracts/results.js';
+import type { Output } from '../../contracts/schema-fields.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText, lengthOf, quoted } from '../../shared/text.js';
 
@@ -60,9 +62,19 @@ export interface SessionFact {
   readonly corrects?: string;
   /** The statement that closed it, together with `validTo`. */
   readonly ended?: Ended;
+  /** The note that it is, whole. */
+  readonly note?: Note;
+  /** The answer to a question that it is. */
+  readonly answer?: Answer;
   /** Who made it hold again: what dispatches up to this one say against it does not count. */
   readonly restored?: Restored;
 }
+
+/** A note for later agents. */
+export type Note = Output<typeof note>;
+
+/** An answer to a question of an agent. */
+export type Answer = Output<typeof answerView>;
 
 /** The return of a statement by a person. */
 export interface Restored {
@@ -308,9 +320,12 @@ export function isBare({ relation, tags, object }: Told & { readonly object: str
 /** Groups that outlive their task and may matter without a shared word. */
 const LASTING: ReadonlySet<FactGroup> = new Set(['decisions', 'conventions', 'facts']);
 
-/** True for a decision, convention or fact in words. A definition can be found in the code, so it is none. */
+/** A definition can be found in the code, and a question concerns its own task. */
+const PASSING: ReadonlySet<string> = new Set([RELATIONS.defined, RELATIONS.asks]);
+
+/** True for a decision, convention or fact in words. */
 export function isLasting(fact: Told & { readonly object: string }): boolean {
-  return LASTING.has(groupOf(fact)) && fact.relation !== RELATIONS.defined && !isBare(fact);
+  return LASTING.has(groupOf(fact)) && !PASSING.has(fact.relation) && !isBare(fact);
 }
 
 const REVIEW_SUMMARIES: ReadonlySet<string> = new Set(

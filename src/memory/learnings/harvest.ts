@@ -8,7 +8,7 @@ import type {
 import type { AnyResult } from '../../contracts/results.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
 import { CONVENTION } from '../facts/extraction-rules.js';
-import type { Note } from '../session/notebook.js';
+import type { Note } from '../facts/fact-types.js';
 import {
   demandId,
   type LearningState,

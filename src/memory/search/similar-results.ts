@@ -1,7 +1,6 @@
 import { insertAt } from '../../shared/collections.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { FILE_CLASSES } from './path-table.js';
-import { isTelling, tokens } from './tokens.js';
 
 /** A past result with its similarity, 0 to 1. */
 export interface SimilarResult {
@@ -122,37 +121,4 @@ export function rarity(holders: number, all: number): number {
  */
 export function saturation(times: number, relativeLength: number): number {
   return times / (times + K1 * (1 - B + B * relativeLength));
-}
-
-/**
- * Returns up to `most` items that share a distinctive word with a query, best first, then in input order. Scans all
- * texts; for many, use an index.
- */
-export function rankTexts<Item>(
-  query: string,
-  items: readonly Item[],
-  textOf: (item: Item) => string,
-  most: number,
-): Item[] {
-  const asked = wordsOf(query);
-  const texts = items.map((item) => ({ item, words: new Set(wordsOf(textOf(item))) }));
-  const meanLength = texts.reduce((sum, { words }) => sum + words.size, 0) / texts.length;
-  const weights = new Map(
-    asked.map((word) => [word, rarity(texts.filter(({ words }) => words.has(word)).length, texts.length)]),
-  );
-  return texts
-    .flatMap(({ item, words }) => {
-      const shared = asked.filter((word) => words.has(word));
-      if (!shared.some(isTelling)) return [];
-      const weight = shared.reduce((sum, word) => sum + (weights.get(word) ?? 0), 0);
-      return [{ item, score: weight * saturation(1, words.size / meanLength) }];
-    })
-    .sort((a, b) => b.score - a.score)
-    .slice(0, most)
-    .map(({ item }) => item);
-}
-
-/** The dash prevents a first word from being read as a verb. */
-function wordsOf(text: string): string[] {
-  return tokens(`- ${text}`);
 }

@@ -71,19 +71,24 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     case 'task.released':
       evolveTasks(state.board, event);
       recordWork(state.history, event);
+      if (event.type === 'task.status' && event.data.status === 'completed' && hasNotes(state)) {
+        const { task } = event.data;
+        const counted = { sequence: state.dispatches.newest(), at: event.at };
+        state.dispatches.change(({ facts }) => facts.endStuck(task, counted));
+      }
       return state;
     case 'note.added':
       openForWrite(state.history, event.data.iteration, event.at, event.data);
-      evolveNotebook(state.notebook, event);
+      evolveNotebook(state, event, sequence);
       return state;
     case 'note.edited':
     case 'note.deleted':
     case 'inbox.added':
     case 'inbox.read':
-      evolveNotebook(state.notebook, event);
+      evolveNotebook(state, event, sequence);
       return state;
     case 'question.answered':
-      evolveNotebook(state.notebook, event);
+      evolveNotebook(state, event, sequence);
       if (event.data.unblocks) unblock(state.board, event.data.task, event.at);
       return state;
     case 'iteration.started':
@@ -176,6 +181,11 @@ function counts(
 
 /** More than a plan of common size has, and what it remembers. */
 const MAX_LEFT = 1000;
+
+/** Notes are folded for good at once. */
+function hasNotes({ dispatches }: SessionState): boolean {
+  return dispatches.settled().facts.saidSize() > 0;
+}
 
 /** Returns a result as one of another task id. */
 function addressed(event: FactRecorded, task: string): FactRecorded {

@@ -1,33 +1,14 @@
-import type { answerView, inboxMessage, note } from '../../contracts/replies/session-reply.js';
-import type { Output } from '../../contracts/schema-fields.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import type { EventOf } from '../../contracts/session-events.js';
+import type { NoteType } from '../../contracts/session-meta-events.js';
+import { sessionFact } from '../facts/fact-extractor.js';
+import { type Note, recordedFact, type SessionFact, type SessionFactTag } from '../facts/fact-types.js';
+import { factsOf, type InboxMessage, type Notebook, type SessionState } from './session-state.js';
 import { numberOf } from './task-board.js';
-
-/** A note for later agents. */
-export type Note = Output<typeof note>;
-
-/** A message for the next agent. */
-export type InboxMessage = Output<typeof inboxMessage>;
-
-/** An answer to a question of an agent. */
-export type Answer = Output<typeof answerView>;
-
-/** Notes, inbox and answers of a session, in order of arrival. */
-export interface Notebook {
-  readonly notes: Map<string, Note>;
-  lastNote: number;
-  readonly inbox: Map<string, InboxMessage>;
-  lastMessage: number;
-  readonly answers: Answer[];
-}
 
 type NotebookEvent = EventOf<
   'note.added' | 'note.edited' | 'note.deleted' | 'inbox.added' | 'inbox.read' | 'question.answered'
 >;
-
-export function emptyNotebook(): Notebook {
-  return { notes: new Map(), lastNote: 0, inbox: new Map(), lastMessage: 0, answers: [] };
-}
 
 export function unread(notebook: Notebook): InboxMessage[] {
   return [...notebook.inbox.values()].filter((message) => !message.read);
@@ -38,39 +19,63 @@ export function isForPerson({ content }: Pick<InboxMessage, 'content'>): boolean
   return /^\s*@human\b/i.test(content);
 }
 
-export function evolveNotebook(notebook: Notebook, event: NotebookEvent): void {
+/** Returns the notes of a session by id, in the order in which they were added. */
+export function notesOf(state: SessionState): Map<string, Note> {
+  const notes = factsOf(state).said();
+  return new Map(notes.flatMap(({ note }) => (note === undefined ? [] : [[note.id, note] as const])));
+}
+
+export function evolveNotebook(state: SessionState, event: NotebookEvent, sequence: number): void {
   const { at } = event;
+  const { notebook } = state;
+  const stated = (id: string, type: NoteType, text: string) =>
+    statement(refOf(notebook, id), type, text, { sequence: state.dispatches.newest(), at, event: sequence });
   switch (event.type) {
     case 'note.added': {
-      const { note: id, content, type, iteration } = event.data;
-      notebook.notes.set(id, { id, content, type, created_at: at, updated_at: at, iteration });
-      notebook.lastNote = Math.max(notebook.lastNote, numberOf(id));
+      const { note: id, content, type, iteration, by } = event.data;
+      const note = { id, content, type, created_at: at, updated_at: at, iteration };
+      const fact = {
+        ...stated(id, type, content),
+        ...(by !== undefined && { origin: 'person' as const }),
+        note,
+      };
+      state.dispatches.change(({ facts }) => facts.say(fact));
       return;
     }
     case 'note.edited': {
       const { note: id, content, type } = event.data;
-      const note = notebook.notes.get(id);
-      if (note === undefined) return;
-      notebook.notes.set(id, {
-        ...note,
-        content: content ?? note.content,
-        type: type ?? note.type,
-        updated_at: at,
+      state.dispatches.change(({ facts }) => {
+        const before = facts.said().find(({ note }) => note?.id === id);
+        if (before?.note === undefined) return;
+        const note = {
+          ...before.note,
+          content: content ?? before.note.content,
+          type: type ?? before.note.type,
+          updated_at: at,
+        };
+        const { id: hash, relation, object, tags } = stated(id, note.type, note.content);
+        facts.say({ ...before, id: hash, relation, object, tags, note });
       });
       return;
     }
     case 'note.deleted':
-      notebook.notes.delete(event.data.note);
+      state.dispatches.change(({ facts }) => facts.unsay(({ note }) => note?.id === event.data.note));
       return;
+    case 'question.answered': {
+      const { ref, task, questions, answer, by } = event.data;
+      const fact = stated(ref, 'decision', `${questions.join(' ')} ${answer}`);
+      state.dispatches.change(({ facts }) => {
+        for (const { ref: before = '', answer: given } of facts.said())
+          if (given?.task === task && given.questions.every((each) => questions.includes(each)))
+            facts.end(before, { sequence: fact.sourceSequence, at, ended: { by: ref, how: 'replaced' } });
+        facts.say({ ...fact, origin: 'person', answer: { task, questions, answer, by, at } });
+      });
+      return;
+    }
     case 'inbox.added': {
       const { message: id, content } = event.data;
       notebook.inbox.set(id, { id, content, created_at: at, read: false });
       notebook.lastMessage = Math.max(notebook.lastMessage, numberOf(id));
-      return;
-    }
-    case 'question.answered': {
-      const { task, questions, answer, by } = event.data;
-      notebook.answers.push({ task, questions, answer, by, at });
       return;
     }
     case 'inbox.read': {
@@ -79,4 +84,34 @@ export function evolveNotebook(notebook: Notebook, event: NotebookEvent): void {
       return;
     }
   }
+}
+
+const RELATION: { readonly [Type in NoteType]: string } = {
+  decision: RELATIONS.decided,
+  learning: RELATIONS.found,
+  stuck: RELATIONS.failed,
+  tip: RELATIONS.noted,
+};
+const TAGS: { readonly [Type in NoteType]?: readonly SessionFactTag[] } = {
+  decision: ['decision'],
+  stuck: ['error'],
+};
+
+/** Returns the id of the statement of a note or an answer, whose number is taken from now on. */
+function refOf(notebook: Notebook, id: string): string {
+  const number = Number(id.replace(/^\D+/, ''));
+  notebook.lastNote = Math.max(notebook.lastNote, number);
+  return `N${number}`;
+}
+
+/** Makes the statement of a command. It counts directly after the newest dispatch, and closes nothing by its subject. */
+function statement(
+  ref: string,
+  type: NoteType,
+  text: string,
+  at: { readonly sequence: number; readonly at: string; readonly event: number },
+): SessionFact {
+  const [subject, relation, tags] = [`task:${ref}`, RELATION[type], TAGS[type] ?? []];
+  const fact = recordedFact(subject, relation, text, tags) ?? { subject, relation, object: text, tags };
+  return sessionFact({ ...fact, ref }, { ...at, role: 'observer', taskId: ref }, at.event);
 }

@@ -8,6 +8,7 @@ import { oneLine } from '../../shared/text.js';
 import { idInPlan, resolvedSettings } from './charter.js';
 import { shown } from './commands/task-commands.js';
 import { unreadableResult, unreadOf } from './known-rejections.js';
+import { notesOf } from './notebook.js';
 import { planInNumbers, progressOf } from './run-status.js';
 import { ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
 import { claimOf, isOpen } from './task-board.js';
@@ -127,7 +128,7 @@ export function sessionLists(state: SessionState): NonNullable<RunStatusReply['l
       task.status === 'completed' ? 1e6 + index : index,
     ),
     iterations: fitting('iterations', history.iterations, newest),
-    notes: fitting('notes', [...notebook.notes.values()], newest),
+    notes: fitting('notes', [...notesOf(state).values()], newest),
     messages: fitting('messages', [...notebook.inbox.values()], ({ read }, index) =>
       read ? 1e6 - index : -index,
     ),

@@ -17,7 +17,8 @@ import type { PastResults } from '../search/past-results.js';
 import { type Run, resolvedSettings } from './charter.js';
 import { overview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
-import { isForPerson, type Notebook, unread } from './notebook.js';
+import { isForPerson, unread } from './notebook.js';
+import type { Notebook } from './session-state.js';
 import {
   factsOf,
   ledgersOf,

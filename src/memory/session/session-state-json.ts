@@ -102,6 +102,8 @@ const factJson = z.object({
   retracted: retraction.exactOptional(),
   corrects: z.string().exactOptional(),
   ended: ended.exactOptional(),
+  note: note.exactOptional(),
+  answer: answerView.exactOptional(),
   restored: z.object({ by: z.string(), at: z.string(), after: z.number() }).exactOptional(),
 });
 
@@ -130,9 +132,7 @@ export const stateJson = z.object({
   charter: charterJson,
   tasks: z.array(task),
   plan_claims: z.array(planClaim).exactOptional(),
-  notes: z.array(note),
   inbox: z.array(inboxMessage),
-  answers: z.array(answerView),
   iterations: z.array(iteration),
   traces: tracesJson,
   results: resultKeys,
@@ -165,9 +165,7 @@ export function stateToJson(state: SessionState) {
     ...(board.planned.size > 0 && {
       plan_claims: [...board.planned.values()].map((each) => ordered(each, planClaim)),
     }),
-    notes: [...notebook.notes.values()],
     inbox: [...notebook.inbox.values()],
-    answers: notebook.answers,
     iterations: history.iterations.map((each) => ordered(each, iteration)),
     traces: tracesToJson(settled.traces),
     results: resultsToJson(settled.results),
@@ -205,11 +203,9 @@ export function stateFromJson(
     left: json.left ?? [],
     board: { tasks: byId(json.tasks), lastNumber: json.last.task, planned: byId(json.plan_claims ?? []) },
     notebook: {
-      notes: byId(json.notes),
       lastNote: json.last.note,
       inbox: byId(json.inbox),
       lastMessage: json.last.message,
-      answers: [...json.answers],
     },
     history: { iterations: [...json.iterations] },
     ...at,

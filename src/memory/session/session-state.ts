@@ -1,6 +1,8 @@
 import { KEPT } from '../../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
+import type { inboxMessage } from '../../contracts/replies/session-reply.js';
 import type { LeftTask, TasksDocument } from '../../contracts/run-request.js';
+import type { Output } from '../../contracts/schema-fields.js';
 import type { FactRecorded } from '../../contracts/session-events.js';
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import { withKeptIds } from '../../ledger/kept-ids.js';
@@ -12,7 +14,9 @@ import { dropOldest } from '../../shared/collections.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
-import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
+
+import type { Answer, RecordedFact, SessionFact } from '../facts/fact-types.js';
+
 import { type PastResult, PastResults } from '../search/past-results.js';
 import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
@@ -30,7 +34,6 @@ import {
   newestReads,
   type Rejected,
 } from './known-rejections.js';
-import { type Answer, emptyNotebook, type Notebook } from './notebook.js';
 import {
   addBoardResult,
   type BoardResult,
@@ -105,6 +108,17 @@ interface DispatchMemory {
   readonly boardResults: Map<string, BoardResult>;
 }
 
+/** A message for the next agent. */
+export type InboxMessage = Output<typeof inboxMessage>;
+
+/** The messages of a session, in order of arrival. Notes and answers are statements, among the facts. */
+export interface Notebook {
+  readonly inbox: Map<string, InboxMessage>;
+  lastMessage: number;
+  /** Number of the newest note or answer ever added: `N7` is the statement of `NOT-7`. */
+  lastNote: number;
+}
+
 /** The fold of a session's events. Only `evolve` changes it. */
 export interface SessionState {
   readonly session: string;
@@ -146,7 +160,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     run: undefined,
     left: [],
     board: emptyBoard(),
-    notebook: emptyNotebook(),
+    notebook: { inbox: new Map(), lastMessage: 0, lastNote: 0 },
     history: { iterations: [] },
     sequence: 0,
     lastEvent: 0,
@@ -159,12 +173,20 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
 }
 
 /** Returns the ledgers of a session by task, with the answers to their questions and without retracted facts. */
-export function ledgersOf({ dispatches, notebook }: SessionState): ReadonlyMap<string, TaskLedger> {
-  const { ledgers, facts } = dispatches.current();
-  const retracted = facts.retracted();
-  if (notebook.answers.length === 0 && retracted.size === 0) return ledgers;
+export function ledgersOf(state: SessionState): ReadonlyMap<string, TaskLedger> {
+  const { ledgers } = state.dispatches.current();
+  const retracted = factsOf(state).retracted();
+  const answers = answersOf(state);
+  if (answers.length === 0 && retracted.size === 0) return ledgers;
   const seen = (ledger: TaskLedger) => withoutTexts(ledger, retracted.get(ledger.task));
-  return new Map([...ledgers].map(([task, each]) => [task, withAnswers(seen(each), notebook.answers)]));
+  return new Map([...ledgers].map(([task, each]) => [task, withAnswers(seen(each), answers)]));
+}
+
+/** Returns the answers that hold, in the order in which they were given. */
+export function answersOf(state: SessionState): Answer[] {
+  return factsOf(state)
+    .said()
+    .flatMap(({ answer }) => answer ?? []);
 }
 
 /** Removes what was retracted, or replaces it, wherever a prompt shows it. */
@@ -233,12 +255,12 @@ export function planVersion(
   document: TasksDocument,
   unnamed: ReadonlySet<string>,
 ): TasksDocument {
-  const { run, left, board, notebook } = state;
+  const { run, left, board } = state;
   const known = new Set([
     ...ledgersOf(state).keys(),
     ...board.planned.keys(),
     ...rejectionsOf(state).flatMap(({ task }) => task ?? []),
-    ...notebook.answers.map(({ task }) => task),
+    ...answersOf(state).map(({ task }) => task),
   ]);
   return withKeptIds(document, unnamed, run?.document ?? { tasks: [], left: [...left] }, (id) =>
     known.has(id),
@@ -310,6 +332,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       const ledger = foldLedger(folded.ledgers, entry, limits.stall);
       const facts = entry.facts.map((fact) => withFirstSummary(fact, entry, ledger));
       folded.facts.add(facts.map((fact) => sessionFact(fact, origin, entry.event)));
+      if (digest.verdict === 'approved') folded.facts.endStuck(taskId, { sequence, at });
       for (const { id, ...ended } of entry.ends ?? []) folded.facts.end(id, { sequence, at, ended });
       if (folded.facts.size() > tolerated || folded.facts.bytes() > 1.25 * MAX_FACT_BYTES)
         folded.facts.compact(limits.maxFacts);
@@ -446,11 +469,7 @@ export function stateBytes(state: SessionState): number {
   );
   const { notebook, history, run } = state;
   const items =
-    notebook.notes.size +
-    notebook.inbox.size +
-    notebook.answers.length +
-    history.iterations.length +
-    (run?.document.tasks.length ?? 0);
+    facts.saidSize() + notebook.inbox.size + history.iterations.length + (run?.document.tasks.length ?? 0);
   return (
     STATE +
     FACT * (facts.size() + recentFacts) +

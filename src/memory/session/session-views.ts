@@ -1,7 +1,7 @@
 import type { ToolArguments, ToolName, ToolReply } from '../../contracts/requests.js';
 import { overview } from './commands/lifecycle-commands.js';
 import { shown } from './commands/task-commands.js';
-import { unread } from './notebook.js';
+import { notesOf, unread } from './notebook.js';
 import type { SessionState } from './session-state.js';
 
 type View<Name extends ToolName> = (
@@ -16,8 +16,8 @@ export const SESSION_VIEWS = {
       .filter((task) => status === undefined || task.status === status)
       .map((task) => shown(board, task)),
   }),
-  'note-list': ({ notebook }, { type }) => ({
-    notes: [...notebook.notes.values()].filter((note) => type === undefined || note.type === type),
+  'note-list': (state, { type }) => ({
+    notes: [...notesOf(state).values()].filter((note) => type === undefined || note.type === type),
   }),
   'inbox-list': ({ notebook }, { all }) => ({
     messages: all ? [...notebook.inbox.values()] : unread(notebook),

@@ -1,4 +1,4 @@
-import { isRole, verdictIn } from '../../contracts/kinds.js';
+import { isRole, questionsOf, verdictIn } from '../../contracts/kinds.js';
 import type { TimelineEntry, TimelineKind } from '../../contracts/replies/dispatch-result.js';
 import type { PromptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
@@ -9,7 +9,6 @@ import {
   type StoredEvent,
 } from '../../contracts/session-events.js';
 import { totalsOf } from '../../ledger/next-task.js';
-import { questionsOf } from '../../ledger/outcome-digest.js';
 import { clipText, counted, oneLine } from '../../shared/text.js';
 import { statusText } from '../../shared/wire-words.js';
 import { factsOfEvent } from '../facts/statements.js';

@@ -5,7 +5,7 @@ import type { Logger } from '../../engine/ports/clients.js';
 import { Backoff } from '../../engine/runtime/batched.js';
 import { noteProposals } from '../../memory/learnings/harvest.js';
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
-import type { Note } from '../../memory/session/notebook.js';
+import { notesOf } from '../../memory/session/notebook.js';
 import { type Forgetting, generationGuard } from '../common/open-sessions.js';
 import { proposing } from './review-harvest.js';
 
@@ -88,9 +88,9 @@ export class NoteHarvester {
   async #harvest(session: Token): Promise<void> {
     const { sessions, projects, command, lifecycle } = this.#options;
     const assertSameGeneration = await generationGuard(lifecycle, session);
-    const { notebook, charter } = (await sessions.load(session)).folded.state;
-    const project = projectOf(charter.project);
-    const notes: readonly Note[] = [...notebook.notes.values()];
+    const known = (await sessions.load(session)).folded.state;
+    const project = projectOf(known.charter.project);
+    const notes = [...notesOf(known).values()];
     const due = (state: LearningState) => noteProposals(state, session, notes);
     const { state } = (await projects.load(project)).folded;
     for (const _ of due(state)) {

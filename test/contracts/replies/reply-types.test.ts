@@ -3,13 +3,14 @@ import type { RunStatusReply } from '../../../src/contracts/replies/run-reply.js
 import type { TraceFound } from '../../../src/contracts/replies/trace-reply.js';
 import type { ReplyTo, ToolReply } from '../../../src/contracts/requests.js';
 import type { StoredEntry } from '../../../src/contracts/trace-entry.js';
+import type { Note } from '../../../src/memory/facts/fact-types.js';
 import type { ListedLearning } from '../../../src/memory/learnings/learnings-state.js';
 import type { SessionOverview } from '../../../src/memory/session/commands/lifecycle-commands.js';
 import type { TaskView } from '../../../src/memory/session/commands/task-commands.js';
 import type { Iteration } from '../../../src/memory/session/iterations.js';
-import type { InboxMessage, Note } from '../../../src/memory/session/notebook.js';
 import type { PlanView } from '../../../src/memory/session/plan-view.js';
 import type { RunStatus } from '../../../src/memory/session/run-status.js';
+import type { InboxMessage } from '../../../src/memory/session/session-state.js';
 
 describe('the replies of services', () => {
   it('what services answer has the type that the schema of the reply gives', () => {

@@ -112,6 +112,8 @@ describe('the extractor', () => {
       'blockers',
       'commit',
       'decisions',
+      'failed',
+      'questions',
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ResultOf } from '../../../src/contracts/results.js';
 import { NOTE_TYPES, type NoteType } from '../../../src/contracts/session-meta-events.js';
+import type { Note } from '../../../src/memory/facts/fact-types.js';
 import {
   demandsOf,
   dueProposals,
@@ -10,7 +11,6 @@ import {
   rulesPaused,
   sessionsPaused,
 } from '../../../src/memory/learnings/harvest.js';
-import type { Note } from '../../../src/memory/session/notebook.js';
 import { timeOf } from '../../support/builders.js';
 import {
   bytesOf,

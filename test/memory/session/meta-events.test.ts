@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { notesOf } from '../../../src/memory/session/notebook.js';
 import { Played, timeAt } from '../../support/played.js';
 
 describe('the fold of notes', () => {
@@ -19,7 +20,7 @@ describe('the fold of notes', () => {
   it('the fold of notes passes over what speaks of a note that is not there', () => {
     const played = noted().fold({ type: 'note.edited', data: { note: 'NOT-1', content: 'y' } });
     played.fold({ type: 'note.deleted', data: { note: 'NOT-1' } });
-    expect([...played.state.notebook.notes.values()]).toEqual([note]);
+    expect([...notesOf(played.state).values()]).toEqual([note]);
   });
 });
 

@@ -2,10 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../../src/contracts/compile-request.js';
 import type { Role } from '../../../src/contracts/kinds.js';
 import type { ResultOf } from '../../../src/contracts/results.js';
+import type { FactRecorded } from '../../../src/contracts/session-events.js';
+import { notesOf } from '../../../src/memory/session/notebook.js';
 import { planView } from '../../../src/memory/session/plan-view.js';
 import { runStatus, sessionFigures } from '../../../src/memory/session/run-status.js';
+import { factsOf } from '../../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
 import { implementer, recorded, reviewer } from '../../support/builders.js';
+import { progressTask, runInitialized } from '../../support/ledgers.js';
 import { Played, withTasks } from '../../support/played.js';
 
 const PORT = 'Which port, 9090 or 9464?';
@@ -34,6 +38,11 @@ const promptOf = (
   if (request.kind !== 'dispatch') throw new Error('not a dispatch request');
   return compilePrompt(state, request).prompt;
 };
+/** The event with the id that the extractor gives its question. */
+const withRefs = (event: FactRecorded, ref: string): FactRecorded => ({
+  ...event,
+  data: { ...event.data, refs: { asks: [ref] } },
+});
 const taskOf = ({ state }: Played, id = '1') => runStatus(state).tasks.find(({ task }) => task === id);
 
 describe('a question', () => {
@@ -105,12 +114,56 @@ describe('an answer', () => {
     expect(promptOf(played, '1', 'Serve metrics', 'reviewer')).toContain(line);
   });
 
-  it('an answer is a decision in the prompts of tasks that it fits, and of no others', () => {
+  it('an answer is a decision in the prompts of other tasks, also after its task is done, until it is answered otherwise', () => {
     const played = asked().after('blocker-answer', ANSWER);
-    expect(promptOf(played, '2', 'Scrape the metrics port from Prometheus, 9464 or 9090')).toContain(
-      `- Decided for task 1: ${PORT} Use 9464.`,
+    const decided = `- ${PORT} Use 9464. [N1, anna]`;
+    expect(promptOf(played, '2', 'Write the changelog')).toContain(decided);
+    expect(promptOf(played, '1')).not.toContain(decided);
+    played.foldWhole(recorded(2, implementer({ task_id: '1', summary: 'Metrics are served' })));
+    played.foldWhole(recorded(3, reviewer({ task_id: '1', assessment: 'approved' })));
+    expect(promptOf(played, '2', 'Write the changelog')).toContain(decided);
+    played.after('blocker-answer', { ...ANSWER, answer: 'No: 9090.', question: 'which port' });
+    const later = promptOf(played, '2', 'Write the changelog');
+    expect(later).toContain(`- ${PORT} No: 9090. (replaces: ${PORT} Use 9464.) [N2, anna]`);
+    expect(later).not.toContain('[N1');
+  });
+
+  it('a question is answered by the id of its statement, also one that a conversation left open', () => {
+    const played = asked();
+    const facts = [{ subject: 'task:claude-0a1b2c', relation: 'asks', object: 'Keep the old log?' }];
+    const turn = { task_id: 'claude-0a1b2c', summary: 'Looked at the log', facts };
+    const open = () =>
+      factsOf(played.state)
+        .getValid()
+        .filter(({ relation }) => relation === 'asks');
+    played.foldWhole(withRefs(recorded(2, { role: 'observer', result: turn }), 'M2'));
+    played.foldWhole(withRefs(recorded(3, implementer({ ...BLOCKED, task_id: '7' })), 'M3'));
+    played.after('blocker-answer', { task: 'm2', answer: 'For a week', by: 'anna' });
+    played.after('blocker-answer', { task: 'M3', answer: '80', by: 'anna' });
+    expect(open().map(({ sourceTaskId }) => sourceTaskId)).toEqual(['1']);
+    expect(taskOf(played, '7')?.next_action).toBe('retry');
+    expect(promptOf(played, '2', 'x')).toContain('- Keep the old log? For a week [N1, anna]');
+    expect(
+      factsOf(played.state)
+        .all()
+        .map(({ ended }) => ended?.how),
+    ).toEqual(expect.arrayContaining(['answered']));
+  });
+
+  it('a question is closed by the approval of its task, and by its next result', () => {
+    const open = (...results: Parameters<typeof recorded>[1][]) => {
+      const played = asked();
+      for (const [at, result] of results.entries()) played.foldWhole(recorded(at + 2, result));
+      return factsOf(played.state)
+        .getValid()
+        .filter(({ relation }) => relation === 'asks').length;
+    };
+    expect(open()).toBe(1);
+    expect(open(implementer({ task_id: '2' }), reviewer({ task_id: '1', assessment: 'needs_changes' }))).toBe(
+      1,
     );
-    expect(promptOf(played, '3', 'Write the changelog')).not.toContain('Use 9464');
+    expect(open(reviewer({ task_id: '1', assessment: 'approved' }))).toBe(0);
+    expect(open(implementer({ task_id: '1' }))).toBe(0);
   });
 
   it.each(['TAS-1', '1'])('an answer to %s opens the task of the board that the question blocked', (task) => {
@@ -195,6 +248,33 @@ describe('an answer', () => {
 });
 
 describe('notes and messages', () => {
+  it('a note on what is stuck ends when the task that it names is done', () => {
+    const stuck = { content: 'TAS-1 waits for the certificate', type: 'stuck' } as const;
+    const held = (played: Played) => [...notesOf(played.state).keys()];
+    const onBoard = withTasks('a')
+      .after('note-add', stuck)
+      .after('note-add', { ...stuck, type: 'tip' });
+    expect(held(onBoard)).toEqual(['NOT-1', 'NOT-2']);
+    expect(held(onBoard.after('task-status', { id: 'TAS-1', status: 'completed' }))).toEqual(['NOT-2']);
+    const approved = withTasks('a').after('note-add', stuck);
+    approved.foldWhole(recorded(1, reviewer({ task_id: 'TAS-1', assessment: 'approved' })));
+    expect(held(approved)).toEqual([]);
+  });
+
+  it('a decision of a note is in the prompt of a task that shares no word with it, and is a statement like any other', () => {
+    const played = new Played().after('note-add', {
+      content: 'Money is in cents',
+      type: 'decision',
+      by: 'ann',
+    });
+    expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in cents [N1, person]');
+    const [fact] = factsOf(played.state).all();
+    expect(fact).toMatchObject({ ref: 'N1', relation: 'decided', origin: 'person', note: { id: 'NOT-1' } });
+    played.after('note-edit', { id: 'N1', content: 'Money is in mills' });
+    expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in mills [N1, person]');
+    expect(promptOf(played.after('note-delete', { id: '1' }), '2', 'x')).not.toContain('Money');
+  });
+
   it('a decision that names a task is in its prompt, and a message that names another is not', () => {
     const played = withTasks('a', 'b').after('note-add', {
       content: 'Task 2 must use CRLF line endings',
@@ -203,9 +283,7 @@ describe('notes and messages', () => {
     played.after('note-add', { content: 'Task 2 is fun', type: 'tip' });
     played.after('inbox-add', { content: 'Freeze until Friday' });
     played.after('inbox-add', { content: 'TAS-2: please hurry' });
-    expect(promptOf(played, '2', 'Write the file')).toContain(
-      '- Decision: Task 2 must use CRLF line endings',
-    );
+    expect(promptOf(played, 'TAS-2', 'Write the file')).toContain('- Task 2 must use CRLF line endings [N1]');
     const other = promptOf(played, 'TAS-1', 'Publish');
     expect(other).toContain('- Message MSG-1: Freeze until Friday');
     expect(other).not.toContain('hurry');
@@ -223,7 +301,11 @@ describe('notes and messages', () => {
     ['2.1', 'after 2.1.', true],
     ['T001', 'T0011 differs', false],
   ])('a note for task %s that says %j is in its prompt: %s', (id, content, isShown) => {
-    const played = new Played().after('note-add', { content, type: 'stuck' });
-    expect(promptOf(played, id, 'x').includes(`- Obstacle: ${content}`)).toBe(isShown);
+    const ids = ['2', '21', '2.1', '2.1.3', 'T001', 'T0011'];
+    const tasks = ids.map((id) => progressTask(id));
+    const played = new Played()
+      .foldWhole(runInitialized(tasks))
+      .after('note-add', { content, type: 'stuck' });
+    expect(promptOf(played, id, 'x').includes(`- ${content} [N1]`)).toBe(isShown);
   });
 });

@@ -282,7 +282,7 @@ class AnswerOptions(TypedDict):
     """Further fields of the request: tool.blocker-answer."""
 
     question: NotRequired[str]
-    """The question it answers. Default: every open question of the task."""
+    """The question it answers, or its first words. Default: every open question of the task."""
     by: NotRequired[str]
     """Who answers."""
 
@@ -678,7 +678,7 @@ class Ended(TypedDict):
     """The end of a statement by another one."""
 
     by: str
-    """Id of the statement that ended it."""
+    """Id of the statement that ended it, or the task that is done."""
     how: Literal["replaced", "answered", "settled"]
     """Replaced, answered or settled."""
     term: NotRequired[str]

@@ -8,7 +8,7 @@ import { clipText, counted, named, oneLine } from '../../../shared/text.js';
 import { statusText } from '../../../shared/wire-words.js';
 import { archivedText, type Charter } from '../charter.js';
 import { currentNumber } from '../iterations.js';
-import { unread } from '../notebook.js';
+import { notesOf, unread } from '../notebook.js';
 import { factsOf, type SessionState } from '../session-state.js';
 import { isOpen } from '../task-board.js';
 import { taskCounts } from '../task-dependencies.js';
@@ -134,7 +134,7 @@ export function overview(state: SessionState): { readonly session: SessionOvervi
       last_event_at: lastEventAt || null,
       iteration: currentNumber(history),
       ...counted,
-      notes: notebook.notes.size,
+      notes: notesOf(state).size,
       unread: unread(notebook).length,
       facts: factsOf(state).count(),
       dispatches: { ...counts },

@@ -1,9 +1,12 @@
+import { RELATIONS } from '../../../contracts/relations.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
 import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { named } from '../../../shared/text.js';
+import type { Note, SessionFact } from '../../facts/fact-types.js';
+import { factOfId } from '../../facts/found-facts.js';
 import { idInPlan } from '../charter.js';
-import { unread } from '../notebook.js';
-import { ledgersOf, type SessionState } from '../session-state.js';
+import { notesOf, unread } from '../notebook.js';
+import { answersOf, factsOf, ledgersOf, type SessionState } from '../session-state.js';
 import {
   answer,
   append,
@@ -21,24 +24,25 @@ import {
 const GO_ON = 'go on in a new session';
 const FEWER_NOTES = 'delete outdated ones with note-delete';
 
-export function addNote(state: SessionState, { content, type }: ToolArguments<'note-add'>): Decision {
-  const { notes } = state.notebook;
+export function addNote(state: SessionState, { content, type, by }: ToolArguments<'note-add'>): Decision {
+  const notes = notesOf(state);
   const refusal =
     full('notes', notes.size, MOST.notes, FEWER_NOTES) ??
     fullText('notes', notes.values(), content, FEWER_NOTES);
   if (refusal !== undefined) return refusal;
   const id = `NOT-${state.notebook.lastNote + 1}`;
-  const data = { note: id, content, type, ...workedIn(state) };
+  const data = { note: id, content, type, ...(by !== undefined && { by }), ...workedIn(state) };
   return append({ type: 'note.added', data }, showingNote(id));
 }
 
 export function editNote(state: SessionState, { id, content, type }: ToolArguments<'note-edit'>): Decision {
   if (content === undefined && type === undefined)
     return refuse('schema_invalid', 'content: give content, type or both', { fields: ['content'] });
-  const resolved = resolveId(state.notebook.notes, id, 'note', 'NOT');
+  const notes = notesOf(state);
+  const resolved = noteIn(notes, id);
   if ('refusal' in resolved) return resolved.refusal;
   const note = resolved.found.id;
-  const others = [...state.notebook.notes.values()].filter(({ id }) => id !== note);
+  const others = [...notes.values()].filter(({ id }) => id !== note);
   const refusal = content === undefined ? undefined : fullText('notes', others, content, FEWER_NOTES);
   if (refusal !== undefined) return refusal;
   const data = { note, ...(content !== undefined && { content }), ...(type !== undefined && { type }) };
@@ -46,7 +50,7 @@ export function editNote(state: SessionState, { id, content, type }: ToolArgumen
 }
 
 export function deleteNote(state: SessionState, { id }: ToolArguments<'note-delete'>): Decision {
-  const resolved = resolveId(state.notebook.notes, id, 'note', 'NOT');
+  const resolved = noteIn(notesOf(state), id);
   if ('refusal' in resolved) return resolved.refusal;
   const note = resolved.found.id;
   return append({ type: 'note.deleted', data: { note } }, () => ({ note: null, deleted: note }));
@@ -83,21 +87,24 @@ export function markRead(state: SessionState, { id }: ToolArguments<'inbox-mark-
  */
 export function answerBlocker(
   state: SessionState,
-  { task: asIs, answer: text, question, by }: ToolArguments<'blocker-answer'>,
+  { task: asIs, answer: text, question: words, by }: ToolArguments<'blocker-answer'>,
 ): Decision {
-  const given = idInPlan(state.run, asIs);
+  const statement = questionOf(state, asIs);
+  const id = statement?.sourceTaskId ?? idInPlan(state.run, asIs);
+  const question = statement?.object ?? words;
   const ledgers = ledgersOf(state);
   // A task of a plan may be named 2: the number of a board task counts only without a result of that name.
-  const onTheBoard = ledgers.has(given) ? undefined : resolveId(state.board.tasks, given, 'task', 'TAS');
-  const task = onTheBoard !== undefined && 'found' in onTheBoard ? onTheBoard.found.id : given;
+  const onTheBoard = ledgers.has(id) ? undefined : resolveId(state.board.tasks, id, 'task', 'TAS');
+  const task = onTheBoard !== undefined && 'found' in onTheBoard ? onTheBoard.found.id : id;
   const ledger = ledgers.get(task);
-  const asked = askedBy(ledger);
-  const isMeant = (each: string) => question === undefined || questionKey(each) === questionKey(question);
-  const answered = question === undefined ? [] : (ledger?.answers ?? []).map((each) => each.question);
-  const questions = [...asked, ...answered].filter(isMeant);
-  const before = state.notebook.answers.findLast(
-    (each) => each.task === task && each.questions.some(isMeant),
-  );
+  const asked = askedBy(ledger, statement);
+  const isMeant = (each: string) =>
+    question === undefined || questionKey(each).startsWith(questionKey(question));
+  const answers = answersOf(state);
+  const given = answers.filter((each) => each.task === task);
+  const answered = question === undefined ? [] : given.flatMap((each) => each.questions);
+  const questions = [...new Set([...asked, ...answered])].filter(isMeant);
+  const before = given.findLast((each) => each.questions.some(isMeant));
   if ((questions.length === 0 || question !== undefined) && before?.answer === text)
     return answer(() => ({ answer: before }));
   if (questions.length === 0) {
@@ -113,10 +120,10 @@ export function answerBlocker(
     );
   }
   const refusal =
-    full('answers', state.notebook.answers.length, MOST.answers, GO_ON) ??
+    full('answers', answers.length, MOST.answers, GO_ON) ??
     fullText(
       'answers',
-      state.notebook.answers.map(({ answer }) => ({ content: answer })),
+      answers.map(({ answer }) => ({ content: answer })),
       text,
       GO_ON,
     );
@@ -126,31 +133,44 @@ export function answerBlocker(
   const isBlockedByResult = onBoard?.status === 'blocked' && onBoard.result !== undefined;
   const unblocks = isBlockedByResult && asked.every(isMeant);
   const data = {
+    ref: `N${state.notebook.lastNote + 1}`,
     task,
     questions: [...questions],
     answer: text,
     by,
     ...(unblocks && { unblocks: true as const }),
   };
-  return append({ type: 'question.answered', data }, ({ notebook }) => ({
+  return append({ type: 'question.answered', data }, (now) => ({
     answer: stillThere(
-      notebook.answers.findLast((each) => each.task === task && each.answer === text),
+      answersOf(now).findLast((each) => each.task === task && each.answer === text),
       task,
     ),
   }));
 }
 
-/** Returns the open questions of a task's newest result, in their original wording. */
-function askedBy(ledger: TaskLedger | undefined): readonly string[] {
-  if (ledger === undefined) return [];
+/** Returns the question with this id, such as `M9`, if it holds. */
+function questionOf(state: SessionState, id: string): SessionFact | undefined {
+  if (!/^m\d/i.test(id)) return undefined;
+  const fact = factOfId(factsOf(state).getValid(), id);
+  return 'fact' in fact && fact.fact.relation === RELATIONS.asks ? fact.fact : undefined;
+}
+
+/** Returns the open questions of a task's newest result, in their original wording; of a conversation only the named one. */
+function askedBy(ledger: TaskLedger | undefined, statement: SessionFact | undefined): readonly string[] {
+  if (ledger === undefined) return statement === undefined ? [] : [statement.object];
   const { questions = [], answers = [], blockers, summary, last } = ledger;
   const open = questions.map(({ text }) => text);
   if (open.length > 0 || last.verdict !== 'blocked') return open;
   return blockers.length > 0 || summary === undefined || answers.length > 0 ? blockers : [summary];
 }
 
+/** The statement `N7` is the note `NOT-7`. */
+function noteIn(notes: ReadonlyMap<string, Note>, id: string) {
+  return resolveId(notes, id.replace(/^n(?=\d)/i, ''), 'note', 'NOT');
+}
+
 function showingNote(id: string): Reply {
-  return ({ notebook }) => ({ note: stillThere(notebook.notes.get(id), id) });
+  return (state) => ({ note: stillThere(notesOf(state).get(id), id) });
 }
 
 function showingMessage(id: string): Reply {

@@ -232,7 +232,7 @@ describe('session-show', () => {
         plan: null,
         notes: 1,
         unread: 1,
-        facts: 3,
+        facts: 4,
         dispatches: { implementer: 1, reviewer: 1, observer: 0, rejected: 0 },
       },
     });
