@@ -201,7 +201,9 @@ describe('the prompts that were compiled', () => {
     // Nothing of the past is kept or counted.
     await system.client.compile({ session, ...TASK });
     await kept(session, 4);
-    expect(await system.client.tools.telemetryShow({ session })).toMatchObject({ compiles: 4, session });
+    await soon(async () =>
+      expect(await system.client.tools.telemetryShow({ session })).toMatchObject({ compiles: 4, session }),
+    );
   });
 
   it('a reply has at most 1.3 times the bytes of its prompt and 2 KB, over NATS and from the log of a busy session', async () => {
