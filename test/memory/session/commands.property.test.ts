@@ -123,7 +123,10 @@ describe('any sequence of commands', () => {
             return event.type === 'inbox.added' ? [numberOf(event.data.message)] : [];
           });
         for (const type of ['task.added', 'note.added', 'inbox.added']) {
-          expect(numbers(type)).toEqual(numbers(type).map((_, index) => index + 1));
+          const all = numbers(type);
+          // An answer takes the number of a note, so the next note skips one.
+          if (type === 'note.added') expect(all).toEqual([...new Set(all)].sort((one, other) => one - other));
+          else expect(all).toEqual(all.map((_, index) => index + 1));
         }
       }),
     );
