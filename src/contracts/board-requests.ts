@@ -188,6 +188,7 @@ export const BOARD_REQUESTS = {
         .optional()
         .describe('The question it answers, or its first words. Default: every open question of the task.'),
       by: person.describe('Who answers.'),
+      agent: z.literal(true).optional().describe('An agent answers, and not a person.'),
     },
     z.object({ answer: answerView.describe('The answer, with what it answers.'), sequence }),
   ),

@@ -94,6 +94,7 @@ export const answerEvents = [
     questions: strings('The questions that it answers, as they were asked.'),
     answer: string('The answer.'),
     by: string('Who answered.'),
+    agent: mark('An agent answered, and not a person.'),
     unblocks: mark('The task of the board can go on.'),
   }),
 ] as const;

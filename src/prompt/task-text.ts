@@ -158,9 +158,9 @@ export function answerItems(state: SessionState, taskId: string): Item[] {
       .filter(({ task }) => task === taskId)
       .map((given) => [given.questions.map(questionKey).join('\n'), given]),
   );
-  const given = [...latest.values()].slice(-MOST_ANSWERS).map(({ questions, answer, by }) => {
+  const given = [...latest.values()].slice(-MOST_ANSWERS).map(({ questions, answer, by, agent }) => {
     const asked = questions.map((text) => JSON.stringify(quoted(text))).join(' and ');
-    return `- Asked: ${asked} Answered by ${quoted(by)}: ${JSON.stringify(clipText(quoted(answer), MAX_ANSWER))}`;
+    return `- Asked: ${asked} Answered by ${agent ? 'the agent ' : ''}${quoted(by)}: ${JSON.stringify(clipText(quoted(answer), MAX_ANSWER))}`;
   });
   const waiting = open.map(({ text, options = [], default: usual }) => {
     const choice = options.length === 0 ? '' : ` (${options.map(quoted).join(' | ')})`;

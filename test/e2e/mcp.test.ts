@@ -195,8 +195,24 @@ describe('what agents leave for each other by MCP', () => {
       text: 'Answered for task 7: Which port? 9464',
     });
     expect((await agent.call('context', { task: '7', prompt: 'Serve metrics' })).text).toContain(
-      '- Asked: "Which port?" Answered by planner: "9464"',
+      '- Asked: "Which port?" Answered by the agent planner: "9464"',
     );
+  });
+
+  it('an agent that names itself a person answers as an agent, and does not replace the answer of a person', async () => {
+    const session = newSession('claimed');
+    await using agent = await connectMcp(STDIO, { session, env, cwd });
+    const blockers = ['Which port?'];
+    await agent.call('report', { task_id: '7', status: 'blocked', summary: 'No port', blockers });
+    await agent.call('note', { action: 'answer', id: '7', content: 'Any', agent: 'a person' });
+    const { tools } = system.client;
+    expect(
+      (await tools.factFind({ session })).facts.map(({ object, origin }) => [object, origin]),
+    ).toContainEqual(['Which port? Any', undefined]);
+    await tools.blockerAnswer({ session, task: '7', answer: '9464', by: 'ann' });
+    expect(
+      (await agent.call('note', { action: 'answer', id: '7', content: 'Any', agent: 'ann' })).text,
+    ).toContain('ann answered "9464": a person\'s answer is replaced by a person alone');
   });
 
   it('a decision reaches the next agent: at the start of the session, and by recall', async () => {

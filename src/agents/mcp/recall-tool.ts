@@ -142,8 +142,9 @@ export const noteTool: McpTool<'note'> = async ({ session, client: connect }, in
     }
     case 'answer': {
       const task = needed(input, 'id', 'the task that asked');
-      const { question, agent: by = 'an agent' } = input;
-      const { answer } = await client.tools.blockerAnswer({ session, task, answer: content(), question, by });
+      const { question, agent: by = 'without a name' } = input;
+      const given = { answer: content(), question, by, agent: true as const };
+      const { answer } = await client.tools.blockerAnswer({ session, task, ...given });
       const asked = answer.questions.join(' ');
       return `Answered for task ${oneLine(task)}: ${oneLine(asked)} ${oneLine(answer.answer)}`;
     }

@@ -95,6 +95,7 @@ export const answerView = named('Answer', 'An answer to what an agent asked.', {
   questions: strings('The questions that it answers.'),
   answer: string('The answer.'),
   by: string('Who answered.'),
+  agent: mark('An agent answered, and not a person.'),
   at: time('When it was given'),
 });
 

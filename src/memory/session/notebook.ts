@@ -62,13 +62,14 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
       state.dispatches.change(({ facts }) => facts.unsay(({ note }) => note?.id === event.data.note));
       return;
     case 'question.answered': {
-      const { ref, task, questions, answer, by } = event.data;
+      const { ref, task, questions, answer, by, agent } = event.data;
       const fact = stated(ref, 'decision', `${questions.join(' ')} ${answer}`);
       state.dispatches.change(({ facts }) => {
         for (const { ref: before = '', answer: given } of facts.said())
           if (given?.task === task && given.questions.every((each) => questions.includes(each)))
             facts.end(before, { sequence: fact.sourceSequence, at, ended: { by: ref, how: 'replaced' } });
-        facts.say({ ...fact, origin: 'person', answer: { task, questions, answer, by, at } });
+        const given = { task, questions, answer, by, ...(agent && { agent }), at };
+        facts.say({ ...fact, ...(agent === undefined && { origin: 'person' as const }), answer: given });
       });
       return;
     }

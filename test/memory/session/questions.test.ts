@@ -234,10 +234,17 @@ describe('an answer', () => {
     expect(promptOf(played, '1')).toContain('- Asked: "No access" Answered by anna: "You have it now."');
   });
 
-  it('the same answer again changes nothing, and another one without a question is refused', () => {
+  it('the same answer again changes nothing; another one replaces it if the same person gives it, or an agent gave the first', () => {
     const played = asked().after('blocker-answer', ANSWER);
     expect(Object.keys(played.when('blocker-answer', ANSWER))).toEqual(['reply']);
-    expect(played.when('blocker-answer', { ...ANSWER, answer: '80' }).refused).toMatchObject({
+    const again = (by: string) => ({ ...ANSWER, answer: '80', by });
+    expect(
+      promptOf(asked().after('blocker-answer', ANSWER).after('blocker-answer', again('anna')), '1'),
+    ).toContain('Answered by anna: "80"');
+    const ofAgent = asked().after('blocker-answer', { ...ANSWER, agent: true });
+    expect(promptOf(ofAgent.after('blocker-answer', again('ben')), '1')).toContain('Answered by ben: "80"');
+    expect(played.when('blocker-answer', { ...again('anna'), agent: true }).refused?.code).toBe('conflict');
+    expect(played.when('blocker-answer', again('ben')).refused).toMatchObject({
       code: 'not_found',
       message: expect.stringMatching(/^task 1 has no open question\. To tell other tasks, /),
     });

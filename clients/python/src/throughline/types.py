@@ -285,6 +285,8 @@ class AnswerOptions(TypedDict):
     """The question it answers, or its first words. Default: every open question of the task."""
     by: NotRequired[str]
     """Who answers."""
+    agent: NotRequired[Literal[True]]
+    """An agent answers, and not a person."""
 
 
 class Repair(TypedDict):
@@ -745,6 +747,8 @@ class Answer(TypedDict):
     """The answer."""
     by: str
     """Who answered."""
+    agent: NotRequired[Literal[True]]
+    """An agent answered, and not a person."""
     at: str
     """When it was given, ISO 8601 in UTC."""
 

@@ -83,11 +83,11 @@ export function markRead(state: SessionState, { id }: ToolArguments<'inbox-mark-
 
 /**
  * Answers what the newest result of a task asked: the question that is named, else all that are open, else what blocks the
- * task. The same answer again changes nothing.
+ * task, else what the same person or an agent answered last. The same answer again changes nothing.
  */
 export function answerBlocker(
   state: SessionState,
-  { task: asIs, answer: text, question: words, by }: ToolArguments<'blocker-answer'>,
+  { task: asIs, answer: text, question: words, by, agent }: ToolArguments<'blocker-answer'>,
 ): Decision {
   const statement = questionOf(state, asIs);
   const id = statement?.sourceTaskId ?? idInPlan(state.run, asIs);
@@ -102,11 +102,20 @@ export function answerBlocker(
     question === undefined || questionKey(each).startsWith(questionKey(question));
   const answers = answersOf(state);
   const given = answers.filter((each) => each.task === task);
-  const answered = question === undefined ? [] : given.flatMap((each) => each.questions);
+  const last = given.at(-1);
+  const mayReplace = asked.length === 0 && (last?.agent === true || last?.by === by);
+  const replaced = mayReplace ? (last?.questions ?? []) : [];
+  const answered = question === undefined ? replaced : given.flatMap((each) => each.questions);
   const questions = [...new Set([...asked, ...answered])].filter(isMeant);
   const before = given.findLast((each) => each.questions.some(isMeant));
-  if ((questions.length === 0 || question !== undefined) && before?.answer === text)
+  if ((asked.length === 0 || question !== undefined) && before?.answer === text)
     return answer(() => ({ answer: before }));
+  if (agent && before !== undefined && before.agent === undefined)
+    return refuse(
+      'conflict',
+      `${before.by} answered ${JSON.stringify(before.answer)}: a person's answer is replaced by a person alone, with "throughline answer ${task}"`,
+      { task },
+    );
   if (questions.length === 0) {
     const what = question === undefined ? '' : ` ${JSON.stringify(question)}`;
     const open = named(
@@ -138,6 +147,7 @@ export function answerBlocker(
     questions: [...questions],
     answer: text,
     by,
+    ...(agent && { agent }),
     ...(unblocks && { unblocks: true as const }),
   };
   return append({ type: 'question.answered', data }, (now) => ({
