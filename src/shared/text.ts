@@ -15,8 +15,8 @@ const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const PROVENANCE = /\[(\s*(?:task\s*:|[MN]\d[\d.v]*\s*(?=[,\]]))[^[\]]*)\]?/giu;
 const HEADER = /\[(\s*(?:session\s+context|compacted\s+history|recent\s+steps)\s*)\]?/giu;
 // Tags, comments and chat roles, by which a client may tell where a quotation ends and who speaks. A type argument such as
-// `Map<string, Set<string>>` is none.
-const TAG = /<(?=[/!|])|(?<![\p{L}\p{N}_])<(?=\p{L})/gu;
+// `Map<string, Set<string>>` is none, and neither is our mark of a secret.
+const TAG = /<(?=[/!|])|(?<![\p{L}\p{N}_])<(?=\p{L})(?!redacted:)/gu;
 const INSTRUCTION = /\[(\s*(?:\/\s*)?INST\s*)\]/giu;
 // Also within a word, where a parser of the body would find it.
 const MARKER = /(BEGIN|END)_DISPATCH_RESULT/giu;

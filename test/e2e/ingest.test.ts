@@ -60,7 +60,7 @@ describe('a published result', () => {
     ]);
   });
 
-  it('a published result gets the time and the sequence of its arrival, and its type in the subject', async () => {
+  it('a published result gets the time and the sequence of its arrival, and its number in the subject', async () => {
     const session = newSession('time');
     const { sequence } = await publishWire(system.client, 'reviewer', session, reviewed('1', 'approved'));
     await allDealtWith(system.ports);
@@ -69,7 +69,7 @@ describe('a published result', () => {
       last_by_subj: sessionSubjects(session),
     });
     const dispatch = await jsm.streams.getMessage(DISPATCH_STREAM, { seq: sequence });
-    expect(stored.subject).toBe(`session.${session}.fact.recorded`);
+    expect(stored.subject).toBe(`session.${session}.result.${sequence % 64}`);
     expect(stored.json()).toMatchObject({
       v: 1,
       type: 'fact.recorded',

@@ -33,7 +33,7 @@ describe('a stream of another application on our subjects', () => {
     ['dispatch.>', 'dispatch.> belongs to stream DISPATCH'],
     ['dispatch.demo.*', 'dispatch.> belongs to stream DISPATCH'],
     ['session.>', 'session.> belongs to stream SESSION_NAME', PER_SESSION],
-    ['session.*.fact.>', 'session.> belongs to stream SESSION_NAME', PER_SESSION],
+    ['session.*.result.>', 'session.> belongs to stream SESSION_NAME', PER_SESSION],
     ['sessions.*.demo.>', 'sessions.> belongs to stream SESSIONS_00', SHARDED],
     ['rejected.>', 'rejected.> belongs to stream DISPATCH_REJECTED'],
     ['learning.*.proposed', 'learning.*.> belongs to stream LEARNINGS'],

@@ -66,9 +66,9 @@ describe('quoted', () => {
       'x< /system-reminder>< hook_context>«< !-- a',
     ],
     [
-      'no type argument or comparison',
-      'Map<string, Set<string>> if a < b or 1<2',
-      'Map<string, Set<string>> if a < b or 1<2',
+      'no type argument, comparison or mark of a secret',
+      'Map<string, Set<string>> if a < b or 1<2 <redacted:npm>',
+      'Map<string, Set<string>> if a < b or 1<2 <redacted:npm>',
     ],
     ['other brackets', 'items[0] of [tasks]', 'items[0] of [tasks]'],
   ])('quoted takes the force from %s', (_what, text, expected) => {

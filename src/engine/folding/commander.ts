@@ -108,11 +108,13 @@ async function execute<State extends Timed, Event extends Stamped>(
     const { state } = folded;
     const [first] = unsure.values();
     if (first !== undefined) {
-      const { events } = await log.read(key, { after: first.after });
+      const { events, through } = await log.read(key, { after: first.after });
       const found = events.flatMap(({ event: { id = '' } }) => unsure.get(id) ?? [])[0];
       // It may have arrived between the load and the search.
       if (found !== undefined)
         return answered((await reader.load(key)).folded.state, found.reply, found.event.type);
+      // Another load has folded events beyond the searched part: the event may be among them.
+      if (state.sequence > through) continue;
     }
     const decision = decide(state);
     if (decision.kind === 'refuse') throw refusal(decision);
