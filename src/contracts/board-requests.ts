@@ -182,11 +182,9 @@ export const BOARD_REQUESTS = {
     'answer the open question of a task: later prompts show it',
     '--task 2.1 --answer "Use port 9464"',
     {
-      task: taskId.describe('The task that asked, or the id of its question, such as M9.'),
+      task: taskId.describe('The task that asked, or the id of its question.'),
       answer: content.describe('The answer.'),
-      question: content
-        .optional()
-        .describe('The question it answers, or its first words. Default: every open question of the task.'),
+      question: content.optional().describe('The question, or its first words. Default: all that are open.'),
       by: person.describe('Who answers.'),
       agent: z.literal(true).optional().describe('An agent answers, and not a person.'),
     },

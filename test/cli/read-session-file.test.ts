@@ -24,7 +24,7 @@ async function read(text: string) {
 
 /** An event that replaces the state with anything. */
 function checkpointWith(packed: Buffer) {
-  const data = { state: packed.toString('base64'), reason: 'archived' };
+  const data = { covers: 7, state: packed.toString('base64'), reason: 'archived' };
   return { v: 1, type: 'session.checkpoint', at: AT, id: 'c', data };
 }
 function stateWith(more: object) {
@@ -66,7 +66,7 @@ describe('a session file', () => {
     [
       'counts impossible numbers',
       stateWith({
-        window: { recent: [], counted: { floor: 0, steps: numbers([0]), late: [], late_floor: 0 } },
+        window: { recent: [], counted: { floor: 0, steps: numbers([0]), removed: 0 } },
       }),
       'steps of counted dispatches',
     ],

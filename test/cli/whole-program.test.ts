@@ -15,6 +15,7 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   'dev schema print': 'prints a JSON Schema',
   connect: 'shows the change as a diff, and asks',
   demo: 'prints a prompt, as an agent reads it',
+  'prompt template': 'prints a template of Markdown',
   help: 'prints the help of a command',
   'team join': 'prints the URL that was given',
   'team leave': 'prints one line',

@@ -42,14 +42,14 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'task-next': { claim: 'agent-1', id: 'TAS-1' },
   'task-release': { id: 'TAS-1', claim: 'agent-1', note: 'Half done' },
   'task-list': { status: 'remaining' },
-  'note-add': { content: 'No docker', type: 'tip' },
+  'note-add': { content: 'No docker', type: 'tip', by: 'anna' },
   'note-edit': { id: 'NOT-1', content: 'No podman', type: 'stuck' },
   'note-delete': { id: 'NOT-1' },
   'note-list': { type: 'tip' },
   'inbox-add': { content: 'Look at the build' },
   'inbox-mark-read': { id: 'MSG-1' },
   'inbox-list': { all: true },
-  'blocker-answer': { task: '2.1', answer: 'Port 9464', question: 'Which port?', by: 'anna' },
+  'blocker-answer': { task: '2.1', answer: 'Port 9464', question: 'Which port?', by: 'anna', agent: true },
   'iteration-start': { number: 2 },
   'iteration-complete': { number: 2 },
   'iteration-summary': { summary: 'Parser done', number: 1, tasksWorked: ['TAS-1'], replace: true },
@@ -163,24 +163,24 @@ const OF_FILES = { maxFiles: 5, hints: { files: ['src/a.ts'], cwd: 'src' } };
 
 const OF_ROOM = { budget: { inputTokens: 5000, outputTokens: 100 }, binary: 'tl' };
 
-const OF_MEANING = { degraded: 'tasks.md is gone', meaning: { model: 'm', scale: 0.01, values: 'AAECAw==' } };
+const OF_CALLER = { degraded: 'tasks.md is gone' };
 const COMPILE_REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   dispatch: {
     ...{ kind: 'dispatch', taskId: '1', taskPrompt: 'go on', role: 'reviewer', tags: ['test'], maxFacts: 5 },
     ...{ maxTokens: 100, asOf: 1, explain: true, activeIntentId: 'INT-1', systemPrompt: 'You are one.' },
     ...{ ...OF_ROOM, include: ['messages'] },
-    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_MEANING },
+    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_CALLER },
   },
   iteration: {
     ...{ kind: 'iteration', template: '{{tasks}}', binary: 'tl', extra: 'x', taskPrompt: 'y', taskId: '1' },
     ...{ tags: ['test'], maxFacts: 5, maxTokens: 100, explain: true, activeIntentId: 'INT-1' },
     ...{ after: 1, afterTimeoutMs: 0, now: '2026-01-01T00:00:00Z', ...OF_ROOM, include: ['facts'] },
-    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_MEANING },
+    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_CALLER },
   },
   'session-start': {
     ...{ kind: 'session-start', maxTokens: 100, asOf: 1, taskPrompt: 'y', binary: 'tl', explain: true },
     ...{ ...OF_ROOM, include: ['lines'], branch: 'main', now: '2026-01-01T00:00:00Z' },
-    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_MEANING },
+    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_CALLER },
   },
 };
 

@@ -1,3 +1,4 @@
+import { type Role, rolesOf } from '../../contracts/kinds.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
@@ -93,6 +94,8 @@ const RELATION: { readonly [Type in NoteType]: string } = {
   stuck: RELATIONS.failed,
   tip: RELATIONS.noted,
 };
+/** What people say counts as said by the kind that has no verdict. */
+const NOTE_ROLE = rolesOf('note')[0] as Role;
 const TAGS: { readonly [Type in NoteType]?: readonly SessionFactTag[] } = {
   decision: ['decision'],
   stuck: ['error'],
@@ -114,5 +117,5 @@ function statement(
 ): SessionFact {
   const [subject, relation, tags] = [`task:${ref}`, RELATION[type], TAGS[type] ?? []];
   const fact = recordedFact(subject, relation, text, tags) ?? { subject, relation, object: text, tags };
-  return sessionFact({ ...fact, ref }, { ...at, role: 'observer', taskId: ref }, at.event);
+  return sessionFact({ ...fact, ref }, { ...at, role: NOTE_ROLE, taskId: ref }, at.event);
 }

@@ -282,7 +282,7 @@ class AnswerOptions(TypedDict):
     """Further fields of the request: tool.blocker-answer."""
 
     question: NotRequired[str]
-    """The question it answers, or its first words. Default: every open question of the task."""
+    """The question, or its first words. Default: all that are open."""
     by: NotRequired[str]
     """Who answers."""
     agent: NotRequired[Literal[True]]
