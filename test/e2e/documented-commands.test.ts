@@ -36,7 +36,7 @@ const PAGES = [
 
 /** What begins so is not run here, and why. */
 const NOT_HERE: readonly [begins: RegExp, why: string][] = [
-  [/^throughline up\b/, 'it runs already'],
+  [/^(THROUGHLINE_LAYOUT=sharded )?throughline up\b/, 'it runs already'],
   [/^throughline connect\b/, 'it writes where a client looks: test/agents'],
   [/^throughline admin (backup|restore) \/backups\//, 'it needs an empty server: test/e2e/backup.test.ts'],
   [/^throughline log -f\b/, 'it runs until it is stopped: test/e2e/watch.test.ts'],

@@ -101,14 +101,14 @@ describe('spans', () => {
     const connection = await plainConnection(nats.url);
     onTestFinished(() => connection.close());
     const jsm = await connection.jetstreamManager();
-    const causeOf = async (type: string) => {
-      const subject = `session.in-headers.${type}`;
+    const causeOf = async (place: string) => {
+      const subject = `session.in-headers.${place}`;
       const { header } = await jsm.streams.getMessage('SESSION_in-headers', { last_by_subj: subject });
       const [, traceId, spanId] = header.get('traceparent').split('-');
       return spans.find((span) => span.traceId === traceId && span.spanId === spanId)?.name;
     };
-    expect(await causeOf('fact.recorded')).toBe('extract dispatch.{session}.{role}');
-    expect(await causeOf('task.added')).toBe('answer tool.task-add.{session}');
+    expect(await causeOf('result.*')).toBe('extract dispatch.{session}.{role}');
+    expect(await causeOf('command.task.added')).toBe('answer tool.task-add.{session}');
   });
 
   it('spans hold no text of an agent, and name their session only where that is asked for', async () => {

@@ -100,8 +100,8 @@ describe('an operator, who may read streams', () => {
     const before = await stateOf('b');
     const jsm = await admin.jetstreamManager();
     for (const type of ['task.deleted', 'session.completed']) {
-      const { seq } = await stored('SESSION_a', at(`session.a.${type}`));
-      await ask('operator', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, `session.b.${type}`]);
+      const { seq } = await stored('SESSION_a', at(`session.a.command.${type}`));
+      await ask('operator', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, `session.b.command.${type}`]);
       // It expects the sequence that it was appended after on the subjects of a: the stream of b refuses it, and goes on.
       await pad('SESSION_b', (await jsm.streams.info('SESSION_b')).state.last_seq + 1);
       const { state } = await jsm.streams.info('SESSION_b', { subjects_filter: `session.b.${type}` });

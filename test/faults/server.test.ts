@@ -119,8 +119,8 @@ survives('the loss of a session stream, but for what came after its snapshot', a
   const session = token('victim', 'session');
   // A snapshot is written with the tenth event or a later one, and then not before ten more.
   await folded(load, session, await publishTo(load, session, 1, 15));
-  const snapshot = await snapshotOf(load, session);
   await folded(load, session, await publishTo(load, session, 16, 19));
+  const snapshot = await snapshotOf(load, session);
   await (await jsmOf(load)).streams.delete(sessionStream(session));
   const decoded = decodeSnapshot(session, snapshot.text);
   const lost = dispatchesOf(load, session).filter(

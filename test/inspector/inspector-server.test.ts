@@ -125,7 +125,7 @@ describe('the live feed', () => {
     await feed.heard('state', ({ connected }) => connected === true);
     await publishWire(served.system.client, 'implementer', session, implemented('1'));
     const change = await feed.heard('change', (data) => data.session === session);
-    expect(change.data).toEqual({ session, type: 'fact.recorded', at: expect.any(String) });
+    expect(change.data).toEqual({ session, type: 'result', at: expect.any(String) });
     await served.system.client.publishText(session, 'implementer', 'no result at all');
     const rejected = await feed.heard('rejected');
     expect(rejected.data).toMatchObject({ session, role: 'implementer' });
@@ -148,7 +148,7 @@ describe('the live feed', () => {
     await publishWire(client, 'implementer', other, implemented('1'), { wait: true });
     await publishWire(client, 'implementer', session, implemented('2'), { wait: true });
     const change = await feed.heard('change');
-    expect(change.data).toEqual({ session, type: 'fact.recorded', at: expect.any(String) });
+    expect(change.data).toEqual({ session, type: 'result', at: expect.any(String) });
     await client.compile({ session, taskId: '3', taskPrompt: 'Go on' });
     expect((await feed.heard('prompt')).data).toMatchObject({ session });
     // It is kept although the feed listens to the same subjects.
@@ -272,6 +272,6 @@ describe('a server that is lost', () => {
     );
     await soon(async () => expect((await served.ask('tool.session-show', { session })).status).toBe(200));
     await publishWire(served.system.client, 'implementer', session, implemented('1'));
-    await feed.heard('change', (data) => data.session === session && data.type === 'fact.recorded');
+    await feed.heard('change', (data) => data.session === session && data.type === 'result');
   });
 });
