@@ -120,14 +120,13 @@ survives('the loss of a session stream, but for what came after its snapshot', a
   // A snapshot is written with the tenth event or a later one, and then not before ten more.
   await folded(load, session, await publishTo(load, session, 1, 15));
   await folded(load, session, await publishTo(load, session, 16, 19));
-  const snapshot = await snapshotOf(load, session);
+  const before = dispatchesOf(load, session);
   await (await jsmOf(load)).streams.delete(sessionStream(session));
-  const decoded = decodeSnapshot(session, snapshot.text);
-  const lost = dispatchesOf(load, session).filter(
-    (each) => !(decoded.ok && decoded.state.dispatches.has(each)),
-  );
-  expect(lost.length).toBeGreaterThan(0);
-  await publishTo(load, session, 20, 40);
+  await folded(load, session, await publishTo(load, session, 20, 40));
+  const decoded = decodeSnapshot(session, (await snapshotOf(load, session)).text);
+  // A service that has them in memory writes them into the next snapshot.
+  const lost = before.filter((each) => !(decoded.ok && decoded.state.dispatches.has(each)));
+  expect(lost.length).toBeLessThan(10);
   return { lost: new Map([[session, new Set(lost)]]) };
 });
 
