@@ -20,11 +20,12 @@ export async function appendRecorded({ ports }: Pick<System, 'ports'>, session: 
 /** How many appends are under way at once. */
 const AT_ONCE = 200;
 
-/** Appends a log of so many results, of 40 tasks in turn; every seventh sends its task back. */
+/** Appends so many results from a dispatch number on, of 40 tasks in turn; every seventh sends its task back. */
 export async function appendResults(
   { ports }: Pick<System, 'ports'>,
   session: string,
   count: number,
+  from = 1,
 ): Promise<void> {
   const key = token(session, 'session');
   // A busy machine may take longer than one answer of the server may.
@@ -32,9 +33,10 @@ export async function appendResults(
     soon(() =>
       ports.log.append(key, recorded(sequence, resultAt(sequence)), { messageId: `result-${sequence}` }),
     );
-  await append(1);
-  for (let first = 2; first <= count; first += AT_ONCE) {
-    const last = Math.min(count, first + AT_ONCE - 1);
+  await append(from);
+  const end = from + count - 1;
+  for (let first = from + 1; first <= end; first += AT_ONCE) {
+    const last = Math.min(end, first + AT_ONCE - 1);
     await Promise.all(Array.from({ length: last - first + 1 }, (_, place) => append(first + place)));
   }
 }

@@ -56,6 +56,6 @@ const harvest = reviewHarvest({
   ...{ learnings, projects: projects.reader, command: projects.inBackground },
   ...{ sessions: sessions.reader, recurrence: config.recurrence },
 });
-await serveExtractor(ports, serving, () => false, sessions.reader, undefined, harvest);
+await serveExtractor(ports, serving, () => false, sessions.reader, harvest);
 await serveLearnings(ports, projects, sessions.reader, serving);
 console.log('ready');
