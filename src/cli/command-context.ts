@@ -2,11 +2,12 @@ import { type AgentSession, agentSession, hasProjectFile } from '../agents/agent
 import { type Config, loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
 import { LOG_LEVELS } from '../config/settings.js';
 import { serverInUse } from '../config/user-server.js';
-import { usageError } from '../contracts/errors.js';
+import { noSuchSession, ThroughlineError, usageError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/clients.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { nearestName } from '../shared/nearest-name.js';
 import type { Command } from './cli-command.js';
 import type { Cli } from './cli-context.js';
 import type { Opening } from './open-client.js';
@@ -73,9 +74,31 @@ export async function withClient<T>(
   const client = await openClient(cli, opening);
   try {
     return await work(client);
+  } catch (error) {
+    throw (await withNearSession(error, client)) ?? error;
   } finally {
     await client.close();
   }
+}
+
+const LOOKED_AT = 200;
+
+/** Adds the name of a similar session to the error about one that does not exist. */
+async function withNearSession(
+  error: unknown,
+  { tools }: ThroughlineClient,
+): Promise<ThroughlineError | undefined> {
+  if (!(error instanceof ThroughlineError) || error.code !== 'not_found') return undefined;
+  const name = error.details?.session;
+  if (typeof name !== 'string') return undefined;
+  const { sessions } = await tools
+    .sessionList({ brief: true, limit: LOOKED_AT })
+    .catch(() => ({ sessions: [] }));
+  const near = nearestName(
+    name,
+    sessions.map(({ session }) => session),
+  );
+  return near === undefined ? undefined : noSuchSession(name, `did you mean ${near}?`);
 }
 
 /**

@@ -34,7 +34,7 @@ export interface RequestRow<Name extends ToolName> {
   readonly send?: (client: ThroughlineClient, request: object, json: boolean) => Promise<ToolReply<Name>>;
   /** Shows the reply. Default: as `showReply` does. */
   readonly show?: (reply: ToolReply<Name>, colours: Colors) => readonly string[];
-  /** What is said of the reply on standard error. */
+  /** The note about the reply on standard error. */
   readonly remark?: (reply: ToolReply<Name>, request: Readonly<Record<string, unknown>>) => string;
 }
 

@@ -328,6 +328,7 @@ export function intentLine({ id, entries, request }: TracesListed['intents'][num
 
 export const FACT_HEADINGS = ['ID', 'TASK', 'RESULT', 'FACT'];
 
+/** The cells of a fact. One of a command, such as a note, has no task and no result. */
 export function factCells(pc: Colors, fact: FoundFact): Cell[] {
   const {
     id,
@@ -341,12 +342,13 @@ export function factCells(pc: Colors, fact: FoundFact): Cell[] {
     dispatch,
   } = fact;
   const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
-  const said = `${subject} ${relation} ${object}${finding && ` (${finding})`}`;
+  const isOfCommand = ref === fact.task;
+  const words = `${isOfCommand ? '' : `${subject} `}${relation} ${object}${finding && ` (${finding})`}`;
   return [
     { text: ref, colour: pc.bold },
-    oneLine(fact.task),
-    String(dispatch),
-    `${oneLine(said)}${pc.dim(`${origin === undefined ? '' : ` (said by the ${origin})`}${closing(fact)}`)}`,
+    isOfCommand ? '-' : oneLine(fact.task),
+    isOfCommand ? '-' : String(dispatch),
+    `${oneLine(words)}${pc.dim(`${origin === undefined ? '' : ` (said by the ${origin})`}${closing(fact)}`)}`,
   ];
 }
 
@@ -354,8 +356,8 @@ export function factCells(pc: Colors, fact: FoundFact): Cell[] {
 const SHORT_ID = 8;
 
 function factLine(fact: FoundFact, pc: Colors = picocolors.createColors(false)): string {
-  const [id, of, dispatch, said = ''] = factCells(pc, fact);
-  return inLine([id ?? '', said, `[task:${of}]`, `result ${dispatch}`]);
+  const [id, of, dispatch, words = ''] = factCells(pc, fact);
+  return inLine([id ?? '', words, ...(of === '-' ? [] : [`[task:${of}]`, `result ${dispatch}`])]);
 }
 
 /** Says what closed a fact; empty while it is valid. */

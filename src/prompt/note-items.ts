@@ -1,4 +1,5 @@
 import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
+import type { TaskLedger } from '../ledger/task-ledger.js';
 import type { RankedFact, SessionFact } from '../memory/facts/fact-types.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
 import { tokens } from '../memory/search/tokens.js';
@@ -114,6 +115,16 @@ function testSaying(object: string, inTask: string): string {
   const failed = `failed${inTask}: `;
   return object.startsWith(failed) ? object.slice(failed.length) : object;
 }
+
+/** Says how a task went on after a failed attempt, so that one that was overcome does not read as one that stands. */
+export function laterPart(fact: SessionFact, ledger: TaskLedger | undefined): string[] {
+  const { summary, last } = ledger ?? {};
+  const isOvercome = last?.verdict === 'completed' || last?.verdict === 'approved';
+  if (!isOvercome || summary === undefined || fact.subject !== `task:${fact.sourceTaskId}`) return [];
+  return quoted(summary) === fact.object ? [] : [`| Then: ${clipText(quoted(summary), MAX_LATER)}`];
+}
+
+const MAX_LATER = 160;
 
 /** Renders findings of a task's reviews: open ones, and settled ones unless the summary already says so. */
 export function demandsPart(findings: readonly SessionFact[], summary: string): string[] {

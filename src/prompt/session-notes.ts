@@ -16,7 +16,15 @@ import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likel
 import { cosine, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { recordOf } from '../shared/text.js';
-import { alikePart, demandsPart, fileLine, filesPart, noteItem, perhapsLine } from './note-items.js';
+import {
+  alikePart,
+  demandsPart,
+  fileLine,
+  filesPart,
+  laterPart,
+  noteItem,
+  perhapsLine,
+} from './note-items.js';
 import {
   type Item,
   isShortened,
@@ -197,10 +205,12 @@ export function memoryOf(
   const itemsOf = (name: NoteSection): Item[] => {
     if (name === 'files') return files.map((file) => ({ forms: [fileLine(file)] }));
     if (name === 'perhaps') return perhaps.length === 0 ? [] : wholeItems([perhapsLine(perhaps)]);
+    const moreOf = ({ fact }: RankedFact) =>
+      name === 'failed' ? laterPart(fact, ledgers.get(fact.sourceTaskId)) : [];
     return facts[name].map((each) =>
       noteItem(
         each,
-        name === 'work' ? moreOfTask(each.fact) : [],
+        name === 'work' ? moreOfTask(each.fact) : moreOf(each),
         isOpen(each.fact.sourceTaskId),
         replaced.get(each.fact.ref ?? ''),
       ),

@@ -12,7 +12,7 @@ import { nextTasks } from '../memory/session/task-dependencies.js';
 import { addTo } from '../shared/collections.js';
 import { age, clipText, named, oneSpelling, quoted, withoutEnd } from '../shared/text.js';
 import { learningsCommand } from './iteration-sections.js';
-import { replacesPart, whoSaid } from './note-items.js';
+import { laterPart, replacesPart, whoSaid } from './note-items.js';
 import {
   beginnings,
   type Item,
@@ -127,11 +127,11 @@ export const SESSION_START: PromptDescriptor<
         2 * MAX_LINE,
       ),
       decided: stated(decisionsOf(state, results.slice(0, MAX_LAST)).slice(0, MAX_DECIDED)),
-      rules: stated(saidOf(state, RELATIONS.rule).slice(0, MAX_RULES)),
+      rules: stated(statedAs(state, RELATIONS.rule).slice(0, MAX_RULES)),
       tried: stated(triedOf(state, results.slice(0, MAX_LAST)).slice(0, MAX_FOUND)),
-      found: stated(saidOf(state, RELATIONS.found).slice(0, MAX_FOUND)),
+      found: stated(statedAs(state, RELATIONS.found).slice(0, MAX_FOUND)),
       open: stated(openOf(state, results).slice(0, MAX_OPEN)),
-      noted: stated(saidOf(state, RELATIONS.noted).slice(0, MAX_NOTED)),
+      noted: stated(statedAs(state, RELATIONS.noted).slice(0, MAX_NOTED)),
       next: items(nextOf(state, request.degraded), MAX_LINE),
       unread: items(
         unread(state.notebook).map(({ content }) => `"${quoted(content)}"`),
@@ -328,18 +328,21 @@ function decisionsOf(state: SessionState, shown: readonly PastResult[]): Stated[
 
 const STATES: ReadonlySet<string> = new Set([RELATIONS.decided, RELATIONS.convention]);
 
-/** Returns the rules, causes or failed attempts that hold, newest first. */
-function saidOf(state: SessionState, said: string): Stated[] {
+/** Returns the facts of a relation that hold, newest first. */
+function statedAs(state: SessionState, name: string, more = (_: SessionFact): string[] => []): Stated[] {
   const store = factsOf(state);
   const replaced = store.replaced();
-  const facts = store.getValid().filter(({ relation }) => relation === said);
-  return distinct(facts.map((fact) => statedBy(fact, replaced))).reverse();
+  const facts = store.getValid().filter(({ relation }) => relation === name);
+  const texts = facts.map((fact) => statedBy(fact, replaced, [fact.object, ...more(fact)].join(' ')));
+  return distinct(texts).reverse();
 }
 
 /** Returns the failed attempts that hold and that the shown results do not say, newest first. */
 function triedOf(state: SessionState, shown: readonly PastResult[]): Stated[] {
-  const isShown = (text: string) => shown.some(({ summary }) => summary.object === text);
-  return saidOf(state, RELATIONS.failed).filter(({ text }) => !isShown(text));
+  const ledgers = ledgersOf(state);
+  const tried = statedAs(state, RELATIONS.failed, (fact) => laterPart(fact, ledgers.get(fact.sourceTaskId)));
+  const isShown = (text: string) => shown.some(({ summary }) => text.startsWith(summary.object));
+  return tried.filter(({ text }) => !isShown(text));
 }
 
 /** Returns open points: waiting for an answer or a fix, failing tests, and what the newest results left to do. */

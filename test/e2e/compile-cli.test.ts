@@ -157,6 +157,14 @@ describe('throughline prompt', () => {
     });
   });
 
+  it('a session that does not exist is named with one of a similar name', async () => {
+    const session = newSession('similar');
+    await up.cli(['task', 'add', 'Write the parser', '-s', session]);
+    const { code, stderr } = await up.cli(['facts', '-s', session.replace('similar', 'simlar')]);
+    expect(code).toBe(3);
+    expect(stderr).toContain(`did you mean ${session}?`);
+  });
+
   it('a session that does not exist is named before a task without a text', async () => {
     const nobody = newSession('nobody');
     const asked = ['prompt', '-s', nobody, '-t', '2'];

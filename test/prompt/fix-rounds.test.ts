@@ -24,6 +24,14 @@ it('a fix round keeps the summary of the first try for other tasks, and adds its
   expect(prompt.split('Renamed the variable')).toHaveLength(2);
 });
 
+it('an attempt that failed says how its task went on, once the task is completed', () => {
+  const failed = implementer({ status: 'failed', summary: 'Quoting in the query builder breaks arrays' });
+  const line = '- Quoting in the query builder breaks arrays';
+  expect(promptOfAnother(failed)).toContain(`${line}\n`);
+  expect(promptOfAnother(failed, FIXED)).toContain(`${line} | Then: Renamed the variable\n`);
+  expect(promptOfAnother(failed, FIXED, SENT_BACK)).toContain(`${line}\n`);
+});
+
 it('work after an approval has a summary of its own', () => {
   const prompt = promptOfAnother(FIRST, reviewer({ assessment: 'approved' }), FIXED);
   expect(prompt).not.toContain('Then:');

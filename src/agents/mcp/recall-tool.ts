@@ -24,7 +24,7 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
     maxLearnings: scope === 'session' ? 0 : Math.min(limit, MAX_LEARNINGS),
     include: ['facts', 'considered', 'learnings'],
   });
-  // What a prompt would show whatever is asked says nothing about the query.
+  // Facts that every prompt shows say nothing about the query.
   const facts = reply.facts
     .filter(({ score }) => score > 0)
     .map((fact) => ({ id: fact.id, text: said(fact), task: fact.taskId, dispatch: fact.dispatch }));

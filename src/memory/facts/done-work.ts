@@ -16,7 +16,7 @@ export interface WorkDone {
 
 /** Share of the words of an action that a result must name: all of two or three, four of five. */
 const ANY_TASK = 0.8;
-/** Of a result of the task that left it to do: two of three. */
+/** A result of the same task needs two of three words. */
 const SAME_TASK = 0.65;
 const LEAST_WORDS = 2;
 

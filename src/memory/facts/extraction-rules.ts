@@ -137,7 +137,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     },
   },
   {
-    // What was tried and does not work: later tasks must not try it again.
+    // Later tasks must not try again what failed.
     name: 'failed',
     field: 'summary',
     extract: ({ status, summary }, taskId) =>

@@ -82,7 +82,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   readonly #refs = new Map<string, Saying>();
   /** Statements of commands: notes and answers, closed or not. They are not dropped. */
   readonly #said = new Set<Saying>();
-  /** What results left to do, closed or not. */
+  /** The follow-ups of results, closed or not. */
   readonly #actions = new Set<Saying>();
   /** Indexes the valid facts; built by the first query and maintained afterwards. */
   #index: FactIndex | undefined;

@@ -23,7 +23,7 @@ interface Header {
   readonly dimensions: number;
   /** Bytes of the words' lines. */
   readonly lines: number;
-  /** Of all that follows the header. */
+  /** SHA-256 of everything behind the header. */
   readonly hash: string;
 }
 

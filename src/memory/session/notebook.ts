@@ -94,7 +94,7 @@ const RELATION: { readonly [Type in NoteType]: string } = {
   stuck: RELATIONS.failed,
   tip: RELATIONS.noted,
 };
-/** What people say counts as said by the kind that has no verdict. */
+/** Notes have no verdict, so they count as this kind of result. */
 const NOTE_ROLE = rolesOf('note')[0] as Role;
 const TAGS: { readonly [Type in NoteType]?: readonly SessionFactTag[] } = {
   decision: ['decision'],

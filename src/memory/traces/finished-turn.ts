@@ -32,7 +32,7 @@ export interface FinishedTurn extends Omit<LabelledLines, 'leftOut'> {
   /** Runs of builds, tests and linters: the newest of each command. */
   readonly tests: readonly { readonly command: string; readonly passed: boolean }[];
   readonly commits: readonly string[];
-  /** What can be answered to the last question. */
+  /** The answers that the last question offers. */
   readonly options: readonly string[];
   /** Those that are the user's sentences, or labelled lines: the agent wrote them for its user to see. */
   readonly said: readonly string[];
@@ -329,8 +329,10 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
 
 /** What a question lets choose from: "Which port, 3000 or 4000?". */
 function optionsIn(question: string): string[] {
-  const [, first, last] = /^(.+?)[,，]? (?:or|oder|o|ou) (.+?)\s*\?$/iu.exec(question) ?? [];
-  if (first === undefined || last === undefined) return [];
+  const or = / (?:or|oder|o|ou) /iu.exec(question);
+  if (or === null || !question.endsWith('?')) return [];
+  const first = question.slice(0, or.index).replace(/[,，]$/, '');
+  const last = question.slice(or.index + or[0].length, -1);
   const parts = (first.split(':').at(-1) ?? first).split(/[,，]\s*/);
   return [...(parts.length > 1 && ASKS_WHICH.test(parts[0] ?? '') ? parts.slice(1) : parts), last].map(
     (part) => part.trim(),

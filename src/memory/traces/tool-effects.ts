@@ -95,7 +95,7 @@ export function namedByCommand(command: string) {
   for (const part of commandParts(command).filter((each) => effectOfPart(each) === 'change')) {
     const words = part.split(/\s+/).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));
     const program = words[0] === 'git' ? `git ${words[1]}` : (words[0] ?? '');
-    const files = words.slice(1).filter((word) => FILE.test(word) && !SUBSTITUTION.test(word));
+    const files = words.slice(1).filter((word) => isPath(word) && !SUBSTITUTION.test(word));
     const [from, to] = files;
     if (/^(?:git )?mv$/.test(program)) {
       if (from !== undefined && to !== undefined)
@@ -109,8 +109,12 @@ export function namedByCommand(command: string) {
   return found;
 }
 
-/** The path of a file, with a folder or an ending. */
-const FILE = /^(?!-)(?!.*(?:node_modules|\*))[\w@.~/+-]*(?:\/[\w@.~+-]|[\w-]\.[a-z]\w*$)[\w@.~+/-]*$/i;
+/** True for the path of a file with a folder or an ending. */
+function isPath(word: string): boolean {
+  if (word.startsWith('-') || word.includes('node_modules') || !/^[\w@.~+/-]+$/.test(word)) return false;
+  return /\/[\w@.~+-]/.test(word) || /[\w-]\.[a-z]\w*$/i.test(word);
+}
+
 const SUBSTITUTION = /^[sy]([/|#,]).*\1.*\1\w*$/;
 
 /** True if a command names a path, so that it is clear without the list of files. */
