@@ -22,7 +22,7 @@ export const MAX_IDS = 200;
 
 const content = text(MAX_CONTENT);
 const work = content.describe('The work to do.');
-const said = content.describe('The text.');
+const noteText = content.describe('The text.');
 const agent = text(128).describe('Name of the agent.');
 const status = oneOf('Status of the task; remaining means pending.', TASK_STATUSES);
 const noteType = oneOf('The kind of note.', NOTE_TYPES);
@@ -137,7 +137,7 @@ export const BOARD_REQUESTS = {
     'write a note for later agents',
     '--content "The CI machine has no docker" --type learning',
     {
-      content: said,
+      content: noteText,
       type: noteType.default('learning'),
       by: text(128).optional().describe('The person who says it. Left out for an agent.'),
     },
@@ -146,7 +146,7 @@ export const BOARD_REQUESTS = {
   'tool.note-edit': command(
     'change a note',
     '--id NOT-1 --type tip',
-    { id, content: said.optional(), type: noteType.optional() },
+    { id, content: noteText.optional(), type: noteType.optional() },
     oneNote,
   ),
   'tool.note-delete': command(
@@ -168,7 +168,7 @@ export const BOARD_REQUESTS = {
   'tool.inbox-add': command(
     'leave a message for the next agent; one that begins with @human is for a person',
     '--content "Please look at the failing build first"',
-    { content: said },
+    { content: noteText },
     message.extend({ created }),
   ),
   'tool.inbox-mark-read': command('mark a message as read', '--id MSG-1', { id }, message),

@@ -50,7 +50,7 @@ export const DEFAULT_MIN_SIMILARITY = 0.2;
 export const minSimilarity = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
 export const maxLearnings = between(0, 100);
 
-const said = {
+const learningFields = {
   id: string('Id of the proposal, and of the learning that it may become.'),
   type: oneOf('Kind of learning.', LEARNING_TYPES),
   content: string('One line of at most 200 characters.'),
@@ -62,12 +62,12 @@ const said = {
 };
 
 const learning = named('Learning', 'Knowledge about a project for later sessions.', {
-  ...said,
+  ...learningFields,
   confirmedAt: time('When it became a learning'),
 });
 
 export const proposal = named('Proposal', 'A proposed learning, and the decision on it.', {
-  ...said,
+  ...learningFields,
   status: oneOf('The decision.', PROPOSAL_STATUSES),
   method: oneOf('The way it came about.', PROPOSAL_METHODS),
   decidedAt: time('When it was decided').exactOptional(),

@@ -2,7 +2,6 @@ import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/kinds.js';
 import { RELATIONS } from '../contracts/relations.js';
 import { isSentBack } from '../ledger/task-ledger.js';
-import type { IndexedFact } from '../memory/facts/fact-index.js';
 import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';
 import {
   isBare,
@@ -13,7 +12,7 @@ import {
 } from '../memory/facts/fact-types.js';
 import { coveringTasks } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
-import { cosine, type WordVectors } from '../memory/search/word-vectors.js';
+import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { recordOf } from '../shared/text.js';
 import {
@@ -158,7 +157,7 @@ export function memoryOf(
   const index = factsOf(state).index();
   const isTold = (task: string) => index.ofTask(task).some((each) => each.isSummary);
   const covering = coveringTasks(past, candidates, isTold);
-  const closeness = closenessOf(words, text);
+  const closeness = closenessTo(words, text);
   const { chosen, cut, rest, considered } = rankFacts(factsOf(state), {
     ...asked,
     ...{ room, work: covering, lasting: MAX_LASTING },
@@ -225,16 +224,6 @@ export function memoryOf(
   }
   const vectors = closeness === undefined ? undefined : words?.version;
   return { sections, facts, places, files, perhaps, findings, candidates, considered, totals, vectors };
-}
-
-/** Returns the likeness of facts to a text; `undefined` if that is in a language without word vectors. */
-function closenessOf(words: WordVectors | undefined, text: string) {
-  const asked = words?.of(text);
-  if (words === undefined || asked === undefined) return undefined;
-  return ({ meant }: IndexedFact) => {
-    const vector = words.of(meant);
-    return vector === undefined ? 0 : cosine(asked, vector);
-  };
 }
 
 /** True for something left to do of long ago, which was probably done or given up. */

@@ -53,7 +53,7 @@ export interface FactsAsked {
   /** Decisions, conventions and facts in words to select even if nothing speaks for them; absent: none. */
   readonly lasting?: number | undefined;
   /** The likeness of the task and a fact by meaning, up to 1; 0 if it cannot be said. Absent: words alone decide. */
-  readonly closeness?: ((entry: IndexedFact) => number) | undefined;
+  readonly closeness?: ((text: string) => number) | undefined;
 }
 
 /** Past work that is selected for its words alone, at most: it may say what the task must know. */
@@ -122,6 +122,9 @@ const NEAREST: Readonly<Partial<Record<FactGroup, number>>> = { findings: 5, tes
 /** The least likeness of such a fact. */
 const NEAR = 0.2;
 
+/** The newest facts whose meaning is compared: a session of 100,000 must not make all their vectors for a prompt. */
+const MAX_COMPARED = 5000;
+
 /** Returns the facts that are nearest to the task by meaning, with their likeness. */
 function nearest(
   index: FactIndex,
@@ -129,11 +132,14 @@ function nearest(
   isAsked: (entry: IndexedFact) => boolean,
 ): NearFact[] {
   const near = new Map<FactGroup, NearFact[]>();
+  let compared = 0;
   for (const entry of index.byAge(false).newestFirst()) {
     const { group } = entry;
     const most = NEAREST[group];
     if (most === undefined || !isAsked(entry) || (group === 'work' && !entry.isSummary)) continue;
-    const likeness = closeness(entry);
+    compared += 1;
+    if (compared > MAX_COMPARED) break;
+    const likeness = closeness(entry.meant);
     if (likeness < NEAR) continue;
     const known = near.get(group) ?? [];
     near.set(group, known);
@@ -159,7 +165,7 @@ function lastingFirst(
   const entries = [...lasting.newestFirst()];
   const sums = new Map(faint.map(({ entry, sum }) => [entry, sum]));
   const byWords = ranksOf(entries, (entry) => sums.get(entry) ?? 0);
-  const byMeaning = ranksOf(entries, closeness ?? (() => 0));
+  const byMeaning = ranksOf(entries, ({ meant }) => closeness?.(meant) ?? 0);
   const shareOf = (rank: number | undefined) => (rank === undefined ? 0 : 1 / (DEPTH + rank));
   return entries
     .map((entry, age) => ({

@@ -1,5 +1,5 @@
 import type { RelevanceMethod } from '../../contracts/learning-events.js';
-import { cosine, type WordVectors } from '../search/word-vectors.js';
+import { closenessTo, type WordVectors } from '../search/word-vectors.js';
 import { BestLearnings, FUSED_DEPTH, fused, mostRecent } from './best-learnings.js';
 import type { Learning, RankedLearning } from './learnings-state.js';
 import type { LexicalIndex } from './lexical-index.js';
@@ -55,12 +55,11 @@ function nearest(
   minSimilarity: number,
 ): RankedLearning[] {
   const best = new BestLearnings(FUSED_DEPTH);
-  const asked = words?.of(query);
-  if (words === undefined || asked === undefined) return [];
+  const closeness = closenessTo(words, query);
+  if (closeness === undefined) return [];
   for (const learning of learnings.values()) {
-    const vector = words.of(learning.content);
-    const similarity = vector === undefined ? 0 : cosine(asked, vector);
-    if (vector !== undefined && similarity >= minSimilarity) best.add(learning, Math.min(1, similarity));
+    const similarity = closeness(learning.content);
+    if (similarity > 0 && similarity >= minSimilarity) best.add(learning, Math.min(1, similarity));
   }
   return best.ranked;
 }

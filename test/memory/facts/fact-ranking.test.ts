@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { IndexedFact } from '../../../src/memory/facts/fact-index.js';
 import { type FactsAsked, rankFacts } from '../../../src/memory/facts/fact-ranking.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
 import type { SessionFact } from '../../../src/memory/facts/fact-types.js';
@@ -223,7 +222,7 @@ describe('an answer beside the ledger of its task', () => {
       's4 decided ids sort by time',
     ];
     expect(shown(store, about)).toEqual([...all, 's3 decided logs live for a month']);
-    const closeness = ({ fact }: IndexedFact) => (fact.object.startsWith('logs') ? 0.5 : 0.1);
+    const closeness = (text: string) => (text.includes('logs') ? 0.5 : 0.1);
     expect(shown(store, { ...about, closeness }).slice(0, 2)).toEqual([
       's2 decided bounds of the count',
       's3 decided logs live for a month',
@@ -251,12 +250,25 @@ describe('an answer beside the ledger of its task', () => {
     const store = storeOf(...near.flat());
     const about = { text: 'shut it', work: [], besideLedger: true };
     expect(shown(store, about)).toEqual([]);
-    const closeness = ({ fact }: IndexedFact) => 0.15 + Number(fact.object.at(-1)) / 10;
+    const closeness = (text: string) => 0.15 + Number(text.at(-1)) / 10;
     const found = shown(store, { ...about, closeness });
     const inOrder = (text: string) => found.filter((each) => each.includes(text)).map((each) => each.at(-1));
     expect(inOrder('door')).toEqual(['7', '6', '5', '4', '3']);
     expect(inOrder('wall')).toEqual(['7', '6', '5']);
     expect(shown(store, { ...about, closeness: () => 0.1 })).toEqual([]);
+  });
+
+  it('the meaning of the newest 5,000 facts is compared, so that a long session costs no more', () => {
+    const many = Array.from({ length: 5200 }, (_, n) =>
+      factsFrom(n + 1, said(`a-${n}`, `paint the wall ${n}`)),
+    );
+    let compared = 0;
+    const closeness = () => {
+      compared += 1;
+      return 0;
+    };
+    shown(storeOf(...many), { text: 'shut it', work: [], besideLedger: true, closeness });
+    expect(compared).toBe(5000);
   });
 });
 
