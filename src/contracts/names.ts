@@ -57,9 +57,6 @@ export const INDEX_BUCKET = 'session_index';
 export const LIFECYCLE_BUCKET = 'session_lifecycle';
 /** Entries expire, so no backup contains them. */
 export const LEASE_BUCKET = 'session_leases';
-export const COMPILE_SUBJECT = 'prompt.compile';
-/** Compiles a past prompt, which is neither counted nor kept; readers may request it. */
-export const PAST_PROMPT_SUBJECT = 'prompt.past';
 /** Traces of recently compiled prompts. */
 export const PROMPTS_STREAM = 'PROMPTS';
 export const PROMPTS_SUBJECTS = 'compiled.*';

@@ -155,9 +155,6 @@ export const runInitRequest = z
     },
   );
 
-/** The input of `run.init`. */
-export type RunInitInput = z.input<typeof runInitRequest>;
-
 export const runStatusRequest = z.object({
   session: sessionName,
   lists: z
@@ -165,6 +162,3 @@ export const runStatusRequest = z.object({
     .default(false)
     .describe('Include the tasks of board and plan, iterations, notes and messages.'),
 });
-
-/** The input of `run.status`. */
-export type RunStatusInput = z.input<typeof runStatusRequest>;

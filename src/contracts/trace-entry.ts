@@ -133,5 +133,3 @@ export const traceGetRequest = z.object({
   id: id.describe('Id of the entry, as summary and recent lines show it.'),
   intentId: id.optional().describe('The intent, if entries of several intents have the id.'),
 });
-
-export const tracePinRequest = traceGetRequest;

@@ -67,9 +67,5 @@ export const tracesListed = z.object({
 export type TracesListed = Output<typeof tracesListed>;
 /** The outcome of appending trace entries. */
 export type TraceAppended = Output<typeof traceAppended>;
-/** The compacted history of an intent. */
-export type TraceCompacted = Output<typeof traceCompacted>;
 /** A trace entry as its event keeps it. */
 export type TraceFound = Output<typeof traceFound>;
-/** The constraint made from an entry. */
-export type TracePinned = Output<typeof tracePinned>;
