@@ -87,7 +87,7 @@ describe('where a statement is shown', () => {
     expect(prompt.split('\n').slice(-3)).toEqual([
       'Rules: Never touch legacy/ [M2, user, 1 Jan]',
       'Decided: Use dayjs instead of moment [M1, user, 1 Jan]',
-      'Failed: Express 5: no types [M3, 1 Jan]',
+      'Failed: Express 5: no types | Then: added the store [M3, 1 Jan]',
     ]);
   });
 
