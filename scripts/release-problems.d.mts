@@ -4,7 +4,7 @@ export interface ReleaseState {
   readonly manifest: {
     readonly version: string;
     readonly repository?: string | { readonly url?: string };
-    readonly publishConfig?: { readonly access?: string; readonly provenance?: boolean };
+    readonly publishConfig?: { readonly access?: string };
   };
   /** `server.json`. */
   readonly server: { readonly version: string; readonly packages: readonly { readonly version: string }[] };

@@ -18,8 +18,7 @@ export function releaseProblems({ manifest, server, changelog, changes, tags, to
       `server.json says version ${served.join(' and ')}: set ${version}, as package.json has it`,
     webAddress(repository) === undefined &&
       `package.json has ${repository === undefined ? 'no repository' : `the repository ${JSON.stringify(repository)}`}: set "repository": {"type": "git", "url": "git+https://HOST/OWNER/NAME.git"} to the public repository that the package is built from; provenance needs it, and homepage, bugs and the links of the README come from it`,
-    (publishConfig?.provenance !== true || publishConfig?.access !== 'public') &&
-      'package.json has no "publishConfig": {"access": "public", "provenance": true}',
+    publishConfig?.access !== 'public' && 'package.json has no "publishConfig": {"access": "public"}',
     Number(tool.split('.')[0]) < 10 && `npm is ${tool}: 10 or newer is needed, npm install -g npm`,
   ].filter((problem) => problem !== false);
 }

@@ -5,7 +5,7 @@ const READY: ReleaseState = {
   manifest: {
     version: '1.2.0',
     repository: { url: 'git+https://example.com/throughline.git' },
-    publishConfig: { access: 'public', provenance: true },
+    publishConfig: { access: 'public' },
   },
   server: { version: '1.2.0', packages: [{ version: '1.2.0' }] },
   changelog: '# Changelog\n\n## Unreleased\n\n## 1.2.0 – 2026-11-23\n\n- Words.\n\n## [1.1.0]\n',
@@ -29,7 +29,7 @@ it.each<[name: string, state: Partial<ReleaseState>, says: RegExp]>([
   ],
   [
     'no repository',
-    { manifest: { version: '1.2.0', publishConfig: { access: 'public', provenance: true } } },
+    { manifest: { version: '1.2.0', publishConfig: { access: 'public' } } },
     /has no repository: set "repository".* homepage, bugs and the links of the README come from it/,
   ],
   [
@@ -37,11 +37,7 @@ it.each<[name: string, state: Partial<ReleaseState>, says: RegExp]>([
     { manifest: { ...READY.manifest, repository: 'git@example.com:throughline.git' } },
     /has the repository "git@example\.com:throughline\.git": set "repository"/,
   ],
-  [
-    'no provenance',
-    { manifest: { ...READY.manifest, publishConfig: { access: 'public' } } },
-    /"provenance": true/,
-  ],
+  ['no public access', { manifest: { ...READY.manifest, publishConfig: {} } }, /"access": "public"/],
   ['an npm that knows no provenance', { tool: '9.4.0' }, /npm is 9\.4\.0: 10 or newer/],
 ])('a version is not published with %s, and it is said what to do', (_, state, says) => {
   const problems = releaseProblems({ ...READY, ...state });
