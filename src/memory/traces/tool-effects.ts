@@ -95,7 +95,7 @@ export function namedByCommand(command: string) {
   for (const part of commandParts(command).filter((each) => effectOfPart(each) === 'change')) {
     const words = part.split(/\s+/).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));
     const program = words[0] === 'git' ? `git ${words[1]}` : (words[0] ?? '');
-    const files = words.slice(1).filter((word) => isPath(word) && !SUBSTITUTION.test(word));
+    const files = words.slice(1).filter((word) => isPath(word) && !isSubstitution(word));
     const [from, to] = files;
     if (/^(?:git )?mv$/.test(program)) {
       if (from !== undefined && to !== undefined)
@@ -115,7 +115,13 @@ function isPath(word: string): boolean {
   return /\/[\w@.~+-]/.test(word) || /[\w-]\.[a-z]\w*$/i.test(word);
 }
 
-const SUBSTITUTION = /^[sy]([/|#,]).*\1.*\1\w*$/;
+/** True for a word such as `s/old/new/g`, the command of `sed`. */
+function isSubstitution(word: string): boolean {
+  const [command, separator = ''] = word;
+  return (
+    (command === 's' || command === 'y') && '/|#,'.includes(separator) && word.split(separator).length === 4
+  );
+}
 
 /** True if a command names a path, so that it is clear without the list of files. */
 export function namesPath(command: string): boolean {
