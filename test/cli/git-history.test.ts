@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readCommits } from '../../src/cli/import-git.js';
+import { folderOfFile } from '../support/of-file.js';
 
-const repo = await mkdtemp(join(tmpdir(), 'throughline-history-'));
-afterAll(() => rm(repo, { recursive: true, force: true }));
+const repo = await folderOfFile();
 
 it('the history of a repository whose own settings name programs is read without running any', async () => {
   const ran = join(repo, 'ran');

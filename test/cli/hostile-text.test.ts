@@ -12,8 +12,8 @@ import { allRejected } from '../support/all-rejected.js';
 import { cleanEnv } from '../support/cli.js';
 import {
   allDealtWith,
-  implemented,
-  publishWire,
+  publishReview,
+  publishWork,
   reviewed,
   type System,
   startSystem,
@@ -246,18 +246,13 @@ beforeAll(async () => {
     files_modified: [`src/${HOSTILE}.ts`],
     follow_up_actions: [HOSTILE],
   };
-  await publishWire(client, 'implementer', session, implemented('1', implementer));
+  await publishWork(client, session, '1', implementer);
   const questions = [{ text: `Why ${HOSTILE}?`, options: [HOSTILE], default: HOSTILE }];
-  await publishWire(client, 'implementer', session, implemented('asks', { questions }));
+  await publishWork(client, session, 'asks', { questions });
   const issues = [{ severity: 'critical' as const, message: HOSTILE, file: HOSTILE, fix: HOSTILE }];
   for (const task of ['1', '2']) {
     const required_fixes = [`Always name ${HOSTILE}`];
-    await publishWire(
-      client,
-      'reviewer',
-      session,
-      reviewed(task, 'needs_changes', { issues, required_fixes }),
-    );
+    await publishReview(client, session, task, 'needs_changes', { issues, required_fixes });
   }
   await client.publishText(session, 'reviewer', `no result ${HOSTILE}`);
   await client.publishText(session, 'reviewer', JSON.stringify({ task_id: '1', assessment: HOSTILE }));

@@ -1,23 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'nats';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { messageOf } from '../../src/contracts/errors.js';
 import { cli, type RunningProcess, startCli } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
+import { afterTest, folderOfTest } from '../support/of-file.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
-
-const releases: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0).reverse()) await release();
-});
-
-async function newStore(): Promise<string> {
-  const store = await mkdtemp(join(tmpdir(), 'throughline-up-store-'));
-  releases.push(() => rm(store, { recursive: true, force: true, maxRetries: 5 }));
-  return store;
-}
 
 async function upArgs(store: string): Promise<string[]> {
   return ['up', '--port', String(await freePort('127.0.0.1')), '--store', store];
@@ -26,7 +14,7 @@ async function upArgs(store: string): Promise<string[]> {
 /** Starts `up`, and stops it after the test. */
 async function started(args: readonly string[]): Promise<RunningProcess> {
   const up = await startCli(args);
-  releases.push(() => up.stop());
+  afterTest(() => up.stop());
   return up;
 }
 
@@ -39,7 +27,7 @@ const answers = (args: readonly string[]) =>
 describe('a store', () => {
   it.each([2, 3])('exactly one of %i commands that start at the same moment opens a store', async (count) => {
     for (let round = 0; round < 3; round += 1) {
-      const store = await newStore();
+      const store = await folderOfTest();
       const each = await Promise.all(Array.from({ length: count }, () => upArgs(store)));
       const outcomes = await Promise.all(each.map((args) => started(args).catch(messageOf)));
       const running = outcomes.filter((outcome) => typeof outcome !== 'string');
@@ -60,7 +48,7 @@ describe('a store', () => {
 
 describe('a server whose command was killed', () => {
   it('a server whose command was killed is ended by the next command on its store, which takes over', async () => {
-    const store = await newStore();
+    const store = await folderOfTest();
     const left = await upArgs(store);
     const up = await startCli(left);
     up.signal('SIGKILL');
@@ -73,7 +61,7 @@ describe('a server whose command was killed', () => {
   });
 
   it('a server is not touched while its command still runs', async () => {
-    const store = await newStore();
+    const store = await folderOfTest();
     const first = await upArgs(store);
     await started(first);
     const { code, stderr } = await cli(await upArgs(store));

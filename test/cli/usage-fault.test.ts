@@ -1,14 +1,11 @@
 import { CommanderError } from 'commander';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 import { usageFault } from '../../src/cli/usage-fault.js';
 import type { ThroughlineError } from '../../src/contracts/errors.js';
 import { cli } from '../support/cli.js';
 
-let program: Awaited<ReturnType<typeof createProgram>>;
-beforeAll(async () => {
-  program = await createProgram();
-});
+const program = await createProgram();
 
 async function faultOf(...words: string[]): Promise<ThroughlineError> {
   const quiet = await createProgram();

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { spoolCounts } from '../../src/agents/hooks/spool.js';
 import { isRunning } from '../../src/nats/server/process-identity.js';
 import { storeUse } from '../../src/nats/server/server-store.js';
@@ -12,19 +12,14 @@ import { payloadsOf } from '../agents/hooks/hooks.js';
 import { cli } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
+import { afterTest, folderOfTest } from '../support/of-file.js';
 import { soon } from '../support/soon.js';
 
 /** Hooks, the MCP server and commands of a user whose server does not run. */
 
-const releases: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0).reverse()) await release();
-});
-
 /** A user who has once started a server on a port of its own, which has ended since. */
 async function user() {
-  const root = await mkdtemp(join(tmpdir(), 'throughline-autostart-'));
-  releases.push(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+  const root = await folderOfTest();
   const [folder, store] = [join(root, 'shop'), join(root, 'state', 'throughline', 'server')];
   await mkdir(folder);
   const env = {
@@ -33,7 +28,7 @@ async function user() {
     XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
   };
   const port = await freePort('127.0.0.1');
-  releases.push(() => cli(['down'], { env, cwd: tmpdir() }));
+  afterTest(() => cli(['down'], { env, cwd: tmpdir() }));
   const up = await cli(['up', '--detach', '--no-inspector', '--port', String(port)], { env, cwd: root });
   expect(up).toMatchObject({ code: 0 });
   expect((await cli(['down'], { env, cwd: tmpdir() })).stdout).toContain('throughline stopped');
@@ -84,7 +79,7 @@ describe('a server that does not run', () => {
     const { root, folder, store, env, port } = await user();
     const other = createServer().listen(port, '127.0.0.1');
     await once(other, 'listening');
-    releases.push(async () => other.close());
+    afterTest(async () => other.close());
     const refused = await cli(['up', '--detach', '--port', String(port)], { env, cwd: folder });
     expect(refused).toMatchObject({
       code: 1,
@@ -182,7 +177,7 @@ describe('a server that does not run', () => {
     await cli(['status'], { env, cwd: folder });
     const { server = 0, up } = running(store) ?? {};
     process.kill(server, 'SIGSTOP');
-    releases.push(async () => process.kill(server, 'SIGCONT'));
+    afterTest(async () => process.kill(server, 'SIGCONT'));
     for (const command of [['status'], ['up', '--detach']]) {
       const { code, stdout, stderr } = await cli(command, { env, cwd: folder });
       expect([code, stdout]).toEqual([1, '']);

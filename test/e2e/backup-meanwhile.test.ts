@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NatsConnection } from 'nats';
 import { describe, expect, it } from 'vitest';
@@ -11,15 +9,8 @@ import { bad, doctor } from '../support/doctor.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { plainConnection, startTestNats } from '../support/nats-server.js';
-import {
-  allDealtWith,
-  eventsOf,
-  implemented,
-  publishWire,
-  type System,
-  soon,
-  startSystem,
-} from '../support/system.js';
+import { folderOfTest } from '../support/of-file.js';
+import { allDealtWith, eventsOf, publishWork, type System, soon, startSystem } from '../support/system.js';
 
 /** What happens to sessions while a backup runs, at the moment at which it does most harm. */
 
@@ -49,15 +40,6 @@ function once(work: () => Promise<unknown>): () => Promise<void> {
     done ??= work();
     await done;
   };
-}
-
-async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'throughline-backup-'));
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 /** Backs a system up, while something happens. */
@@ -94,12 +76,7 @@ const name = (session: string): Token => token(session, 'session');
 
 async function withResults({ client, ports }: System, session: string, count: number): Promise<void> {
   for (let n = 1; n <= count; n += 1)
-    await publishWire(
-      client,
-      'implementer',
-      session,
-      implemented(`${n}`, { summary: `${session} said ${n}` }),
-    );
+    await publishWork(client, session, `${n}`, { summary: `${session} said ${n}` });
   await allDealtWith(ports);
 }
 
@@ -108,65 +85,62 @@ describe.each(LAYOUTS)('while a backup runs, $layout', (layout) => {
   const system = () => startSystem({ env });
 
   it(`a session that is archived while the backup runs (${layout.layout}) is archived in it, in its events and in what is recorded`, async () => {
-    await inFolder(async (folder) => {
-      const directory = join(folder, 'backup');
-      await using source = await system();
-      for (const session of ['shipped', 'earlier']) await withResults(source, session, 3);
-      await source.client.tools.sessionArchive({ session: 'earlier' });
-      await backedUp(source, directory, {
-        [streamOf(layout, name('shipped'))]: once(() =>
-          source.client.tools.sessionArchive({ session: 'shipped' }),
-        ),
-      });
-      await restored(directory, env, async (target) => {
-        for (const session of ['shipped', 'earlier'])
-          await expect(target.client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
-            code: 'session_archived',
-          });
-        const { session } = await target.client.tools.sessionShow({ session: 'shipped' });
-        expect(session.archived).toBeDefined();
-      });
+    const folder = await folderOfTest();
+    const directory = join(folder, 'backup');
+    await using source = await system();
+    for (const session of ['shipped', 'earlier']) await withResults(source, session, 3);
+    await source.client.tools.sessionArchive({ session: 'earlier' });
+    await backedUp(source, directory, {
+      [streamOf(layout, name('shipped'))]: once(() =>
+        source.client.tools.sessionArchive({ session: 'shipped' }),
+      ),
+    });
+    await restored(directory, env, async (target) => {
+      for (const session of ['shipped', 'earlier'])
+        await expect(target.client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
+          code: 'session_archived',
+        });
+      const { session } = await target.client.tools.sessionShow({ session: 'shipped' });
+      expect(session.archived).toBeDefined();
     });
   });
 
   it(`a session that is forgotten while logs are copied (${layout.layout}) may come back, and leaves no trace once it is forgotten again`, async () => {
-    await inFolder(async (folder) => {
-      const directory = join(folder, 'backup');
-      await using source = await system();
-      await furnished(source, 'gone', 'CANARY', 'parser');
-      await withResults(source, 'kept', 3);
-      await backedUp(source, directory, {
-        [streamOf(layout, name('gone'))]: once(() => forgotten(source, 'gone', { withLearnings: true })),
-      });
-      await restored(directory, env, async (target) => {
-        await forgotten(target, 'gone', { withLearnings: true });
-        expect(await storedText(target)).not.toContain('CANARY');
-        expect(await eventsOf(target, 'kept')).toHaveLength(3);
-      });
+    const folder = await folderOfTest();
+    const directory = join(folder, 'backup');
+    await using source = await system();
+    await furnished(source, 'gone', 'CANARY', 'parser');
+    await withResults(source, 'kept', 3);
+    await backedUp(source, directory, {
+      [streamOf(layout, name('gone'))]: once(() => forgotten(source, 'gone', { withLearnings: true })),
+    });
+    await restored(directory, env, async (target) => {
+      await forgotten(target, 'gone', { withLearnings: true });
+      expect(await storedText(target)).not.toContain('CANARY');
+      expect(await eventsOf(target, 'kept')).toHaveLength(3);
     });
   });
 
   it(`a session that is being forgotten when the backup begins (${layout.layout}) is forgotten after the restore`, async () => {
-    await inFolder(async (folder) => {
-      const directory = join(folder, 'backup');
-      {
-        await using source = await system();
-        await furnished(source, 'going', 'CANARY', 'parser');
-        await backedUp(source, directory, {
-          [LIFECYCLE_STREAM]: once(async () => {
-            void source.client.tools.sessionForget({ session: 'going', confirm: 'going' }).catch(() => {});
-            const lifecycle = await source.ports.openLifecycle();
-            await soon(() => expect(lifecycle.forgotten(name('going'))?.status).toBe('forgetting'));
-            lifecycle.close();
-          }),
-        });
-      }
-      await restored(directory, env, async (target) => {
-        await soon(async () => expect(await storedText(target)).not.toContain('CANARY'));
-        await soon(async () =>
-          expect((await target.client.tools.sessionShow({ session: 'going' })).sequence).toBe(0),
-        );
+    const folder = await folderOfTest();
+    const directory = join(folder, 'backup');
+    {
+      await using source = await system();
+      await furnished(source, 'going', 'CANARY', 'parser');
+      await backedUp(source, directory, {
+        [LIFECYCLE_STREAM]: once(async () => {
+          void source.client.tools.sessionForget({ session: 'going', confirm: 'going' }).catch(() => {});
+          const lifecycle = await source.ports.openLifecycle();
+          await soon(() => expect(lifecycle.forgotten(name('going'))?.status).toBe('forgetting'));
+          lifecycle.close();
+        }),
       });
+    }
+    await restored(directory, env, async (target) => {
+      await soon(async () => expect(await storedText(target)).not.toContain('CANARY'));
+      await soon(async () =>
+        expect((await target.client.tools.sessionShow({ session: 'going' })).sequence).toBe(0),
+      );
     });
   });
 });

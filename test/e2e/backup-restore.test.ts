@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -19,12 +18,13 @@ import { bad, doctor } from '../support/doctor.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { folderOfTest } from '../support/of-file.js';
 import {
   allDealtWith,
   freshState,
   implemented,
   newSession,
-  publishWire,
+  publishWork,
   reviewed,
   type System,
   soon,
@@ -35,15 +35,6 @@ import {
 const LAYOUTS = testedLayouts(4);
 /** A few events: snapshots are written while the backup runs. */
 const OFTEN = { THROUGHLINE_TUNING: 'snapshotEvery=5' };
-
-async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'throughline-backup-'));
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
 
 const on = (server: Pick<TestNats, 'url'>, ...args: string[]) => cli(args, { env: { NATS_URL: server.url } });
 
@@ -109,152 +100,143 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
   const env = { ...OFTEN, ...layoutEnv(layout) };
 
   it(`a backup made under load (${layout.layout}) restores to the same states, and all that was pending is extracted once`, async () => {
-    await inFolder(async (folder) => {
-      const directory = join(folder, 'backup');
-      await using source = await startSystem({ env });
-      const sessions = Array.from({ length: 8 }, (_, index) => newSession(`kept${index}`));
-      await source.client.tools.retentionSet({ action: 'forget', after: '365d' });
-      const stop = underLoad(source, sessions);
-      await soon(async () => expect(await source.ports.source.newest()).toBeGreaterThan(100));
-      await soon(async () => expect(await streamNames(source.ports)).toContain('KV_session_index'));
-      // In another process: this one publishes all the time.
-      const made = await cliProcess(['admin', 'backup', directory, '--json'], {
-        env: { NATS_URL: source.url },
-      });
-      await stop();
-      expect(made).toMatchObject({ code: 0, stderr: '' });
-      const report = JSON.parse(made.stdout);
-      expect(report).toMatchObject({ directory, layout });
-      expect((await stat(directory)).mode & 0o077).toBe(0);
-      const files = await readdir(join(directory, 'streams'));
-      expect(files).toHaveLength(report.streams);
-      for (const file of files) expect((await stat(join(directory, 'streams', file))).mode & 0o077).toBe(0);
-      await allDealtWith(source.ports);
-
-      await using server = await startTestNats();
-      const restored = await on(server, 'admin', 'restore', directory);
-      expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('restored') });
-      {
-        await using target = await startSystem({ nats: server, env, only: [] });
-        // Leases are not copied: their bucket is made by the first process that takes one.
-        const kept = (await streamNames(source.ports)).filter((name) => name !== 'KV_session_leases');
-        expect(await streamNames(target.ports)).toEqual(expect.arrayContaining(kept));
-        for (const session of sessions) {
-          const copied = await events(target.ports, session);
-          const last = copied.at(-1)?.sequence ?? 0;
-          const original = await events(source.ports, session, last);
-          expect(copied.length).toBeGreaterThan(5);
-          expect(copied).toEqual(original);
-          expect(bytes(await freshState(target, session))).toEqual(bytes(folded(session, original)));
-          const there = new Set(await dispatches(target.ports, session));
-          expect(named(copied).filter((sequence) => !there.has(sequence))).toEqual([]);
-        }
-        const jsm = await target.ports.connection.jetstreamManager();
-        const { config } = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
-        // Not all over again: what was dealt with before the backup stays so.
-        expect(config.opt_start_seq).toBeGreaterThan(1);
-      }
-      await using target = await startSystem({ nats: server, env });
-      await allDealtWith(target.ports);
-      for (const session of sessions) {
-        const all = await dispatches(target.ports, session);
-        const now = await events(target.ports, session);
-        expect(named(now)).toEqual(all);
-        const state = await freshState(target, session);
-        expect(bytes(state)).toEqual(bytes(folded(session, now)));
-        const { counts } = state.dispatches.current();
-        const rejected = new Set(
-          now.flatMap(({ event }) =>
-            event.type === 'dispatch.rejected' ? [event.data.dispatch.sequence] : [],
-          ),
-        ).size;
-        expect(counts.implementer + counts.reviewer + rejected).toBe(all.length);
-      }
-      // A backup may be older than its rules let sessions become.
-      expect(await target.client.tools.retentionShow({})).toMatchObject({ rules: [] });
-      // The installation works on as any other.
-      const [session = newSession('none')] = sessions;
-      await publishWire(target.client, 'implementer', session, implemented('after'));
-      await allDealtWith(target.ports);
-      const { code, found } = await doctor(target.url, env);
-      expect({ code, bad: bad(found).filter(({ level }) => level === 'fail') }).toEqual({ code: 0, bad: [] });
+    const folder = await folderOfTest();
+    const directory = join(folder, 'backup');
+    await using source = await startSystem({ env });
+    const sessions = Array.from({ length: 8 }, (_, index) => newSession(`kept${index}`));
+    await source.client.tools.retentionSet({ action: 'forget', after: '365d' });
+    const stop = underLoad(source, sessions);
+    await soon(async () => expect(await source.ports.source.newest()).toBeGreaterThan(100));
+    await soon(async () => expect(await streamNames(source.ports)).toContain('KV_session_index'));
+    // In another process: this one publishes all the time.
+    const made = await cliProcess(['admin', 'backup', directory, '--json'], {
+      env: { NATS_URL: source.url },
     });
+    await stop();
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    const report = JSON.parse(made.stdout);
+    expect(report).toMatchObject({ directory, layout });
+    expect((await stat(directory)).mode & 0o077).toBe(0);
+    const files = await readdir(join(directory, 'streams'));
+    expect(files).toHaveLength(report.streams);
+    for (const file of files) expect((await stat(join(directory, 'streams', file))).mode & 0o077).toBe(0);
+    await allDealtWith(source.ports);
+
+    await using server = await startTestNats();
+    const restored = await on(server, 'admin', 'restore', directory);
+    expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('restored') });
+    {
+      await using target = await startSystem({ nats: server, env, only: [] });
+      // Leases are not copied: their bucket is made by the first process that takes one.
+      const kept = (await streamNames(source.ports)).filter((name) => name !== 'KV_session_leases');
+      expect(await streamNames(target.ports)).toEqual(expect.arrayContaining(kept));
+      for (const session of sessions) {
+        const copied = await events(target.ports, session);
+        const last = copied.at(-1)?.sequence ?? 0;
+        const original = await events(source.ports, session, last);
+        expect(copied.length).toBeGreaterThan(5);
+        expect(copied).toEqual(original);
+        expect(bytes(await freshState(target, session))).toEqual(bytes(folded(session, original)));
+        const there = new Set(await dispatches(target.ports, session));
+        expect(named(copied).filter((sequence) => !there.has(sequence))).toEqual([]);
+      }
+      const jsm = await target.ports.connection.jetstreamManager();
+      const { config } = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+      // Not all over again: what was dealt with before the backup stays so.
+      expect(config.opt_start_seq).toBeGreaterThan(1);
+    }
+    await using target = await startSystem({ nats: server, env });
+    await allDealtWith(target.ports);
+    for (const session of sessions) {
+      const all = await dispatches(target.ports, session);
+      const now = await events(target.ports, session);
+      expect(named(now)).toEqual(all);
+      const state = await freshState(target, session);
+      expect(bytes(state)).toEqual(bytes(folded(session, now)));
+      const { counts } = state.dispatches.current();
+      const rejected = new Set(
+        now.flatMap(({ event }) =>
+          event.type === 'dispatch.rejected' ? [event.data.dispatch.sequence] : [],
+        ),
+      ).size;
+      expect(counts.implementer + counts.reviewer + rejected).toBe(all.length);
+    }
+    // A backup may be older than its rules let sessions become.
+    expect(await target.client.tools.retentionShow({})).toMatchObject({ rules: [] });
+    // The installation works on as any other.
+    const [session = newSession('none')] = sessions;
+    await publishWork(target.client, session, 'after');
+    await allDealtWith(target.ports);
+    const { code, found } = await doctor(target.url, env);
+    expect({ code, bad: bad(found).filter(({ level }) => level === 'fail') }).toEqual({ code: 0, bad: [] });
   });
 });
 
 describe('what is refused', () => {
   it('a damaged, missing or unfinished backup is refused by name before anything is restored', async () => {
-    await inFolder(async (folder) => {
-      const directory = join(folder, 'backup');
-      await using source = await startSystem();
-      const session = newSession('damaged');
-      await publishWire(source.client, 'implementer', session, implemented('1'));
-      await allDealtWith(source.ports);
-      expect(await on(source, 'admin', 'backup', directory)).toMatchObject({ code: 0 });
-      expect(await on(source, 'admin', 'backup', directory)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('give a directory that is new or empty'),
-      });
-      expect(await on(source, 'admin', 'restore', directory)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('restore into an empty server or account'),
-      });
-      await using server = await startTestNats();
-      const file =
-        (await readdir(join(directory, 'streams'))).find((name) => name.includes('DISPATCH.')) ?? '';
-      const path = join(directory, 'streams', file);
-      const whole = await readFile(path);
-      const flipped = Buffer.from(whole);
-      flipped[flipped.length >> 1] = (flipped[flipped.length >> 1] ?? 0) ^ 1;
-      const damages: readonly [how: () => Promise<unknown>, says: string][] = [
-        [() => writeFile(path, flipped), 'SHA-256'],
-        [() => rm(path), 'cannot be read (ENOENT)'],
-      ];
-      for (const [damage, says] of damages) {
-        await damage();
-        const { code, stderr } = await on(server, 'admin', 'restore', directory);
-        expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(file) });
-        expect(stderr).toContain(says);
-      }
-      await writeFile(path, whole);
-      await mkdir(join(folder, 'unfinished', 'streams'), { recursive: true });
-      expect(await on(server, 'admin', 'restore', join(folder, 'unfinished'))).toMatchObject({
-        code: 3,
-        stderr: expect.stringContaining('throughline-backup.json'),
-      });
-      expect(await on(server, 'admin', 'backup', join(folder, 'nothing'))).toMatchObject({
-        code: 3,
-        stderr: expect.stringContaining('nothing to back up'),
-      });
-      expect(await on(server, 'admin', 'restore', directory, '--replicas', '3')).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('restore with --replicas 1'),
-      });
-      expect(await on(server, 'admin', 'restore', directory)).toMatchObject({ code: 0 });
+    const folder = await folderOfTest();
+    const directory = join(folder, 'backup');
+    await using source = await startSystem();
+    const session = newSession('damaged');
+    await publishWork(source.client, session, '1');
+    await allDealtWith(source.ports);
+    expect(await on(source, 'admin', 'backup', directory)).toMatchObject({ code: 0 });
+    expect(await on(source, 'admin', 'backup', directory)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('give a directory that is new or empty'),
     });
+    expect(await on(source, 'admin', 'restore', directory)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('restore into an empty server or account'),
+    });
+    await using server = await startTestNats();
+    const file = (await readdir(join(directory, 'streams'))).find((name) => name.includes('DISPATCH.')) ?? '';
+    const path = join(directory, 'streams', file);
+    const whole = await readFile(path);
+    const flipped = Buffer.from(whole);
+    flipped[flipped.length >> 1] = (flipped[flipped.length >> 1] ?? 0) ^ 1;
+    const damages: readonly [how: () => Promise<unknown>, says: string][] = [
+      [() => writeFile(path, flipped), 'SHA-256'],
+      [() => rm(path), 'cannot be read (ENOENT)'],
+    ];
+    for (const [damage, says] of damages) {
+      await damage();
+      const { code, stderr } = await on(server, 'admin', 'restore', directory);
+      expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(file) });
+      expect(stderr).toContain(says);
+    }
+    await writeFile(path, whole);
+    await mkdir(join(folder, 'unfinished', 'streams'), { recursive: true });
+    expect(await on(server, 'admin', 'restore', join(folder, 'unfinished'))).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('throughline-backup.json'),
+    });
+    expect(await on(server, 'admin', 'backup', join(folder, 'nothing'))).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('nothing to back up'),
+    });
+    expect(await on(server, 'admin', 'restore', directory, '--replicas', '3')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('restore with --replicas 1'),
+    });
+    expect(await on(server, 'admin', 'restore', directory)).toMatchObject({ code: 0 });
   });
 
   it('a server that is lost ends a backup, which then holds no manifest', async () => {
-    await inFolder(async (folder) => {
-      await using source = await startPrivateSystem();
-      const large = 'x'.repeat(200_000);
-      for (let count = 0; count < 40; count += 1)
-        await publishWire(
-          source.client,
-          'implementer',
-          newSession('lost'),
-          implemented('1', { summary: large }),
-        );
-      await allDealtWith(source.ports);
-      const directory = join(folder, 'backup');
-      const backup = on(source, 'admin', 'backup', directory);
-      await soon(async () => expect((await readdir(join(directory, 'streams'))).length).toBeGreaterThan(3));
-      await source.nats.kill();
-      const { code, stderr } = await backup;
-      expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('(unavailable)') });
-      expect(await readdir(directory)).toEqual(['streams']);
-      await source.nats.restart();
-    });
+    const folder = await folderOfTest();
+    await using source = await startPrivateSystem();
+    const large = 'x'.repeat(200_000);
+    for (let count = 0; count < 40; count += 1)
+      await publishWork(source.client, newSession('lost'), '1', { summary: large });
+    await allDealtWith(source.ports);
+    const directory = join(folder, 'backup');
+    const backup = on(source, 'admin', 'backup', directory);
+    await soon(async () => expect((await readdir(join(directory, 'streams'))).length).toBeGreaterThan(3));
+    await source.nats.kill();
+    const { code, stderr } = await backup;
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('(unavailable)') });
+    expect(await readdir(directory)).toEqual(['streams']);
+    await source.nats.restart();
   });
 });
 
@@ -264,17 +246,16 @@ describe('admin permissions', () => {
       { name: 'operator', role: 'operator' },
       { name: 'reader', role: 'reader' },
     ]);
-    await publishWire(system.client, 'implementer', 'demo', implemented('1'));
+    await publishWork(system.client, 'demo', '1');
     await allDealtWith(system.ports);
     await system.client.tools.sessionArchive({ session: 'demo' });
-    await inFolder(async (folder) => {
-      expect(await system.as('operator', 'admin', 'backup', join(folder, 'one'))).toMatchObject({ code: 0 });
-      expect(await system.as('reader', 'admin', 'backup', join(folder, 'two'))).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('permission_denied'),
-      });
-      await using server = await startTestNats();
-      expect(await on(server, 'admin', 'restore', join(folder, 'one'))).toMatchObject({ code: 0 });
+    const folder = await folderOfTest();
+    expect(await system.as('operator', 'admin', 'backup', join(folder, 'one'))).toMatchObject({ code: 0 });
+    expect(await system.as('reader', 'admin', 'backup', join(folder, 'two'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('permission_denied'),
     });
+    await using server = await startTestNats();
+    expect(await on(server, 'admin', 'restore', join(folder, 'one'))).toMatchObject({ code: 0 });
   });
 });

@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { delimiter, dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, streamOf, type Token } from '../../src/contracts/names.js';
 import { runCommand } from '../../src/nats/server/server-child.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
@@ -9,6 +8,7 @@ import { bad, doctor } from '../support/doctor.js';
 import { loadFresh } from '../support/faults/clean-run.js';
 import { natsCli } from '../support/nats-cli.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { folderOfTest } from '../support/of-file.js';
 import {
   allDealtWith,
   freshState,
@@ -24,12 +24,9 @@ import {
 const DOCUMENT = new URL('../../docs/how-to/back-up.md', import.meta.url);
 const env = { THROUGHLINE_TUNING: 'snapshotEvery=10' };
 
-let nats: string;
-beforeAll(async () => {
-  const found = await natsCli();
-  if ('missing' in found) throw new Error(found.missing);
-  nats = found.path;
-});
+const found = await natsCli();
+if ('missing' in found) throw new Error(found.missing);
+const nats = found.path;
 
 /** Runs shell lines with both command lines, in a folder. */
 async function shell(server: TestNats, folder: string, lines: string): Promise<string> {
@@ -58,15 +55,6 @@ async function documented(): Promise<{ readonly ours: Documented; readonly byHan
   return { ours: { backup, restore }, byHand: { backup: backupByHand, restore: restoreByHand } };
 }
 
-async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'throughline-backup-'));
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
 async function publish({ ports }: System, session: Token, count: number, from = 1): Promise<number[]> {
   const sequences: number[] = [];
   for (let index = from; index < from + count; index += 1) {
@@ -93,34 +81,33 @@ describe('docs/how-to/back-up.md', () => {
     async (way) => {
       const { backup: backingUp, restore } = (await documented())[way];
       const session = newSession('kept');
-      await inFolder(async (folder) => {
-        let published = 0;
-        {
-          await using system = await startSystem({ env });
-          published += (await publish(system, session, 60)).length;
-          let over = false;
-          const publishing = (async () => {
-            while (!over) published += (await publish(system, session, 5, published + 1)).length;
-          })();
-          await shell(system.nats, folder, backingUp);
-          over = true;
-          await publishing;
-        }
-        await using server = await startTestNats();
-        await shell(server, folder, restore);
-        await using system = await startSystem({ nats: server, env });
-        await allDealtWith(system.ports);
-        const { state } = await (await system.ports.connection.jetstreamManager()).streams.info(
-          DISPATCH_STREAM,
-        );
-        expect(state.messages).toBeGreaterThanOrEqual(60);
-        expect(await counted(system, session)).toEqual([state.messages, state.messages]);
-        await publish(system, session, 5, 1000);
-        await allDealtWith(system.ports);
-        expect(await counted(system, session)).toEqual([state.messages + 5, state.messages + 5]);
-        const { code, found } = await doctor(system.url);
-        expect({ code, bad: bad(found) }).toEqual({ code: 0, bad: [] });
-      });
+      const folder = await folderOfTest();
+      let published = 0;
+      {
+        await using system = await startSystem({ env });
+        published += (await publish(system, session, 60)).length;
+        let over = false;
+        const publishing = (async () => {
+          while (!over) published += (await publish(system, session, 5, published + 1)).length;
+        })();
+        await shell(system.nats, folder, backingUp);
+        over = true;
+        await publishing;
+      }
+      await using server = await startTestNats();
+      await shell(server, folder, restore);
+      await using system = await startSystem({ nats: server, env });
+      await allDealtWith(system.ports);
+      const { state } = await (await system.ports.connection.jetstreamManager()).streams.info(
+        DISPATCH_STREAM,
+      );
+      expect(state.messages).toBeGreaterThanOrEqual(60);
+      expect(await counted(system, session)).toEqual([state.messages, state.messages]);
+      await publish(system, session, 5, 1000);
+      await allDealtWith(system.ports);
+      expect(await counted(system, session)).toEqual([state.messages + 5, state.messages + 5]);
+      const { code, found } = await doctor(system.url);
+      expect({ code, bad: bad(found) }).toEqual({ code: 0, bad: [] });
     },
   );
 });
@@ -129,51 +116,49 @@ describe('one stream of a backup', () => {
   it('a DISPATCH stream that is restored alone keeps services from starting, and fails the doctor', async () => {
     const session = newSession('behind');
     await using server = await startTestNats();
-    await inFolder(async (folder) => {
-      for (const [round, first] of [1, 21].entries()) {
-        await using system = await startSystem({ nats: server, env });
-        await publish(system, session, 20, first);
-        await allDealtWith(system.ports);
-        if (round === 0) await shell(server, folder, backup(DISPATCH_STREAM));
-      }
-      {
-        // The keeper records the newest number at its start.
-        await using system = await startSystem({ nats: server, env });
-        await soon(async () => expect(await system.ports.numbers.highest()).toBe(40));
-      }
-      await shell(server, folder, replace(DISPATCH_STREAM));
-      const fix = 'restore all streams of one backup';
-      expect(await cli(['admin', 'serve'], { env: { NATS_URL: server.url } })).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(`stream DISPATCH is at 20, but the installation has given 40`),
-      });
-      const { code, found } = await doctor(server.url);
-      expect({ code, fixes: bad(found).map((each) => each.fix) }).toMatchObject({
-        code: 1,
-        fixes: expect.arrayContaining([expect.stringContaining(fix)]),
-      });
+    const folder = await folderOfTest();
+    for (const [round, first] of [1, 21].entries()) {
+      await using system = await startSystem({ nats: server, env });
+      await publish(system, session, 20, first);
+      await allDealtWith(system.ports);
+      if (round === 0) await shell(server, folder, backup(DISPATCH_STREAM));
+    }
+    {
+      // The keeper records the newest number at its start.
+      await using system = await startSystem({ nats: server, env });
+      await soon(async () => expect(await system.ports.numbers.highest()).toBe(40));
+    }
+    await shell(server, folder, replace(DISPATCH_STREAM));
+    const fix = 'restore all streams of one backup';
+    expect(await cli(['admin', 'serve'], { env: { NATS_URL: server.url } })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`stream DISPATCH is at 20, but the installation has given 40`),
+    });
+    const { code, found } = await doctor(server.url);
+    expect({ code, fixes: bad(found).map((each) => each.fix) }).toMatchObject({
+      code: 1,
+      fixes: expect.arrayContaining([expect.stringContaining(fix)]),
     });
   });
 
   it('the stream of a session that is restored behind its snapshot takes no events, and fails the doctor', async () => {
     const session = newSession('early');
     await using server = await startTestNats();
-    await inFolder(async (folder) => {
-      {
-        await using system = await startSystem({ nats: server, env });
-        await publish(system, session, 20);
-        await allDealtWith(system.ports);
-        await shell(server, folder, backup(streamOf(TEST_LAYOUT, session)));
-        await publish(system, session, 30, 21);
-        await allDealtWith(system.ports);
-        await writeSnapshot(server.url, session);
-        await shell(server, folder, replace(streamOf(TEST_LAYOUT, session)));
-      }
+    const folder = await folderOfTest();
+    {
       await using system = await startSystem({ nats: server, env });
-      await expect(system.client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
-        code: 'config_invalid',
-        message: expect.stringContaining('restore all streams of one backup'),
-      });
+      await publish(system, session, 20);
+      await allDealtWith(system.ports);
+      await shell(server, folder, backup(streamOf(TEST_LAYOUT, session)));
+      await publish(system, session, 30, 21);
+      await allDealtWith(system.ports);
+      await writeSnapshot(server.url, session);
+      await shell(server, folder, replace(streamOf(TEST_LAYOUT, session)));
+    }
+    await using system = await startSystem({ nats: server, env });
+    await expect(system.client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('restore all streams of one backup'),
     });
   });
 });

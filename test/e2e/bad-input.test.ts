@@ -1,9 +1,8 @@
 import type { NatsConnection } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ROLES } from '../../src/contracts/kinds.js';
 import { isToken, token } from '../../src/contracts/names.js';
 import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
-import type { NatsPorts } from '../../src/nats/open-nats.js';
 import {
   BAD_BODIES,
   type Contract,
@@ -14,17 +13,16 @@ import {
   REQUESTS,
   spoiled,
 } from '../support/bad-input.js';
-import { type RunningProcess, startCli } from '../support/cli.js';
+import { startCli } from '../support/cli.js';
+import { ofFile } from '../support/of-file.js';
 import * as fc from '../support/properties.js';
 import { sessionsOf } from '../support/session-names.js';
 import {
   allDealtWith,
   eventsOf,
   freshState,
-  implemented,
   openPorts,
-  publishWire,
-  type System,
+  publishWork,
   startSystem,
 } from '../support/system.js';
 
@@ -51,36 +49,28 @@ const INTENDED = [
   String.raw`dispatch\..*`,
 ].map((pattern) => new RegExp(`^${pattern}$`, 's'));
 
-let system: System;
-let attacker: NatsPorts;
-let services: RunningProcess;
 let before: { state: string; events: number };
 const seen = new Set<string>();
 /** Sessions that a request rightly named: these may exist now. */
 const named = new Set([ATTACKED, BYSTANDER, 'ok', ...ODD_TOKENS]);
 let answered = 0;
 
-beforeAll(async () => {
-  system = await startSystem({ only: [] });
-  attacker = await openPorts(system);
-  attacker.connection.subscribe('>', { callback: (_error, message) => seen.add(message.subject) });
-  await attacker.connection.flush();
-  // In a process of its own: what ends it would be seen.
-  services = await startCli(['admin', 'serve'], {
+const system = await ofFile(startSystem({ only: [] }));
+const attacker = await ofFile(openPorts(system));
+attacker.connection.subscribe('>', { callback: (_error, message) => seen.add(message.subject) });
+await attacker.connection.flush();
+// In a process of its own: what ends it would be seen.
+const services = await ofFile(
+  startCli(['admin', 'serve'], {
     ...{
       NATS_URL: system.url,
       THROUGHLINE_LOG_LEVEL: 'info',
     },
-  });
-  await furnish(BYSTANDER);
-  await furnish(ATTACKED);
-  before = await bystander();
-});
-afterAll(async () => {
-  await services.stop();
-  await attacker.close();
-  await system.stop();
-});
+  }),
+);
+await furnish(BYSTANDER);
+await furnish(ATTACKED);
+before = await bystander();
 
 /** A session with something in every part of it. */
 async function furnish(session: string): Promise<void> {
@@ -89,7 +79,7 @@ async function furnish(session: string): Promise<void> {
   await client.tools.noteAdd({ session, content: 'note' });
   await client.tools.inboxAdd({ session, content: 'message' });
   await client.tools.iterationStart({ session });
-  await publishWire(client, 'implementer', session, implemented('1', { intent_id: 'INT-1' }));
+  await publishWork(client, session, '1', { intent_id: 'INT-1' });
   await allDealtWith(system.ports);
 }
 

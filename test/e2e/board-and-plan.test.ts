@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connectThroughline } from '../../src/index.js';
-import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
-import { startUp, type Up } from '../support/cli.js';
+import { startUp } from '../support/cli.js';
+import { ofFile } from '../support/of-file.js';
 import { TASKS_MD } from '../support/runs.js';
-import { implemented, newSession, publishWire, reviewed } from '../support/system.js';
+import {
+  type implemented,
+  newSession,
+  publishReview,
+  publishWork,
+  type reviewed,
+} from '../support/system.js';
 
 // The CLI of one system, and the client of an agent's runtime.
-let up: Up;
-let client: ThroughlineClient;
-beforeAll(async () => {
-  up = await startUp();
-  client = await connectThroughline({ url: up.url });
-});
-afterAll(async () => {
-  await client.close();
-  await up.stop();
-});
+const up = await ofFile(startUp());
+const client = await ofFile(connectThroughline({ url: up.url }));
 
 /** A session with a plan of five tasks, and tasks of the board with these contents. */
 async function begun(...contents: string[]): Promise<string> {
@@ -26,13 +24,13 @@ async function begun(...contents: string[]): Promise<string> {
 }
 
 const work = (session: string, task: string, more: Parameters<typeof implemented>[1] = {}) =>
-  publishWire(client, 'implementer', session, implemented(task, more), { wait: true });
+  publishWork(client, session, task, more, { wait: true });
 const review = (
   session: string,
   task: string,
   assessment: Parameters<typeof reviewed>[1],
   more: Parameters<typeof reviewed>[2] = {},
-) => publishWire(client, 'reviewer', session, reviewed(task, assessment, more), { wait: true });
+) => publishReview(client, session, task, assessment, more, { wait: true });
 
 async function boardOf(session: string): Promise<string[]> {
   const { tasks } = await client.tools.taskList({ session });

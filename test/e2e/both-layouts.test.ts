@@ -4,15 +4,7 @@ import { doctor } from '../support/doctor.js';
 import { forgotten, storedText } from '../support/forgetting.js';
 import { layoutEnv } from '../support/layouts.js';
 import { filesHolding } from '../support/store-files.js';
-import {
-  allDealtWith,
-  eventsOf,
-  implemented,
-  publishWire,
-  reviewed,
-  soon,
-  startSystem,
-} from '../support/system.js';
+import { allDealtWith, eventsOf, publishReview, publishWork, soon, startSystem } from '../support/system.js';
 
 /** The life of a session in each layout. All other tests of the system run in one of them. */
 
@@ -36,22 +28,14 @@ describe.each([PER_SESSION, SHARDED])('the life of a session, $layout', (layout)
     // Results and commands become events of their session alone, and prompts read what was acknowledged.
     for (const name of [session, neighbour])
       for (const task of ['1', '2'])
-        await publishWire(
-          client,
-          'implementer',
-          name,
-          implemented(task, { summary: `CANARY ${name} ${task}` }),
-        );
+        await publishWork(client, name, task, { summary: `CANARY ${name} ${task}` });
     await Promise.all(
       ['a', 'b', 'c'].map((content) => tools.taskAdd({ session, content: `CANARY ${content}` })),
     );
     const required_fixes = ['Close the file'];
-    const { sequence: after } = await publishWire(
-      client,
-      'reviewer',
-      session,
-      reviewed('2', 'needs_changes', { required_fixes }),
-    );
+    const { sequence: after } = await publishReview(client, session, '2', 'needs_changes', {
+      required_fixes,
+    });
     const ask = { session, taskId: '2', taskPrompt: 'go on' };
     const { prompt } = await client.compile({ ...ask, after });
     expect(prompt).toContain('Close the file');
@@ -86,7 +70,7 @@ describe.each([PER_SESSION, SHARDED])('the life of a session, $layout', (layout)
     expect(await storedText(system)).not.toContain(`CANARY ${session}`);
     expect(await filesHolding(nats.storeDir, `CANARY ${session}`)).toEqual([]);
     expect(await eventsOf(system, neighbour)).toEqual(beside);
-    await publishWire(client, 'implementer', session, implemented('1', { summary: 'fresh' }));
+    await publishWork(client, session, '1', { summary: 'fresh' });
     await allDealtWith(ports);
     expect(JSON.stringify(await tools.factFind({ session }))).not.toContain('CANARY');
     const { code, found } = await doctor(system.url);

@@ -1,30 +1,22 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { portProblem } from '../../src/nats/server/server-process.js';
 import { VERSION } from '../../src/version.js';
-import { cli, startCli, startUp, type Up } from '../support/cli.js';
+import { cli, startCli, startUp } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
 import { startPrivateNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
+import { folderOfFile, ofFile } from '../support/of-file.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import { implemented, newSession, reviewed, soon, writeSnapshot } from '../support/system.js';
 
 const run = promisify(execFile);
 
-let up: Up;
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'throughline-cli-'));
-  up = await startUp();
-});
-afterAll(async () => {
-  await up.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = await folderOfFile();
+const up = await ofFile(startUp());
 
 /** Publishes a result and gives its sequence, as `$(throughline publish …)` does in a shell. */
 async function publish(session: string, role: 'implementer' | 'reviewer', result: object): Promise<string> {

@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PromptTrace } from '../../src/contracts/replies/prompt-trace.js';
 import { connectThroughline } from '../../src/index.js';
-import { startUp, type Up } from '../support/cli.js';
-import { implemented, newSession, publishWire, reviewed, soon } from '../support/system.js';
+import { startUp } from '../support/cli.js';
+import { ofFile } from '../support/of-file.js';
+import { implemented, newSession, publishWire, publishWork, reviewed, soon } from '../support/system.js';
 
 const FINDINGS = 12;
 const session = newSession('room');
 const base = ['prompt', '-s', session, '-t', '99', '-p', 'Extend the parser for empty input'];
 
-let up: Up;
-let client: Awaited<ReturnType<typeof connectThroughline>>;
-beforeAll(async () => {
-  up = await startUp();
-  client = await connectThroughline({ url: up.url });
-  const fix = 'Return an empty list for empty input of the parser, and say in a comment what reads it, case';
-  for (let task = 1; task <= FINDINGS; task += 1) {
-    const review = reviewed(String(task), 'needs_changes', { required_fixes: [`${fix} ${task}`] });
-    await publishWire(client, 'reviewer', session, review);
-  }
-  const result = implemented('1', { summary: 'Parser done', files_modified: ['src/parser.ts'] });
-  await publishWire(client, 'implementer', session, result, { wait: true });
-});
-afterAll(async () => {
-  await client.close();
-  await up.stop();
-});
+const up = await ofFile(startUp());
+const client = await ofFile(connectThroughline({ url: up.url }));
+const fix = 'Return an empty list for empty input of the parser, and say in a comment what reads it, case';
+for (let task = 1; task <= FINDINGS; task += 1) {
+  const review = reviewed(String(task), 'needs_changes', { required_fixes: [`${fix} ${task}`] });
+  await publishWire(client, 'reviewer', session, review);
+}
+const result = implemented('1', { summary: 'Parser done', files_modified: ['src/parser.ts'] });
+await publishWire(client, 'implementer', session, result, { wait: true });
 
 describe('compile in a small room', () => {
   it('compile --room says on standard error what it left out, and its prompt names a command that lists it', async () => {
@@ -84,7 +77,7 @@ describe('facts', () => {
   it('facts shows each fact whole on one line, a finding with its severity and its fix', async () => {
     const long = newSession('whole');
     const [summary, message, fix] = ['s', 'm', 'f'].map((letter) => `${letter.repeat(300)} end`);
-    await publishWire(client, 'implementer', long, implemented('1', { summary: `${summary}\nof it` }));
+    await publishWork(client, long, '1', { summary: `${summary}\nof it` });
     const issues = [
       { severity: 'important' as const, file: 'src/a.ts', message: `${message}`, fix: `${fix}` },
       { severity: 'minor' as const, file: 'src/b.ts', message: 'short' },

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ThroughlineError } from '../../src/contracts/errors.js';
 import type { Token } from '../../src/contracts/names.js';
 import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { hashOf } from '../../src/shared/hash.js';
+import { ofFile } from '../support/of-file.js';
 import {
   allDealtWith,
   compilerOn,
@@ -13,7 +14,7 @@ import {
   newestOf,
   newSession,
   publishWire,
-  type System,
+  publishWork,
   soon,
   startSystem,
 } from '../support/system.js';
@@ -21,17 +22,15 @@ import {
 const SNAPSHOT_EVERY = 10;
 const AFTER_TIMEOUT_MS = 3000;
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem({
+const system = await ofFile(
+  startSystem({
     // Other services would load sessions as well, and write their snapshots.
     only: ['extractor', 'compiler', 'tools'],
     env: {
       THROUGHLINE_TUNING: `snapshotEvery=${SNAPSHOT_EVERY} afterTimeoutMs=${AFTER_TIMEOUT_MS}`,
     },
-  });
-});
-afterAll(() => system.stop());
+  }),
+);
 
 const TASK = { taskId: 'next', taskPrompt: 'fix src/f1.ts and the step that follows' };
 
@@ -120,7 +119,7 @@ describe('snapshots', () => {
     expect(text).toMatch(
       /^\{"after_sequence":\d+,"created_at":"[^"]+","session":"[^"]+","view":\{.*\},"v":1,"last_command":0,"state":\{.*\}\}$/,
     );
-    await publishWire(system.client, 'implementer', session, implemented('later'));
+    await publishWork(system.client, session, 'later');
     await allDealtWith(system.ports);
     const second = await freshCompiler()({ session, ...TASK });
     expect(second).toMatchObject({

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
 import { startCli, startNode } from '../support/cli.js';
 import { startPrivateNats } from '../support/nats-server.js';
@@ -16,15 +16,12 @@ import {
 /** Short, so that what a dead worker held comes again soon. */
 const env = { THROUGHLINE_TUNING: 'ackWaitMs=500 requestTimeoutMs=3000' };
 const RESULTS = manyResults(60);
-let clean: ReturnType<typeof remembered>;
 
-beforeAll(async () => {
-  await using system = await startSystem({ env });
-  const session = newSession('clean');
-  const published = await publishAll(system, session);
-  await allDealtWith(system.ports);
-  clean = remembered(await freshState(system, session), published);
-});
+await using system = await startSystem({ env });
+const session = newSession('clean');
+const published = await publishAll(system, session);
+await allDealtWith(system.ports);
+const clean = remembered(await freshState(system, session), published);
 
 /** All at once; the stream keeps the order in which they were sent. */
 async function publishAll({ client }: System, session: string): Promise<number[]> {

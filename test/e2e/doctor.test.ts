@@ -12,9 +12,8 @@ import { bad, doctor, EXPECTED, levels, of } from '../support/doctor.js';
 import { startListener } from '../support/listener.js';
 import { startPrivateNats, type TestNats } from '../support/nats-server.js';
 import {
-  implemented,
   newSession,
-  publishWire,
+  publishWork,
   type System,
   soon,
   startPrivateSystem,
@@ -25,7 +24,7 @@ describe('throughline doctor on a healthy installation', () => {
   let system: System;
   beforeAll(async () => {
     system = await startPrivateSystem();
-    const { sequence: after } = await publishWire(system.client, 'implementer', 'well', implemented('1'));
+    const { sequence: after } = await publishWork(system.client, 'well', '1');
     await system.client.compile({ session: 'well', taskId: '2', taskPrompt: 'x', after });
   });
   afterAll(() => system.stop());
@@ -145,7 +144,7 @@ describe('throughline doctor on a broken one', () => {
       ack_policy: AckPolicy.Explicit,
       ack_wait: 10_000_000_000,
     });
-    await publishWire(system.client, 'implementer', 'broken', implemented('1'));
+    await publishWork(system.client, 'broken', '1');
     expect((await found()).found.filter(({ check }) => check === 'consumer extractor')).toMatchObject([
       { level: 'fail', message: '1 dispatch waits, and no service fetches them' },
     ]);

@@ -1,17 +1,16 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { pages, ROOT } from '../../scripts/docs/pages.js';
 import { connectThroughline } from '../../src/index.js';
-import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
-import { BIN, cleanEnv, startUp, type Up } from '../support/cli.js';
+import { BIN, cleanEnv, startUp } from '../support/cli.js';
 import { documentedCommands } from '../support/documented-commands.js';
+import { folderOfFile, ofFile } from '../support/of-file.js';
 import { TASKS_MD } from '../support/runs.js';
-import { type ShellCommand, shellCommand } from '../support/shell-command.js';
+import { shellCommand } from '../support/shell-command.js';
 import { implemented, reviewed, soon } from '../support/system.js';
 
 /** The commands of the pages, run as they stand there: in a shell, in one folder, against a running `up`. */
@@ -46,17 +45,15 @@ const NOT_HERE: readonly [begins: RegExp, why: string][] = [
 /** A command that has not ended by then waits for something. */
 const LONGEST_MS = 30_000;
 
-let folder: string;
-let hosted: ShellCommand;
-let up: Up;
-let client: ThroughlineClient;
+const root = await folderOfFile();
+const folder = join(root, 'work');
+await mkdir(join(folder, 'specs/parser'), { recursive: true });
+await mkdir(join(folder, 'bin'));
+await ofFile(shellCommand(join(folder, 'bin', 'throughline')));
+// A snapshot after each event: there is one to look at.
+const up = await ofFile(startUp({ THROUGHLINE_TUNING: 'snapshotEvery=1' }, folder));
+const client = await ofFile(connectThroughline({ url: up.url }));
 beforeAll(async () => {
-  const root = await mkdtemp(join(tmpdir(), 'throughline-pages-'));
-  folder = join(root, 'work');
-  await mkdir(join(folder, 'specs/parser'), { recursive: true });
-  await mkdir(join(folder, 'bin'));
-  const bin = join(folder, 'bin', 'throughline');
-  hosted = await shellCommand(bin);
   await mkdir(join(folder, 'own-process'));
   const own = `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)} "$@"\n`;
   await writeFile(join(folder, 'own-process', 'throughline'), own, { mode: 0o755 });
@@ -67,15 +64,6 @@ beforeAll(async () => {
   const entry = { id: 'step-7', intent_id: 'INT-1', action_type: 'TOOL_EXECUTION', result };
   await writeFile(join(folder, 'entries.jsonl'), `${JSON.stringify(entry)}\n`);
   await gitProject(join(root, 'project'));
-  // A snapshot after each event: there is one to look at.
-  up = await startUp({ THROUGHLINE_TUNING: 'snapshotEvery=1' }, folder);
-  client = await connectThroughline({ url: up.url });
-});
-afterAll(async () => {
-  await client.close();
-  await up.stop();
-  await hosted.close();
-  await rm(join(folder, '..'), { recursive: true, force: true });
 });
 
 async function gitProject(path: string): Promise<void> {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NatsPorts } from '../../src/nats/open-nats.js';
+import { describe, expect, it } from 'vitest';
 import { BAD_BODIES, mutated, ofSession, REQUESTS } from '../support/bad-input.js';
 import { holding } from '../support/event-loop.js';
+import { ofFile } from '../support/of-file.js';
 import * as fc from '../support/properties.js';
-import { openPorts, type System, startSystem } from '../support/system.js';
+import { openPorts, startSystem } from '../support/system.js';
 
 /** The longest that one request may keep all others waiting, in milliseconds. */
 const MAX_HELD_MS = 100;
@@ -48,17 +48,9 @@ const ROOM: Readonly<Record<string, number>> = {
 const filled = (unit: string, room: number) => unit.repeat(Math.floor(room / unit.length));
 const json = (value: unknown) => Buffer.from(JSON.stringify(value) ?? 'null');
 
-let system: System;
-let attacker: NatsPorts;
-beforeAll(async () => {
-  system = await startSystem();
-  attacker = await openPorts(system);
-  await system.client.tools.taskAdd({ session: 'attacked', content: 'one' });
-});
-afterAll(async () => {
-  await attacker.close();
-  await system.stop();
-});
+const system = await ofFile(startSystem());
+const attacker = await ofFile(openPorts(system));
+await system.client.tools.taskAdd({ session: 'attacked', content: 'one' });
 
 const asked = REQUESTS.filter(({ answers }) => answers !== false);
 

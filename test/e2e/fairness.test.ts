@@ -5,7 +5,7 @@ import {
   eventsOf,
   implemented,
   newSession,
-  publishWire,
+  publishWork,
   sequencesOf,
   soon,
   startSystem,
@@ -24,7 +24,7 @@ it('a single result does not wait for the flood of another session that was publ
     );
     await Promise.all(some);
   }
-  await publishWire(system.client, 'implementer', single, implemented('1'));
+  await publishWork(system.client, single, '1');
 
   await using services = await startSystem({ nats: system.nats, only: ['extractor'] });
   const jsm = await services.ports.connection.jetstreamManager();

@@ -1,12 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, PER_SESSION, sessionStream } from '../../src/contracts/names.js';
 import { cli } from '../support/cli.js';
 import { layoutEnv } from '../support/layouts.js';
 import { startTestNats } from '../support/nats-server.js';
-import { allDealtWith, implemented, newSession, publishWire, startSystem } from '../support/system.js';
+import { folderOfFile } from '../support/of-file.js';
+import { allDealtWith, newSession, publishWork, startSystem } from '../support/system.js';
 
 /** Backups that someone has changed: a restore makes our own streams, and no other. */
 
@@ -15,21 +15,18 @@ interface Manifest {
 }
 
 const session = newSession('kept');
-let directory: string;
+const directory = join(await folderOfFile(), 'backup');
 let manifest: string;
 
 beforeAll(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'throughline-backup-'));
-  directory = join(folder, 'backup');
   await using system = await startSystem({ env: layoutEnv(PER_SESSION) });
-  await publishWire(system.client, 'implementer', session, implemented('1'));
+  await publishWork(system.client, session, '1');
   await allDealtWith(system.ports);
   expect(await cli(['admin', 'backup', directory], { env: { NATS_URL: system.url } })).toMatchObject({
     code: 0,
   });
   manifest = await readFile(join(directory, 'throughline-backup.json'), 'utf8');
 });
-afterAll(() => rm(join(directory, '..'), { recursive: true, force: true }));
 
 /** Restores the backup with a manifest that someone has changed. */
 async function restored(url: string, change: (manifest: Manifest) => object) {
@@ -89,7 +86,7 @@ describe('a restore', () => {
     }
     const consumers = await jsm.consumers.list(DISPATCH_STREAM).next();
     expect(consumers.map(({ name }) => name)).not.toContain('spy');
-    const { sequence } = await publishWire(system.client, 'implementer', session, implemented('2'));
+    const { sequence } = await publishWork(system.client, session, '2');
     await system.client.compile({ session, taskId: '3', taskPrompt: 'next', after: sequence });
   });
 });

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-table.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
@@ -13,6 +13,7 @@ import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { CLIENT_NAMES, payloadsOf } from '../agents/hooks/hooks.js';
 import { cli } from '../support/cli.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
+import { afterTest, folderOfTest } from '../support/of-file.js';
 import { runNode } from '../support/run-node.js';
 import { soon } from '../support/soon.js';
 
@@ -22,11 +23,6 @@ const USUAL_PORT = 4222;
 const STRANGER = 65_534;
 const NOT_ROOT = process.getuid?.() === 0 ? undefined : 'a second user needs root';
 const SECRET = 'The vault opens with the red key';
-
-const releases: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0).reverse()) await release();
-});
 
 /** Greets as a Throughline server of another user, and records what it is sent. */
 const PROGRAM = `
@@ -44,7 +40,7 @@ async function stranger(port: number, info: object = {}) {
   const child = spawn(process.execPath, ['--eval', PROGRAM, String(port), JSON.stringify(info)], {
     ...{ uid: STRANGER, gid: STRANGER, cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'pipe'] as const },
   });
-  releases.push(async () => child.kill('SIGKILL'));
+  afterTest(async () => child.kill('SIGKILL'));
   let received = '';
   child.stdout.on('data', (bytes: Buffer) => {
     received += bytes.toString('utf8');
@@ -64,8 +60,7 @@ async function strangerOnUsualPort() {
 }
 
 async function user() {
-  const root = await mkdtemp(join(tmpdir(), 'throughline-foreign-'));
-  releases.push(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+  const root = await folderOfTest();
   const [folder, state] = [join(root, 'shop'), join(root, 'state')];
   await mkdir(folder);
   await writeFile(join(folder, 'tasks.md'), '- [ ] 1. Write the parser\n');
@@ -77,7 +72,7 @@ async function user() {
     ...{ HOME: root, XDG_STATE_HOME: state, THROUGHLINE_SESSION: 'victim' },
     XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
   };
-  releases.push(() => cli(['down'], { env, cwd: tmpdir() }));
+  afterTest(() => cli(['down'], { env, cwd: tmpdir() }));
   const run = (args: readonly string[], more: Readonly<Record<string, string>> = {}, input = '') =>
     cli(args, { env: { ...env, ...more }, cwd: folder, input });
   return { root, folder, store: join(state, 'throughline', 'server'), env, run };
@@ -187,7 +182,7 @@ describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usua
     await run(['up', '--detach', '--no-inspector', '--auth']);
     const { starter, server, url = '' } = storeUse(store) ?? {};
     const connection = await connectNats({ url: { store }, name: 'open', logger: silentLogger });
-    releases.push(() => connection.close());
+    afterTest(() => connection.close());
     for (const each of [starter, server]) process.kill(each?.pid ?? 0, 'SIGKILL');
     const port = Number(new URL(url).port);
     // It knows the name that the server greeted with.

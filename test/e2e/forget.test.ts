@@ -9,7 +9,7 @@ import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';
 import { filesHolding } from '../support/store-files.js';
-import { allDealtWith, implemented, publishWire, type System, startSystem } from '../support/system.js';
+import { allDealtWith, publishWork, type System, startSystem } from '../support/system.js';
 
 const ZERO = {
   ...{ events: 0, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, telemetry: 0, index: 0 },
@@ -64,12 +64,9 @@ describe('a session that is forgotten', () => {
     };
     expect(after).toEqual(before);
 
-    const { sequence } = await publishWire(
-      system.client,
-      'implementer',
-      'victim',
-      implemented('1', { facts: [{ subject: 'parser', relation: 'is', object: 'fresh' }] }),
-    );
+    const { sequence } = await publishWork(system.client, 'victim', '1', {
+      facts: [{ subject: 'parser', relation: 'is', object: 'fresh' }],
+    });
     const { prompt } = await system.client.compile({
       ...{ session: 'victim', kind: 'dispatch', role: 'implementer', after: sequence },
       ...{ taskId: '2', taskPrompt: 'go on' },
@@ -99,9 +96,7 @@ describe('a session that is forgotten', () => {
     const publishing = (async () => {
       for (let at = 0; !isOver; at += 1) {
         const facts = [{ subject: `new ${at}`, relation: 'is', object: 'published' }];
-        published.push(
-          (await publishWire(client, 'implementer', 'busy', implemented('1', { facts }))).sequence,
-        );
+        published.push((await publishWork(client, 'busy', '1', { facts })).sequence);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     })();
@@ -129,19 +124,9 @@ describe('a session that is forgotten', () => {
     const session = 'shipped';
     // Of others is more in the files: the server does not write them again by itself.
     for (let at = 0; at < 20; at += 1) {
-      await publishWire(
-        system.client,
-        'implementer',
-        session,
-        implemented(`${at}`, { summary: `CANARY ${at}` }),
-      );
+      await publishWork(system.client, session, `${at}`, { summary: `CANARY ${at}` });
       for (const of of ['around', 'beside'])
-        await publishWire(
-          system.client,
-          'implementer',
-          of,
-          implemented(`${at}`, { summary: 'x'.repeat(1000) }),
-        );
+        await publishWork(system.client, of, `${at}`, { summary: 'x'.repeat(1000) });
     }
     await allDealtWith(system.ports);
     await system.client.tools.sessionArchive({ session });
@@ -179,7 +164,7 @@ describe('the commands that forget, without a terminal', () => {
   const forget = (...args: string[]) => cli(args, { env: { NATS_URL: system.url } });
 
   test('say of a session that does not exist just that, and of one that does how it is erased', async () => {
-    await publishWire(system.client, 'implementer', 'real', implemented('1'));
+    await publishWork(system.client, 'real', '1');
     const { code, stderr } = await forget('session', 'rm', 'nobody');
     expect(code).toBe(3);
     expect(stderr).toContain(

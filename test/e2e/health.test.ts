@@ -1,27 +1,22 @@
 import { hostname } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SERVICE_NAMES } from '../../src/contracts/names.js';
-
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { connectThroughline } from '../../src/index.js';
 import { startService } from '../../src/nats/micro/micro-service.js';
 import { healthEndpoint } from '../../src/nats/micro/service-answer.js';
 import { VERSION } from '../../src/version.js';
 import { cli, startCli } from '../support/cli.js';
-import { plainConnection, startTestNats, type TestNats } from '../support/nats-server.js';
+import { plainConnection, startTestNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
+import { ofFile } from '../support/of-file.js';
 import { soon } from '../support/system.js';
 
 /** What an instance tells of itself where nothing went wrong. */
 const WELL = { warnings: 0, errors: 0, lastIncident: null };
 
-let nats: TestNats;
-let env: Record<string, string>;
-beforeAll(async () => {
-  nats = await startTestNats();
-  env = { NATS_URL: nats.url };
-});
-afterAll(() => nats.stop());
+const nats = await ofFile(startTestNats());
+const env = { NATS_URL: nats.url };
 
 describe('throughline admin health', () => {
   it('health says in a line for each service that it answers, and exits 0', async () => {

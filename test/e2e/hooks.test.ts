@@ -1,37 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Role } from '../../src/contracts/kinds.js';
 import { factsOf, tracesOf } from '../../src/memory/session/session-state.js';
 import { type Payload, payloadsOf } from '../agents/hooks/hooks.js';
 import { BIN, type CliOptions, type CliResult, cleanEnv, cli } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
 import { startTestNats, urlOnPort } from '../support/nats-server.js';
+import { afterTest, folderOfTest } from '../support/of-file.js';
 import { allDealtWith, freshState, newSession, soon, systemOfFile } from '../support/system.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
 
 const system = await systemOfFile();
 
-const releases: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0).reverse()) await release();
-});
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'throughline-hooks-'));
-  releases.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  return folder;
-}
-
 /** Hooks of one session, each a process, as a client runs them. On a busy machine they may take their time. */
 async function hooksOf(name: string) {
   const session = newSession(name);
-  const state = await newFolder();
+  const state = await folderOfTest();
   const env = {
     NATS_URL: system.url,
     THROUGHLINE_SESSION: session,
@@ -202,7 +192,7 @@ describe('a hook never harms the agent', () => {
     input = prompt,
     args: readonly string[] = ['hook', 'claude'],
   ): Promise<void> {
-    const state = env.XDG_STATE_HOME ?? (await newFolder());
+    const state = env.XDG_STATE_HOME ?? (await folderOfTest());
     const times: number[] = [];
     for (let round = 1; round <= 5 && !times.some((time) => time < IN_TIME_MS); round += 1) {
       const bare = await timed(() => ended(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' })));
@@ -234,13 +224,13 @@ describe('a hook never harms the agent', () => {
 
   it('with a server that says nothing it ends in time', async () => {
     const port = await freePort('127.0.0.1');
-    releases.push(await listening(port, () => {}));
+    afterTest(await listening(port, () => {}));
     await saysSo({ NATS_URL: `nats://127.0.0.1:${port}` });
   });
 
   it('with a slow server it ends in time', async () => {
     const port = await freePort('127.0.0.1');
-    releases.push(await forwarding(port, new URL(system.url).port, 4000));
+    afterTest(await forwarding(port, new URL(system.url).port, 4000));
     await saysSo({ NATS_URL: urlOnPort(system.url, port) });
   });
 
@@ -266,7 +256,7 @@ describe('a hook never harms the agent', () => {
   });
 
   it('with an input that is too large it ends without an answer, and says so', async () => {
-    const state = await newFolder();
+    const state = await folderOfTest();
     const input = JSON.stringify({ ...JSON.parse(start), prompt: 'x'.repeat(17_000_000) });
     const env = { XDG_STATE_HOME: state };
     expect(await patient('claude', { env, input })).toMatchObject({ code: 0, stdout: '', stderr: '' });
@@ -274,7 +264,7 @@ describe('a hook never harms the agent', () => {
   });
 
   it('with an input that never ends it gives up in time', async () => {
-    const state = await newFolder();
+    const state = await folderOfTest();
     const child = spawn(process.execPath, [BIN, 'hook', 'claude'], {
       env: cleanEnv({ XDG_STATE_HOME: state }),
       stdio: ['pipe', 'pipe', 'pipe'],

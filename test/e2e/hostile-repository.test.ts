@@ -1,26 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { identityOf, isRunning } from '../../src/nats/server/process-identity.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { payloadsOf } from '../agents/hooks/hooks.js';
-import { type CliOptions, cli, startUp, type Up } from '../support/cli.js';
+import { type CliOptions, cli, startUp } from '../support/cli.js';
+import { afterTest, folderOfTest, ofFile } from '../support/of-file.js';
 
 /** A repository is data from a stranger: whatever a clone contains, the product signals, reads and writes nothing by it. */
-
-const releases: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0).reverse()) await release();
-});
-
-async function newFolder(): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'throughline-hostile-')));
-  releases.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  return folder;
-}
 
 const git = (cwd: string, ...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', ...args], {
@@ -33,7 +23,7 @@ type Planted = string | { readonly link: string };
 
 /** A clone of a repository that contains these files, and a home of its own. */
 async function cloned(files: Readonly<Record<string, Planted>>, branch = 'main') {
-  const root = await newFolder();
+  const root = await folderOfTest();
   const [origin, clone, home] = [join(root, 'origin'), join(root, 'clone'), join(root, 'home')];
   await mkdir(origin);
   await mkdir(home);
@@ -61,7 +51,7 @@ async function cloned(files: Readonly<Record<string, Planted>>, branch = 'main')
 /** A process of the user that has nothing to do with us. */
 function bystander() {
   const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
-  releases.push(async () => child.kill('SIGKILL'));
+  afterTest(async () => child.kill('SIGKILL'));
   return identityOf(child.pid ?? 0);
 }
 
@@ -70,11 +60,7 @@ const lock = (starter: object, server?: object) =>
 const STORE = '.throughline';
 const LOCK = `${STORE}/throughline-server.pid`;
 
-let up: Up;
-beforeAll(async () => {
-  up = await startUp();
-});
-afterAll(() => up.stop());
+const up = await ofFile(startUp());
 
 describe('down in a cloned repository', () => {
   it.each([
@@ -107,13 +93,13 @@ describe('down in a cloned repository', () => {
 
 describe('up in a cloned repository', () => {
   it('up writes through no link that the repository contains, and leaves it as it was', async () => {
-    const outside = join(await newFolder(), 'bashrc');
+    const outside = join(await folderOfTest(), 'bashrc');
     await writeFile(outside, 'mine\n');
     const names = ['nats-server.conf', 'nats-server.log', 'throughline.log', 'throughline-token'];
     const { run, unchanged } = await cloned(
       Object.fromEntries(names.map((name) => [`${STORE}/${name}`, { link: outside }])),
     );
-    releases.push(() => run(['down']));
+    afterTest(() => run(['down']));
     expect((await run(['up', '--detach', '--no-inspector'])).code).toBe(0);
     expect(unchanged()).toBe('');
     await run(['down']);
@@ -137,7 +123,7 @@ describe('up in a cloned repository', () => {
     const { pid } = bystander();
     const { run, clone } = await cloned({ [LOCK]: lock({ pid }) });
     execFileSync('mkfifo', [join(clone, STORE, 'throughline-starting')]);
-    releases.push(() => run(['down', '--store', STORE]));
+    afterTest(() => run(['down', '--store', STORE]));
     const { code, stderr } = await run(['up', '--detach', '--store', STORE, '--inspector-port', '0']);
     expect({ code, stderr }).toMatchObject({ code: 0 });
   });
@@ -254,7 +240,7 @@ describe('the settings of a cloned repository', () => {
   );
 
   it('a branch that is named after the session of another project does not lead to it', async () => {
-    const own = await newFolder();
+    const own = await folderOfTest();
     const { run, env, hook, events } = await victim({ 'readme.md': 'x' }, 'victim');
     const connected = await run(['connect', '--session', 'victim', '--yes'], { env, cwd: own });
     expect(connected.code).toBe(0);
@@ -298,7 +284,7 @@ describe('the settings of a cloned repository', () => {
   );
 
   it('connect writes no settings through a link that leads nowhere', async () => {
-    const outside = join(await newFolder(), 'profile');
+    const outside = join(await folderOfTest(), 'profile');
     const { run } = await cloned({ '.throughline.json': { link: outside } });
     expect((await run(['connect', 'claude', '--yes'])).code).toBe(2);
     expect(existsSync(outside)).toBe(false);

@@ -1,19 +1,18 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordConnected } from '../../src/config/connected-projects.js';
 import { identityOf, isRunning } from '../../src/nats/server/process-identity.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { folderOfFile } from '../support/of-file.js';
 import { freshState, newSession, soon, systemOfFile } from '../support/system.js';
 
 /** `throughline work` in repositories and with agents that mean harm. */
 
-const root = await mkdtemp(join(tmpdir(), 'throughline-hostile-'));
-afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+const root = await folderOfFile();
 const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: root } });
 const AGENT = fileURLToPath(new URL('../support/scripted-agent.mjs', import.meta.url));
 const PLAN = '- [ ] T001 Write the lexer\n';

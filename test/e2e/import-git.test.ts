@@ -1,21 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { factsOfEvent } from '../../src/memory/facts/statements.js';
 import { factsOf } from '../../src/memory/session/session-state.js';
 import { cleanEnv, cli } from '../support/cli.js';
-import {
-  allDealtWith,
-  eventsOf,
-  freshState,
-  newSession,
-  type System,
-  startSystem,
-} from '../support/system.js';
+import { folderOfFile } from '../support/of-file.js';
+import { allDealtWith, eventsOf, freshState, newSession, systemOfFile } from '../support/system.js';
 
 /** The history of real repositories, imported by the command line. */
 
@@ -29,8 +22,8 @@ const NAMES = [
   'new\nline.txt',
 ];
 
-let system: System;
-let folder: string;
+const folder = await folderOfFile();
+const system = await systemOfFile();
 /** Four commits, of odd names and without any. */
 let odd: string;
 /** Many commits on one day in January and one in June, with a branch and a tag in between. */
@@ -38,12 +31,7 @@ let long: string;
 const COMMITS = 300;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'throughline-git-'));
-  [system, odd, long] = await Promise.all([startSystem(), oddRepository(), longRepository()]);
-});
-afterAll(async () => {
-  await system?.stop();
-  await rm(folder, { recursive: true, force: true });
+  [odd, long] = await Promise.all([oddRepository(), longRepository()]);
 });
 
 const gitEnv = () => cleanEnv({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' });

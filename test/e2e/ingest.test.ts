@@ -9,8 +9,8 @@ import {
   freshState,
   implemented,
   newSession,
+  publishReview,
   publishWire,
-  reviewed,
   soon,
   systemOfFile,
   TEST_LAYOUT,
@@ -62,7 +62,7 @@ describe('a published result', () => {
 
   it('a published result gets the time and the sequence of its arrival, and its number in the subject', async () => {
     const session = newSession('time');
-    const { sequence } = await publishWire(system.client, 'reviewer', session, reviewed('1', 'approved'));
+    const { sequence } = await publishReview(system.client, session, '1', 'approved');
     await allDealtWith(system.ports);
     const jsm = await system.ports.connection.jetstreamManager();
     const stored = await jsm.streams.getMessage(streamOf(TEST_LAYOUT, session), {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { INDEX_BUCKET, token } from '../../src/contracts/names.js';
 import type { SessionIndexEntry } from '../../src/contracts/session-file.js';
 import { startPrivateNats } from '../support/nats-server.js';
-import { implemented, publishWire, type System, soon, startSystem } from '../support/system.js';
+import { publishWork, type System, soon, startSystem } from '../support/system.js';
 
 const FAST = { quietMs: 50, busyMs: 200, restMs: 100 };
 
@@ -17,9 +17,9 @@ async function entryOf({ ports }: System, session: string): Promise<SessionIndex
 describe('the keeper', () => {
   it('the entry and the snapshot of a session are there once it is quiet, also for what came while none ran', async () => {
     await using system = await startSystem({ fixed: FAST, only: ['extractor', 'tools', 'learnings'] });
-    await publishWire(system.client, 'implementer', 'before', implemented('1'));
+    await publishWork(system.client, 'before', '1');
     await using keeper = await startSystem({ nats: system.nats, fixed: FAST, only: ['keeper'] });
-    await publishWire(system.client, 'implementer', 'after', implemented('1'));
+    await publishWork(system.client, 'after', '1');
     for (const session of ['before', 'after']) {
       await soon(async () => {
         expect(await entryOf(system, session)).toMatchObject({ figures: { session, results: 1 } });
@@ -34,13 +34,13 @@ describe('the keeper', () => {
   it('the keeper goes on after the server was away, and makes the index again where it was deleted', async () => {
     await using nats = await startPrivateNats();
     await using system = await startSystem({ nats, fixed: FAST });
-    await publishWire(system.client, 'implementer', 'demo', implemented('1'));
+    await publishWork(system.client, 'demo', '1');
     await soon(async () => expect(await entryOf(system, 'demo')).toBeDefined());
     const jsm = await system.ports.connection.jetstreamManager();
     await jsm.streams.delete(`KV_${INDEX_BUCKET}`);
     await nats.restart();
     await soon(async () => expect(await entryOf(system, 'demo')).toMatchObject({ figures: { results: 1 } }));
-    await publishWire(system.client, 'implementer', 'demo', implemented('2'));
+    await publishWork(system.client, 'demo', '2');
     await soon(async () => expect(await entryOf(system, 'demo')).toMatchObject({ figures: { results: 2 } }));
   });
 });

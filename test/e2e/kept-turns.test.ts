@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type SpoolCount, spoolCounts } from '../../src/agents/hooks/spool.js';
 import { serverInUse, userStore } from '../../src/config/user-server.js';
 import { storeUse } from '../../src/nats/server/server-store.js';
@@ -9,14 +9,10 @@ import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { cli, cliProcess } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
+import { afterTest, folderOfTest } from '../support/of-file.js';
 import { soon } from '../support/soon.js';
 
 /** Turns and results that come while the server of their user does not run. */
-
-const releases: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0).reverse()) await release();
-});
 
 const [STDIO] = MCP_WAYS;
 const TURN = { session_id: 's1', prompt_id: 'p1' };
@@ -30,8 +26,7 @@ const STOP = {
 
 /** A user without a server, who starts it by hand. */
 async function user() {
-  const root = await mkdtemp(join(tmpdir(), 'throughline-kept-'));
-  releases.push(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+  const root = await folderOfTest();
   const [folder, state] = [join(root, 'shop'), join(root, 'state', 'throughline')];
   await mkdir(folder);
   const env = {
@@ -39,7 +34,7 @@ async function user() {
     // Where the tests' nats-server is.
     XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
   };
-  releases.push(() => cli(['down'], { env, cwd: tmpdir() }));
+  afterTest(() => cli(['down'], { env, cwd: tmpdir() }));
   return {
     ...{ folder, env, state },
     run: (...args: string[]) => cli(args, { env, cwd: folder }),

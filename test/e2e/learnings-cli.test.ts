@@ -1,18 +1,15 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startUp, type Up } from '../support/cli.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startUp } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
+import { ofFile } from '../support/of-file.js';
 import { newSession } from '../support/system.js';
 
 /** Learnings and proposals on the command line, against the running system. */
 
-let up: Up;
-beforeAll(async () => {
-  up = await startUp();
-});
-afterAll(() => up.stop());
+const up = await ofFile(startUp());
 
 let project: string = newSession('project');
 /** Runs a command in the current project. */

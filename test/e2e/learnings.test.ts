@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import type { Proposal } from '../../src/memory/learnings/learnings-state.js';
-import { newSession, publishWire, reviewed, soon, startSystem, systemOfFile } from '../support/system.js';
+import { newSession, publishReview, soon, startSystem, systemOfFile } from '../support/system.js';
 
 // Learnings from end to end: notes and reviews in, proposals, decisions, prompts out.
 const system = await systemOfFile();
@@ -46,12 +46,7 @@ describe('proposals', () => {
   it('proposals are made from reviews that came while the service of learnings did not run', async () => {
     await using first = await startSystem({ only: ['extractor', 'tools'] });
     for (const task of ['1', '2']) {
-      await publishWire(
-        first.client,
-        'reviewer',
-        'away',
-        reviewed(task, 'needs_changes', { required_fixes: ['Add a test'] }),
-      );
+      await publishReview(first.client, 'away', task, 'needs_changes', { required_fixes: ['Add a test'] });
     }
     await using later = await startSystem({ nats: first.nats, only: ['learnings'] });
     const pending = async () => (await later.client.send('proposal.list', {})).proposals;

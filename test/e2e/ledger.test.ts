@@ -3,15 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RequestInput } from '../../src/contracts/requests.js';
 import { hashOf } from '../../src/shared/hash.js';
 import { planSystemOfFile, runReplyOf, TASKS_MD } from '../support/runs.js';
-import {
-  allDealtWith,
-  eventsOf,
-  freshState,
-  implemented,
-  newestOf,
-  newSession,
-  publishWire,
-} from '../support/system.js';
+import { allDealtWith, eventsOf, freshState, newestOf, newSession, publishWork } from '../support/system.js';
 
 const { folder, system } = await planSystemOfFile();
 
@@ -59,7 +51,7 @@ describe('run.init', () => {
 
   it('a second run.init replaces the run, and keeps the outcomes of dispatches', async () => {
     const session = newSession('init');
-    await publishWire(system.client, 'implementer', session, implemented('2.2'));
+    await publishWork(system.client, session, '2.2');
     await allDealtWith(system.ports);
     await init({ session, spec: 'first', goal: 'one', tasksText: TASKS_MD });
     const { run, tasks } = await init({ session, spec: 'second', tasksText: '- [ ] 7. Other' });

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { messageOf } from '../../src/contracts/errors.js';
-import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
+import { startPrivateNats } from '../support/nats-server.js';
+import { ofFile } from '../support/of-file.js';
 import {
   allDealtWith,
   eventsOf,
   freshState,
-  implemented,
   newSession,
-  publishWire,
-  type System,
+  publishWork,
   startSystem,
 } from '../support/system.js';
 
@@ -16,20 +15,14 @@ const IN_PROGRESS = 20;
 
 const MAX_PAYLOAD = 4096;
 
-let nats: PrivateNats;
-let system: System;
-beforeAll(async () => {
-  nats = await startPrivateNats({ maxPayloadBytes: MAX_PAYLOAD });
-  system = await startSystem({
+const nats = await ofFile(startPrivateNats({ maxPayloadBytes: MAX_PAYLOAD }));
+const system = await ofFile(
+  startSystem({
     nats,
     env: { THROUGHLINE_TUNING: 'maxBodyBytes=1024' },
     fixed: { requestsInProgress: IN_PROGRESS },
-  });
-});
-afterAll(async () => {
-  await system.stop();
-  await nats.stop();
-});
+  }),
+);
 
 describe('the requests of a session', () => {
   it('a session with too many requests in progress is refused with a time to try again, and then let through', async () => {
@@ -56,7 +49,7 @@ describe('the requests of a session', () => {
     const session = newSession('flood');
     const other = newSession('other');
     const published = Array.from({ length: 2000 }, (_, index) =>
-      publishWire(system.client, 'implementer', session, implemented(`t${index % 50}`)),
+      publishWork(system.client, session, `t${index % 50}`),
     );
     const meanwhile = await system.client.compile({
       session: other,
@@ -66,7 +59,7 @@ describe('the requests of a session', () => {
     });
     expect(meanwhile.factsTotal).toBe(0);
     await Promise.all(published);
-    const { sequence } = await publishWire(system.client, 'implementer', other, implemented('1'));
+    const { sequence } = await publishWork(system.client, other, '1');
     await allDealtWith(system.ports);
     expect((await freshState(system, session)).dispatches.current().counts.implementer).toBe(2000);
     expect(await eventsOf(system, other)).toMatchObject([{ event: { data: { dispatch: { sequence } } } }]);

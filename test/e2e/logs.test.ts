@@ -1,16 +1,16 @@
 import { hostname } from 'node:os';
-import { DiscardPolicy, type JetStreamManager } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DiscardPolicy } from 'nats';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ERROR_CODES } from '../../src/contracts/error-codes.js';
 import { sessionStream, type Token } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { connectThroughline } from '../../src/index.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
-import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
-import { type RunningProcess, startCli } from '../support/cli.js';
-import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
-import { implemented, newSession, publishWire, soon } from '../support/system.js';
+import { startCli } from '../support/cli.js';
+import { startPrivateNats } from '../support/nats-server.js';
+import { ofFile } from '../support/of-file.js';
+import { newSession, publishWork, soon } from '../support/system.js';
 
 /** What the services log, read as an operator's tools read it: JSON lines on standard error of a real process. */
 
@@ -24,26 +24,12 @@ const line = z.looseObject({
   dispatch: z.number().optional(),
 });
 
-let nats: PrivateNats;
-let services: RunningProcess;
-let client: ThroughlineClient;
-let admin: Awaited<ReturnType<typeof connectNats>>;
-let jsm: JetStreamManager;
-
-beforeAll(async () => {
-  nats = await startPrivateNats();
-  const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', THROUGHLINE_TUNING: 'snapshotEvery=1' };
-  services = await startCli(['admin', 'serve'], env);
-  client = await connectThroughline({ url: nats.url });
-  admin = await connectNats({ url: nats.url, name: 'admin', logger: silentLogger });
-  jsm = await admin.jetstreamManager();
-});
-afterAll(async () => {
-  await client?.close();
-  await admin?.close();
-  await services?.stop();
-  await nats.stop();
-});
+const nats = await ofFile(startPrivateNats());
+const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', THROUGHLINE_TUNING: 'snapshotEvery=1' };
+const services = await ofFile(startCli(['admin', 'serve'], env));
+const client = await ofFile(connectThroughline({ url: nats.url }));
+const admin = await ofFile(connectNats({ url: nats.url, name: 'admin', logger: silentLogger }));
+const jsm = await admin.jetstreamManager();
 
 /** Every line so far. Fails for one that is not JSON. */
 function logged() {
@@ -178,7 +164,7 @@ describe('a service that runs well', () => {
       THROUGHLINE_LOG_LEVEL: 'debug',
     });
     await using again = await connectThroughline({ url: nats.url });
-    const { sequence: dispatch } = await publishWire(again, 'implementer', session, implemented('1'));
+    const { sequence: dispatch } = await publishWork(again, session, '1');
     const debug = { level: 'debug', service: 'extractor', session, dispatch };
     await soon(() =>
       expect(linesOf(talkative.stderr(), 'dispatch recorded')).toEqual([expect.objectContaining(debug)]),

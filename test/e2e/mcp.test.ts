@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connectFolder } from '../support/connected.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
+import { folderOfFile } from '../support/of-file.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
 
 /** `throughline mcp` as agents use it: by the official client SDKs, on a real NATS server. */
@@ -14,12 +15,8 @@ const named = MCP_WAYS.map((way) => [`SDK ${way.sdk}, protocol ${way.protocol}`,
 const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: tmpdir() } });
 const env = { NATS_URL: system.url };
 /** Outside of any project and git repository. */
-let cwd: string;
 
-beforeAll(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'throughline-mcp-'));
-});
-afterAll(() => rm(cwd, { recursive: true, force: true }));
+const cwd = await folderOfFile();
 
 describe('throughline mcp', () => {
   it.each(named)('an agent works through a task: %s', async (_, way) => {

@@ -8,7 +8,7 @@ import { allRejected } from '../support/all-rejected.js';
 import { cli } from '../support/cli.js';
 import { freshReader } from '../support/faults/clean-run.js';
 import { plainConnection } from '../support/nats-server.js';
-import { implemented, publishWire, type System, startSystem } from '../support/system.js';
+import { implemented, publishWire, publishWork, type System, startSystem } from '../support/system.js';
 
 /** Message ids count for all sessions together: who can guess one can have another's result taken for a repetition. */
 
@@ -24,7 +24,7 @@ it('a message id holds the session and random bits, in each result that SDK and 
   await using system = await startSystem({ only: [] });
   const body = JSON.stringify(implemented('1'));
   const published = [
-    await publishWire(system.client, 'implementer', 'b', implemented('1')),
+    await publishWork(system.client, 'b', '1'),
     await publishWire(system.client, 'reviewer', 'b', { task_id: '1', assessment: 'approved' }),
     await system.client.publishText('b', 'implementer', body),
     await cli(['publish', 'implementer', '-s', 'b', '--json'], {
@@ -39,12 +39,16 @@ it('a message id holds the session and random bits, in each result that SDK and 
 
 it('a message id lets a publish be tried again, and is named when the answer did not come', async () => {
   await using system = await startSystem({ only: [] });
-  const first = await publishWire(system.client, 'implementer', 'b', implemented('1'), {
-    messageId: 'b:mine',
-  });
-  expect(
-    await publishWire(system.client, 'implementer', 'b', implemented('1'), { messageId: 'b:mine' }),
-  ).toEqual({
+  const first = await publishWork(
+    system.client,
+    'b',
+    '1',
+    {},
+    {
+      messageId: 'b:mine',
+    },
+  );
+  expect(await publishWork(system.client, 'b', '1', {}, { messageId: 'b:mine' })).toEqual({
     ...first,
     duplicate: true,
   });
@@ -63,7 +67,7 @@ it('a message id lets a publish be tried again, and is named when the answer did
   deaf.subscribe('dispatch.>');
   await deaf.flush();
   const impatient = await connectThroughline({ url: system.url, timeoutMs: 300 });
-  const unheard = publishWire(impatient, 'implementer', 'b', implemented('1'), { timeoutMs: 300 });
+  const unheard = publishWork(impatient, 'b', '1', {}, { timeoutMs: 300 });
   await expect(unheard).rejects.toMatchObject({
     code: 'unavailable',
     details: { messageId: expect.stringMatching(OWN) },

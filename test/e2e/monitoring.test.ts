@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connectThroughline } from '../../src/index.js';
 import { ATTACKS } from '../support/attacks.js';
-import { cli, type RunningProcess, startCli, startNode } from '../support/cli.js';
-import { type PrivateNats, plainConnection, startPrivateNats } from '../support/nats-server.js';
-import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.js';
+import { cli, startCli, startNode } from '../support/cli.js';
+import { plainConnection, startPrivateNats } from '../support/nats-server.js';
+import { afterTest, ofFile } from '../support/of-file.js';
+import { type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.js';
 import { checkMetrics, NO_PROMTOOL, PROMTOOL } from '../support/promtool.js';
 import { soon } from '../support/soon.js';
 
@@ -11,21 +12,11 @@ const PUBLISHER = new URL('../support/traced-publisher.mjs', import.meta.url).pa
 /** Stands in everything that the agent says: no span and no label may hold it. */
 const CANARY = 'canary-7f3a91';
 
-let nats: PrivateNats;
-let receiver: OtlpReceiver;
-let serving: RunningProcess;
-let metricsUrl: string;
-beforeAll(async () => {
-  [nats, receiver] = await Promise.all([startPrivateNats(), startOtlpReceiver()]);
-  const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', ...receiver.env };
-  serving = await startCli(['admin', 'serve', '--otel', '--metrics-port', '0'], env);
-  metricsUrl = /"url":"(http:[^"]+)"/.exec(serving.stderr())?.[1] ?? '';
-});
-afterAll(async () => {
-  await serving.stop();
-  await receiver[Symbol.asyncDispose]();
-  await nats.stop();
-});
+const nats = await ofFile(startPrivateNats());
+const receiver = await ofFile(startOtlpReceiver());
+const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', ...receiver.env };
+const serving = await ofFile(startCli(['admin', 'serve', '--otel', '--metrics-port', '0'], env));
+const metricsUrl = /"url":"(http:[^"]+)"/.exec(serving.stderr())?.[1] ?? '';
 
 /** Runs the publisher; gives its trace, once all processes have sent their part of it. */
 async function traced(session: string, more: Record<string, string> = {}): Promise<readonly ReceivedSpan[]> {
@@ -99,7 +90,7 @@ describe('spans', () => {
   it('events name the span that appended them, in their header traceparent', async () => {
     const spans = await traced('in-headers');
     const connection = await plainConnection(nats.url);
-    onTestFinished(() => connection.close());
+    afterTest(() => connection.close());
     const jsm = await connection.jetstreamManager();
     const causeOf = async (place: string) => {
       const subject = `session.in-headers.${place}`;

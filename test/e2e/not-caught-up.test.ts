@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { codeOf, ThroughlineError } from '../../src/contracts/errors.js';
 import { connectThroughline } from '../../src/index.js';
 import { plainConnection } from '../support/nats-server.js';
-import { implemented, publishWire, startSystem } from '../support/system.js';
+import { publishWork, startSystem } from '../support/system.js';
 
 /** What `nats request` and most clients wait for an answer. */
 const USUAL_MS = 5000;
@@ -10,7 +10,7 @@ const ASKED = { session: 'demo', taskId: '1', taskPrompt: 'x', after: 999 };
 
 it('a client that waits for a result gets not_caught_up after five seconds, or sooner when it asks for less', async () => {
   await using system = await startSystem({ only: ['extractor', 'compiler'] });
-  await publishWire(system.client, 'implementer', 'demo', implemented('1'));
+  await publishWork(system.client, 'demo', '1');
   const usual = await plainConnection(system.url);
   const asked = (more: object) =>
     usual.request('prompt.compile', JSON.stringify({ ...ASKED, ...more }), { timeout: USUAL_MS });
@@ -33,7 +33,7 @@ it('a client that waits for a result gets not_caught_up after five seconds, or s
 
 it('a flood of requests that wait for a result is refused beyond a limit with a time to try again, and delays no other session', async () => {
   await using system = await startSystem({ only: ['extractor', 'compiler'] });
-  const { sequence } = await publishWire(system.client, 'implementer', 'other', implemented('1'));
+  const { sequence } = await publishWork(system.client, 'other', '1');
   const flood = Array.from({ length: 500 }, () =>
     system.client.compile({ ...ASKED, afterTimeoutMs: 2000 }).catch((error: ThroughlineError) => error),
   );

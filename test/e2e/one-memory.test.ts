@@ -1,17 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cli } from '../support/cli.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
+import { folderOfFile } from '../support/of-file.js';
 import { allDealtWith, newSession, systemOfFile } from '../support/system.js';
 
 /** Hooks, the MCP server and `work` in a repository that nobody has configured. */
 
-const root = await realpath(await mkdtemp(join(tmpdir(), 'throughline-memory-')));
-afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+const root = await folderOfFile();
 const system = await systemOfFile();
 const AGENT = fileURLToPath(new URL('../support/scripted-agent.mjs', import.meta.url));
 const [STDIO] = MCP_WAYS;

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../scripts/docs/pages.js';
 import { connectThroughline } from '../../src/index.js';
 import { COMMANDS } from '../../src/page/commands.js';
-import { startUp, type Up } from '../support/cli.js';
+import { startUp } from '../support/cli.js';
 import { argumentsOf } from '../support/documented-commands.js';
+import { folderOfFile, ofFile } from '../support/of-file.js';
 import { TASKS_MD } from '../support/runs.js';
 import { implemented, soon } from '../support/system.js';
 
@@ -15,18 +15,10 @@ import { implemented, soon } from '../support/system.js';
 
 const PAGE = join(ROOT, 'src/page');
 
-let folder: string;
-let up: Up;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'throughline-page-'));
-  await writeFile(join(folder, 'tasks.md'), TASKS_MD);
-  await writeFile(join(folder, 'result.json'), JSON.stringify(implemented('1')));
-  up = await startUp({}, folder);
-});
-afterAll(async () => {
-  await up.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = await folderOfFile();
+await writeFile(join(folder, 'tasks.md'), TASKS_MD);
+await writeFile(join(folder, 'result.json'), JSON.stringify(implemented('1')));
+const up = await ofFile(startUp({}, folder));
 
 const { up: start, openPage, showRejected, ...others } = COMMANDS;
 const run = (line: string) => up.cli(argumentsOf(line)[0] ?? [], { cwd: folder });

@@ -12,7 +12,7 @@ import { attemptsOn, mayPublish, type Names, repliesAt } from '../support/access
 import { allRejected } from '../support/all-rejected.js';
 import { type GuardedSystem, startGuardedSystem } from '../support/guarded-system.js';
 import { testedLayouts } from '../support/layouts.js';
-import { allDealtWith, implemented, publishWire, reviewed, soon } from '../support/system.js';
+import { allDealtWith, publishReview, publishWork, soon } from '../support/system.js';
 import type { TestUser } from '../support/users.js';
 
 /**
@@ -55,19 +55,9 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     for (const { session, project } of [VICTIM, OWN]) {
       await client.tools.sessionOpen({ session, goal: `goal of ${session}`, project });
       await client.tools.taskAdd({ session, content: `task of ${session}` });
-      await publishWire(
-        client,
-        'implementer',
-        session,
-        implemented('1', { files_modified: [`src/${session}.ts`] }),
-      );
+      await publishWork(client, session, '1', { files_modified: [`src/${session}.ts`] });
       const fixes = { required_fixes: [`check the bounds of ${session}`] };
-      const { sequence: after } = await publishWire(
-        client,
-        'reviewer',
-        session,
-        reviewed('1', 'needs_changes', fixes),
-      );
+      const { sequence: after } = await publishReview(client, session, '1', 'needs_changes', fixes);
       await client.compile({ session, taskId: '2', taskPrompt: 'x', after });
       await client.send('learning.propose', { project, content: `Close the files of ${project}` });
     }

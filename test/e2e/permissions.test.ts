@@ -1,26 +1,34 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { NatsConnection } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
 import type { ServiceName } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline } from '../../src/index.js';
 import { connectNats, onDenied } from '../../src/nats/connection/connect-nats.js';
-import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { serve } from '../../src/services/serve.js';
 import { cleanEnv, cli } from '../support/cli.js';
 import { natsCli } from '../support/nats-cli.js';
-import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
-import { implemented, publishWire, reviewed, soon } from '../support/system.js';
-import { type GuardedNats, startGuardedNats } from '../support/users.js';
+import { newFolder, ofFile } from '../support/of-file.js';
+import { TASKS_MD, TASKS_MD_LATER } from '../support/runs.js';
+import { publishReview, publishWork, soon } from '../support/system.js';
+import { startGuardedNats } from '../support/users.js';
 
 /** The whole system, each part as the user whose permissions `throughline admin permissions` prints. */
 
-let guarded: GuardedNats;
-let publisher: ThroughlineClient;
-let folder: TasksFolder;
+const folder = await ofFile(newFolder());
+const guarded = await ofFile(
+  startGuardedNats([
+    { name: 'services', role: 'services' },
+    { name: 'publisher', role: 'publisher' },
+    { name: 'reader', role: 'reader' },
+    { name: 'operator', role: 'operator' },
+    { name: 'guest', role: 'publisher', args: ['--session', 'mine'] },
+    { name: 'visitor', role: 'reader', args: ['--session', 'mine'] },
+  ]),
+);
 const shutdown = new Shutdown();
 /** What the services had to complain about. */
 const complaints: object[] = [];
@@ -42,41 +50,17 @@ const client = (user: string) => connectThroughline({ url: guarded.url, ...guard
 const as = (user: string, ...args: string[]) =>
   cli(args, { env: { ...guarded.env(user), THROUGHLINE_LOG_LEVEL: 'info' } });
 
-beforeAll(async () => {
-  folder = await tasksFolder();
-  guarded = await startGuardedNats([
-    { name: 'services', role: 'services' },
-    { name: 'publisher', role: 'publisher' },
-    { name: 'reader', role: 'reader' },
-    { name: 'operator', role: 'operator' },
-    { name: 'guest', role: 'publisher', args: ['--session', 'mine'] },
-    { name: 'visitor', role: 'reader', args: ['--session', 'mine'] },
-  ]);
-  await run('services', 'extractor', 'tools', 'learnings', 'keeper');
-  await run('services', 'compiler');
-  publisher = await client('publisher');
-});
-afterAll(async () => {
-  await publisher?.close();
-  await shutdown.release(10_000);
-  await guarded?.[Symbol.asyncDispose]();
-  await folder.remove();
-});
+await run('services', 'extractor', 'tools', 'learnings', 'keeper');
+await run('services', 'compiler');
+afterAll(() => shutdown.release(10_000));
+const publisher = await ofFile(client('publisher'));
 
 describe('the whole system under the users of its roles', () => {
   it('results become facts and prompts hold them, under the users of the roles', async () => {
-    await publishWire(
-      publisher,
-      'implementer',
-      'demo',
-      implemented('1', { files_modified: ['src/parser.ts'] }),
-    );
-    const { sequence: after } = await publishWire(
-      publisher,
-      'reviewer',
-      'demo',
-      reviewed('1', 'needs_changes', { required_fixes: ['check the bounds'] }),
-    );
+    await publishWork(publisher, 'demo', '1', { files_modified: ['src/parser.ts'] });
+    const { sequence: after } = await publishReview(publisher, 'demo', '1', 'needs_changes', {
+      required_fixes: ['check the bounds'],
+    });
     const { prompt, factsTotal } = await publisher.compile({
       session: 'demo',
       taskId: '2',
@@ -220,7 +204,7 @@ describe('the whole system under the users of its roles', () => {
     const told = new Set<string>();
     for (const subject of subjects) connection.subscribe(subject, { callback: () => told.add(subject) });
     await connection.flush();
-    const { sequence: after } = await publishWire(publisher, 'implementer', 'mine', implemented('0'));
+    const { sequence: after } = await publishWork(publisher, 'mine', '0');
     await publisher.compile({ session: 'mine', taskId: '2', taskPrompt: 'x', after });
     await soon(() => expect([...told]).toEqual(expect.arrayContaining(subjects.slice(0, 2))));
     expect(denied).toEqual([]);
@@ -237,7 +221,7 @@ describe('the whole system under the users of its roles', () => {
     await (await admin.jetstreamManager()).streams.delete('DISPATCH');
     await admin.close();
     await soon(async () => {
-      const { sequence: after } = await publishWire(publisher, 'implementer', 'demo', implemented('3'));
+      const { sequence: after } = await publishWork(publisher, 'demo', '3');
       expect(after).toBeGreaterThan(100_000);
       await publisher.compile({ session: 'demo', taskId: '4', taskPrompt: 'x', after });
     });
@@ -251,7 +235,7 @@ describe('the whole system under the users of its roles', () => {
 
   it('one session is enough for an agent, and for a user who looks at it', async () => {
     await using guest = await client('guest');
-    const { sequence: after } = await publishWire(guest, 'implementer', 'mine', implemented('1'));
+    const { sequence: after } = await publishWork(guest, 'mine', '1');
     const { session } = await guest.tools.sessionShow({ session: 'mine' });
     expect(session).toBeDefined();
     const { factsTotal } = await guest.compile({ session: 'mine', taskId: '2', taskPrompt: 'x', after });
@@ -331,7 +315,7 @@ describe('what a role has no need of is refused', () => {
   it('a guest reaches no other session through the client', async () => {
     await using guest = await client('guest');
     const denied = { code: 'permission_denied' };
-    await expect(publishWire(guest, 'implementer', 'demo', implemented('1'))).rejects.toMatchObject(denied);
+    await expect(publishWork(guest, 'demo', '1')).rejects.toMatchObject(denied);
     await expect(guest.compile({ session: 'demo', taskId: '1', taskPrompt: 'x' })).rejects.toMatchObject(
       denied,
     );

@@ -1,26 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connectThroughline } from '../../src/index.js';
-import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
-import { startUp, type Up } from '../support/cli.js';
+import { startUp } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
-import { runReplyOf, TASKS_MD, type TasksFolder, tasksFolder } from '../support/runs.js';
-import { implemented, newSession, publishWire, reviewed, soon } from '../support/system.js';
+import { newFolder, ofFile } from '../support/of-file.js';
+import { runReplyOf, TASKS_MD } from '../support/runs.js';
+import { newSession, publishReview, publishWire, publishWork, reviewed, soon } from '../support/system.js';
 
-let folder: TasksFolder;
-let up: Up;
-let client: ThroughlineClient;
-beforeAll(async () => {
-  folder = await tasksFolder();
-  up = await startUp({}, folder.path);
-  client = await connectThroughline({ url: up.url });
-});
-afterAll(async () => {
-  await client.close();
-  await up.stop();
-  await folder.remove();
-});
+const folder = await ofFile(newFolder());
+const up = await ofFile(startUp({}, folder.path));
+const client = await ofFile(connectThroughline({ url: up.url }));
 
 /** A folder below the root of the services, with these plans in it. */
 async function projectOf(name: string, ...plans: readonly string[]): Promise<string> {
@@ -39,8 +29,8 @@ describe('plan', () => {
     const session = newSession('plan');
     const path = await folder.write('plan.md', PLAN);
     await up.cli(['plan', 'follow', '-s', session, '--spec', 'parser', path]);
-    await publishWire(client, 'implementer', session, implemented('2.1'));
-    const { sequence } = await publishWire(client, 'reviewer', session, reviewed('4', 'approved'));
+    await publishWork(client, session, '2.1');
+    const { sequence } = await publishReview(client, session, '4', 'approved');
     await client.compile({ session, taskId: '4', taskPrompt: 'x', after: sequence });
     const { code, stdout, stderr } = await up.cli(['plan', 'show', session]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -88,7 +78,7 @@ describe('plan', () => {
     const session = newSession('unfollowed');
     const path = await folder.write('unfollowed.md', TASKS_MD);
     await up.cli(['plan', 'follow', '-s', session, path]);
-    await publishWire(client, 'implementer', session, implemented('2.2'));
+    await publishWork(client, session, '2.2');
     await soon(async () => expect((await client.runs.status({ session })).tasks).toHaveLength(1));
     const claimed = await client.tools.taskNext({ session, claim: 'one' });
     expect(claimed.plan?.id).toBe('2.2');
@@ -175,7 +165,7 @@ describe('a plain checklist', () => {
 
 describe('a file that only the caller has', () => {
   it('init of a file outside the roots suggests --push, with a command that works', async () => {
-    await using elsewhere = await tasksFolder();
+    await using elsewhere = await newFolder();
     const path = await elsewhere.write('tasks.md', TASKS_MD);
     const session = newSession('outside');
     const refused = await up.cli(['plan', 'follow', '-s', session, '--spec', 'parser', path]);
@@ -210,7 +200,7 @@ function init(session: string, tasks: string, ...more: string[]) {
 /** Two rounds of task 2.2 in which one required fix comes back. */
 async function circle(session: string): Promise<void> {
   for (const fix of ['check the\n\u001b[31mbounds', 'close the file']) {
-    await publishWire(client, 'implementer', session, implemented('2.2', { summary: 'done\nat last' }));
+    await publishWork(client, session, '2.2', { summary: 'done\nat last' });
     const review = reviewed('2.2', 'needs_changes', { required_fixes: [fix, 'name the field'] });
     const { sequence } = await publishWire(client, 'reviewer', session, review);
     await client.compile({ session, taskId: '2.2', taskPrompt: 'go on', after: sequence });

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cli } from '../support/cli.js';
 import { planSystemOfFile } from '../support/runs.js';
@@ -124,7 +126,7 @@ describe('a plan that cannot be read', () => {
   it('each prompt says so in one line, and the same prompt can be had again', async () => {
     const { session, prompt } = await following(PLAN);
     const before = await prompt('1#1');
-    await folder.drop(`${session}.md`);
+    await rm(join(folder.path, `${session}.md`));
     const line = /Plan: 0 of 3 done[^\n]*\. The plan cannot be read now, and may have changed: [^\n]*\.md: /;
     const { prompt: now, sequence } = await client.compile({ session, taskId: '1#1' });
     expect([before, now].map((text) => line.test(text))).toEqual([false, true]);

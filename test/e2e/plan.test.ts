@@ -1,14 +1,8 @@
+import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { partsOf } from '../prompt/parts.js';
 import { planSystemOfFile, TASKS_MD } from '../support/runs.js';
-import {
-  allDealtWith,
-  freshState,
-  implemented,
-  newSession,
-  publishWire,
-  reviewed,
-} from '../support/system.js';
+import { allDealtWith, freshState, newSession, publishReview, publishWork } from '../support/system.js';
 
 const { folder, system } = await planSystemOfFile();
 
@@ -42,8 +36,8 @@ async function results(
 ): Promise<void> {
   for (const [task, verdict] of said) {
     if (verdict === 'completed' || verdict === 'blocked')
-      await publishWire(system.client, 'implementer', session, implemented(task, { status: verdict }));
-    else await publishWire(system.client, 'reviewer', session, reviewed(task, verdict));
+      await publishWork(system.client, session, task, { status: verdict });
+    else await publishReview(system.client, session, task, verdict);
   }
   await allDealtWith(system.ports);
 }
@@ -78,7 +72,7 @@ describe('plan-show', () => {
     await folder.write('follow.md', TASKS_MD.replace('[ ] 2.2', '[!] 2.2'));
     const { tasks } = await system.client.tools.planShow({ session, status: 'blocked' });
     expect(tasks).toMatchObject([{ id: '2.2', blocked: true }]);
-    await folder.drop('follow.md');
+    await rm(tasksPath);
     expect((await system.client.tools.planShow({ session })).degraded).toMatch(/follow\.md: does not exist/);
   });
 });

@@ -1,29 +1,22 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { messageOf } from '../../src/contracts/errors.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
+import { folderOfFile } from '../support/of-file.js';
 import { must, python3, ROOT } from '../support/samples.js';
 import { eventsOf, newSession, systemOfFile } from '../support/system.js';
 
 /** The Python client as its users get it: built as a wheel, and installed into a fresh environment. */
 
 const PACKAGE = join(ROOT, 'clients/python');
-const INSTALL_TIMEOUT_MS = 180_000;
 
 const system = await systemOfFile();
-let folder: string;
+const folder = await folderOfFile();
 /** The Python of the environment, or why there is none. */
-let python: string | { readonly missing: string };
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'throughline-wheel-'));
-  python = await installed().catch((fault: unknown) => ({
-    missing: `the wheel cannot be installed: ${messageOf(fault)}`,
-  }));
-}, INSTALL_TIMEOUT_MS);
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const python = await installed().catch((fault: unknown) => ({
+  missing: `the wheel cannot be installed: ${messageOf(fault)}`,
+}));
 
 async function installed(): Promise<string | { readonly missing: string }> {
   const found = await python3();

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { showReply } from '../../src/cli/show-reply.js';
 import { token } from '../../src/contracts/names.js';
 import { REQUESTS, TOOL_NAMES } from '../../src/contracts/requests.js';
-import { implemented, newSession, publishWire, reviewed, systemOfFile } from '../support/system.js';
+import { newSession, publishReview, publishWork, systemOfFile } from '../support/system.js';
 
 const system = await systemOfFile();
 const { tools } = system.client;
@@ -16,22 +16,12 @@ async function furnished(name: string): Promise<string> {
   await client.runs.init({ session, spec: 'query', tasksText: PLAN });
   await tools.taskAdd({ session, content: 'Write the docs' });
   for (let round = 1; round <= 2; round += 1) {
-    await publishWire(
-      client,
-      'implementer',
-      session,
-      implemented('2', {
-        summary: `round ${round}`,
-        files_modified: ['src/parser.ts', 'src/lexer.ts'],
-        intent_id: 'INT-1',
-      }),
-    );
-    await publishWire(
-      client,
-      'reviewer',
-      session,
-      reviewed('2', 'needs_changes', { required_fixes: ['Return an empty list'] }),
-    );
+    await publishWork(client, session, '2', {
+      summary: `round ${round}`,
+      files_modified: ['src/parser.ts', 'src/lexer.ts'],
+      intent_id: 'INT-1',
+    });
+    await publishReview(client, session, '2', 'needs_changes', { required_fixes: ['Return an empty list'] });
   }
   await client.publishText(session, 'implementer', 'no result at all', { wait: true }).catch(() => undefined);
   await client.traces.append({
@@ -48,31 +38,24 @@ async function furnished(name: string): Promise<string> {
   return session;
 }
 
-let session: string;
-beforeAll(async () => {
-  session = await furnished('queries');
-});
+const session = await furnished('queries');
 
 describe('reading tools', () => {
   it('a retracted fact is in no later prompt, a corrected one is there in its new words', async () => {
     const session = newSession('corrections');
     const { client } = system;
-    await publishWire(
+    await publishWork(client, session, '1', {
+      facts: [
+        { subject: 'metrics', relation: 'listen on', object: 'port 9090', tags: ['decision'] },
+        { subject: 'sessions', relation: 'live in', object: 'postgres', tags: ['decision'] },
+      ],
+    });
+    await publishReview(
       client,
-      'implementer',
       session,
-      implemented('1', {
-        facts: [
-          { subject: 'metrics', relation: 'listen on', object: 'port 9090', tags: ['decision'] },
-          { subject: 'sessions', relation: 'live in', object: 'postgres', tags: ['decision'] },
-        ],
-      }),
-    );
-    await publishWire(
-      client,
-      'reviewer',
-      session,
-      reviewed('1', 'needs_changes', { required_fixes: ['Rename the metric'] }),
+      '1',
+      'needs_changes',
+      { required_fixes: ['Rename the metric'] },
       { wait: true },
     );
     const idOf = async (text: string) =>

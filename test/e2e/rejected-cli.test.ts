@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
 import type { Token } from '../../src/contracts/names.js';
 import type { RejectedEntry } from '../../src/engine/ports/rejected-store.js';
 import { connectThroughline } from '../../src/index.js';
-import type { NatsPorts } from '../../src/nats/open-nats.js';
-import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { allRejected } from '../support/all-rejected.js';
-import { type CliResult, startUp, type Up } from '../support/cli.js';
+import { type CliResult, startUp } from '../support/cli.js';
+import { ofFile } from '../support/of-file.js';
 import { implemented, newSession, openPorts, reviewed, soon } from '../support/system.js';
 
 /** Rejected results at the command line: seen when they are published, listed, corrected, removed. */
@@ -14,18 +13,9 @@ import { implemented, newSession, openPorts, reviewed, soon } from '../support/s
 const WRONG = '{"task_id":"1","status":"perhaps","summary":"half of it"}';
 const GOOD = JSON.stringify(implemented('1', { files_modified: ['src/a.ts'] }));
 
-let up: Up;
-let client: ThroughlineClient;
-let ports: NatsPorts;
-beforeAll(async () => {
-  up = await startUp();
-  client = await connectThroughline({ url: up.url });
-  ports = await openPorts({ url: up.url, config: loadConfig({}) });
-});
-afterAll(async () => {
-  await Promise.all([client.close(), ports.close()]);
-  await up.stop();
-});
+const up = await ofFile(startUp());
+const client = await ofFile(connectThroughline({ url: up.url }));
+const ports = await ofFile(openPorts({ url: up.url, config: loadConfig({}) }));
 
 /** What became of a dispatch. */
 function resultOf(session: string, dispatch: number | string) {

@@ -11,11 +11,10 @@ import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import {
   allDealtWith,
   eventsOf,
-  implemented,
   newestOf,
   newSession,
-  publishWire,
-  reviewed,
+  publishReview,
+  publishWork,
   startSystem,
   systemOfFile,
 } from '../support/system.js';
@@ -65,7 +64,7 @@ describe('a prompt after a rejected dispatch', () => {
       unreadable: [{ task: '1', dispatch: sequence, role: 'implementer', code: 'schema_invalid' }],
     });
 
-    const after = (await publishWire(client, 'implementer', session, implemented('1'))).sequence;
+    const after = (await publishWork(client, session, '1')).sequence;
     expect((await client.compile({ session, ...TASK, after })).prompt).not.toContain('Unreadable');
     expect((await client.runs.status({ session })).unreadable).toEqual([]);
     // What was rejected stays so.
@@ -79,12 +78,9 @@ describe('dispatch-show', () => {
   it('dispatch-show waits for a dispatch, and says which facts it gave', async () => {
     const { client } = system;
     const session = newSession('show');
-    const { sequence: dispatch } = await publishWire(
-      client,
-      'implementer',
-      session,
-      implemented('2.1', { files_modified: ['src/a.ts'] }),
-    );
+    const { sequence: dispatch } = await publishWork(client, session, '2.1', {
+      files_modified: ['src/a.ts'],
+    });
     expect(await client.tools.dispatchShow({ session, dispatch })).toEqual({
       dispatch,
       sequence: await newestOf(system, session),
@@ -102,14 +98,12 @@ describe('dispatch-show', () => {
   it('dispatch-show knows what became of a dispatch as long as anything of it is remembered, and says when nothing is', async () => {
     const { client } = system;
     const session = newSession('show');
-    const facts = await publishWire(client, 'implementer', session, implemented('1'));
+    const facts = await publishWork(client, session, '1');
     const wrong = await client.publishText(session, 'implementer', WRONG);
     const bare = await client.publishText(session, 'observer', '{"task_id":"1","summary":"seen"}');
     let last = bare.sequence;
     for (let each = 0; each < WINDOW_LENGTH; each += 1)
-      last = (
-        await publishWire(client, 'implementer', session, implemented('1', { summary: `step ${each}` }))
-      ).sequence;
+      last = (await publishWork(client, session, '1', { summary: `step ${each}` })).sequence;
     await client.tools.dispatchShow({ session, dispatch: last });
     const shown = async ({ sequence: dispatch }: { sequence: number }) =>
       (await client.tools.dispatchShow({ session, dispatch })).status;
@@ -139,7 +133,7 @@ describe('dispatch-show', () => {
 
   it('dispatch-show says where the session stands when the dispatch belongs to another one', async () => {
     const [mine, other] = [newSession('mine'), newSession('other')];
-    const { sequence: dispatch } = await publishWire(system.client, 'implementer', other, implemented('1'));
+    const { sequence: dispatch } = await publishWork(system.client, other, '1');
     const refused = await refusal(
       system.client.tools.dispatchShow({ session: mine, dispatch, timeoutMs: 50 }),
     );
@@ -152,7 +146,7 @@ describe('a publisher that waits', () => {
   it('the SDK says what became of a result, recorded or rejected', async () => {
     const { client } = system;
     const session = newSession('wait');
-    const good = await publishWire(client, 'reviewer', session, reviewed('1', 'approved'), { wait: true });
+    const good = await publishReview(client, session, '1', 'approved', {}, { wait: true });
     expect(good).toEqual({
       sequence: good.sequence,
       result: {
@@ -180,7 +174,7 @@ describe('a publisher that waits', () => {
     expect(misplaced.result).toMatchObject({ status: 'rejected', meant: 'reviewer' });
     const [, event] = await eventsOf(system, session);
     expect(event?.event).toMatchObject({ type: 'dispatch.rejected', data: { dispatch: { task: '1' } } });
-    expect(await publishWire(client, 'implementer', session, implemented('2'))).not.toHaveProperty('result');
+    expect(await publishWork(client, session, '2')).not.toHaveProperty('result');
   });
 
   it('the SDK says that a result is stored when no extractor answers in time', async () => {
@@ -189,9 +183,7 @@ describe('a publisher that waits', () => {
       env: { THROUGHLINE_TUNING: 'afterTimeoutMs=50' },
     });
     const session = newSession('wait');
-    const refused = await refusal(
-      publishWire(quiet.client, 'implementer', session, implemented('1'), { wait: true }),
-    );
+    const refused = await refusal(publishWork(quiet.client, session, '1', {}, { wait: true }));
     expect(refused).toMatchObject({ code: 'not_caught_up', details: { dispatch: 1 } });
     expect(refused.message).toMatch(
       /^stored as dispatch 1, but what became of it is not known: .*extractor runs/,

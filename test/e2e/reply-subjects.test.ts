@@ -1,49 +1,44 @@
-import { headers, type NatsConnection, type StoredMsg } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { headers, type StoredMsg } from 'nats';
+import { describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { stateToJson } from '../../src/memory/session/session-state-json.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { allRejected } from '../support/all-rejected.js';
-import { type GuardedSystem, startGuardedSystem } from '../support/guarded-system.js';
-import { allDealtWith, freshState, implemented, publishWire, soon } from '../support/system.js';
+import { startGuardedSystem } from '../support/guarded-system.js';
+import { ofFile } from '../support/of-file.js';
+import { allDealtWith, freshState, implemented, publishWork, soon } from '../support/system.js';
 
 /**
  * NATS does not check the reply subject of a request. Each user here has the permissions that the command line prints, and
  * asks for what it may ask for, to be answered where it may not publish.
  */
 
-let system: GuardedSystem;
-let admin: NatsConnection;
 const A = token('a', 'session');
 const B = token('b', 'session');
 
-beforeAll(async () => {
-  system = await startGuardedSystem([
+const system = await ofFile(
+  startGuardedSystem([
     { name: 'publisher', role: 'publisher' },
     { name: 'reader', role: 'reader' },
     { name: 'operator', role: 'operator' },
     { name: 'guest', role: 'publisher', args: ['--session', 'a'] },
-  ]);
-  admin = system.ports.connection;
-  const { client } = system;
-  for (const session of ['a', 'b']) {
-    await client.tools.sessionOpen({ session, goal: `goal of ${session}` });
-    await client.tools.taskAdd({ session, content: `task of ${session}` });
-    const { sequence: after } = await publishWire(
-      client,
-      'implementer',
-      session,
-      implemented('1', { files_modified: [`src/only-in-${session}.ts`] }),
-    );
-    await client.compile({ session, taskId: '2', taskPrompt: 'x', after });
-  }
-  await soon(async () => {
-    expect(await system.ports.snapshots.load(A)).toBeDefined();
-    expect(await system.ports.snapshots.load(B)).toBeDefined();
+  ]),
+);
+const admin = system.ports.connection;
+const { client } = system;
+for (const session of ['a', 'b']) {
+  await client.tools.sessionOpen({ session, goal: `goal of ${session}` });
+  await client.tools.taskAdd({ session, content: `task of ${session}` });
+  const { sequence: after } = await publishWork(client, session, '1', {
+    files_modified: [`src/only-in-${session}.ts`],
   });
+  await client.compile({ session, taskId: '2', taskPrompt: 'x', after });
+}
+await soon(async () => {
+  expect(await system.ports.snapshots.load(A)).toBeDefined();
+  expect(await system.ports.snapshots.load(B)).toBeDefined();
 });
-afterAll(() => system?.[Symbol.asyncDispose]());
 
 /** Sends requests as a user, each to be answered at `reply`, and waits until the server has taken them all. */
 async function ask(

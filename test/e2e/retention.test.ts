@@ -7,15 +7,7 @@ import { connectThroughline } from '../../src/index.js';
 import { serve } from '../../src/services/serve.js';
 import { capturedLog } from '../support/captured-log.js';
 import { type KeeperOptions, retentionKeeper, stopKeepersAfterEach } from '../support/retention.js';
-import {
-  allDealtWith,
-  eventsOf,
-  implemented,
-  publishWire,
-  type System,
-  soon,
-  startSystem,
-} from '../support/system.js';
+import { allDealtWith, eventsOf, publishWork, type System, soon, startSystem } from '../support/system.js';
 import { startGuardedNats } from '../support/users.js';
 
 const DAY = 86_400_000;
@@ -50,12 +42,7 @@ describe('rules of retention', () => {
   async function published(system: Looked, sessions: Readonly<Record<string, string>>): Promise<void> {
     for (const [session, project] of Object.entries(sessions)) {
       await system.client.tools.sessionOpen({ session, project });
-      await publishWire(
-        system.client,
-        'implementer',
-        session,
-        implemented('1', { summary: `done in ${session}` }),
-      );
+      await publishWork(system.client, session, '1', { summary: `done in ${session}` });
     }
     await allDealtWith(system.ports);
     // What keepers know of sessions.

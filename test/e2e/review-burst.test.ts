@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PROJECT, token } from '../../src/contracts/names.js';
-import { allDealtWith, publishWire, reviewed, type System, soon, startSystem } from '../support/system.js';
+import { allDealtWith, publishReview, type System, soon, startSystem } from '../support/system.js';
 
 const REVIEWS = 1000;
 const PROJECT = token(DEFAULT_PROJECT, 'project');
@@ -16,12 +16,9 @@ describe('a burst of reviews', () => {
     const { client, ports } = system;
     const published = Promise.all(
       Array.from({ length: REVIEWS }, (_, index) =>
-        publishWire(
-          client,
-          'reviewer',
-          `s${index % 5}`,
-          reviewed(`t${index}`, 'needs_changes', { required_fixes: [`Add a test of ${index % 50}x`] }),
-        ),
+        publishReview(client, `s${index % 5}`, `t${index}`, 'needs_changes', {
+          required_fixes: [`Add a test of ${index % 50}x`],
+        }),
       ),
     );
     /** Proposals of rules that came between a person's proposal and its answer. */

@@ -4,13 +4,13 @@ import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { runPlan } from '../../src/work/run-plan.js';
 import type { AgentAnswer, RunPlanEvent, RunPlanOptions } from '../../src/work/run-types.js';
 import { taskLeases } from '../../src/work/session-tasks.js';
-import { tasksFolder } from '../support/runs.js';
+import { newFolder, ofFile } from '../support/of-file.js';
 import { answerOf, type Script, scriptedAgents } from '../support/scripted-agents.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
 
 /** `runPlan` with agents in this process, on real services. */
 
-const folder = await tasksFolder();
+const folder = await ofFile(newFolder());
 const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
 
 const PLAN = `# Parser
@@ -94,13 +94,12 @@ describe('runPlan', () => {
   });
 
   it('sends a plan that the service cannot read, and works on it all the same', async () => {
-    const outside = await tasksFolder();
+    await using outside = await newFolder();
     const plan = await outside.write('tasks.md', '- [ ] 1. It\n- [ ] 2. That\n');
     const { run, agents } = await prepared('outside', { tick: true });
     expect(await run({ plan })).toMatchObject({ outcome: 'done', done: 2 });
     expect(await readFile(plan, 'utf8')).toBe('- [x] 1. It\n- [x] 2. That\n');
     expect(agents.calls).toHaveLength(4);
-    await outside.remove();
   });
 
   it('works on the board of a session without a plan, in the order of its dependencies', async () => {

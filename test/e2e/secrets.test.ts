@@ -5,7 +5,8 @@ import { instancesOf } from '../../src/nats/micro/service-health.js';
 import { allRejected } from '../support/all-rejected.js';
 import { capturedLog } from '../support/captured-log.js';
 import { cli, startCli } from '../support/cli.js';
-import { TASKS_MD, tasksFolder } from '../support/runs.js';
+import { newFolder, ofFile } from '../support/of-file.js';
+import { TASKS_MD } from '../support/runs.js';
 import { leaks, oneOfEach } from '../support/secrets.js';
 import {
   allDealtWith,
@@ -134,14 +135,14 @@ async function sendEverything({ client, ports }: System, session: string, file: 
   return bad;
 }
 
+const folder = await ofFile(newFolder());
+
 describe('secrets that agents send', () => {
   const log = capturedLog();
   const session = token('secrets', 'session');
   let system: System;
   let bad: string[];
-  let folder: Awaited<ReturnType<typeof tasksFolder>>;
   beforeAll(async () => {
-    folder = await tasksFolder();
     const file = await folder.write(
       'tasks.md',
       `${TASKS_MD}${SECRETS.map(({ text }, at) => `- [ ] ${at + 10}. ${text.replaceAll('\n', ' ')}\n`).join('')}`,
@@ -153,10 +154,7 @@ describe('secrets that agents send', () => {
       expect(tracesOf(await freshState(system, session)).intents.get('INT-1')?.total).toBe(26);
     });
   });
-  afterAll(async () => {
-    await system.stop();
-    await folder.remove();
-  });
+  afterAll(() => system.stop());
 
   it('secrets that agents send stand in no event, though everything was appended', async () => {
     const events = await eventsOf(system, session);

@@ -1,29 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PER_SESSION, type SessionLayout } from '../../src/contracts/names.js';
 import { cli } from '../support/cli.js';
 import { layoutEnv } from '../support/layouts.js';
-import {
-  allDealtWith,
-  implemented,
-  publishWire,
-  reviewed,
-  type System,
-  startSystem,
-} from '../support/system.js';
+import { folderOfFile } from '../support/of-file.js';
+import { allDealtWith, publishReview, publishWork, type System, startSystem } from '../support/system.js';
 
 /** Sessions that move to another installation, of another layout, by a file. */
 
 const SHARDED: SessionLayout = { layout: 'sharded', shards: 4 };
 const RESULTS = 70;
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'throughline-session-file-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await folderOfFile();
 
 const on = ({ url }: System, ...args: string[]) => cli(args, { env: { NATS_URL: url } });
 const promptOf = async ({ client }: System, session: string) =>
@@ -33,7 +22,7 @@ const countsOf = async ({ client }: System, session: string) =>
 
 async function publish({ client, ports }: System, session: string, from: number, to: number): Promise<void> {
   for (let n = from; n <= to; n += 1)
-    await publishWire(client, 'implementer', session, implemented(`${n % 5}`, { summary: `step ${n}` }));
+    await publishWork(client, session, `${n % 5}`, { summary: `step ${n}` });
   await allDealtWith(ports);
 }
 
@@ -45,7 +34,7 @@ it('all sessions move to a new installation of another layout: the same prompts,
     await publish(source, 'other', 1, 5);
     await publish(source, 'one', 1, RESULTS);
     const fixes = { required_fixes: ['check the bounds'] };
-    await publishWire(source.client, 'reviewer', 'one', reviewed('1', 'needs_changes', fixes));
+    await publishReview(source.client, 'one', '1', 'needs_changes', fixes);
     await source.client.tools.taskAdd({ session: 'one', content: 'Write the parser' });
     await publish(source, 'shipped', 1, 3);
     await source.client.tools.sessionArchive({ session: 'shipped' });
@@ -59,7 +48,7 @@ it('all sessions move to a new installation of another layout: the same prompts,
   for (const [session, prompt] of prompts) expect(await promptOf(target, session)).toBe(prompt);
   expect(await countsOf(target, 'one')).toMatchObject({ implementer: RESULTS, reviewer: 1 });
   // The numbers of new results begin with 1 here.
-  await publishWire(target.client, 'reviewer', 'one', reviewed('1', 'approved'));
+  await publishReview(target.client, 'one', '1', 'approved');
   await publish(target, 'one', 101, 105);
   expect(await countsOf(target, 'one')).toMatchObject({ implementer: RESULTS + 5, reviewer: 2 });
   expect(await promptOf(target, 'one')).not.toContain('check the bounds');

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
-import { implemented, newSession, publishWire, reviewed, startSystem } from '../support/system.js';
+import { describe, expect, it } from 'vitest';
+import { startTestNats } from '../support/nats-server.js';
+import { ofFile } from '../support/of-file.js';
+import { newSession, publishReview, publishWork, startSystem } from '../support/system.js';
 
 /** What shapes a prompt stands on the session's log, and not in the environment of a process. */
 
-let nats: TestNats;
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
+const nats = await ofFile(startTestNats());
 
 /** Variables that differ between processes, some of them unknown. */
 const ODD = {
@@ -26,15 +23,10 @@ describe('two compilers with different environments', () => {
     const settings = { implementerTokens: 3000, stallThresholds: { ping_pong: 1 } };
     await plain.client.tools.sessionOpen({ session, goal: 'A parser', settings });
     for (let round = 0; round < 6; round += 1) {
-      await publishWire(
-        plain.client,
-        'implementer',
-        session,
-        implemented('1', { summary: `Round ${round}` }),
-      );
-      await publishWire(plain.client, 'reviewer', session, reviewed('1', 'needs_changes'));
+      await publishWork(plain.client, session, '1', { summary: `Round ${round}` });
+      await publishReview(plain.client, session, '1', 'needs_changes');
     }
-    const { sequence: after } = await publishWire(plain.client, 'implementer', session, implemented('2'));
+    const { sequence: after } = await publishWork(plain.client, session, '2');
     const request = { session, taskId: '1', taskPrompt: 'Extend the parser', after };
     const first = await plain.client.compile(request);
     expect(first.budget).toMatchObject({ room: 1800, tokenizer: 'approximate' });

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
 import { notesOf } from '../../src/memory/session/notebook.js';
 import { numberOf } from '../../src/memory/session/task-board.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { startTestNats } from '../support/nats-server.js';
+import { ofFile } from '../support/of-file.js';
 import {
   allDealtWith,
   eventsOf,
@@ -12,27 +13,16 @@ import {
   manyResults,
   newestOf,
   newSession,
-  type System,
   startSystem,
 } from '../support/system.js';
 
 // Two processes' worth of services share the requests, so that commands meet in the log and not only in a queue.
-let nats: TestNats;
-let system: System;
-let other: System;
-let clients: ThroughlineClient[];
-beforeAll(async () => {
-  nats = await startTestNats();
-  system = await startSystem({ nats });
-  other = await startSystem({ nats, only: ['tools'] });
-  clients = await Promise.all(Array.from({ length: 4 }, () => connectThroughline({ url: nats.url })));
-});
-afterAll(async () => {
-  await Promise.all(clients.map((client) => client.close()));
-  await other.stop();
-  await system.stop();
-  await nats.stop();
-});
+const nats = await ofFile(startTestNats());
+const system = await ofFile(startSystem({ nats }));
+await ofFile(startSystem({ nats, only: ['tools'] }));
+const clients = await Promise.all(
+  Array.from({ length: 4 }, () => ofFile(connectThroughline({ url: nats.url }))),
+);
 
 function clientAt(index: number): ThroughlineClient {
   const client = clients[index % clients.length];

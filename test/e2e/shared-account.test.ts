@@ -6,7 +6,7 @@ import { cli } from '../support/cli.js';
 import { doctor, of } from '../support/doctor.js';
 import { layoutEnv } from '../support/layouts.js';
 import { plainConnection, startTestNats } from '../support/nats-server.js';
-import { implemented, publishWire, startSystem, TEST_LAYOUT } from '../support/system.js';
+import { implemented, publishWork, startSystem, TEST_LAYOUT } from '../support/system.js';
 
 /** An account in which the stream `ORDERS` of another application takes these subjects. */
 async function accountOf(subjects: string) {
@@ -52,7 +52,7 @@ describe('a stream of another application on our subjects', () => {
     await using server = await accountOf('dispatch.>');
     const message = `dispatch.demo.implementer belongs to stream DISPATCH, but is taken by stream ORDERS of another application: ${APART}`;
     await using client = await connectThroughline({ url: server.url });
-    await expect(publishWire(client, 'implementer', 'demo', implemented('1'))).rejects.toMatchObject({
+    await expect(publishWork(client, 'demo', '1')).rejects.toMatchObject({
       code: 'config_invalid',
       message,
     });

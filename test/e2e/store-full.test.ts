@@ -3,22 +3,17 @@ import { ThroughlineError } from '../../src/contracts/errors.js';
 import { examine } from '../../src/nats/doctor/examine.js';
 import { doctor, EXPECTED, of } from '../support/doctor.js';
 import { startFaultyServer } from '../support/faults/server.js';
-import { eventsOf, implemented, publishWire, soon, startSystem } from '../support/system.js';
+import { eventsOf, publishWork, soon, startSystem } from '../support/system.js';
 
 it('a full store is reported with the fix, by everything that wants to store and by the doctor', async () => {
   await using server = await startFaultyServer({ maxFileStore: 50_000 });
   await using system = await startSystem({ nats: server });
-  await publishWire(system.client, 'implementer', 'full', implemented('1'));
+  await publishWork(system.client, 'full', '1');
   await soon(async () => expect((await eventsOf(system, 'full')).length).toBe(1));
 
   let refused: unknown;
   await soon(async () => {
-    await publishWire(
-      system.client,
-      'implementer',
-      'full',
-      implemented('2', { summary: 'x'.repeat(3000) }),
-    ).catch((error: unknown) => {
+    await publishWork(system.client, 'full', '2', { summary: 'x'.repeat(3000) }).catch((error: unknown) => {
       refused = error;
     });
     expect(refused).toBeInstanceOf(ThroughlineError);

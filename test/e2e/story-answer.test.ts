@@ -1,22 +1,21 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { folderOfFile } from '../support/of-file.js';
 import { METRICS_PLAN, PORT } from '../support/stories.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
 
 /** An agent asks, a person answers, and the next prompt holds the answer. */
 
-const root = await mkdtemp(join(tmpdir(), 'throughline-answer-'));
-afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+const root = await folderOfFile();
 const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: root } });
 
 /** Writes each prompt to `TASK-n.md`. `AGENT` says what is special in a test. */
 const AGENT = `
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 const prompt = await text(process.stdin);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { cli } from '../support/cli.js';
 import { planSystemOfFile } from '../support/runs.js';
 import { LEXER_PLAN, LEXER_REQUIREMENTS } from '../support/stories.js';
-import { allDealtWith, implemented, newSession, publishWire, reviewed } from '../support/system.js';
+import { allDealtWith, newSession, publishReview, publishWork } from '../support/system.js';
 
 /** The story of a plan whose tasks have bodies, as the agents read it in their prompts. */
 
@@ -25,8 +25,8 @@ async function following(...more: readonly string[]): Promise<string> {
 describe('a plan with bodies', () => {
   it('a task that is done says so in its prompt, and who approved it', async () => {
     const session = await following();
-    await publishWire(system.client, 'implementer', session, implemented('2'));
-    await publishWire(system.client, 'reviewer', session, reviewed('2', 'approved'));
+    await publishWork(system.client, session, '2');
+    await publishReview(system.client, session, '2', 'approved');
     await allDealtWith(system.ports);
     const { prompt } = await system.client.compile({ session, taskId: '2' });
     expect(prompt).toMatch(/\nThis task is done: approved by the reviewer at \d{4}-/);

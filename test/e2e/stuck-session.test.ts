@@ -11,9 +11,8 @@ import { loggedWarnings } from '../support/logged.js';
 import {
   allDealtWith,
   freshState,
-  implemented,
   newSession,
-  publishWire,
+  publishWork,
   type System,
   soon,
   startSystem,
@@ -91,15 +90,15 @@ describe('a session whose stream', () => {
       const jsm = await system.ports.connection.jetstreamManager();
       const [stuck, other] = [newSession('stuck'), newSession('other')];
       // Its stream is there already.
-      await publishWire(system.client, 'implementer', other, implemented('1'));
+      await publishWork(system.client, other, '1');
       await allDealtWith(system.ports);
       await begin(jsm, stuck);
       const published = Array.from({ length: MANY }, (_, index) =>
-        publishWire(system.client, 'implementer', stuck, implemented(`t${index}`)),
+        publishWork(system.client, stuck, `t${index}`),
       );
       await Promise.all(published);
 
-      const { sequence: after } = await publishWire(system.client, 'implementer', other, implemented('2'));
+      const { sequence: after } = await publishWork(system.client, other, '2');
       await system.client.compile({ session: other, taskId: '3', taskPrompt: 'x', after });
 
       const aside = await soon(async () => {
@@ -137,7 +136,7 @@ describe('a session whose stream', () => {
     const published = Array.from({ length: 50 }, (_, index) =>
       index % 10 === 0
         ? system.client.publishText(stuck, 'implementer', `no result ${index}`)
-        : publishWire(system.client, 'implementer', stuck, implemented(`t${index}`)),
+        : publishWork(system.client, stuck, `t${index}`),
     );
     const sequences = (await Promise.all(published)).map(({ sequence }) => sequence);
     await allDealtWith(system.ports);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import { cli, type RunningProcess, startCli } from '../support/cli.js';
-import { implemented, newSession, publishWire, type System, soon, startSystem } from '../support/system.js';
+import { newSession, publishWork, type System, soon, startSystem } from '../support/system.js';
 
 /** Each compiler is a process of its own. */
 describe('telemetry of compilers that come and go', () => {
@@ -17,7 +17,7 @@ describe('telemetry of compilers that come and go', () => {
 
   async function recorded(): Promise<Token> {
     const session = newSession('counted');
-    await publishWire(system.client, 'implementer', session, implemented('1'), { wait: true });
+    await publishWork(system.client, session, '1', {}, { wait: true });
     return session;
   }
 

@@ -1,23 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SERVICE_NAMES } from '../../src/contracts/names.js';
-
 import { instancesOf } from '../../src/nats/micro/service-health.js';
 import { cli } from '../support/cli.js';
-import { newSession, type System, startSystem } from '../support/system.js';
+import { folderOfFile, ofFile } from '../support/of-file.js';
+import { newSession, startSystem } from '../support/system.js';
 
-let system: System;
-let folder: string;
-beforeAll(async () => {
-  system = await startSystem();
-  folder = await mkdtemp(join(tmpdir(), 'throughline-reading-'));
-});
-afterAll(async () => {
-  await system.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+const system = await ofFile(startSystem());
+const folder = await folderOfFile();
 
 async function publish(role: string, body: string, ...more: string[]) {
   const session = newSession('read');

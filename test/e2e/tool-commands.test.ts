@@ -1,22 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
-import { cli, startUp, type Up } from '../support/cli.js';
+import { cli, startUp } from '../support/cli.js';
+import { folderOfFile, ofFile } from '../support/of-file.js';
 import { newSession } from '../support/system.js';
 
-let up: Up;
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'throughline-iteration-'));
-  up = await startUp();
-});
-afterAll(async () => {
-  await up.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = await folderOfFile();
+const up = await ofFile(startUp());
 
 /** Runs a command that must succeed, and gives what it printed. */
 async function run(...args: string[]): Promise<string> {

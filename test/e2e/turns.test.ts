@@ -1,22 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LINES_WANTED } from '../../src/memory/traces/labelled-lines.js';
 import { cli } from '../support/cli.js';
+import { folderOfTest } from '../support/of-file.js';
 import { allDealtWith, newSession, systemOfFile } from '../support/system.js';
 
 const system = await systemOfFile();
 
-const releases: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0).reverse()) await release();
-});
-
 /** A conversation with Claude Code, each hook a process, as the client runs them. */
 async function conversation(session: string, id = 'c0ffee00-0000') {
-  const state = await mkdtemp(join(tmpdir(), 'throughline-turns-'));
-  releases.push(() => rm(state, { recursive: true, force: true, maxRetries: 5 }));
+  const state = await folderOfTest();
   const env = { NATS_URL: system.url, THROUGHLINE_SESSION: session, XDG_STATE_HOME: state };
   const hook = async (hook_event_name: string, more: object = {}) => {
     const payload = { session_id: id, cwd: '/shop', prompt_id: 'p1', hook_event_name, ...more };

@@ -5,7 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { BIN, cleanEnv } from '../support/cli.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { urlOnPort } from '../support/nats-server.js';
-import { allDealtWith, implemented, newSession, publishWire, soon, startSystem } from '../support/system.js';
+import {
+  allDealtWith,
+  implemented,
+  newSession,
+  publishWire,
+  publishWork,
+  soon,
+  startSystem,
+} from '../support/system.js';
 
 interface Watch extends AsyncDisposable {
   lines(): string[];
@@ -86,8 +94,8 @@ describe('throughline log -f', () => {
     await using system = await startSystem();
     const { client } = system;
     const [old, fresh, quiet] = [newSession('old'), newSession('fresh'), newSession('quiet')];
-    await publishWire(client, 'implementer', old, implemented('before'));
-    await publishWire(client, 'implementer', quiet, implemented('before'));
+    await publishWork(client, old, 'before');
+    await publishWork(client, quiet, 'before');
     await allDealtWith(system.ports);
     await using way = await cuttable(system.url);
     await using all = await watching({ NATS_URL: way.url }, '--json');
@@ -96,13 +104,8 @@ describe('throughline log -f', () => {
         const { session, type, task } = JSON.parse(line);
         return `${session} ${type} ${task ?? '-'}`;
       });
-    await publishWire(
-      client,
-      'implementer',
-      old,
-      implemented('1', { summary: 'Parser \u001b[31mdone\u0007' }),
-    );
-    await publishWire(client, 'implementer', fresh, implemented('1'));
+    await publishWork(client, old, '1', { summary: 'Parser \u001b[31mdone\u0007' });
+    await publishWork(client, fresh, '1');
     await client.tools.taskAdd({ session: fresh, content: 'Write the printer' });
     await client.publishText(old, 'reviewer', 'not a result');
     const first = [
@@ -117,10 +120,10 @@ describe('throughline log -f', () => {
 
     way.cut();
     await soon(() => expect(all.stderr()).toContain('-- the connection is lost'));
-    await publishWire(client, 'implementer', quiet, implemented('missed'));
-    for (const task of ['2', '3']) await publishWire(client, 'implementer', old, implemented(task));
+    await publishWork(client, quiet, 'missed');
+    for (const task of ['2', '3']) await publishWork(client, old, task);
     const born = newSession('born');
-    await publishWire(client, 'implementer', born, implemented('1'));
+    await publishWork(client, born, '1');
     await allDealtWith(system.ports);
     expect(told()).toHaveLength(first.length);
     await way.mend();
@@ -133,7 +136,7 @@ describe('throughline log -f', () => {
         `${born} fact.recorded 1`,
       ].sort(),
     );
-    await publishWire(client, 'implementer', fresh, implemented('4'));
+    await publishWork(client, fresh, '4');
     await soon(() => expect(told().at(-1)).toBe(`${fresh} fact.recorded 4`));
     expect(await all.end()).toBe(0);
   });
@@ -153,8 +156,8 @@ describe('throughline log -f', () => {
     await using mine = await watching({ NATS_URL: way.url }, '--session', one);
     await using printer = await watching({ NATS_URL: system.url }, '--project', 'print er');
     expect(printer.stderr()).toContain('-- the project is print-er: "print er" is kept under this name');
-    await publishWire(client, 'implementer', other, implemented('elsewhere'));
-    await publishWire(client, 'implementer', one, implemented('1', { summary: 'Parser done' }));
+    await publishWork(client, other, 'elsewhere');
+    await publishWork(client, one, '1', { summary: 'Parser done' });
     const line = /^\d{4}-\S+Z {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(result 2\)$/;
     // The list may date a session a moment before its event, which is then shown as new.
     const news = (of: typeof mine) => of.lines().filter((each) => !each.includes('session opened'));
@@ -163,7 +166,7 @@ describe('throughline log -f', () => {
     }
     way.cut();
     await soon(() => expect(mine.stderr()).toContain('-- the connection is lost'));
-    for (const task of ['2', '3']) await publishWire(client, 'implementer', one, implemented(task));
+    for (const task of ['2', '3']) await publishWork(client, one, task);
     await allDealtWith(system.ports);
     await way.mend();
     await soon(() => expect(mine.lines()).toHaveLength(3));
@@ -178,7 +181,7 @@ describe('throughline log -f', () => {
     const later = newSession('later');
     await using watch = await watching({ NATS_URL: system.url }, '--session', later);
     expect(watch.stderr()).toContain(`-- there is no session ${later} yet: waiting for it to begin\n`);
-    await publishWire(system.client, 'implementer', later, implemented('1'));
+    await publishWork(system.client, later, '1');
     await soon(() => expect(watch.lines()).toHaveLength(1));
     await using again = await watching({ NATS_URL: system.url }, '--session', later);
     expect(again.stderr()).not.toContain('there is no session');
@@ -187,7 +190,7 @@ describe('throughline log -f', () => {
     await publishWire(system.client, 'implementer', later, asks);
     for (const each of [again, all])
       await soon(() => expect(each.stderr()).toContain(`-- ${later} needs you: task 9 asks: Which port?\n`));
-    await publishWire(system.client, 'implementer', later, implemented('2'));
+    await publishWork(system.client, later, '2');
     await soon(() => expect(all.lines()).toHaveLength(2));
     expect(all.stderr().split('needs you')).toHaveLength(2);
   });
@@ -198,12 +201,12 @@ describe('throughline log -f', () => {
       { name: 'reader', role: 'reader' },
     ]);
     const { client } = system;
-    await publishWire(client, 'implementer', 'mine', implemented('before'));
+    await publishWork(client, 'mine', 'before');
     await allDealtWith(system.ports);
     await using visitor = await watching({ ...system.env('visitor') }, '--session', 'mine');
     await using reader = await watching(system.env('reader'));
-    await publishWire(client, 'implementer', 'mine', implemented('1'));
-    await publishWire(client, 'implementer', 'theirs', implemented('2'));
+    await publishWork(client, 'mine', '1');
+    await publishWork(client, 'theirs', '2');
     await soon(() => expect(visitor.lines()).toEqual([expect.stringContaining('did 1')]));
     await soon(() => expect(reader.lines()).toHaveLength(2));
     await using bound = await watching({ ...system.env('visitor') });

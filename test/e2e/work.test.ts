@@ -1,19 +1,18 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { projectStateDir } from '../../src/engine/files/user-state.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
+import { folderOfFile } from '../support/of-file.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
 
 /** `throughline work` with agents that are commands, as users run it. */
 
-const root = await mkdtemp(join(tmpdir(), 'throughline-work-'));
-afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+const root = await folderOfFile();
 const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: root } });
 const AGENT = fileURLToPath(new URL('../support/scripted-agent.mjs', import.meta.url));
 const ACP_AGENT = fileURLToPath(new URL('../support/scripted-acp-agent.mjs', import.meta.url));

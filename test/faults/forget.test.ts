@@ -4,7 +4,7 @@ import { forgotten, storedText } from '../support/forgetting.js';
 import { startTestNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';
 import { filesHolding } from '../support/store-files.js';
-import { allDealtWith, implemented, publishWire, reviewed, startSystem } from '../support/system.js';
+import { allDealtWith, publishReview, publishWork, startSystem } from '../support/system.js';
 
 describe('forgetting', () => {
   test('what a service had in hand when it stood still does not come back when it goes on', async () => {
@@ -15,23 +15,18 @@ describe('forgetting', () => {
     // It cannot end while it stands still.
     await using _ = { [Symbol.asyncDispose]: async () => still.signal('SIGCONT') };
     const { client, ports } = system;
-    await publishWire(client, 'implementer', 'victim', implemented('1', { summary: 'CANARY first' }));
+    await publishWork(client, 'victim', '1', { summary: 'CANARY first' });
     await allDealtWith(ports);
     still.signal('SIGSTOP');
     for (let at = 0; at < 20; at += 1) {
-      await publishWire(client, 'implementer', 'victim', implemented('1', { summary: `CANARY ${at}` }));
+      await publishWork(client, 'victim', '1', { summary: `CANARY ${at}` });
       const required_fixes = [`CANARY demand ${at}`];
-      await publishWire(client, 'reviewer', 'victim', reviewed('1', 'needs_changes', { required_fixes }));
+      await publishReview(client, 'victim', '1', 'needs_changes', { required_fixes });
     }
 
     await forgotten(system, 'victim');
     still.signal('SIGCONT');
-    const { sequence } = await publishWire(
-      client,
-      'implementer',
-      'victim',
-      implemented('1', { summary: 'fresh' }),
-    );
+    const { sequence } = await publishWork(client, 'victim', '1', { summary: 'fresh' });
     await allDealtWith(ports);
     await soon(async () => {
       const { prompt } = await client.compile({

@@ -7,7 +7,7 @@ import { connectThroughline } from '../../src/index.js';
 import { serve } from '../../src/services/serve.js';
 import { runPlan } from '../../src/work/run-plan.js';
 import type { RunPlanEvent } from '../../src/work/run-types.js';
-import { tasksFolder } from '../support/runs.js';
+import { newFolder } from '../support/of-file.js';
 import { scriptedAgents } from '../support/scripted-agents.js';
 import { SOON_MS } from '../support/soon.js';
 import { startPrivateSystem } from '../support/system.js';
@@ -20,7 +20,7 @@ const GONE_MS = 150;
 
 describe.each(['services', 'server'] as const)('a run whose %s end at every step', (what) => {
   it('comes to the same as one that nothing happens to', { timeout: 120_000 }, async () => {
-    await using folder = await tasksFolder();
+    await using folder = await newFolder();
     const plan = await folder.write('tasks.md', PLAN);
     await using system = await startPrivateSystem({ only: [] });
     const { nats } = system;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { seriousFindings } from '../support/accessibility.js';
 import { inspectorOfFile } from '../support/browser.js';
 import { soon } from '../support/soon.js';
-import { implemented, newSession, publishWire } from '../support/system.js';
+import { implemented, newSession, publishWire, publishWork } from '../support/system.js';
 import { goTo } from './looks.js';
 
 /** A person answers, corrects and decides in a real browser, by keyboard; the next prompt shows it. */
@@ -24,15 +24,15 @@ const promptOf = async (session: string, taskId: string) => {
 
 async function asking(name: string): Promise<string> {
   const session = newSession(name);
-  await publishWire(
+  await publishWork(
     client,
-    'implementer',
     session,
-    implemented('1', {
+    '1',
+    {
       status: 'blocked',
       questions: [{ text: 'Which port?', options: ['9090', '9464'] }],
       facts: [{ subject: 'sessions', relation: 'live in', object: 'postgres', tags: ['decision'] }],
-    }),
+    },
     { wait: true },
   );
   return session;

@@ -1,20 +1,13 @@
 import { connect as connectTcp } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ServedInspector, serveInspected } from '../support/inspector.js';
 import { type HeardFeed, hearFeed } from '../support/live-events.js';
-import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
-import { implemented, newSession, publishWire, soon } from '../support/system.js';
+import { startPrivateNats } from '../support/nats-server.js';
+import { ofFile } from '../support/of-file.js';
+import { newSession, publishWork, soon } from '../support/system.js';
 
-let nats: PrivateNats;
-let served: ServedInspector;
-beforeAll(async () => {
-  nats = await startPrivateNats({ monitor: true });
-  served = await serveInspected({ nats });
-});
-afterAll(async () => {
-  await served.stop();
-  await nats.stop();
-});
+const nats = await ofFile(startPrivateNats({ monitor: true }));
+const served = await ofFile(serveInspected({ nats }));
 
 const live = (query = ''): Promise<HeardFeed> => hearFeed((init) => served.fetch(`/api/live${query}`, init));
 
@@ -123,7 +116,7 @@ describe('the live feed', () => {
     const session = newSession('live');
     await using feed = await live();
     await feed.heard('state', ({ connected }) => connected === true);
-    await publishWire(served.system.client, 'implementer', session, implemented('1'));
+    await publishWork(served.system.client, session, '1');
     const change = await feed.heard('change', (data) => data.session === session);
     expect(change.data).toEqual({ session, type: 'result', at: expect.any(String) });
     await served.system.client.publishText(session, 'implementer', 'no result at all');
@@ -142,11 +135,11 @@ describe('the live feed', () => {
     const { client } = served.system;
     const session = newSession('watched');
     const other = newSession('other');
-    await publishWire(client, 'implementer', session, implemented('1'), { wait: true });
+    await publishWork(client, session, '1', {}, { wait: true });
     await using feed = await live(`?session=${session}`);
     await feed.heard('state');
-    await publishWire(client, 'implementer', other, implemented('1'), { wait: true });
-    await publishWire(client, 'implementer', session, implemented('2'), { wait: true });
+    await publishWork(client, other, '1', {}, { wait: true });
+    await publishWork(client, session, '2', {}, { wait: true });
     const change = await feed.heard('change');
     expect(change.data).toEqual({ session, type: 'result', at: expect.any(String) });
     await client.compile({ session, taskId: '3', taskPrompt: 'Go on' });
@@ -271,7 +264,7 @@ describe('a server that is lost', () => {
       ),
     );
     await soon(async () => expect((await served.ask('tool.session-show', { session })).status).toBe(200));
-    await publishWire(served.system.client, 'implementer', session, implemented('1'));
+    await publishWork(served.system.client, session, '1');
     await feed.heard('change', (data) => data.session === session && data.type === 'result');
   });
 });

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { inspectorOfFile } from '../support/browser.js';
-import { implemented, newSession, publishWire } from '../support/system.js';
+import { newSession, publishWork } from '../support/system.js';
 import { goTo } from './looks.js';
 
 /** Counts what an open page requests while agents work. `REQUESTS_SECONDS=60` measures a whole minute and prints it. */
@@ -12,9 +12,15 @@ const { origin, system } = opened;
 const { client } = system;
 const sessions = Array.from({ length: SESSIONS }, (_, n) => newSession(`agent-${n}`));
 for (const session of sessions) {
-  await publishWire(client, 'implementer', session, implemented('1', { summary: 'x'.repeat(200) }), {
-    wait: true,
-  });
+  await publishWork(
+    client,
+    session,
+    '1',
+    { summary: 'x'.repeat(200) },
+    {
+      wait: true,
+    },
+  );
   for (let n = 0; n < 5; n += 1) await client.tools.taskAdd({ session, content: `Task ${n} of the session` });
 }
 
@@ -47,7 +53,7 @@ async function work(): Promise<void> {
   const end = Date.now() + SECONDS * 1000;
   for (let n = 0; Date.now() < end; n += 1) {
     const session = sessions[n % 5] ?? '';
-    await publishWire(client, 'implementer', session, implemented(`${n % 7}`, { summary: `step ${n}` }));
+    await publishWork(client, session, `${n % 7}`, { summary: `step ${n}` });
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
@@ -84,7 +90,7 @@ describe('an open page', () => {
     await client.tools.taskAdd({ session, content: 'No fact' });
     await page.waitForTimeout(1000);
     expect(counted.count - atFirst).toBe(0);
-    await publishWire(client, 'implementer', session, implemented('9', { summary: 'A fact of its own' }));
+    await publishWork(client, session, '9', { summary: 'A fact of its own' });
     await page.getByText('A fact of its own').first().waitFor();
     expect(counted.count - atFirst).toBe(1);
     await page.context().close();

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createThroughlineClient, type Result } from '../../src/index.js';
 import { plainConnection } from '../support/nats-server.js';
-import { type System, startSystem } from '../support/system.js';
+import { ofFile } from '../support/of-file.js';
+import { startSystem } from '../support/system.js';
 
 /** A client on a connection of the caller's own. */
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
+const system = await ofFile(startSystem());
 
 const RESULT: Result<'implementer'> = { taskId: '1', status: 'completed', summary: 'Parser done' };
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll } from 'vitest';
 import { type ServedInspector, type ServedOptions, serveInspected } from './inspector.js';
+import { ofFile } from './of-file.js';
 
 /** The browser of the tests: the system's own Chromium, or the one that `CHROMIUM` names. */
 export async function launchBrowser(): Promise<Browser> {
@@ -66,8 +66,6 @@ export async function openInspector(options: OpenOptions = {}): Promise<OpenInsp
 }
 
 /** The same for all tests of the file that calls it: stopped after the last of them. */
-export async function inspectorOfFile(options: OpenOptions = {}): Promise<OpenInspector> {
-  const opened = await openInspector(options);
-  afterAll(() => opened.stop());
-  return opened;
+export function inspectorOfFile(options: OpenOptions = {}): Promise<OpenInspector> {
+  return ofFile(openInspector(options));
 }

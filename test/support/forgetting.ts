@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { readStream } from '../../src/nats/jetstream/direct-get.js';
 import { soon } from './soon.js';
-import { allDealtWith, implemented, publishWire, reviewed, type System } from './system.js';
+import { allDealtWith, publishReview, publishWork, type System } from './system.js';
 
 /** Sessions that are forgotten: what is stored of them before, and what may be after. */
 
@@ -20,16 +20,11 @@ export async function furnished(
   await tools.iterationStart({ session });
   for (let at = 0; at < 12; at += 1) {
     const facts = [{ subject: `${word} fact`, relation: 'holds', object: `${word} ${at}` }];
-    await publishWire(
-      client,
-      'implementer',
-      session,
-      implemented('1', { summary: `${word} summary ${at}`, facts }),
-    );
+    await publishWork(client, session, '1', { summary: `${word} summary ${at}`, facts });
   }
   for (const task of ['1', '2', '3']) {
     const required_fixes = [`${word} demand: close the file`];
-    await publishWire(client, 'reviewer', session, reviewed(task, 'needs_changes', { required_fixes }));
+    await publishReview(client, session, task, 'needs_changes', { required_fixes });
   }
   const text = new TextEncoder().encode(`{"task_id": "9", "nonsense": "${word} rejected"}`);
   await ports.source.publish(`dispatch.${session}.implementer`, text);

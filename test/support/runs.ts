@@ -1,8 +1,5 @@
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { z } from 'zod';
+import { type Folder, newFolder, ofFile } from './of-file.js';
 import { type System, systemOfFile } from './system.js';
 
 /** A tasks file that a test writes and changes, and what replies say of a run. */
@@ -20,41 +17,10 @@ export const TASKS_MD = `# Tasks
 /** The same run one task later. */
 export const TASKS_MD_LATER = TASKS_MD.replace('[ ] 2.2', '[x] 2.2');
 
-/** A folder with tasks files, removed when it is disposed of. */
-export interface TasksFolder extends AsyncDisposable {
-  readonly path: string;
-  /** Writes a file and gives its path. Each one written has a modification time of its own. */
-  write(name: string, text: string): Promise<string>;
-  /** Removes a file. */
-  drop(name: string): Promise<void>;
-  remove(): Promise<void>;
-}
-
 /** A folder of plans and a system that reads them, for all tests of the file that calls it. */
-export async function planSystemOfFile(): Promise<{ readonly folder: TasksFolder; readonly system: System }> {
-  const folder = await tasksFolder();
-  const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
-  afterAll(() => folder.remove());
-  return { folder, system };
-}
-
-export async function tasksFolder(): Promise<TasksFolder> {
-  const path = await mkdtemp(join(tmpdir(), 'throughline-run-'));
-  let seconds = Date.UTC(2026, 0, 1) / 1000;
-  const remove = () => rm(path, { recursive: true, force: true });
-  return {
-    path,
-    async write(name, text) {
-      const file = join(path, name);
-      await writeFile(file, text);
-      seconds += 1;
-      await utimes(file, seconds, seconds);
-      return file;
-    },
-    drop: (name) => rm(join(path, name)),
-    remove,
-    [Symbol.asyncDispose]: remove,
-  };
+export async function planSystemOfFile(): Promise<{ readonly folder: Folder; readonly system: System }> {
+  const folder = await ofFile(newFolder());
+  return { folder, system: await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } }) };
 }
 
 const totals = z.strictObject({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JetStreamManager } from 'nats';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { type Config, loadConfig } from '../../src/config/config.js';
 import type { Fixed } from '../../src/config/settings.js';
 import type { ServiceName } from '../../src/contracts/names.js';
@@ -37,6 +37,7 @@ import { checkingReplies } from './checked-replies.js';
 import { layoutEnv } from './layouts.js';
 import { loggedWarnings } from './logged.js';
 import { type PrivateNats, startPrivateNats, startTestNats, type TestNats } from './nats-server.js';
+import { ofFile } from './of-file.js';
 import { SOON_MS, soon } from './soon.js';
 
 export { soon };
@@ -113,10 +114,8 @@ export async function startPrivateSystem(
 }
 
 /** A system for all tests of the file that calls it: stopped after the last of them. */
-export async function systemOfFile(options: SystemOptions = {}): Promise<System> {
-  const system = await startSystem(options);
-  afterAll(() => system.stop());
-  return system;
+export function systemOfFile(options: SystemOptions = {}): Promise<System> {
+  return ofFile(startSystem(options));
 }
 
 /** Ports of their own on a system's server, as another process would have them. */
@@ -239,6 +238,29 @@ export function publishWire<R extends Role, Options extends PublishOptions>(
   options?: Options,
 ): Promise<PublishedBy<Options>> {
   return client.publishText(session, role, JSON.stringify(result), options);
+}
+
+/** Publishes a result of an implementer. */
+export function publishWork<Options extends PublishOptions>(
+  client: Pick<ThroughlineClient, 'publishText'>,
+  session: string,
+  task: string,
+  more: Partial<ResultOf<'implementer'>> = {},
+  options?: Options,
+): Promise<PublishedBy<Options>> {
+  return publishWire(client, 'implementer', session, implemented(task, more), options);
+}
+
+/** Publishes the result of a review. */
+export function publishReview<Options extends PublishOptions>(
+  client: Pick<ThroughlineClient, 'publishText'>,
+  session: string,
+  task: string,
+  assessment: ResultOf<'reviewer'>['assessment'],
+  more: Partial<ResultOf<'reviewer'>> = {},
+  options?: Options,
+): Promise<PublishedBy<Options>> {
+  return publishWire(client, 'reviewer', session, reviewed(task, assessment, more), options);
 }
 
 /** A run of results in which later ones close facts of earlier ones, of both roles. */

@@ -1,47 +1,43 @@
 import { execFile } from 'node:child_process';
 import { constants, linkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
-import { mkdir, mkdtemp, open, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, open, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { localTasksFile } from '../../../src/engine/files/local-tasks-file.js';
+import { folderOfFile } from '../../support/of-file.js';
 
 const TEXT = '- [ ] 1. été\n';
 const CHANGED_AT = new Date('2026-03-01T12:00:00.500Z');
 
-let folder: string;
 const at = (...names: string[]) => join(folder, ...names);
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'throughline-tasks-'));
-  await mkdir(at('root', 'specs'), { recursive: true });
-  await mkdir(at('root-beside'));
-  await mkdir(at('second'));
-  await Promise.all([
-    writeFile(at('root', 'specs', 'tasks.md'), TEXT),
-    writeFile(at('root', '..tasks.md'), TEXT),
-    writeFile(at('root-beside', 'tasks.md'), TEXT),
-    writeFile(at('second', 'tasks.md'), TEXT),
-    writeFile(at('secret.md'), TEXT),
-    writeFile(at('root', 'large.md'), TEXT),
-    writeFile(at('root', 'largest.md'), TEXT),
-    writeFile(at('root', 'latin1.md'), Buffer.from([0x2d, 0x20, 0xe9])),
-  ]);
-  await truncate(at('root', 'large.md'), 1024 * 1024 + 1);
-  await truncate(at('root', 'largest.md'), 1024 * 1024);
-  await symlink(at('root', 'specs', 'tasks.md'), at('root', 'inward.md'));
-  await symlink(at('secret.md'), at('root', 'outward.md'));
-  await symlink(folder, at('root', 'up'));
-  await symlink(at('root', 'nowhere.md'), at('root', 'dangling.md'));
-  await symlink(at('root', 'circle.md'), at('root', 'circle.md'));
-  await symlink(at('root'), at('root-link'));
-  await promisify(execFile)('mkfifo', [at('root', 'pipe.md')]);
-  await utimes(at('root', 'specs', 'tasks.md'), CHANGED_AT, CHANGED_AT);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await folderOfFile();
+await mkdir(at('root', 'specs'), { recursive: true });
+await mkdir(at('root-beside'));
+await mkdir(at('second'));
+await Promise.all([
+  writeFile(at('root', 'specs', 'tasks.md'), TEXT),
+  writeFile(at('root', '..tasks.md'), TEXT),
+  writeFile(at('root-beside', 'tasks.md'), TEXT),
+  writeFile(at('second', 'tasks.md'), TEXT),
+  writeFile(at('secret.md'), TEXT),
+  writeFile(at('root', 'large.md'), TEXT),
+  writeFile(at('root', 'largest.md'), TEXT),
+  writeFile(at('root', 'latin1.md'), Buffer.from([0x2d, 0x20, 0xe9])),
+]);
+await truncate(at('root', 'large.md'), 1024 * 1024 + 1);
+await truncate(at('root', 'largest.md'), 1024 * 1024);
+await symlink(at('root', 'specs', 'tasks.md'), at('root', 'inward.md'));
+await symlink(at('secret.md'), at('root', 'outward.md'));
+await symlink(folder, at('root', 'up'));
+await symlink(at('root', 'nowhere.md'), at('root', 'dangling.md'));
+await symlink(at('root', 'circle.md'), at('root', 'circle.md'));
+await symlink(at('root'), at('root-link'));
+await promisify(execFile)('mkfifo', [at('root', 'pipe.md')]);
+await utimes(at('root', 'specs', 'tasks.md'), CHANGED_AT, CHANGED_AT);
 
 describe('a tasks file', () => {
   it.each([

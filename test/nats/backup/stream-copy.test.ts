@@ -1,27 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { headers, type JetStreamManager, type NatsConnection } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { headers } from 'nats';
+import { describe, expect, it } from 'vitest';
 import { restoreStream, snapshotStream } from '../../../src/nats/backup/stream-transfer.js';
 import { readStream } from '../../../src/nats/jetstream/direct-get.js';
-import { plainConnection, startTestNats, type TestNats } from '../../support/nats-server.js';
+import { plainConnection, startTestNats } from '../../support/nats-server.js';
+import { ofFile } from '../../support/of-file.js';
 
 /** More than one flow-control window, in incompressible messages. */
 const MESSAGES = 120;
 const BODY_BYTES = 50_000;
 
-let server: TestNats;
-let connection: NatsConnection;
-let jsm: JetStreamManager;
-
-beforeAll(async () => {
-  server = await startTestNats();
-  connection = await plainConnection(server.url);
-  jsm = await connection.jetstreamManager();
-});
-afterAll(async () => {
-  await connection?.close();
-  await server?.stop();
-});
+const server = await ofFile(startTestNats());
+const connection = await ofFile(plainConnection(server.url));
+const jsm = await connection.jetstreamManager();
 
 async function filled(name: string): Promise<void> {
   await jsm.streams.add({ name, subjects: [`${name}.*`], allow_direct: true });

@@ -1,11 +1,12 @@
 import { connect as openSocket } from 'node:net';
 import type { NatsConnection } from 'nats';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { startService } from '../../../src/nats/micro/micro-service.js';
 import { healthEndpoint } from '../../../src/nats/micro/service-answer.js';
-import { type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
+import { openPorts, startNatsPorts } from '../../engine/ports/opened.js';
 import { startPrivateNats, startTestNats } from '../../support/nats-server.js';
+import { ofFile } from '../../support/of-file.js';
 import { soon } from '../../support/soon.js';
 
 /** Headers that the server forwards and the client cannot parse. */
@@ -35,14 +36,10 @@ async function hears(connection: NatsConnection): Promise<string> {
   return reply.string();
 }
 
-let nats: OpenedNats;
 const logger = { ...silentLogger, error: vi.fn() };
 
-beforeAll(async () => {
-  nats = await startNatsPorts();
-  nats.connection.subscribe('heard', { callback: (_, message) => void message.respond(message.data) });
-});
-afterAll(() => nats.close());
+const nats = await ofFile(startNatsPorts());
+nats.connection.subscribe('heard', { callback: (_, message) => void message.respond(message.data) });
 
 describe('a connection', () => {
   it('a connection goes on receiving when a message handler throws', async () => {

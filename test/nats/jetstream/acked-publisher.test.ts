@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
-import { type OpenedNats, startPrivatePorts } from '../../engine/ports/opened.js';
+import { startPrivatePorts } from '../../engine/ports/opened.js';
+import { ofFile } from '../../support/of-file.js';
 
 const MAX_PAYLOAD = 64 * 1024;
 
-let nats: OpenedNats;
-let publisher: AckedPublisher;
-beforeAll(async () => {
-  nats = await startPrivatePorts({ maxPayloadBytes: MAX_PAYLOAD });
-  publisher = new AckedPublisher(nats.connection, 5000);
-  const jsm = await nats.connection.jetstreamManager();
-  await jsm.streams.add({ name: 'MANY', subjects: ['many.>'] });
-  await jsm.streams.add({ name: 'FEW', subjects: ['few.>'], max_msg_size: 100 });
-});
-afterAll(async () => {
-  publisher.close();
-  await nats.close();
-});
+const nats = await ofFile(startPrivatePorts({ maxPayloadBytes: MAX_PAYLOAD }));
+const publisher = await ofFile(new AckedPublisher(nats.connection, 5000));
+const jsm = await nats.connection.jetstreamManager();
+await jsm.streams.add({ name: 'MANY', subjects: ['many.>'] });
+await jsm.streams.add({ name: 'FEW', subjects: ['few.>'], max_msg_size: 100 });
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });
 

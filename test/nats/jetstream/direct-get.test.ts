@@ -1,22 +1,18 @@
-import { headers, type NatsConnection } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { headers } from 'nats';
+import { describe, expect, it } from 'vitest';
 import { batchesOf, readNext, readStream } from '../../../src/nats/jetstream/direct-get.js';
-import { type OpenedNats, startNatsPorts } from '../../engine/ports/opened.js';
+import { startNatsPorts } from '../../engine/ports/opened.js';
+import { ofFile } from '../../support/of-file.js';
 
-let nats: OpenedNats;
-let connection: NatsConnection;
-beforeAll(async () => {
-  nats = await startNatsPorts();
-  connection = nats.connection;
-  const jsm = await connection.jetstreamManager();
-  await jsm.streams.add({ name: 'S', subjects: ['s.>'], allow_direct: true });
-  await jsm.streams.add({ name: 'EMPTY', subjects: ['empty.>'], allow_direct: true });
-  await jsm.streams.add({ name: 'BURST', subjects: ['burst.>'], allow_direct: true });
-  await jsm.streams.add({ name: 'RANGE', subjects: ['range.>'], allow_direct: true });
-  await jsm.streams.add({ name: 'LARGE', subjects: ['large.>'], allow_direct: true });
-  await jsm.streams.add({ name: 'CLOSED', subjects: ['closed.>'], allow_direct: false });
-});
-afterAll(() => nats.close());
+const nats = await ofFile(startNatsPorts());
+const connection = nats.connection;
+const jsm = await connection.jetstreamManager();
+await jsm.streams.add({ name: 'S', subjects: ['s.>'], allow_direct: true });
+await jsm.streams.add({ name: 'EMPTY', subjects: ['empty.>'], allow_direct: true });
+await jsm.streams.add({ name: 'BURST', subjects: ['burst.>'], allow_direct: true });
+await jsm.streams.add({ name: 'RANGE', subjects: ['range.>'], allow_direct: true });
+await jsm.streams.add({ name: 'LARGE', subjects: ['large.>'], allow_direct: true });
+await jsm.streams.add({ name: 'CLOSED', subjects: ['closed.>'], allow_direct: false });
 
 const read = async (stream: string, filter: string, range: { from: number; through?: number }) =>
   (await readStream(connection, stream, filter, range, 5000)).map(({ sequence }) => sequence);

@@ -1,37 +1,20 @@
-import { type JetStreamManager, type NatsConnection, StorageType, type StoredMsg } from 'nats';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type JetStreamManager, StorageType, type StoredMsg } from 'nats';
+import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { readStream } from '../../../src/nats/jetstream/direct-get.js';
-import {
-  type ErasePorts,
-  eraseMessages,
-  erasures,
-  rewriteStream,
-} from '../../../src/nats/jetstream/erase-messages.js';
-import { startTestNats, type TestNats } from '../../support/nats-server.js';
+import { eraseMessages, erasures, rewriteStream } from '../../../src/nats/jetstream/erase-messages.js';
+import { startTestNats } from '../../support/nats-server.js';
+import { ofFile } from '../../support/of-file.js';
 import * as fc from '../../support/properties.js';
 import { filesHolding } from '../../support/store-files.js';
 
-let nats: TestNats;
-let connection: NatsConnection;
-let jsm: JetStreamManager;
-let publisher: AckedPublisher;
-let ports: ErasePorts & { publisher: AckedPublisher };
-
-beforeAll(async () => {
-  nats = await startTestNats();
-  connection = await connectNats({ url: nats.url, name: 'test', logger: silentLogger });
-  jsm = await connection.jetstreamManager({ checkAPI: false });
-  publisher = new AckedPublisher(connection, 5000);
-  ports = { connection, jsm, publisher, timeoutMs: 5000 };
-});
-afterAll(async () => {
-  publisher.close();
-  await connection.close();
-  await nats.stop();
-});
+const nats = await ofFile(startTestNats());
+const connection = await ofFile(connectNats({ url: nats.url, name: 'test', logger: silentLogger }));
+const jsm = await connection.jetstreamManager({ checkAPI: false });
+const publisher = await ofFile(new AckedPublisher(connection, 5000));
+const ports = { connection, jsm, publisher, timeoutMs: 5000 };
 
 const PADDING = 'p'.repeat(1000);
 

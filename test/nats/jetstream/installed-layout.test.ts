@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   LAYOUT_SUBJECT,
   PER_SESSION,
@@ -11,7 +11,8 @@ import type { WantedLayout } from '../../../src/nats/jetstream/layout-record.js'
 import type { NatsOptions } from '../../../src/nats/open-nats.js';
 import { newSession, openPorts } from '../../engine/ports/opened.js';
 import { implementer, recorded } from '../../support/builders.js';
-import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
+import { startPrivateNats } from '../../support/nats-server.js';
+import { ofFile } from '../../support/of-file.js';
 
 const SHARDED: SessionLayout = { layout: 'sharded', shards: 8 };
 const wrong = (...parts: string[]) => ({
@@ -25,12 +26,8 @@ const extraConfig = `accounts {
 ${ACCOUNTS.map((name) => `${name} { jetstream: enabled, users: [{ user: ${name}, password: secret }] }`).join('\n')}
 }`;
 
-let nats: PrivateNats;
 let url: string;
-beforeAll(async () => {
-  nats = await startPrivateNats({ extraConfig });
-});
-afterAll(() => nats.stop());
+const nats = await ofFile(startPrivateNats({ extraConfig }));
 beforeEach(() => {
   url = nats.url.replace('nats://', `nats://${ACCOUNTS.pop()}:secret@`);
 });

@@ -1,28 +1,19 @@
-import type { JetStreamManager } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sessionStream, type Token } from '../../../src/contracts/names.js';
 import { createSessionReader, type SessionReader } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
-import { newSession, type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
+import { newSession, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
 import { implementer, recorded } from '../../support/builders.js';
+import { ofFile } from '../../support/of-file.js';
 import { soon } from '../../support/system.js';
 import { workersOn } from '../../support/tools-on.js';
 
-let nats: OpenedNats;
-let other: NatsPorts;
-let jsm: JetStreamManager;
-beforeAll(async () => {
-  nats = await startNatsPorts();
-  other = await openPorts(nats.server.url);
-  jsm = await nats.connection.jetstreamManager();
-});
-afterAll(async () => {
-  await other.close();
-  await nats.close();
-});
+const nats = await ofFile(startNatsPorts());
+const other = await ofFile(openPorts(nats.server.url));
+const jsm = await nats.connection.jetstreamManager();
 
 const remove = (session: Token) => jsm.streams.delete(sessionStream(session));
 const append = async (ports: NatsPorts, session: Token, ...dispatches: number[]) => {

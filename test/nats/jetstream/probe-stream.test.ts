@@ -1,21 +1,17 @@
 import { type JetStreamManager, StorageType } from 'nats';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PROBE_STREAM } from '../../../src/contracts/names.js';
 import { writeFindings } from '../../../src/nats/doctor/server-findings.js';
 import { stuckStreams } from '../../../src/nats/jetstream/list-streams.js';
 import { hasStuckStream, withProbeStream } from '../../../src/nats/jetstream/probe-stream.js';
-import { type OpenedNats, startNatsPorts } from '../../engine/ports/opened.js';
+import { startNatsPorts } from '../../engine/ports/opened.js';
+import { ofFile } from '../../support/of-file.js';
 
 const OPTIONS = { replicas: 1, timeoutMs: 5000 };
 
-let nats: OpenedNats;
-let jsm: JetStreamManager;
-beforeAll(async () => {
-  nats = await startNatsPorts();
-  jsm = await nats.connection.jetstreamManager();
-  await jsm.streams.add({ name: 'S', subjects: ['s.*'] });
-});
-afterAll(() => nats.close());
+const nats = await ofFile(startNatsPorts());
+const jsm = await nats.connection.jetstreamManager();
+await jsm.streams.add({ name: 'S', subjects: ['s.*'] });
 
 const removed = expect.objectContaining({
   code: 'conflict',

@@ -1,17 +1,14 @@
 import { connect } from 'nats';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { startService } from '../../../src/nats/micro/micro-service.js';
-import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
+import { startPrivateNats } from '../../support/nats-server.js';
+import { ofFile } from '../../support/of-file.js';
 
 /** Services of a user who may not subscribe to everything. */
 
-let server: PrivateNats;
-beforeAll(async () => {
-  const denied = '{ user: half, password: x, permissions { subscribe: { deny: ["a.denied"] } } }';
-  server = await startPrivateNats({ extraConfig: `authorization { users = [ ${denied} ] }` });
-});
-afterAll(() => server.stop());
+const denied = '{ user: half, password: x, permissions { subscribe: { deny: ["a.denied"] } } }';
+const server = await ofFile(startPrivateNats({ extraConfig: `authorization { users = [ ${denied} ] }` }));
 
 const service = (names: readonly string[], logger = silentLogger) => ({
   name: 'half',

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type ErrorCode, isErrorCode } from '../../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { REPLY_VERSION, REPLY_VERSION_HEADER } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
-import { type RunningService, startService } from '../../../src/nats/micro/micro-service.js';
+import { startService } from '../../../src/nats/micro/micro-service.js';
 import { REPLY_HEAD } from '../../../src/nats/micro/service-answer.js';
 import { instancesOf } from '../../../src/nats/micro/service-health.js';
-import { type OpenedNats, startPrivatePorts } from '../../engine/ports/opened.js';
+import { startPrivatePorts } from '../../engine/ports/opened.js';
+import { ofFile } from '../../support/of-file.js';
 import { soon } from '../../support/soon.js';
 
 const MAX_PAYLOAD = 64 * 1024;
 const logger = { ...silentLogger, error: vi.fn(), warn: vi.fn() };
 
-let nats: OpenedNats;
-let service: RunningService;
 const held = { release: () => {}, taken: vi.fn() };
 
 const HANDLERS: Record<string, (request: unknown) => Promise<unknown>> = {
@@ -45,9 +44,9 @@ const HANDLERS: Record<string, (request: unknown) => Promise<unknown>> = {
   'gives-too-much-in-bytes': async () => '€'.repeat(MAX_PAYLOAD / 2),
 };
 
-beforeAll(async () => {
-  nats = await startPrivatePorts({ maxPayloadBytes: MAX_PAYLOAD });
-  service = await startService(nats.connection, {
+const nats = await ofFile(startPrivatePorts({ maxPayloadBytes: MAX_PAYLOAD }));
+await ofFile(
+  startService(nats.connection, {
     name: 'test-service',
     version: '1.2.3',
     description: 'for tests',
@@ -59,12 +58,8 @@ beforeAll(async () => {
       handle,
       lower: 'its filters',
     })),
-  });
-});
-afterAll(async () => {
-  await service.stop();
-  await nats.close();
-});
+  }),
+);
 
 /** Returns the micro error headers and the body. */
 async function ask(name: string, payload: string | Uint8Array = '{}') {

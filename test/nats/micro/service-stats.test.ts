@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { instancesOf } from '../../../src/nats/micro/service-health.js';
-import { type OpenedNats, startNatsPorts } from '../../engine/ports/opened.js';
+import { startNatsPorts } from '../../engine/ports/opened.js';
+import { ofFile } from '../../support/of-file.js';
 
-let nats: OpenedNats;
-beforeAll(async () => {
-  nats = await startNatsPorts();
-});
-afterAll(() => nats.close());
+const nats = await ofFile(startNatsPorts());
 
 it('reading statistics waits for an instance that is slow to answer, and not at all where there is none', async () => {
   const { connection } = nats;

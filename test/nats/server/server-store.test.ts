@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'nats';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { identityOf, isRunning } from '../../../src/nats/server/process-identity.js';
 import { startNatsServer } from '../../../src/nats/server/server-process.js';
 import {
@@ -18,34 +17,24 @@ import {
 } from '../../../src/nats/server/server-store.js';
 import { type Contender, startContender } from '../../support/contender.js';
 import { nativeSource } from '../../support/nats-native.js';
+import { afterTest, folderOfTest } from '../../support/of-file.js';
 import { soon } from '../../support/soon.js';
-
-const releases: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const release of releases.splice(0).reverse()) await release();
-});
 
 async function started(storeDir: string) {
   const server = await startNatsServer({ source: await nativeSource(), storeDir });
-  releases.push(() => server.stop());
+  afterTest(() => server.stop());
   return server;
-}
-
-async function newStore(): Promise<string> {
-  const storeDir = await mkdtemp(join(tmpdir(), 'throughline-lock-'));
-  releases.push(() => rm(storeDir, { recursive: true, force: true }));
-  return storeDir;
 }
 
 async function contenders(count: number): Promise<Contender[]> {
   const all = await Promise.all(Array.from({ length: count }, () => startContender()));
-  for (const each of all) releases.push(() => each.kill());
+  for (const each of all) afterTest(() => each.kill());
   return all;
 }
 
 describe('a store', () => {
   it('a store that a server uses is refused to a second one, with both processes and the fix in the message', async () => {
-    const storeDir = await newStore();
+    const storeDir = await folderOfTest();
     const first = await started(storeDir);
     await expect(started(storeDir)).rejects.toMatchObject({
       code: 'store_in_use',
@@ -56,19 +45,19 @@ describe('a store', () => {
   });
 
   it('a store is one store by whichever path it is reached', async () => {
-    const storeDir = await newStore();
+    const storeDir = await folderOfTest();
     const link = `${storeDir}-link`;
     await symlink(storeDir, link);
-    releases.push(() => rm(link));
+    afterTest(() => rm(link));
     await started(storeDir);
     await expect(started(link)).rejects.toMatchObject({ code: 'store_in_use' });
   });
 
   it('a store is refused also while the server that uses it stands still', async () => {
-    const storeDir = await newStore();
+    const storeDir = await folderOfTest();
     const first = await started(storeDir);
     process.kill(first.pid, 'SIGSTOP');
-    releases.push(async () => process.kill(first.pid, 'SIGCONT'));
+    afterTest(async () => process.kill(first.pid, 'SIGCONT'));
     await expect(started(storeDir)).rejects.toMatchObject({
       code: 'store_in_use',
       message: expect.stringContaining(`process ${first.pid}`),
@@ -76,7 +65,7 @@ describe('a store', () => {
   });
 
   it('a store is free again when its server was stopped, when it was killed, and when none came up', async () => {
-    const storeDir = await newStore();
+    const storeDir = await folderOfTest();
     await (await started(storeDir)).stop();
     await (await started(storeDir)).kill();
     const source = await nativeSource();
@@ -89,7 +78,7 @@ describe('a store', () => {
   });
 
   it('a store is free when the process that its lock names has ended and another has its number', async () => {
-    const storeDir = await newStore();
+    const storeDir = await folderOfTest();
     const another = { pid: process.pid, started: 'long ago' };
     await writeFile(
       join(storeDir, 'throughline-server.pid'),
@@ -102,7 +91,7 @@ describe('a store', () => {
   it.runIf(process.platform === 'linux')(
     'a store is free when its lock names a process without its start, as one in a repository may',
     async () => {
-      const storeDir = await newStore();
+      const storeDir = await folderOfTest();
       const starter = { pid: process.pid };
       await writeFile(join(storeDir, 'throughline-server.pid'), JSON.stringify({ starter }));
       expect(storeUse(storeDir)).toBeUndefined();
@@ -110,13 +99,13 @@ describe('a store', () => {
   );
 
   it('a store is free when its lock cannot be read', async () => {
-    const storeDir = await newStore();
+    const storeDir = await folderOfTest();
     await writeFile(join(storeDir, 'throughline-server.pid'), '{');
     await lockStore(storeDir);
   });
 
   it('a store goes to exactly one of several processes that want it at the same moment, round after round', async () => {
-    const storeDir = await newStore();
+    const storeDir = await folderOfTest();
     const all = await contenders(3);
     for (let round = 0; round < 60; round += 1) {
       const at = Date.now() + 8;
@@ -148,7 +137,7 @@ describe('a process is not taken for one that runs', () => {
       const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 600'], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      releases.push(async () => parent.kill('SIGKILL'));
+      afterTest(async () => parent.kill('SIGKILL'));
       const [pid] = await once(parent.stdout.setEncoding('utf8'), 'data');
       await soon(() => expect(isRunning({ pid: Number(pid) })).toBe(false));
     },
@@ -162,7 +151,7 @@ describe('a store that cannot be used is said in one line, at once:', () => {
     [
       'with a file in its place',
       async () => {
-        const path = join(await newStore(), 'file');
+        const path = join(await folderOfTest(), 'file');
         await writeFile(path, '');
         return path;
       },
@@ -170,7 +159,7 @@ describe('a store that cannot be used is said in one line, at once:', () => {
     [
       'below a file',
       async () => {
-        const path = join(await newStore(), 'file');
+        const path = join(await folderOfTest(), 'file');
         await writeFile(path, '');
         return join(path, 'store');
       },
@@ -178,13 +167,16 @@ describe('a store that cannot be used is said in one line, at once:', () => {
     [
       'with a link in its place that leads nowhere',
       async () => {
-        const path = join(await newStore(), 'link');
+        const path = join(await folderOfTest(), 'link');
         await symlink('/nowhere/at/all', path);
         return path;
       },
     ],
-    ['with a name that is too long', async () => join(await newStore(), 'x'.repeat(300))],
-    ['with a path that is too long', async () => join(await newStore(), ...Array(50).fill('x'.repeat(200)))],
+    ['with a name that is too long', async () => join(await folderOfTest(), 'x'.repeat(300))],
+    [
+      'with a path that is too long',
+      async () => join(await folderOfTest(), ...Array(50).fill('x'.repeat(200))),
+    ],
   ])('a store that cannot be used is reported in one line, at once: %s', async (_what, pathOf) => {
     const storeDir = await pathOf();
     await expect(started(storeDir)).rejects.toMatchObject({
@@ -196,7 +188,7 @@ describe('a store that cannot be used is said in one line, at once:', () => {
   });
 
   it('a new store makes the missing folders above it', async () => {
-    const storeDir = join(await newStore(), 'one', 'two');
+    const storeDir = join(await folderOfTest(), 'one', 'two');
     await mkdir(join(storeDir, '..'), { recursive: true });
     await (await started(storeDir)).stop();
   });
@@ -204,7 +196,7 @@ describe('a store that cannot be used is said in one line, at once:', () => {
 
 describe('a server whose starter was killed', () => {
   it('a server whose starter was killed is stopped by the next start, also when it stands still', async () => {
-    const storeDir = await newStore();
+    const storeDir = await folderOfTest();
     const first = await started(storeDir);
     const file = join(storeDir, 'throughline-server.pid');
     const starter = { pid: process.pid, started: 'killed since' };
@@ -230,7 +222,7 @@ describe('a server whose starter was killed', () => {
 
 describe('the server on a store', () => {
   it('it is proven by its process and its listener, and greets with the id of the store', async () => {
-    const storeDir = await newStore();
+    const storeDir = await folderOfTest();
     const { url, pid, port } = await started(storeDir);
     expect(serverOnStore(storeDir)).toEqual({ url, pid });
     const connection = await connect({ servers: url });
@@ -256,11 +248,11 @@ describe('the server on a store', () => {
   );
 
   it('a process that a pid file names counts only with its start time, and a port only if its listener is ours', async () => {
-    const storeDir = await newStore();
+    const storeDir = await folderOfTest();
     const { url, pid, port } = await started(storeDir);
     const server = identityOf(pid);
     const at = async (note: object) => {
-      const other = await newStore();
+      const other = await folderOfTest();
       const starter = identityOf(process.pid);
       await writeFile(join(other, 'throughline-server.pid'), JSON.stringify({ starter, ...note }));
       return serverOnStore(other);

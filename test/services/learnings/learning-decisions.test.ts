@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { LEARNINGS_STREAM, type Token } from '../../../src/contracts/names.js';
 import { REQUESTS, type RequestArguments, type RequestInput } from '../../../src/contracts/requests.js';
@@ -11,18 +11,11 @@ import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js'
 import type { LearningLog } from '../../../src/engine/ports/session-log.js';
 import { decideLearning, type LearningCommand } from '../../../src/memory/learnings/decide-learning.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
-import { newSession, type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
+import { newSession, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
+import { ofFile } from '../../support/of-file.js';
 
-let nats: OpenedNats;
-let other: NatsPorts;
-beforeAll(async () => {
-  nats = await startNatsPorts();
-  other = await openPorts(nats.server.url);
-});
-afterAll(async () => {
-  await other.close();
-  await nats.close();
-});
+const nats = await ofFile(startNatsPorts());
+const other = await ofFile(openPorts(nats.server.url));
 
 /** Returns a commander of its own process, with a reader on its own connection. */
 function worker(
