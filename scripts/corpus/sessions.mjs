@@ -250,7 +250,7 @@ command('note.added', { note: 'NOT-4', content: 'Trees are cheap', type: 'decisi
 command('inbox.added', { message: 'MSG-3', content: 'Nearly there' });
 command('iteration.started', { number: 3 });
 command('iteration.completed', { number: 3 });
-command('note.added', { note: 'NOT-5', content: 'Mind the depth', type: 'tip', iteration: 4, opens: true });
+command('note.added', { note: 'NOT-5', content: 'Mind the depth', type: 'tip', iteration: 4 });
 command('trace.appended', {
   entries: [
     traced(31),

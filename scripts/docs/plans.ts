@@ -82,7 +82,7 @@ matter. Tasks without an id are named by their place when they are first read (\
 below it adds no tasks. A plan has at most 5,000 lines; a longer one fails with \`plan_too_long\`.
 
 The prompt of a task consists of the lines of its body, without its parts, requirements, dependencies, status and comments; then of its
-\`_Prompt: …_\` or \`**Prompt**\` block; then of the text below the headings above it, such as the goal of its phase. The text before the
+\`_Prompt: …_\` or \`Prompt:\` block; then of the text below the headings above it, such as the goal of its phase. The text before the
 first heading with only some of the tasks goes with every task.
 
 ${sections.join('\n')}`;

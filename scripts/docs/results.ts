@@ -1,23 +1,10 @@
 import { kindOf, ROLES, VERDICTS, type Verdict } from '../../src/contracts/kinds.js';
 import { MENDED } from '../../src/contracts/reading/found-json.js';
-import {
-  BOOLEAN_RULES,
-  LIST_RULES,
-  OBJECT_RULES,
-  TEXT_RULES,
-} from '../../src/contracts/reading/repair-rules.js';
 import { REPAIRS } from '../../src/contracts/reading/repairs.js';
 import { ALIASES, SEVERITY_WORDS, VERDICT_WORDS } from '../../src/contracts/reading/synonyms.js';
 import { endingWith, type Written } from './pages.js';
 
 /** Written by `npm run docs`, like the other pages of the reference. */
-
-const WANTED = {
-  'a text': TEXT_RULES,
-  'true or false': BOOLEAN_RULES,
-  'a list': LIST_RULES,
-  'an object in a list': OBJECT_RULES,
-};
 
 const code = (words: readonly string[]) => words.map((word) => `\`${word}\``).join(', ');
 const rows = (cells: readonly (readonly string[])[]) =>
@@ -50,7 +37,15 @@ ${rows(Object.entries(REPAIRS).map(([kind, about]) => [`\`${kind}\``, about]))}
 
 | wanted | repair | kind |
 |---|---|---|
-${rows(Object.entries(WANTED).flatMap(([wanted, rules]) => rules.map(({ about, kind }) => [wanted, about, `\`${kind}\``])))}
+| a text | a number, true or false becomes its text | \`text\` |
+| a text | a list of texts becomes one text; of ids or files, only a list of one | \`text\` |
+| a text | an object becomes the path, the id or the text that it holds, such as its \`message\` | \`text\` |
+| true or false | \`yes\`, \`passed\`, \`ok\`, \`no\`, \`failed\` and the like become true or false | \`boolean\` |
+| a list | \`"none"\`, \`"n/a"\` and the like for a list count as left out | \`absent\` |
+| a list | a text that holds a JSON list becomes that | \`list\` |
+| a list | artifacts as an object of lists, as spec-workflow writes them, become one list; each keeps its kind | \`list\` |
+| a list | a lone text or object becomes a list of one; a text of paths is split at commas and lines | \`list\` |
+| an object in a list | an issue, a question or an artifact that is a text becomes its message, text or name | \`object\` |
 
 An issue without a severity is \`important\`. \`null\` and an empty text count as missing. A value that no rule can read is skipped; the rest of the list or result stays.
 

@@ -111,14 +111,12 @@ function markOf({ status, blocked, cancelled }: PlanTask): string {
 function shortenedLines({
   texts = 0,
   prompts = 0,
-  requirements = 0,
   preamble = 0,
   requirementTexts = 0,
 }: Plan['shortened'] & object = {}): string[] {
   const cut = [
     ...(texts > 0 ? [counted(texts, 'text')] : []),
     ...(prompts > 0 ? [counted(prompts, 'prompt')] : []),
-    ...(requirements > 0 ? [`the requirements of ${counted(requirements, 'task')}`] : []),
     ...(preamble > 0 ? [`the preamble by ${counted(preamble, 'character')}`] : []),
     ...(requirementTexts > 0 ? [`the text of ${counted(requirementTexts, 'requirement')}`] : []),
   ];

@@ -37,6 +37,24 @@ export function readRequest<Schema extends z.ZodType>(
   return check(schema, named(schema, request), (path) => pathIn(request, path));
 }
 
+/** Parses a text of JSON that was stored; returns the first fault of another text. */
+export function storedJson<Schema extends z.ZodType>(
+  schema: Schema,
+  text: string,
+): { readonly ok: true; readonly value: z.output<Schema> } | { readonly ok: false; readonly reason: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { ok: false, reason: 'not JSON' };
+  }
+  const { data, error } = schema.safeParse(json);
+  const issue = error?.issues[0];
+  return issue === undefined
+    ? { ok: true, value: data as z.output<Schema> }
+    : { ok: false, reason: `${issue.path.join('.')}: ${issue.message}` };
+}
+
 function check<Schema extends z.ZodType>(
   schema: Schema,
   { request, faults, faulty }: NamedRequest,

@@ -70,7 +70,6 @@ export const tasksDocument = named('PlanDocument', 'The content of a plan.', {
   shortened: object('Tasks shortened because the plan is so large.', {
     texts: z.number().exactOptional().describe('Tasks with a shortened text.'),
     prompts: z.number().exactOptional().describe('Tasks with a shortened prompt.'),
-    requirements: z.number().exactOptional().describe('Tasks whose requirements were left out.'),
     preamble: z.number().exactOptional().describe('Characters of the preamble that were left out.'),
     requirementTexts: z.number().exactOptional().describe('Requirements with a shortened or missing text.'),
   }).exactOptional(),

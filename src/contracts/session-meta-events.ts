@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventOf, timestamp } from './event.js';
 import { boolean, list, mark, object, oneOf, string, strings } from './schema-fields.js';
-import { opens, taskKey } from './task-events.js';
+import { taskKey } from './task-events.js';
 
 /**
  * Settings that shape a session's prompts. The log records them, not the environment, so that every process compiles
@@ -72,7 +72,6 @@ export const noteEvents = [
     type: oneOf('The kind of note.', NOTE_TYPES),
     iteration,
     by: string('The person who says it; absent for an agent.').exactOptional(),
-    opens,
   }),
   eventOf('note.edited', {
     note: noteKey,
@@ -103,12 +102,11 @@ const number = z.int().positive().describe('Number of the iteration.');
 
 export const iterationEvents = [
   eventOf('iteration.started', { number }),
-  eventOf('iteration.completed', { number, opens }),
+  eventOf('iteration.completed', { number }),
   eventOf('iteration.summary', {
     number,
     summary: string('Summary of the iteration.'),
     tasks_worked: list('Tasks that the summary names.', taskKey),
-    opens,
   }),
 ] as const;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
-import { list, mark, oneOf, string } from './schema-fields.js';
+import { list, oneOf, string } from './schema-fields.js';
 
 export const TASK_STATUSES = ['remaining', 'in_progress', 'completed', 'blocked', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
@@ -25,8 +25,6 @@ const iteration = z
   .nonnegative()
   .describe('Number of the iteration that was running; 0 before the first.');
 
-export const opens = mark('The event starts the iteration that it names.');
-
 export const taskEvents = [
   eventOf('task.added', {
     task: taskKey,
@@ -41,7 +39,6 @@ export const taskEvents = [
     status: oneOf('Its status.', TASK_STATUSES),
     reason: string('The reason given.').optional(),
     iteration,
-    opens,
   }),
   eventOf('task.priority', { task: taskKey, priority, iteration }),
   eventOf('task.depends', {
@@ -60,7 +57,6 @@ export const taskEvents = [
     task: anyTask,
     agent: string('Agent that claimed it, or renews its claims by it.'),
     iteration,
-    opens,
   }),
   eventOf('task.released', {
     task: anyTask,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { openObject } from './checked.js';
 import { eventOf, timestamp } from './event.js';
 import { sessionName } from './request-row.js';
-import { boolean, list, named, object, oneOf, string, strings } from './schema-fields.js';
+import { boolean, list, named, type Output, object, oneOf, string, strings } from './schema-fields.js';
 
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
 export const ACTION_TYPES = [
@@ -80,7 +80,7 @@ export const recordedEntry = named('RecordedEntry', 'A stored trace entry: bound
   constraints_omitted: z.int().positive().exactOptional().describe('Further constraints that were left out.'),
   size: z.number().describe('Original size in characters.'),
 });
-export type RecordedEntry = z.output<typeof recordedEntry>;
+export type RecordedEntry = Output<typeof recordedEntry>;
 
 /** The output itself, for `trace.get`; the fold does not keep it. */
 export const storedEntry = recordedEntry

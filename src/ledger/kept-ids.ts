@@ -1,6 +1,7 @@
 import type { LeftTask, ProgressTask, TasksDocument } from '../contracts/run-request.js';
 import { addTo } from '../shared/collections.js';
 import { isSlipOf } from '../shared/nearest-name.js';
+import { MAX_TEXT } from './plan-document.js';
 
 /**
  * Gives the tasks of a new version of a plan the ids that they had, so that an id means the same words for as long as its
@@ -13,7 +14,7 @@ import { isSlipOf } from '../shared/nearest-name.js';
  */
 
 /** The plan as it was: the ids that its lines had stay theirs. */
-export type EarlierPlan = Pick<TasksDocument, 'tasks' | 'left' | 'shortened'>;
+export type EarlierPlan = Pick<TasksDocument, 'tasks' | 'left'>;
 
 type Line = Pick<ProgressTask, 'id' | 'text' | 'parent' | 'was' | 'written'>;
 
@@ -99,23 +100,22 @@ interface Kept {
 
 /** Returns the id of each task of the new version, and the task that had it. */
 export function keptIds(
-  now: { readonly tasks: readonly Line[]; readonly shortened?: TasksDocument['shortened'] },
+  now: { readonly tasks: readonly Line[] },
   unnamed: ReadonlySet<string>,
   before: { readonly tasks: readonly Line[] } & Omit<EarlierPlan, 'tasks'>,
   isKnown: (id: string) => boolean,
 ): Kept[] {
-  const room = Math.min(roomOf(now), roomOf(before));
   const known = (tasks: readonly Line[], isLeft: boolean) =>
-    worded(tasks, room).map((each): Earlier => {
+    worded(tasks).map((each): Earlier => {
       const { was } = each.task;
-      return { ...each, anchor: was === undefined ? each.words : wordsOf(was.slice(0, room)), isLeft };
+      return { ...each, anchor: was === undefined ? each.words : wordsOf(was), isLeft };
     });
   const earlier = [...known(before.tasks, false), ...known(before.left ?? [], true).reverse()];
-  const lines = worded(now.tasks, room);
+  const lines = worded(now.tasks);
   const isNamed = ({ task }: Worded<Line>) => !unnamed.has(task.id);
   const found = new Map<Worded<Line>, Earlier>();
   matchNames(lines.filter(isNamed), lines, earlier, found, isKnown);
-  matchWords(lines, earlier, found, isNamed, isKnown);
+  matchWords(lines, earlier, found, isNamed);
   matchPlaces(lines, earlier, found, isNamed);
   const used = new Set([...found.values()].map(({ task }) => task.id));
   const given = new Set(earlier.map(({ task }) => task.id));
@@ -165,31 +165,19 @@ function matchWords(
   earlier: readonly Earlier[],
   found: Found,
   isNamed: (line: Worded<Line>) => boolean,
-  isKnown: (id: string) => boolean,
 ): void {
   const below = ({ context, key }: Worded<Line>) => `${context}\n${key}`;
-  const sameStem = ({ task, key }: Worded<Line>) => `${task.id.split('#')[0]}\n${key}`;
   const alone = ({ key }: Worded<Line>) => key;
-  const hasResults = ({ task }: Earlier) => isKnown(task.id);
-  const current = new Set(earlier.filter((each) => !each.isLeft && hasResults(each)).map(alone));
   const rounds = [
-    // A line that had an id of its author for a while has the results of before again.
-    {
-      nameOf: sameStem,
-      isOnce: true,
-      isLeft: true,
-      fits: (each: Earlier) => hasResults(each) && !current.has(each.key),
-    },
     { nameOf: below, isOnce: false, isLeft: false },
     { nameOf: alone, isOnce: true, isLeft: false },
     { nameOf: alone, isOnce: true, isLeft: true },
   ];
-  for (const { nameOf, isOnce, isLeft, fits } of rounds) {
+  for (const { nameOf, isOnce, isLeft } of rounds) {
     const taken = new Set(found.values());
     const olds = new Map<string, Earlier[]>();
     for (const each of earlier)
-      if (each.isLeft === isLeft && !taken.has(each) && fits?.(each) !== false)
-        addTo(olds, nameOf(each), each);
+      if (each.isLeft === isLeft && !taken.has(each)) addTo(olds, nameOf(each), each);
     const news = new Map<string, Worded<Line>[]>();
     for (const line of lines) if (!isNamed(line) && !found.has(line)) addTo(news, nameOf(line), line);
     for (const [name, same] of news) {
@@ -277,27 +265,17 @@ function freshIds(
   };
 }
 
-function worded<Task extends Line>(tasks: readonly Task[], room: number): Worded<Task>[] {
+/** Characters that are compared: longer texts are stored without their ends. */
+const COMPARED = MAX_TEXT - '...'.length;
+
+function worded<Task extends Line>(tasks: readonly Task[]): Worded<Task>[] {
   const texts = new Map(tasks.map(({ id, text }) => [id, text]));
   return tasks.map((task) => {
-    const text = task.text.slice(0, room);
-    const words = wordsOf(text);
+    const words = wordsOf(task.text);
     const above = task.parent === undefined ? undefined : texts.get(task.parent);
     const context = wordsOf(above ?? /^(.*)#\d+$/.exec(task.id)?.[1] ?? '').all.filter(isWord);
-    return { task, words, key: words.all.join(' ') || text.trim(), context: context.join(' ') };
+    return { task, words, key: words.all.join(' ') || task.text.trim(), context: context.join(' ') };
   });
-}
-
-/** Returns how many characters of a text can be compared: long texts are stored without their ends. */
-function roomOf({
-  tasks,
-  shortened,
-}: {
-  readonly tasks: readonly Line[];
-  readonly shortened?: TasksDocument['shortened'];
-}): number {
-  if (shortened?.texts === undefined) return Number.POSITIVE_INFINITY;
-  return Math.max(...tasks.map(({ text }) => text.length)) - '...'.length;
 }
 
 const DENSE = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]`;
@@ -311,7 +289,8 @@ const IS_DENSE = new RegExp(`^${DENSE}`, 'u');
 /** Letters of a telling word, of which one may be wrong. */
 const TELLING = 4;
 
-function wordsOf(text: string): Words {
+function wordsOf(whole: string): Words {
+  const text = whole.slice(0, COMPARED);
   const isPlain = PLAIN.test(text);
   const lower = (isPlain ? text : text.normalize('NFKC')).toLowerCase();
   const all: readonly string[] = lower.match(isPlain ? PLAIN_WORDS : WORDS) ?? [];
@@ -337,28 +316,17 @@ function ownWords(...versions: readonly (readonly Worded<Line>[])[]): (word: str
   return (word) => !shared.has(word);
 }
 
-/** Words of a text in which a letter may be wrong. */
-const MOST_SLIPS = 2;
-
 /** Returns the share of telling words that two texts have in common, 0 to 1; 0 if they name different numbers. */
 function likenessOf(one: Words, other: Words): number {
   const size = one.telling.size + other.telling.size;
   if (size === 0 || one.numbers !== other.numbers) return 0;
-  let shared = 0;
-  for (const word of one.telling) if (other.telling.has(word)) shared += 1;
-  const apart = Math.max(one.telling.size, other.telling.size) - shared;
-  return (2 * (shared + (apart > MOST_SLIPS ? 0 : slips(one, other)))) / size;
+  const isShared = (word: string) =>
+    other.telling.has(word) ||
+    (word.length >= TELLING && [...other.telling].some((each) => isSlipOf(word, each)));
+  const shared = [...one.telling].filter(isShared);
+  return (2 * shared.length) / size;
 }
 
 function beginsLike({ all: [one = ''] }: Words, { all: [other = ''] }: Words): boolean {
   return one === other || (one.length >= TELLING && isSlipOf(one, other));
-}
-
-function slips(one: Words, other: Words): number {
-  const [mine, others] = [without(one, other), without(other, one)];
-  return mine.filter((word) => word.length >= TELLING && others.some((each) => isSlipOf(word, each))).length;
-}
-
-function without(one: Words, other: Words): string[] {
-  return [...one.telling].filter((word) => !other.telling.has(word));
 }

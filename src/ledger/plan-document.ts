@@ -3,11 +3,11 @@ import { clipText, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tasks.js';
 
 /**
- * Makes the stored form of a parsed plan. It must fit one event, so parts are dropped in this order: prompts of late
- * tasks beyond a limit, requirements, ends of texts. Every task stays, and each cut is counted.
+ * Makes the stored form of a parsed plan. It must fit one event, so long texts and prompts are cut, and the prompts of late
+ * tasks beyond a limit are left out. Every task stays, and each cut is counted.
  */
 
-const MAX_TEXT = 300;
+export const MAX_TEXT = 300;
 const MAX_PROMPT = 6000;
 const MAX_PREAMBLE = 3000;
 const MAX_REQUIREMENT = 400;
@@ -17,8 +17,6 @@ const MAX_REQUIREMENTS = 60_000;
 export const MAX_DOCUMENT_BYTES = 900_000;
 /** Limit for the prompts of all tasks together: each version of the plan is another event. */
 const MAX_PROMPT_BYTES = 300_000;
-/** Text lengths, in characters, for plans with very many tasks. */
-const SHORTER_TEXTS = [200, 120, 80, 40, 20];
 const MAX_PROBLEMS = 100;
 
 /** The documents beside a plan. */
@@ -51,13 +49,12 @@ export function documentOf(
   };
   const frame = { fingerprint, ...counts, ...reports, ...stated };
   const room = MAX_DOCUMENT_BYTES - bytesOf(frame) - 100;
-  const fitted = fittedTasks(parsed.tasks, room - promptsToKeep(parsed.tasks));
-  const { tasks, prompts } = withPrompts(parsed.tasks, fitted.tasks, room - fitted.bytes);
-  const { texts, requirements } = fitted;
+  const plain = parsed.tasks.map(withoutPrompt);
+  const texts = parsed.tasks.filter(({ text }, at) => quoted(text) !== plain[at]?.text).length;
+  const { tasks, prompts } = withPrompts(parsed.tasks, plain, room - bytesOf(plain));
   const shortened = {
     ...(texts > 0 && { texts }),
     ...(prompts > 0 && { prompts }),
-    ...(requirements > 0 && { requirements }),
     ...(preamble !== said && { preamble: lengthOf(said) - lengthOf(preamble) }),
     ...(known.cut > 0 && { requirementTexts: known.cut }),
   };
@@ -118,58 +115,21 @@ export function bytesOf(document: object): number {
   return Buffer.byteLength(JSON.stringify(document));
 }
 
-interface Fitted {
-  readonly tasks: readonly ProgressTask[];
-  readonly bytes: number;
-  readonly texts: number;
-  readonly requirements: number;
-}
-
-/** Bytes that texts leave to prompts: the prompts of the next tasks are worth more than the ends of all texts. */
-const LEAST_PROMPT_BYTES = 100_000;
-
-function promptsToKeep(tasks: readonly ParsedTask[]): number {
-  const given = tasks.flatMap(({ prompt }) => prompt ?? []);
-  const bytes = given.reduce((sum, prompt) => sum + Buffer.byteLength(prompt), 0);
-  return Math.min(bytes, LEAST_PROMPT_BYTES) + given.length * CUT_BYTES;
-}
-
-/** Returns the first form that fits, without prompts, else the smallest. */
-function fittedTasks(parsed: readonly ParsedTask[], room: number): Fitted {
-  const whole = inForm(parsed, MAX_TEXT, true);
-  if (whole.bytes <= room) return whole;
-  let fitted = inForm(parsed, MAX_TEXT, false);
-  for (const length of SHORTER_TEXTS) {
-    if (fitted.bytes <= room) break;
-    fitted = inForm(parsed, length, false);
-  }
-  return fitted;
-}
-
-function inForm(parsed: readonly ParsedTask[], length: number, hasRequirements: boolean): Fitted {
-  let texts = 0;
-  let requirements = 0;
-  const tasks: ProgressTask[] = [];
-  for (const task of parsed) {
-    const text = quoted(task.text);
-    const shown = clipText(text, length);
-    if (shown !== text) texts += 1;
-    if (!hasRequirements && task.requirements.length > 0) requirements += 1;
-    tasks.push({
-      id: task.id,
-      text: shown,
-      status: task.status,
-      ...(task.optional && { optional: true }),
-      ...(task.blocked && { blocked: true }),
-      ...(task.reason !== undefined && { reason: clipText(quoted(task.reason), MAX_TEXT) }),
-      ...(task.cancelled && { cancelled: true }),
-      ...(task.group && { group: true }),
-      ...(task.parent !== undefined && { parent: task.parent }),
-      ...(task.dependsOn.length > 0 && { dependsOn: task.dependsOn.map(quoted) }),
-      ...(hasRequirements && task.requirements.length > 0 && { requirements: task.requirements.map(quoted) }),
-    });
-  }
-  return { tasks, bytes: bytesOf(tasks), texts, requirements };
+function withoutPrompt(task: ParsedTask): ProgressTask {
+  const { id, status, optional, blocked, reason, cancelled, group, parent, dependsOn, requirements } = task;
+  return {
+    id,
+    text: clipText(quoted(task.text), MAX_TEXT),
+    status,
+    ...(optional && { optional }),
+    ...(blocked && { blocked }),
+    ...(reason !== undefined && { reason: clipText(quoted(reason), MAX_TEXT) }),
+    ...(cancelled && { cancelled }),
+    ...(group && { group }),
+    ...(parent !== undefined && { parent }),
+    ...(dependsOn.length > 0 && { dependsOn: dependsOn.map(quoted) }),
+    ...(requirements.length > 0 && { requirements: requirements.map(quoted) }),
+  };
 }
 
 const CUT = '...';

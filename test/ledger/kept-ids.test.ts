@@ -100,13 +100,6 @@ describe('a generated id', () => {
     expect([shown(again), again.left]).toEqual([shown(next(PLAN)), undefined]);
   });
 
-  it('comes back with its words, also when these had a written id without results for a while', () => {
-    const numbered = next(PLAN.replace('[ ] Sort', '[ ] T7 Sort'), next(PLAN), ['1#2']);
-    expect(shown(numbered)).toContain('T7 Sort by priority');
-    expect(shown(next(PLAN, numbered, ['1#2']))).toEqual(shown(next(PLAN)));
-    expect(shown(next(PLAN, numbered, ['T7']))).toContain('T7 Sort by priority');
-  });
-
   it('of equal lines goes by their order, under the same heading', () => {
     const text = '## Parser\n- [ ] Write tests\n\n## Store\n- [ ] Write tests\n- [ ] Write tests\n';
     const before = next(text);

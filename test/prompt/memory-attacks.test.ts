@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Role } from '../../src/contracts/kinds.js';
-import type { RecordedEntry } from '../../src/contracts/trace-entry.js';
+import type { StoredEntry } from '../../src/contracts/trace-entry.js';
 import { factsOfEvent } from '../../src/memory/facts/statements.js';
 import type { LearningsInPrompt } from '../../src/memory/learnings/learnings-state.js';
 import { recordEntry } from '../../src/memory/traces/record-entry.js';
@@ -84,7 +84,7 @@ function byContract(say: Say): Played {
   return played;
 }
 
-function entry(say: Say, index: number): RecordedEntry {
+function entry(say: Say, index: number): StoredEntry {
   const [asks, fails] = [index === 0, index % 3 === 0];
   const result = recordEntry(
     {
@@ -178,7 +178,7 @@ function byOthers(say: Say): Played {
     played.foldWhole({ ...honest, data: sequence === 1 ? data : { ...data, facts_complete: true } });
   }
   played.foldWhole(rejected(4, { task: dispatch.task, reason: say(), fix: say() }));
-  const entries: RecordedEntry[] = Array.from({ length: 27 }, (_, index) => ({
+  const entries: StoredEntry[] = Array.from({ length: 27 }, (_, index) => ({
     id: `e${index}`,
     intent: 'INT-1',
     action: 'TOOL_EXECUTION' as const,

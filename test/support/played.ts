@@ -2,7 +2,12 @@ import { checkedRequest } from '../../src/contracts/checked.js';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import { REQUESTS, type ToolArguments, type ToolInput } from '../../src/contracts/requests.js';
 import { type SessionEvent, type StoredEvent, sessionEvent } from '../../src/contracts/session-events.js';
-import { type CommandName, decide } from '../../src/memory/session/commands/decide-session.js';
+import {
+  type CommandName,
+  decide,
+  SESSION_VIEWS,
+  type ViewName,
+} from '../../src/memory/session/commands/decide-session.js';
 import type { NewEvent } from '../../src/memory/session/commands/session-decision.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import {
@@ -11,7 +16,6 @@ import {
   type SessionState,
   seenState,
 } from '../../src/memory/session/session-state.js';
-import { SESSION_VIEWS, type ViewName } from '../../src/memory/session/session-views.js';
 
 /** What a caller gives a tool, without the session. */
 export type Given<Name extends CommandName | ViewName> = Omit<ToolInput<Name>, 'session'>;

@@ -1,14 +1,6 @@
 import { isObject } from '../../shared/text.js';
 import { shown } from '../explain-issues.js';
-import {
-  BOOLEAN_RULES,
-  isNothing,
-  LIST_RULES,
-  OBJECT_RULES,
-  type RepairRule,
-  severityOf,
-  TEXT_RULES,
-} from './repair-rules.js';
+import { asBoolean, asList, asObject, asText, isNothing, type Repaired, severityOf } from './repair-rules.js';
 import { Repairs } from './repairs.js';
 import { type FieldShape, isEmpty, type Json, keysFor, type ObjectShape, type Wanted } from './shape.js';
 import { DEFAULT_SEVERITY } from './synonyms.js';
@@ -75,7 +67,7 @@ function readValue(value: unknown, shape: Wanted, field: string, place: string, 
     case 'text':
       return readText(value, field, place, shape.schema, repairs);
     case 'boolean':
-      return typeof value === 'boolean' ? value : byRules(BOOLEAN_RULES, value, field, place, repairs);
+      return typeof value === 'boolean' ? value : noted(asBoolean(value), value, place, repairs);
     case 'choice':
       return readSeverity(value, shape.values, place, repairs);
     case 'list':
@@ -85,20 +77,15 @@ function readValue(value: unknown, shape: Wanted, field: string, place: string, 
   }
 }
 
-function byRules<Value>(
-  rules: readonly RepairRule<Value>[],
+function noted<Value>(
+  repaired: Repaired<Value> | undefined,
   value: unknown,
-  field: string,
   place: string,
   repairs: Repairs,
 ): Value | undefined {
-  for (const { kind, apply } of rules) {
-    const made = apply(value, field);
-    if (made === undefined) continue;
-    repairs.note(kind, place, typeof value === 'object' ? undefined : shown(value));
-    return made;
-  }
-  return undefined;
+  if (repaired === undefined) return undefined;
+  repairs.note(repaired.kind, place, typeof value === 'object' ? undefined : shown(value));
+  return repaired.value;
 }
 
 export function readText(
@@ -108,7 +95,7 @@ export function readText(
   schema: { safeParse(value: unknown): { success: boolean } },
   repairs: Repairs,
 ): string | undefined {
-  const text = typeof value === 'string' ? value : byRules(TEXT_RULES, value, field, place, repairs);
+  const text = typeof value === 'string' ? value : noted(asText(value, field), value, place, repairs);
   return text !== undefined && schema.safeParse(text).success ? text : undefined;
 }
 
@@ -129,7 +116,7 @@ function readList(
 ): readonly unknown[] | undefined {
   const given: readonly unknown[] | undefined = Array.isArray(value)
     ? value
-    : byRules(LIST_RULES, value, field, place, repairs);
+    : noted(asList(value, field), value, place, repairs);
   if (given === undefined) return undefined;
   const items: unknown[] = [];
   if (given.length > MAX_ITEMS) repairs.note('clipped', place, `${MAX_ITEMS} of ${given.length} items read`);
@@ -155,7 +142,7 @@ function readObject(
   place: string,
   repairs: Repairs,
 ): Json | undefined {
-  const json = isObject(value) ? value : byRules(OBJECT_RULES, value, field, place, repairs);
+  const json = isObject(value) ? value : noted(asObject(value, field), value, place, repairs);
   if (json === undefined) return undefined;
   const read: Record<string, unknown> = {};
   readFields(json, shape, place, read, repairs);

@@ -151,10 +151,10 @@ function whyNotJson(cleaned: unknown): string {
 }
 
 /**
- * `jsonrepair` is quadratic for some texts. Within these limits the worst takes about 50 ms: length, characters at
- * which it may insert something, and nesting.
+ * `jsonrepair` is quadratic for some texts. Within these limits of the length, and of the characters at which it may insert
+ * something, the worst takes about 50 ms.
  */
-export const MENDED = { characters: 32 * 1024, signs: 1024, depth: 64 } as const;
+export const MENDED = { characters: 32 * 1024, signs: 1024 } as const;
 
 const SIGNS = /["'`´“”‘’/\\\n\r[{(+]|\d\s/g;
 /** A backslash that is not a JSON escape, which the library would drop. */
@@ -165,7 +165,6 @@ export function mendedJson(text: string): { readonly json: string } | { readonly
   if (text.length > MENDED.characters) return { reason: tooMuch(`${MENDED.characters} characters`) };
   if ((text.match(SIGNS) ?? []).length > MENDED.signs)
     return { reason: tooMuch(`${MENDED.signs} quotes, brackets and backslashes`) };
-  if (depthOf(text) > MENDED.depth) return { reason: tooMuch(`${MENDED.depth} brackets within each other`) };
   try {
     return { json: jsonrepair(text.replace(ESCAPE, (found) => (found.length > 1 ? found : '\\\\'))) };
   } catch {
@@ -175,18 +174,4 @@ export function mendedJson(text: string): { readonly json: string } | { readonly
 
 function tooMuch(limit: string): string {
   return `only texts of at most ${limit} are mended`;
-}
-
-/** Returns the deepest nesting of brackets, including those in strings. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let most = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const sign = text[at];
-    if (sign === '{' || sign === '[' || sign === '(') {
-      depth += 1;
-      most = Math.max(most, depth);
-    } else if (sign === '}' || sign === ']' || sign === ')') depth -= 1;
-  }
-  return most;
 }

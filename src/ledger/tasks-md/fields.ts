@@ -1,9 +1,9 @@
 import { namedIds, narrow } from './task-ids.js';
 
-/** The fields of a task's body. `told` is shown to agents as written. */
-type FieldKey = 'prompt' | 'requirements' | 'told' | 'dependsOn' | 'blocked' | 'status';
+/** The fields of a task's body. */
+type FieldKey = 'prompt' | 'requirements' | 'dependsOn' | 'blocked' | 'status';
 
-/** A line such as `_Requirements: 1.2, 3_`, `- **File:** src/a.ts` or `Prompt: |`. */
+/** A line such as `_Requirements: 1.2, 3_`, `- **Depends on:** 1.1` or `Prompt: |`. */
 export interface Field {
   readonly key: FieldKey;
   /** Without a closing underscore. */
@@ -18,7 +18,6 @@ const NAMES: ReadonlyMap<string, FieldKey> = new Map<string, FieldKey>([
     'requirements',
     'requirements, requirement, reqs, frs, fr, validates, acceptance criteria, ac, acs, 需求, 要求, 要件, 요구사항',
   ),
-  ...names('told', 'file, files, file(s), 文件, 檔案, ファイル, leverage, leverages'),
   ...names(
     'dependsOn',
     `dependencies, dependency, depends on, depends, blocked by, deps, prerequisites, prerequisite, requires, after,
@@ -35,7 +34,6 @@ const BULLET = /^[-*+](?=\s)/;
 const NAME = /^([*_`]{0,3})([\p{L}][\p{L}\d.() ]{1,30}?)([*_`]{0,3})$/u;
 /** In code units. */
 const MAX_NAME = 68;
-const BOLD = /^\s*\*\*([\p{L} ]{2,20})\*\*\s*$/u;
 const CLOSES = /(?:^|[^_\\])_$/;
 const DEPENDS_IN_TEXT = /\((?:depends on|blocked by|依赖|依存)([^()]+)\)/iu;
 /** Ambiguous names: dependencies only if a number follows. */
@@ -46,11 +44,7 @@ const NOTHING = /^(?:none|nothing|n\/a|nil|no|-|–|—|无|無|没有|なし|�
 export function readField(line: string): Field | undefined {
   const flat = narrow(line);
   const colon = flat.indexOf(':');
-  // `**Prompt**` opens a block.
-  if (colon === -1) {
-    const key = NAMES.get(BOLD.exec(flat)?.[1]?.toLowerCase() ?? '');
-    return key === 'prompt' ? { key, value: '', state: 'plain' } : undefined;
-  }
+  if (colon === -1) return undefined;
   const before = flat.slice(0, colon).trim().replace(BULLET, '').trimStart();
   const found = before.length > MAX_NAME ? null : NAME.exec(before);
   if (found === null) return undefined;
@@ -64,7 +58,7 @@ export function readField(line: string): Field | undefined {
   const value = line.slice(line.length - rest.length).trimEnd();
   if (known === undefined || (UNSURE.test(written) && !/\d/.test(value))) return undefined;
   const isSpan = opening === '_' && !after.includes('_') && !beyond.includes('_');
-  // In `_File:_ a` and `**File:** a` only the name is marked; in `_File: a_` the value is too.
+  // In `_Status:_ a` and `**Status:** a` only the name is marked; in `_Status: a_` the value is too.
   if (!isSpan) return { key: known, value, state: 'plain' };
   return closes(value)
     ? { key: known, value: value.slice(0, -1).trimEnd(), state: 'closed' }

@@ -25,14 +25,14 @@ export function nameTasks(
   for (const draft of drafts) {
     const parent = parents.get(draft);
     const above = parent && names.get(parent);
-    const wanted = draft.head.id ?? numbered(draft, above) ?? titled(draft);
+    const wanted = draft.head.id ?? numbered(draft, above);
     let name = wanted ?? counted(`${above ?? slug(draft.under?.text ?? '')}#`, 1);
     if (taken.has(name)) {
       name = counted(`${wanted}~`, 2);
       const message = `${wanted} is taken by an earlier task; named ${name}`;
       problems.push(problem('duplicate_id', draft.line, message));
     }
-    if (wanted === undefined || wanted === titled(draft)) unnamed.push(draft);
+    if (wanted === undefined) unnamed.push(draft);
     names.set(draft, name);
     taken.add(name);
   }
@@ -42,7 +42,7 @@ export function nameTasks(
   const count = unnamed.length;
   const whose =
     count === 1 ? '1 task has no id of its own; it' : `${count} tasks have no id of their own; each`;
-  const message = `${whose} is named by its place or text`;
+  const message = `${whose} is named by its place`;
   problems.push({
     ...problem('checkbox_without_id', first.line, message, unnamed.at(-1)?.line),
     tasks: count,
@@ -53,11 +53,6 @@ export function nameTasks(
 function numbered({ ordinal }: Draft, above: string | undefined): string | undefined {
   if (ordinal === undefined) return undefined;
   return above === undefined ? String(ordinal) : `${above}.${ordinal}`;
-}
-
-/** Names a heading without a number by its text. */
-function titled({ origin, head }: Draft): string | undefined {
-  return origin === 'heading' && head.id === undefined ? slug(head.text) || undefined : undefined;
 }
 
 /** Keeps letters and digits of any script; short, since task ids end up in prompts. */

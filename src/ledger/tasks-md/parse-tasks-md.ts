@@ -93,7 +93,7 @@ const BOX = /\[[^[\]]{0,12}\]/;
 type Ticked = { readonly text: string } | { readonly fault: string };
 
 /** The tasks of a plan as a session has them. */
-export type KnownTasks = Pick<Parameters<typeof keptIds>[2], 'tasks' | 'shortened'>;
+export type KnownTasks = Pick<Parameters<typeof keptIds>[2], 'tasks'>;
 
 /**
  * Ticks the box of a task and changes nothing else. The result is parsed again: if anything but this task's status

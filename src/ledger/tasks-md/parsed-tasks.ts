@@ -60,7 +60,7 @@ const PLACED = {
   unknown_dependency: true,
   /** A later task with a known id; renamed `<id>~2`. */
   duplicate_id: true,
-  /** Tasks without an id, named by ordinal or text; one report for all of them. */
+  /** Tasks without an id, named by ordinal; one report for all of them. */
   checkbox_without_id: true,
   /** Completed with open children, or pending with completed ones. */
   status_contradicts_children: true,
@@ -78,7 +78,7 @@ const PLACED = {
   mark_without_id: false,
   /** A line that begins with an id of no task. */
   id_without_status: false,
-  /** Check boxes in a code fence or a legend, and marks in a table that names no task. */
+  /** Check boxes in a code fence, and marks in a table that names no task. */
   not_a_task: false,
   /** Tasks in a front matter. */
   other_format: false,

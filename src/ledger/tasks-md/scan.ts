@@ -91,8 +91,6 @@ class Scanner {
   #heading: Heading | undefined;
   /** The items that contain the next line, by indentation. */
   #open: OpenItem[] = [];
-  /** True after a blank line. */
-  #isApart = true;
   /** Where the last descriptive line went, if it may introduce a list of tasks. */
   #opensList: { pop(): unknown } | undefined;
 
@@ -113,13 +111,7 @@ class Scanner {
 
   /** Visits a line and returns the next one. */
   #visit(line: PlanLine, at: number): number {
-    const isApart = this.#isApart;
-    this.#isApart = line.kind === 'blank';
-    if (this.#heading?.isLegend && line.kind !== 'heading') {
-      const isBox = opensWithBox(line.text, line.kind === 'item', this.#legend);
-      if (isBox) this.#report('not_a_task', at, 'a check box in a legend');
-      return at + 1;
-    }
+    if (this.#heading?.isLegend && line.kind !== 'heading') return at + 1;
     switch (line.kind) {
       case 'blank':
         return at + 1;
@@ -138,8 +130,7 @@ class Scanner {
         return this.#visitItem(line, at);
       case 'text':
         if (opensWithBox(line.text, false, this.#legend)) return this.#visitItem(line, at);
-        // A line right below a paragraph continues it, however far it is indented.
-        if (isApart) this.#close(line.indent);
+        this.#close(line.indent);
         return leadingMark(line.text) !== undefined && this.#owner() === undefined
           ? this.#visitItem(line, at)
           : this.#visitWords(line, at);
@@ -188,7 +179,7 @@ class Scanner {
     const item = { indent, number, ordinal };
     const owner = this.#owner();
     const head = readTaskLine(text, line.kind === 'item', this.#legend);
-    const inBody = owner !== undefined || this.#sink()?.head.certain === true;
+    const inBody = owner !== undefined;
     const isText = readField(text) === undefined;
     const isBold = head.bold && ordinal !== undefined && !inBody && isText;
     const isTask = head.box !== undefined || (isBold && head.stated?.mark !== undefined);
@@ -232,7 +223,7 @@ class Scanner {
     const isKnown = applyField(sink, { ...field, value }, at, this.#legend);
     if (!isKnown) this.#report('unknown_mark', at, `"${value.slice(0, 60)}" is not a known status`);
     // A name without a value introduces a list.
-    const isShown = !isKnown || field.key === 'told' || (value === '' && field.key !== 'prompt');
+    const isShown = !isKnown || (value === '' && field.key !== 'prompt');
     if (isShown) this.#addWords(this.#lines.slice(at, next).map(({ raw }) => raw));
     return next;
   }
@@ -400,8 +391,6 @@ function applyField(draft: Draft, { key, value }: Field, line: number, legend: L
       return true;
     case 'dependsOn':
       addAll(draft.dependsOn, splitDependencies(value));
-      return true;
-    case 'told':
       return true;
     case 'blocked':
       if (splitList(value).length === 0) return true;

@@ -124,14 +124,6 @@ function confirmHeadings({ headings, drafts, mentions }: Findings): Set<Heading>
   for (const { head, under, owner } of drafts) {
     if (owner === undefined && under !== undefined && supports(under, head.id)) confirmed.add(under);
   }
-  // From the end, so that `### 1.1` is settled before the `## 1.` around it.
-  for (const heading of headings.toReversed()) {
-    const { outer, draft } = heading;
-    const id = draft?.head.id;
-    if (confirmed.has(heading) && id !== undefined && outer !== undefined && supports(outer, id)) {
-      confirmed.add(outer);
-    }
-  }
   return confirmed;
 }
 

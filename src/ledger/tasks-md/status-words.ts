@@ -108,7 +108,7 @@ export function wholeWord(phrase: string): Mark | undefined {
 }
 
 /** Reads a phrase that begins with a status word. */
-export function openingWord(text: string): Mark | undefined {
+function openingWord(text: string): Mark | undefined {
   const phrase = normalize(text);
   const word = LONGEST_FIRST.find((each) => {
     if (!phrase.startsWith(each)) return false;

@@ -66,8 +66,7 @@ function statedOf({ line, head, statuses }: Draft, id: string, problems: TaskPro
   // An open box only means "not completed": a mark beside it may say that work has begun, or that it is blocked.
   const isBegun =
     first.from === 'box' && first.mark.status === 'pending' && other?.mark.status === 'in-progress';
-  const isHeld = first.mark.status === 'in-progress' && other?.mark.hold === 'blocked';
-  if (other !== undefined && !isBegun && !isHeld) {
+  if (other !== undefined && !isBegun) {
     const message = `${id} is ${first.mark.status} by its ${first.from}, but ${other.mark.status} by its ${other.from}`;
     problems.push(problem('status_conflict', other.line, message));
   }

@@ -68,9 +68,8 @@ const TASK_WORD =
   /^(?:tasks?|todo|issues?|plans?|stories|任务|任務|タスク|作業|작업|태스크)(?![a-z])\s*#?\s*/iu;
 const ONE_ID = /^#?((?:[A-Z]{1,10}[-_]?)?\d+(?:[.-]\d+)*[a-z]?)(?![\p{Script=Latin}\d/])/u;
 const TO = /^\s*(?:-|–|—|~|to|through|至|から|〜)\s*/;
-const MAX_RANGE = 200;
 
-/** Returns the ids in a part of a dependency line: `1.1`, `任务 1.1`, `タスク1完了`, `Phase 9 (done)`, `T001–T003`. */
+/** Returns the ids in a part of a dependency line: `1.1`, `任务 1.1`, `タスク1完了`, `Phase 9 (done)`. A range names none. */
 export function namedIds(part: string): string[] {
   const phase = PHASE.exec(part);
   if (phase !== null) return [phaseId(phase)];
@@ -81,25 +80,9 @@ export function namedIds(part: string): string[] {
   const [shown, id = ''] = first;
   const after = rest.slice(shown.length);
   const to = TO.exec(after);
-  const last = to === null ? undefined : ONE_ID.exec(after.slice(to[0].length))?.[1];
-  if (last !== undefined) return range(id, last);
-  // Latin text after it makes it a sentence; a remark or a word for "done" does not.
-  return word !== '' || /^\s*(?:$|[^\p{Script=Latin}\d])/u.test(after) || DONE_WORD.test(after) ? [id] : [];
-}
-
-const DONE_WORD = /^\s*(?:is |are )?(?:completed?|done|finished|must|first)/i;
-
-/** Expands `T001`, `T003` if both count by their last number; else returns the two. */
-function range(first: string, last: string): string[] {
-  const [from, to] = [first, last].map((id) => /^(.*?)(\d+)$/.exec(id));
-  const [, stem = '', digits = ''] = from ?? [];
-  const count = Number(to?.[2]) - Number(digits);
-  const isSame = to?.[1] === stem || to?.[1] === '';
-  if (digits === '' || !isSame || !(count > 0 && count < MAX_RANGE)) return [first, last];
-  return Array.from(
-    { length: count + 1 },
-    (_, at) => stem + String(Number(digits) + at).padStart(digits.length, '0'),
-  );
+  if (to !== null && ONE_ID.test(after.slice(to[0].length))) return [];
+  // Latin text after it makes it a sentence.
+  return word !== '' || /^\s*(?:$|[^\p{Script=Latin}\d])/u.test(after) ? [id] : [];
 }
 
 /** `1.2` for `1.2.3`, `T-22` for `T-22.1`. */

@@ -5,7 +5,6 @@ import {
   leadingMark,
   type Mark,
   markOfEmoji,
-  openingWord,
   wholeWord,
 } from './status-words.js';
 import { findId, narrow } from './task-ids.js';
@@ -82,18 +81,9 @@ export function readTaskLine(line: string, bulleted: boolean, legend: Legend): T
   const takeLabels = (): void => {
     for (let found = LABEL.exec(flat); found !== null; found = LABEL.exec(flat)) skip(found[0].length);
   };
-  let optional = false;
-  const takeStar = (): void => {
-    if (!/^\*\s/.test(flat)) return;
-    optional = true;
-    skip(1);
-  };
 
   const box = readBox(flat, bulleted, legend);
-  if (box !== undefined) {
-    skip(box.length);
-    takeStar();
-  }
+  if (box !== undefined) skip(box.length);
   takeMark();
   takeLabels();
   const wrap = WRAP.exec(flat)?.[0] ?? '';
@@ -110,15 +100,12 @@ export function readTaskLine(line: string, bulleted: boolean, legend: Legend): T
   }
   if (found !== undefined) {
     skip(found.length);
-    takeStar();
     takeLabels();
     takeMark();
     skip(/^(?:[:.、]|(?:[-–—]|--)\s)/.exec(flat)?.[0].length ?? 0);
   }
-  // `(DONE) ✅` has two.
-  for (let count = 0; count < 2; count += 1) {
-    const trailing = statedAtEnd(flat);
-    if (trailing === undefined || (!trailing.strong && found === undefined)) break;
+  const trailing = statedAtEnd(flat);
+  if (trailing !== undefined && (trailing.strong || found !== undefined)) {
     stated = stated?.mark === undefined ? trailing : stated;
     shorten(trailing.length);
   }
@@ -133,7 +120,7 @@ export function readTaskLine(line: string, bulleted: boolean, legend: Legend): T
     phase: found?.phase ?? false,
     text: raw.trim(),
     bold: wrap === '**',
-    optional: optional || box?.star === true || OPTIONAL.test(narrow(raw)),
+    optional: box?.star === true || OPTIONAL.test(narrow(raw)),
     struck: wrap === '~~',
   };
 }
@@ -212,10 +199,7 @@ function afterMark(text: string): Stated | undefined {
   const said = words.replaceAll('*', '').trim();
   const isShouted = SHOUTED_WORD.test(said);
   const word = isShouted || picture !== undefined ? wholeWord(said) : undefined;
-  const mark =
-    said === ''
-      ? markOfEmoji(picture ?? '')
-      : (word ?? (isShouted && picture ? openingWord(said) : undefined));
+  const mark = said === '' ? markOfEmoji(picture ?? '') : word;
   if (mark === undefined) return undefined;
   const length = text.length - text.slice(0, text.length - shown.length).trimEnd().length;
   return { mark, shown: shown.trim(), length, strong: said !== '' || !DECORATION.has(picture ?? '') };

@@ -47,35 +47,6 @@ export function mostRecent(learnings: ReadonlyMap<string, Learning>, maxResults:
   return best.ranked;
 }
 
-interface LearningChanges {
-  added(learning: Learning): void;
-  removed(learning: Learning): void;
-}
-
-/**
- * Updates `known` to `current` and reports each change. A changed learning is a different object: it is removed and
- * added.
- */
-export function follow(
-  known: Map<string, Learning>,
-  current: ReadonlyMap<string, Learning>,
-  changes: LearningChanges,
-): void {
-  for (const [id, learning] of current) {
-    const before = known.get(id);
-    if (before === learning) continue;
-    if (before !== undefined) changes.removed(before);
-    known.set(id, learning);
-    changes.added(learning);
-  }
-  if (known.size === current.size) return;
-  for (const [id, learning] of known) {
-    if (current.has(id)) continue;
-    known.delete(id);
-    changes.removed(learning);
-  }
-}
-
 /** Ranks that count in each list. Constant, so that the best three of five are the best three of ten. */
 export const FUSED_DEPTH = 100;
 

@@ -138,7 +138,7 @@ export function propose(state: LearningState, args: RequestArguments<'learning.p
   if (known?.proposal.status === 'pending' || state.active.has(id))
     return answer(showing(id, { existing: true }));
   const { type, source, confidence } = args;
-  const refusal = noRoomByHand(state, source.session);
+  const refusal = noRoomByHand(state);
   if (refusal !== undefined) return refusal;
   const tags = learningTags(args.tags);
   return append(

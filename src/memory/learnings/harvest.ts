@@ -160,9 +160,8 @@ function caseOf({ session, task }: LearningEvidence): string {
 export const MAX_WAITING = 200;
 /** Limit per session. */
 export const MAX_WAITING_OF_SESSION = 40;
-/** Limits of manual proposals. Those without a session share the limit of one session. */
+/** Limit of manual proposals. */
 export const MAX_MANUAL = 1000;
-export const MAX_MANUAL_OF_SESSION = 200;
 
 /** True while rules propose nothing. */
 export function rulesPaused(state: LearningState): boolean {
@@ -200,22 +199,14 @@ export class Room {
   }
 }
 
-/** Returns the refusal of a manual proposal beyond the limits. */
-export function noRoomByHand(state: LearningState, session: string | undefined): Refusal | undefined {
-  const { all, bySession } = held(state, (proposal) => !isOfRules(proposal));
-  const own = bySession.get(session) ?? 0;
-  const full = (count: number, of: string, limit: number) =>
-    refuse(
-      'limit_reached',
-      `${count} proposals made by hand ${of} are pending, and the limit is ${limit}: decide on some first with "throughline learning ls --project ${state.project}"`,
-      { project: state.project, ...(session !== undefined && { session }), limit },
-    );
-  if (all >= MAX_MANUAL) return full(all, `in project ${state.project}`, MAX_MANUAL);
-  if (own < MAX_MANUAL_OF_SESSION) return undefined;
-  return full(
-    own,
-    session === undefined ? 'without a session' : `of session ${session}`,
-    MAX_MANUAL_OF_SESSION,
+/** Returns the refusal of a manual proposal beyond the limit. */
+export function noRoomByHand(state: LearningState): Refusal | undefined {
+  const { all } = held(state, (proposal) => !isOfRules(proposal));
+  if (all < MAX_MANUAL) return undefined;
+  return refuse(
+    'limit_reached',
+    `${all} proposals made by hand in project ${state.project} are pending, and the limit is ${MAX_MANUAL}: decide on some first with "throughline learning ls --project ${state.project}"`,
+    { project: state.project, limit: MAX_MANUAL },
   );
 }
 

@@ -2,7 +2,7 @@ import type { RelevanceMethod } from '../../contracts/learning-events.js';
 import { closenessTo, type WordVectors } from '../search/word-vectors.js';
 import { BestLearnings, FUSED_DEPTH, fused, mostRecent } from './best-learnings.js';
 import type { Learning, RankedLearning } from './learnings-state.js';
-import type { LexicalIndex } from './lexical-index.js';
+import { lexicalSearch } from './lexical-index.js';
 
 export type ActiveLearnings = ReadonlyMap<string, Learning>;
 
@@ -33,14 +33,13 @@ const MAX_QUERY = 2000;
  * neither did. Depends only on the learnings, the query and the version of the word vectors.
  */
 export function relevantLearnings(
-  { index, words }: { readonly index: LexicalIndex; readonly words: WordVectors | undefined },
+  words: WordVectors | undefined,
   learnings: ActiveLearnings,
   text: string,
   { maxResults, minSimilarity }: SearchLimits,
 ): Relevant {
   const query = text.slice(0, MAX_QUERY).toWellFormed();
-  index.sync(learnings);
-  const byWords = index.search(query, FUSED_DEPTH);
+  const byWords = lexicalSearch(learnings, query, FUSED_DEPTH);
   const byMeaning = nearest(words, learnings, query, minSimilarity);
   const vectors = byMeaning.length > 0 && words !== undefined ? { vectors: words.version } : {};
   const method = methodOf(byWords, byMeaning);

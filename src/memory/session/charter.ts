@@ -40,7 +40,7 @@ interface Archived {
   readonly reason?: string | undefined;
 }
 
-export function archivedText(session: string, { at, reason }: Archived): string {
+function archivedText(session: string, { at, reason }: Archived): string {
   const why = reason === undefined ? '' : ` (${clipText(oneLine(reason), MAX_REASON)})`;
   return `session ${session} is archived since ${at}${why}`;
 }

@@ -1,5 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
+import { storedJson } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import { SNAPSHOT_VERSION } from './session-snapshot.js';
@@ -55,20 +56,9 @@ export function carriedBy({ data }: Checkpoint, sequence: number): SessionStateJ
   } catch (cause) {
     throw unreadable(`it is not gzip and Base64 of at most ${MAX_UNPACKED} bytes`, cause);
   }
-  return movedTo(carriedIn(text), sequence);
-}
-
-function carriedIn(text: string): SessionStateJson {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw unreadable('it is not JSON', cause);
-  }
-  const parsed = carried.safeParse(json);
-  if (parsed.success) return parsed.data.state;
-  const [issue] = parsed.error.issues;
-  throw unreadable(`${issue?.path.join('.')}: ${issue?.message ?? 'invalid'}`);
+  const stored = storedJson(carried, text);
+  if (!stored.ok) throw unreadable(stored.reason);
+  return movedTo(stored.value.state, sequence);
 }
 
 /**

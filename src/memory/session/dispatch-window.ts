@@ -138,22 +138,13 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
 /**
  * Remembers which dispatches have counted.
  *
- * The newest sequences are kept exactly: in a sorted list here, in a snapshot as delta-encoded varints of a byte or two.
- * Beyond the limit of bytes of these deltas the lowest are evicted; the highest evicted one is the floor. A dispatch at or below
- * the floor counts: its log has each dispatch once, and its writer has searched it. It does not if a checkpoint may have removed
- * an earlier event of it.
+ * The newest sequences are kept exactly: in a sorted list here, in a snapshot as delta-encoded varints. Beyond the limit
+ * the lowest are evicted; the highest evicted one is the floor. A dispatch at or below the floor counts: its log has each dispatch
+ * once, and its writer has searched it. It does not if a checkpoint may have removed an earlier event of it.
  */
-export interface CountedMemory {
-  /** Bytes of all deltas. */
-  readonly maxBytes: number;
-  /** Number of dispatches that are never evicted, whatever the size of their deltas. */
-  readonly surely: number;
-}
+export const MAX_COUNTED = 23_040;
 
-/** In a snapshot 120 KB of base64. */
-export const COUNTED_MEMORY: CountedMemory = { maxBytes: 92_160, surely: 23_040 };
-
-/** Characters of the deltas of `COUNTED_MEMORY.surely` dispatches, however far apart. */
+/** Characters of the deltas of so many dispatches, however far apart. */
 const MOST_STEPS = 300_000;
 
 export const countedJson = z.object({
@@ -170,20 +161,16 @@ export type CountedJson = z.output<typeof countedJson>;
 const CUT_OFF = 4096;
 
 export class CountedDispatches {
-  readonly #memory: CountedMemory;
+  readonly #most: number;
   /** Ascending; those before `#from` are evicted. */
   #sequences: number[] = [];
   #from = 0;
   #floor: number;
-  #bytes = 0;
   /** The floor at the newest checkpoint, before which events may be removed; 0 without one. */
   readonly removed: number;
 
-  constructor(
-    json: CountedJson = { floor: 0, steps: '', removed: 0 },
-    memory: CountedMemory = COUNTED_MEMORY,
-  ) {
-    this.#memory = memory;
+  constructor(json: CountedJson = { floor: 0, steps: '', removed: 0 }, most = MAX_COUNTED) {
+    this.#most = most;
     this.#floor = json.floor;
     this.removed = json.removed;
     const steps = Buffer.from(json.steps, 'base64');
@@ -193,7 +180,7 @@ export class CountedDispatches {
       sequence += step.value;
       if (!(step.value >= 1 && sequence <= Number.MAX_SAFE_INTEGER))
         throw new ThroughlineError('schema_invalid', 'the steps of counted dispatches are damaged');
-      this.#add(sequence);
+      this.#sequences.push(sequence);
     }
   }
 
@@ -202,9 +189,8 @@ export class CountedDispatches {
     return this.#floor;
   }
 
-  /** Bytes of the deltas, as stored. */
-  get bytes(): number {
-    return this.#bytes;
+  get size(): number {
+    return this.#sequences.length - this.#from;
   }
 
   /** Returns 0 before the first. */
@@ -222,52 +208,29 @@ export class CountedDispatches {
     if (sequence <= this.#floor) return sequence > this.removed;
     // Nearly always it is the newest.
     if (sequence <= this.newest() && this.has(sequence)) return false;
-    this.#add(sequence);
-    this.#forget();
+    if (sequence > this.newest()) this.#sequences.push(sequence);
+    else this.#sequences.splice(this.#placeOf(sequence), 0, sequence);
+    if (this.size > this.#most) {
+      this.#floor = this.#sequences[this.#from] ?? this.#floor;
+      this.#from += 1;
+    }
+    if (this.#from === CUT_OFF) {
+      this.#sequences = this.#sequences.slice(CUT_OFF);
+      this.#from = 0;
+    }
     return true;
   }
 
   toJSON(): CountedJson {
-    const steps = Buffer.alloc(this.#bytes);
-    let at = 0;
-    let last = this.#floor;
-    for (const sequence of this.#sequences.slice(this.#from)) {
-      at = writeNumber(steps, at, sequence - last);
-      last = sequence;
-    }
+    const kept = this.#sequences.slice(this.#from);
+    const deltas = kept.map((sequence, at) => sequence - (kept[at - 1] ?? this.#floor));
+    const steps = Buffer.alloc(deltas.reduce((bytes, delta) => bytes + writtenLength(delta), 0));
+    deltas.reduce((at, delta) => writeNumber(steps, at, delta), 0);
     return { floor: this.#floor, steps: steps.toString('base64'), removed: this.removed };
   }
 
   #placeOf(sequence: number): number {
     return lowerBound(this.#sequences, sequence, (each) => each);
-  }
-
-  #add(sequence: number): void {
-    const newest = this.newest();
-    if (sequence > newest) {
-      this.#bytes += writtenLength(sequence - newest);
-      this.#sequences.push(sequence);
-      return;
-    }
-    const at = this.#placeOf(sequence);
-    const before = this.#sequences[at - 1] ?? this.#floor;
-    const after = this.#sequences[at] ?? sequence;
-    this.#bytes +=
-      writtenLength(sequence - before) + writtenLength(after - sequence) - writtenLength(after - before);
-    this.#sequences.splice(at, 0, sequence);
-  }
-
-  #forget(): void {
-    const { maxBytes, surely } = this.#memory;
-    while (this.#bytes > maxBytes && this.#sequences.length - this.#from > surely) {
-      const oldest = this.#sequences[this.#from] ?? this.#floor;
-      this.#bytes -= writtenLength(oldest - this.#floor);
-      this.#floor = oldest;
-      this.#from += 1;
-    }
-    if (this.#from < CUT_OFF) return;
-    this.#sequences = this.#sequences.slice(this.#from);
-    this.#from = 0;
   }
 }
 

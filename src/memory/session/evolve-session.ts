@@ -78,7 +78,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       }
       return state;
     case 'note.added':
-      openForWrite(state.history, event.data.iteration, event.at, event.data);
+      openForWrite(state.history, event.data.iteration, event.at);
       evolveNotebook(state, event, sequence);
       return state;
     case 'note.edited':

@@ -30,14 +30,9 @@ export function openNumber(history: IterationHistory): number {
   return last !== undefined && last.ended_at === undefined ? last.number : (last?.number ?? 0) + 1;
 }
 
-/** Starts the iteration implicitly if the event says so. */
-export function openForWrite(
-  history: IterationHistory,
-  number: number,
-  at: string,
-  data: { readonly opens?: true },
-): void {
-  if (data.opens !== true || number <= currentNumber(history)) return;
+/** Starts the iteration of a write implicitly if it is a new one. */
+export function openForWrite(history: IterationHistory, number: number, at: string): void {
+  if (number <= currentNumber(history)) return;
   open(history, { number, started_at: at, complete: false, tasks_worked: [], implied: true });
 }
 
@@ -58,12 +53,12 @@ export function evolveIterations(history: IterationHistory, event: IterationEven
       return;
     }
     case 'iteration.completed':
-      openForWrite(history, number, at, event.data);
+      openForWrite(history, number, at);
       update(history, number, (iteration) => ({ ...iteration, ended_at: at, complete: true }));
       return;
     case 'iteration.summary': {
       const { summary, tasks_worked } = event.data;
-      openForWrite(history, number, at, event.data);
+      openForWrite(history, number, at);
       update(history, number, (iteration) => ({
         ...iteration,
         summary,
@@ -78,7 +73,7 @@ export function evolveIterations(history: IterationHistory, event: IterationEven
 export function recordWork(history: IterationHistory, event: TaskEvent): void {
   if (event.type !== 'task.status' && event.type !== 'task.claimed') return;
   const { iteration: number, task } = event.data;
-  openForWrite(history, number, event.at, event.data);
+  openForWrite(history, number, event.at);
   update(history, number, (iteration) => ({
     ...iteration,
     tasks_worked: union(iteration.tasks_worked, [task]),

@@ -4,7 +4,7 @@ import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import type { Output } from '../../contracts/schema-fields.js';
 import type { DispatchRejected } from '../../contracts/session-events.js';
 import type { UnreadableResult } from '../../ledger/ledger-entries.js';
-import { dropOldest } from '../../shared/collections.js';
+import type { TaskLedger } from '../../ledger/task-ledger.js';
 import { clipText } from '../../shared/text.js';
 
 /** A rejected dispatch as the fold keeps it. */
@@ -25,7 +25,7 @@ export const rejected = z.object({
 });
 export type Rejected = Output<typeof rejected>;
 
-/** `answered`: a later result of the task and role was readable, so this one need not be returned again. */
+/** `answered`: later work or a later review of the task was readable, so this one need not be returned again. */
 export const knownRejection = rejected.extend({ answered: z.literal(true).exactOptional() });
 export type KnownRejection = Output<typeof knownRejection>;
 
@@ -46,49 +46,28 @@ export function rejectedBy({ data }: DispatchRejected, event: number): Rejected 
   };
 }
 
-/** The newest readable result of a task and role. */
-export const newestRead = z.object({ task: z.string(), role: z.enum(ROLES), sequence: z.number() });
-export type NewestRead = Output<typeof newestRead>;
-
-/** By task and role; the least recent are evicted. */
-export type NewestReads = Map<string, NewestRead>;
-
-const MAX_READS = 600;
-
-export function newestReads(reads: Iterable<NewestRead>): NewestReads {
-  return new Map([...reads].map((read) => [keyOf(read), read]));
-}
-
-/**
- * Inserts a rejection in dispatch order and evicts the oldest. One that arrives after its replacement is answered at
- * once.
- */
-export function addRejection(known: KnownRejection[], one: Rejected, reads: NewestReads): void {
-  const { task, sequence } = one;
-  const isAnswered =
-    task !== undefined &&
-    rolesThatAnswer(one).some((role) => (reads.get(keyOf({ task, role }))?.sequence ?? 0) > sequence);
-  const rejection = { ...one, ...(isAnswered && { answered: true as const }) };
-  const at = known.findLastIndex(({ sequence }) => sequence < rejection.sequence) + 1;
-  known.splice(at, 0, rejection);
+/** Inserts a rejection in dispatch order and evicts the oldest. */
+export function addRejection(
+  known: KnownRejection[],
+  one: Rejected,
+  ledgers: ReadonlyMap<string, Result>,
+): void {
+  const at = known.findLastIndex(({ sequence }) => sequence < one.sequence) + 1;
+  known.splice(at, 0, one);
+  answerRejections(known, ledgers.get(one.task ?? ''));
   if (known.length > KEPT.rejection.list) known.shift();
 }
 
-/** Records a readable result, which answers earlier rejections of its task and role. */
-export function answerRejections(known: KnownRejection[], reads: NewestReads, read: NewestRead): void {
-  const { task, role, sequence } = read;
-  const key = keyOf(read);
-  const before = reads.get(key);
-  reads.delete(key);
-  reads.set(key, { task, role, sequence: Math.max(sequence, before?.sequence ?? 0) });
-  dropOldest(reads, MAX_READS);
-  for (const [index, rejection] of known.entries()) {
-    if (rejection.task !== task || rejection.answered === true || rejection.sequence > sequence) continue;
-    if (rolesThatAnswer(rejection).includes(role)) known[index] = { ...rejection, answered: true };
-  }
+type Result = Pick<TaskLedger, 'task' | 'last'>;
+
+/** Marks the rejections of a task that are older than its newest readable result. */
+export function answerRejections(known: KnownRejection[], result: Result | undefined): void {
+  for (const [index, rejection] of known.entries())
+    if (rejection.task === result?.task && rejection.sequence < (result?.last.sequence ?? 0))
+      known[index] = { ...rejection, answered: true };
 }
 
-/** Returns the newest unanswered rejection of a task, or of a role of it. */
+/** Returns the newest unanswered rejection of a task, or of a role of it. A note that is lost leaves nothing to do. */
 export function unreadOf(
   known: readonly KnownRejection[],
   task: string,
@@ -98,18 +77,9 @@ export function unreadOf(
     (rejection) =>
       rejection.task === task &&
       rejection.answered !== true &&
-      (role === undefined || rejection.role === undefined || rejection.role === role),
+      (rejection.role === undefined ||
+        (kindOf(rejection.role).part !== 'note' && [undefined, rejection.role].includes(role))),
   );
-}
-
-/** Roles whose results replace an unreadable one; for an unknown role any that works or reviews. */
-function rolesThatAnswer({ role, error: { meant } }: Rejected): readonly Role[] {
-  if (role === undefined) return ROLES.filter((each) => kindOf(each).part !== 'note');
-  return meant === undefined ? [role] : [role, meant];
-}
-
-function keyOf({ task, role }: Pick<NewestRead, 'task' | 'role'>): string {
-  return `${role} ${task}`;
 }
 
 /** Returns the tasks whose last result could not be read. */

@@ -104,21 +104,16 @@ export function sessionLists(state: SessionState): NonNullable<RunStatusReply['l
     rank: (item: Item, index: number) => number,
   ): Item[] => {
     let bytes = 0;
-    const ranked = items
-      .map((item, index) => ({
-        index,
-        rank: rank(item, index),
-        size: Buffer.byteLength(JSON.stringify(item)),
-      }))
-      .sort((a, b) => a.rank - b.rank);
-    const kept = new Set<number>();
-    for (const { index, size } of ranked) {
-      bytes += size;
-      if (kept.size === MAX_LISTED || bytes > MAX_LIST_BYTES) break;
-      kept.add(index);
-    }
-    if (kept.size < items.length) left_out[name] = items.length - kept.size;
-    return items.filter((_, index) => kept.has(index));
+    const kept = items
+      .map((item, index) => ({ item, index, rank: rank(item, index) }))
+      .sort((a, b) => a.rank - b.rank)
+      .slice(0, MAX_LISTED)
+      .filter(({ item }) => {
+        bytes += Buffer.byteLength(JSON.stringify(item));
+        return bytes <= MAX_LIST_BYTES;
+      });
+    if (kept.length < items.length) left_out[name] = items.length - kept.length;
+    return kept.sort((a, b) => a.index - b.index).map(({ item }) => item);
   };
   const newest = (_: unknown, index: number) => -index;
   const tasks = [...board.tasks.values()].map((task) => shown(board, task));

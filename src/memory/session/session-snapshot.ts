@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { storedJson } from '../../contracts/checked.js';
+import { messageOf } from '../../contracts/errors.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { groupOf, isBare, type SessionFact } from '../facts/fact-types.js';
@@ -45,20 +47,20 @@ type DecodedSnapshot =
 
 /** Returns the reason for a damaged snapshot or another version. */
 export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
+  const stored = storedJson(sessionSnapshot, text);
+  if (!stored.ok) return stored;
+  const { after_sequence: sequence, created_at: createdAt, state, session: owner } = stored.value;
+  if (owner !== session) return { ok: false, reason: `it belongs to session ${owner}` };
+  const {
+    last_event: lastEvent = sequence,
+    last_command: lastCommand = lastEvent,
+    checkpoint = 0,
+  } = stored.value;
   try {
-    const parsed = sessionSnapshot.safeParse(JSON.parse(text));
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0];
-      return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };
-    }
-    const { after_sequence: sequence, created_at: createdAt, state, session: owner } = parsed.data;
-    if (owner !== session) return { ok: false, reason: `it belongs to session ${owner}` };
-    const { last_event: lastEvent = sequence, last_command: lastCommand = lastEvent } = parsed.data;
-    const { checkpoint = 0 } = parsed.data;
     const at = { sequence, lastEvent, lastCommand, checkpoint };
     return { ok: true, state: stateFromJson(session, at, state), createdAt };
-  } catch {
-    return { ok: false, reason: 'not JSON' };
+  } catch (error) {
+    return { ok: false, reason: messageOf(error) };
   }
 }
 

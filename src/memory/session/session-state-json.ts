@@ -2,13 +2,17 @@ import { z } from 'zod';
 import { FACT_TAGS, ORIGINS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
 import { ended } from '../../contracts/recorded-fact.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
-import { answerView, handover, inboxMessage, note } from '../../contracts/replies/session-reply.js';
+import {
+  answerView,
+  inboxMessage,
+  iterationView,
+  note,
+  planClaim,
+  taskView,
+} from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
 import { leftTask } from '../../contracts/run-request.js';
 import { STALL_SIGNALS } from '../../contracts/session-meta-events.js';
-import { priority, TASK_STATUSES } from '../../contracts/task-events.js';
-import { recordedEntry } from '../../contracts/trace-entry.js';
-import { outcomeDigest } from '../../ledger/outcome-digest.js';
 import { taskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
 import { factId } from '../facts/fact-types.js';
@@ -16,86 +20,34 @@ import { PastResults } from '../search/past-results.js';
 import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-traces.js';
 import { charterJson, runJson } from './charter.js';
 import { countedJson, DispatchWindow, resultsFromJson, resultsToJson } from './dispatch-window.js';
-import { knownRejection, newestRead, rejected } from './known-rejections.js';
-import { dispatchFold, dispatchMemory, type SessionState } from './session-state.js';
+import { knownRejection } from './known-rejections.js';
+import { dispatchEntry, dispatchFold, dispatchMemory, type SessionState } from './session-state.js';
 import { boardResult } from './task-board.js';
 
-const words = {
+const resultKeys = z
+  .string()
+  .refine((keys) => keys.length % RESULT_KEY_LENGTH === 0, `must be keys of ${RESULT_KEY_LENGTH} characters`);
+
+const dispatchCounts = z.record(z.enum([...ROLES, 'rejected']), z.number());
+
+const task = taskView.omit({ unresolved: true, result: true });
+const claim = planClaim.omit({ text: true });
+
+const factJson = z.object({
   subject: z.string(),
   relation: z.string(),
   object: z.string(),
   tags: z.array(z.enum(FACT_TAGS)),
   severity: z.enum(SEVERITIES).exactOptional(),
   fix: z.string().exactOptional(),
-};
-const stated = { origin: z.enum(ORIGINS).exactOptional(), ref: z.string().exactOptional() };
-const entry = { sequence: z.number(), at: z.string(), event: z.number() };
-
-const resultKeys = z
-  .string()
-  .refine((keys) => keys.length % RESULT_KEY_LENGTH === 0, `must be keys of ${RESULT_KEY_LENGTH} characters`);
-
-const recent = z.array(
-  z.discriminatedUnion('kind', [
-    z.object({
-      kind: z.literal('recorded'),
-      ...entry,
-      role: z.enum(ROLES),
-      task: z.string(),
-      facts: z.array(z.object({ ...words, confidence: z.number().optional(), ...stated })),
-      digest: outcomeDigest,
-      result: resultKeys.exactOptional(),
-      trace: recordedEntry.exactOptional(),
-      ends: z.array(z.object({ id: z.string(), ...ended.shape })).exactOptional(),
-    }),
-    z.object({ kind: z.literal('rejected'), at: z.string(), ...rejected.shape }),
-  ]),
-);
-
-const dispatchCounts = z.record(z.enum([...ROLES, 'rejected']), z.number());
-
-// Optional fields come last in a fixed order, whatever came first.
-const task = z.object({
-  id: z.string(),
-  content: z.string(),
-  status: z.enum(TASK_STATUSES),
-  priority,
-  depends_on: z.array(z.string()),
-  created_at: z.string(),
-  updated_at: z.string(),
-  iteration: z.number(),
-  status_at: z.string().exactOptional(),
-  claimed_by: z.string().exactOptional(),
-  claimed_at: z.string().exactOptional(),
-  handover: handover.exactOptional(),
-  reason: z.string().exactOptional(),
-});
-const planClaim = z.object({
-  id: z.string(),
-  claimed_by: z.string().exactOptional(),
-  since: z.string().exactOptional(),
-  claimed_at: z.string().exactOptional(),
-  handover: handover.exactOptional(),
-});
-const iteration = z.object({
-  number: z.number(),
-  started_at: z.string(),
-  complete: z.boolean(),
-  tasks_worked: z.array(z.string()),
-  implied: z.literal(true).exactOptional(),
-  ended_at: z.string().exactOptional(),
-  summary: z.string().exactOptional(),
-});
-
-const factJson = z.object({
-  ...words,
   validFrom: z.string(),
   sourceTaskId: z.string(),
   sourceRole: z.enum(ROLES),
   sourceSequence: z.number(),
   eventSequence: z.number(),
   confidence: z.number(),
-  ...stated,
+  origin: z.enum(ORIGINS).exactOptional(),
+  ref: z.string().exactOptional(),
   validTo: z.string().exactOptional(),
   closedBy: z.number().exactOptional(),
   history: z.literal(true).exactOptional(),
@@ -119,7 +71,6 @@ export const stateJson = z.object({
   settled: z.object({ counts: dispatchCounts, ledgers: z.array(taskLedger) }),
   facts: z.array(factJson),
   rejections: z.array(knownRejection),
-  reads: z.array(newestRead),
   past: z.object({
     total: z.number(),
     words: z.string(),
@@ -128,12 +79,12 @@ export const stateJson = z.object({
     numbers: z.string(),
   }),
   board_results: z.array(boardResult),
-  window: z.object({ recent, counted: countedJson }),
+  window: z.object({ recent: z.array(dispatchEntry), counted: countedJson }),
   charter: charterJson,
   tasks: z.array(task),
-  plan_claims: z.array(planClaim).exactOptional(),
+  plan_claims: z.array(claim).exactOptional(),
   inbox: z.array(inboxMessage),
-  iterations: z.array(iteration),
+  iterations: z.array(iterationView),
   traces: tracesJson,
   results: resultKeys,
   run: runJson.exactOptional(),
@@ -156,17 +107,16 @@ export function stateToJson(state: SessionState) {
     settled: { counts: settled.counts, ledgers: [...settled.ledgers.values()] },
     facts: settled.facts.all().map(({ id: _, ...fact }) => ordered(fact, factJson)),
     rejections: settled.rejections,
-    reads: [...settled.reads.values()],
     past: settled.past.toJSON(),
     board_results: [...settled.boardResults.values()],
     window: state.dispatches.toJSON(),
     charter: ordered(charter, charterJson),
     tasks: [...board.tasks.values()].map((each) => ordered(each, task)),
     ...(board.planned.size > 0 && {
-      plan_claims: [...board.planned.values()].map((each) => ordered(each, planClaim)),
+      plan_claims: [...board.planned.values()].map((each) => ordered(each, claim)),
     }),
     inbox: [...notebook.inbox.values()],
-    iterations: history.iterations.map((each) => ordered(each, iteration)),
+    iterations: history.iterations.map((each) => ordered(each, iterationView)),
     traces: tracesToJson(settled.traces),
     results: resultsToJson(settled.results),
     ...(run !== undefined && { run: ordered(run, runJson) }),
@@ -192,7 +142,6 @@ export function stateFromJson(
         tracesFromJson(json.traces),
         resultsFromJson(json.results),
         json.rejections,
-        json.reads,
         new PastResults(json.past),
         json.board_results,
       ),

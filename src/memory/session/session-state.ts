@@ -1,13 +1,15 @@
+import { z } from 'zod';
 import { KEPT } from '../../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
+import { ended, recordedFact } from '../../contracts/recorded-fact.js';
 import type { inboxMessage } from '../../contracts/replies/session-reply.js';
+import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
 import type { LeftTask, TasksDocument } from '../../contracts/run-request.js';
 import type { Output } from '../../contracts/schema-fields.js';
-import type { FactRecorded } from '../../contracts/session-events.js';
-import type { RecordedEntry } from '../../contracts/trace-entry.js';
+import { recordedEntry } from '../../contracts/trace-entry.js';
 import { withKeptIds } from '../../ledger/kept-ids.js';
 import { outlookOf, type PlanOutlook } from '../../ledger/next-task.js';
-import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
+import { type OutcomeDigest, outcomeDigest } from '../../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
 import { foldDispatch, type QuestionAnswer, questionKey, type TaskLedger } from '../../ledger/task-ledger.js';
 import { dropOldest } from '../../shared/collections.js';
@@ -25,15 +27,7 @@ import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from 
 import { type Charter, type Run, resolvedSettings } from './charter.js';
 import { countResult, type DispatchFold, DispatchWindow } from './dispatch-window.js';
 import type { IterationHistory } from './iterations.js';
-import {
-  addRejection,
-  answerRejections,
-  type KnownRejection,
-  type NewestRead,
-  type NewestReads,
-  newestReads,
-  type Rejected,
-} from './known-rejections.js';
+import { addRejection, answerRejections, type KnownRejection, rejected } from './known-rejections.js';
 import {
   addBoardResult,
   type BoardResult,
@@ -61,25 +55,27 @@ export const DEFAULT_LIMITS: SessionLimits = {
 };
 
 /** A dispatch while it may still be overtaken. */
-export type DispatchEntry =
-  | {
-      readonly kind: 'recorded';
-      readonly sequence: number;
-      readonly at: string;
-      /** Sequence of its session event. */
-      readonly event: number;
-      readonly role: Role;
-      readonly task: string;
-      readonly facts: readonly RecordedFact[];
-      readonly digest: OutcomeDigest;
-      /** Key that recognizes the result if it is published again. */
-      readonly result?: string;
-      /** Its entry in the trace of its intent. */
-      readonly trace?: RecordedEntry;
-      /** The statements that it ends. */
-      readonly ends?: FactRecorded['data']['ends'] & {};
-    }
-  | ({ readonly kind: 'rejected'; readonly at: string } & Rejected);
+export const dispatchEntry = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('recorded'),
+    sequence: z.number(),
+    at: z.string(),
+    /** Sequence of its session event. */
+    event: z.number(),
+    role: z.enum(ROLES),
+    task: z.string(),
+    facts: z.array(recordedFact),
+    digest: outcomeDigest,
+    /** Key that recognizes the result if it is published again. */
+    result: z.string().length(RESULT_KEY_LENGTH).exactOptional(),
+    /** Its entry in the trace of its intent. */
+    trace: recordedEntry.exactOptional(),
+    /** The statements that it ends. */
+    ends: z.array(z.object({ id: z.string(), ...ended.shape })).exactOptional(),
+  }),
+  z.object({ kind: z.literal('rejected'), at: z.string(), ...rejected.shape }),
+]);
+export type DispatchEntry = Output<typeof dispatchEntry>;
 
 /** Counts since the session began. */
 export type DispatchCounts = Record<Role | 'rejected', number>;
@@ -100,8 +96,6 @@ interface DispatchMemory {
   readonly results: Set<string>;
   /** The newest rejections, in dispatch order. */
   readonly rejections: KnownRejection[];
-  /** The newest readable result of each task and role. */
-  readonly reads: NewestReads;
   /** Summaries and files of results, kept longer than their facts. */
   readonly past: PastResults;
   /** By board task, the most recent at the end. */
@@ -154,7 +148,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     limits,
     dispatches: new DispatchWindow(
       dispatchFold(limits),
-      dispatchMemory([], noDispatches(), [], emptyTraces(), [], [], [], new PastResults(), []),
+      dispatchMemory([], noDispatches(), [], emptyTraces(), [], [], new PastResults(), []),
     ),
     charter: { status: 'open' },
     run: undefined,
@@ -290,7 +284,6 @@ export function dispatchMemory(
   traces: Traces,
   results: Iterable<string>,
   rejections: Iterable<KnownRejection>,
-  reads: Iterable<NewestRead>,
   past: PastResults,
   boardResults: Iterable<BoardResult>,
 ): DispatchMemory {
@@ -301,7 +294,6 @@ export function dispatchMemory(
     traces,
     results: new Set(results),
     rejections: [...rejections],
-    reads: newestReads(reads),
     past,
     boardResults: new Map([...boardResults].map((result) => [result.task, result])),
   };
@@ -323,7 +315,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       if (entry.kind === 'rejected') {
         folded.counts.rejected += 1;
         const { kind: _, at: __, ...rejected } = entry;
-        addRejection(folded.rejections, rejected, folded.reads);
+        addRejection(folded.rejections, rejected, folded.ledgers);
         return;
       }
       folded.counts[entry.role] += 1;
@@ -337,10 +329,10 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       if (folded.facts.size() > tolerated || folded.facts.bytes() > 1.25 * MAX_FACT_BYTES)
         folded.facts.compact(limits.maxFacts);
       addBoardResult(folded.boardResults, entry, digest);
-      answerRejections(folded.rejections, folded.reads, entry);
+      answerRejections(folded.rejections, ledger);
       folded.past.add(pastResultOf(entry, entry.digest));
     },
-    copy: ({ facts, counts, ledgers, traces, results, rejections, reads, past, boardResults }) =>
+    copy: ({ facts, counts, ledgers, traces, results, rejections, past, boardResults }) =>
       dispatchMemory(
         facts.all(),
         counts,
@@ -348,7 +340,6 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
         copyOfTraces(traces),
         results,
         rejections,
-        reads.values(),
         past.copy(),
         boardResults.values(),
       ),
@@ -384,11 +375,11 @@ function withFirstSummary(
   const isSummary = fact.relation === kindOf(role).relations.summary && fact.subject === `task:${task}`;
   const isFix = kindOf(role).part === 'work' && tries.length > 1 && last?.sequence === sequence;
   if (!isSummary || !isFix || first === undefined || first === fact.object) return fact;
-  return { ...fact, object: clipText(`${ended(first)} Then: ${fact.object}`, KEPT.fact.object) };
+  return { ...fact, object: clipText(`${sentence(first)} Then: ${fact.object}`, KEPT.fact.object) };
 }
 
-function ended(sentence: string): string {
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** Limit of distinct words per result: a summary has ten, a review some more. */
@@ -437,52 +428,38 @@ export function seenState(state: SessionState, now = state.lastEventAt): Session
 }
 
 /** Bytes of memory, measured by folding synthetic sessions of 1 to 200 dispatches and up to 500 tasks. */
-const STATE = 20_000;
-/** In the store, in its word index, and in the window. */
-const FACT = 900;
-const LEDGER = 1500;
-const TASK = 400;
-/** A plan task, note, message or iteration: a few hundred characters each. */
-const ITEM = 800;
-/** A past result with its words, and a file with the words of its path. */
-const PAST = 500;
-const FILE = 1000;
-/** Lists are bounded, and rarely full. */
-const TRACE = 10_000;
-
-/** An appended trace entry in the window. */
-const PENDING = 500;
-/** Stored in the settled part and in the current view. */
-const REJECTION = 600;
-/** A counted dispatch takes 8 bytes here, and one or two as a delta. */
-const COUNTED = 8;
-
-const RESULT = 90;
+const BYTES = {
+  state: 20_000,
+  /** In the store, in its word index, and in the window. */
+  fact: 900,
+  ledger: 1500,
+  /** A task, note, message, iteration, rejection or appended entry: a few hundred characters each. */
+  item: 800,
+  /** A past result with its words, and a file with the words of its path. */
+  past: 500,
+  file: 1000,
+  /** Lists are bounded, and rarely full. */
+  trace: 10_000,
+  result: 90,
+  counted: 8,
+};
 
 /** Estimates the memory of a state from its counts, which is cheap. */
-export function stateBytes(state: SessionState): number {
-  const { facts, ledgers, traces, results, rejections, past, boardResults } = state.dispatches.settled();
-  const recent = state.dispatches.recent();
-  const recentFacts = recent.reduce(
-    (sum, entry) => sum + (entry.kind === 'recorded' ? entry.facts.length : 0),
-    0,
-  );
-  const { notebook, history, run } = state;
-  const items =
-    facts.saidSize() + notebook.inbox.size + history.iterations.length + (run?.document.tasks.length ?? 0);
+export function stateBytes({ dispatches, board, notebook, history, run }: SessionState): number {
+  const { facts, ledgers, traces, results, rejections, past, boardResults } = dispatches.settled();
+  const recent = dispatches.recent();
+  const items = [board.tasks, notebook.inbox, boardResults].reduce((sum, { size }) => sum + size, 0);
+  const lists = [history.iterations, run?.document.tasks ?? [], rejections, traces.pending];
+  const recentFacts = recent.flatMap((entry) => (entry.kind === 'recorded' ? entry.facts : []));
   return (
-    STATE +
-    FACT * (facts.size() + recentFacts) +
-    PAST * past.rows.length +
-    FILE * past.fileCount +
-    LEDGER * (ledgers.size + recent.length) +
-    TASK * state.board.tasks.size +
-    ITEM * items +
-    TRACE * traces.intents.size +
-    PENDING * traces.pending.length +
-    RESULT * results.size +
-    ITEM * boardResults.size +
-    REJECTION * rejections.length +
-    COUNTED * state.dispatches.counted().bytes
+    BYTES.state +
+    BYTES.fact * (facts.size() + facts.saidSize() + recentFacts.length) +
+    BYTES.ledger * (ledgers.size + recent.length) +
+    BYTES.item * lists.reduce((sum, { length }) => sum + length, items) +
+    BYTES.past * past.rows.length +
+    BYTES.file * past.fileCount +
+    BYTES.trace * traces.intents.size +
+    BYTES.result * results.size +
+    BYTES.counted * dispatches.counted().size
   );
 }

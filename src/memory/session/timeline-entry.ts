@@ -3,6 +3,7 @@ import type { TimelineEntry, TimelineKind } from '../../contracts/replies/dispat
 import type { PromptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
 import {
+  type EventOf,
   type FactRecorded,
   SESSION_EVENTS,
   type SessionEvent,
@@ -67,76 +68,48 @@ function told(event: SessionEvent): Told {
     case 'dispatch.rejected': {
       const { dispatch, error } = event.data;
       const { sequence, role, task } = dispatch;
-      return {
-        ...(task !== undefined && { task }),
-        ...(role !== undefined && { role }),
-        failed: true,
-        dispatch: sequence,
-        summary: `${error.code}: ${error.reason}`,
-      };
+      const of = { ...(task !== undefined && { task }), ...(role !== undefined && { role }) };
+      return { ...of, failed: true, dispatch: sequence, summary: `${error.code}: ${error.reason}` };
     }
-    case 'trace.appended': {
-      const { entries, malformed, malformed_because: why, pins = [] } = event.data;
-      const [first] = entries;
-      const others = entries.length - 1;
-      const failed =
-        malformed > 0 || entries.some(({ status }) => status === 'FAILURE' || status === 'DENIED');
-      const told = [
-        ...(first === undefined ? [] : [entryText(first)]),
-        ...(others > 0 ? [`and ${counted(others, 'more entry', 'more entries')}`] : []),
-        ...(first === undefined && pins.length > 0
-          ? [`pinned: ${pins.map(({ text }) => text).join('; ')}`]
-          : []),
-        ...(malformed === 0 ? [] : [`${counted(malformed, 'entry', 'entries')} not read`]),
-        ...(why === undefined ? [] : [why]),
-      ];
-      return { ...(failed && { failed }), summary: told.join(', ') };
+    case 'trace.appended':
+      return traced(event);
+    case 'fact.retracted': {
+      const { source, instead } = event.data;
+      const what = instead === undefined ? 'retracted' : `corrected to "${instead}"`;
+      return { task: source.task, summary: byPerson(event, what) };
     }
-    case 'task.added': {
-      const { task, priority, content } = event.data;
-      return { task, summary: `added, priority ${priority}: ${content}` };
-    }
+    case 'fact.restored':
+      return { task: event.data.source.task, summary: byPerson(event, 'restored') };
     case 'task.status': {
       const { task, status, reason } = event.data;
-      const why = reason === undefined ? '' : `: ${reason}`;
-      return {
-        task,
-        ...(status === 'blocked' && { failed: true }),
-        summary: `set to ${statusText(status)}${why}`,
-      };
+      const summary = `set to ${statusText(status)}${because(reason)}`;
+      return { task, ...(status === 'blocked' && { failed: true }), summary };
     }
-    case 'task.priority':
-      return { task: event.data.task, summary: `priority set to ${event.data.priority}` };
-    case 'task.depends':
-      return { task: event.data.task, summary: `waits for ${event.data.depends_on.join(', ')}` };
-    case 'task.undepends':
-      return { task: event.data.task, summary: `no longer waits for ${event.data.depends_on.join(', ')}` };
-    case 'task.content':
-      return { task: event.data.task, summary: `new text: ${event.data.content}` };
-    case 'task.deleted':
-      return { task: event.data.task, summary: 'deleted' };
-    case 'task.claimed':
-      return { task: event.data.task, summary: `claimed by ${event.data.agent}` };
-    case 'question.answered': {
-      const { task, answer, by } = event.data;
-      return { task, summary: `answered by ${by}: ${answer}` };
+    default: {
+      const task = 'task' in event.data ? event.data.task : undefined;
+      return { ...(task !== undefined && { task }), summary: summaryOf(event) };
     }
-    case 'fact.retracted': {
-      const { fact, source, instead, by, reason } = event.data;
-      const why = reason === undefined ? '' : ` (${reason})`;
-      const what = instead === undefined ? 'retracted' : `corrected to "${instead}"`;
-      return { task: source.task, summary: `${what} by ${by}${why}: ${fact.object}` };
-    }
-    case 'fact.restored': {
-      const { fact, source, by, reason } = event.data;
-      const why = reason === undefined ? '' : ` (${reason})`;
-      return { task: source.task, summary: `restored by ${by}${why}: ${fact.object}` };
-    }
-    case 'task.released':
-      return { task: event.data.task, summary: 'given back' };
-    default:
-      return { summary: summaryOf(event) };
   }
+}
+
+function byPerson({ data }: EventOf<'fact.retracted' | 'fact.restored'>, what: string): string {
+  const why = data.reason === undefined ? '' : ` (${data.reason})`;
+  return `${what} by ${data.by}${why}: ${data.fact.object}`;
+}
+
+function traced({ data }: EventOf<'trace.appended'>): Told {
+  const { entries, malformed, malformed_because: why, pins = [] } = data;
+  const [first] = entries;
+  const others = entries.length - 1;
+  const failed = malformed > 0 || entries.some(({ status }) => status === 'FAILURE' || status === 'DENIED');
+  const parts = [
+    ...(first === undefined ? [] : [entryText(first)]),
+    ...(others > 0 ? [`and ${counted(others, 'more entry', 'more entries')}`] : []),
+    ...(first === undefined && pins.length > 0 ? [`pinned: ${pins.map(({ text }) => text).join('; ')}`] : []),
+    ...(malformed === 0 ? [] : [`${counted(malformed, 'entry', 'entries')} not read`]),
+    ...(why === undefined ? [] : [why]),
+  ];
+  return { ...(failed && { failed }), summary: parts.join(', ') };
 }
 
 function result(event: FactRecorded): Told {
@@ -177,20 +150,29 @@ function endings({ data: { ends = [], not_ended = [] } }: FactRecorded): string 
 
 type Other = Exclude<
   SessionEvent,
-  {
-    type:
-      | 'fact.recorded'
-      | 'fact.retracted'
-      | 'fact.restored'
-      | 'dispatch.rejected'
-      | 'question.answered'
-      | 'trace.appended'
-      | `task.${string}`;
-  }
+  { type: `fact.${string}` | 'dispatch.rejected' | 'trace.appended' | 'task.status' }
 >;
 
 function summaryOf(event: Other): string {
   switch (event.type) {
+    case 'task.added':
+      return `added, priority ${event.data.priority}: ${event.data.content}`;
+    case 'task.priority':
+      return `priority set to ${event.data.priority}`;
+    case 'task.depends':
+      return `waits for ${event.data.depends_on.join(', ')}`;
+    case 'task.undepends':
+      return `no longer waits for ${event.data.depends_on.join(', ')}`;
+    case 'task.content':
+      return `new text: ${event.data.content}`;
+    case 'task.deleted':
+      return 'deleted';
+    case 'task.claimed':
+      return `claimed by ${event.data.agent}`;
+    case 'task.released':
+      return 'given back';
+    case 'question.answered':
+      return `answered by ${event.data.by}: ${event.data.answer}`;
     case 'note.added':
       return `note ${event.data.note} (${event.data.type}): ${event.data.content}`;
     case 'note.edited': {
@@ -223,13 +205,13 @@ function summaryOf(event: Other): string {
       return `session opened${set.length === 0 ? '' : `: ${set.join('; ')}`}`;
     }
     case 'session.completed':
-      return `session completed${event.data.forced ? ' with open work' : ''}${because(event.data)}`;
+      return `session completed${event.data.forced ? ' with open work' : ''}${because(event.data.reason)}`;
     case 'session.restarted':
-      return `session opened again${because(event.data)}`;
+      return `session opened again${because(event.data.reason)}`;
     case 'session.archived':
-      return `session archived${because(event.data)}`;
+      return `session archived${because(event.data.reason)}`;
     case 'session.reopened':
-      return `session reopened${because(event.data)}`;
+      return `session reopened${because(event.data.reason)}`;
     case 'session.checkpoint':
       return event.data.reason === 'archived'
         ? 'older events were removed: the state is kept here'
@@ -245,7 +227,7 @@ function summaryOf(event: Other): string {
   }
 }
 
-function because({ reason }: { readonly reason?: string | undefined }): string {
+function because(reason: string | undefined): string {
   return reason === undefined ? '' : `: ${reason}`;
 }
 

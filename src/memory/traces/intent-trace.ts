@@ -51,11 +51,7 @@ export const intentTrace = z.object({
   /** Runs whose newest outcome is a success. */
   runs: keptKeyedTexts,
   changed: keptTexts,
-  /** Read or used, and never known to be changed. */
-  read: keptTexts,
-  /** Denials with their rule, until the same was done with success. */
-  denied: keptKeyedTexts,
-  /** Errors that no later success of the same command, tool and file has settled. */
+  /** Errors and denials that no later success of the same command, tool and file has settled. */
   unresolved: keptKeyedTexts,
   /** Entries since the last block. The first request and the newest are whole; outputs are masked. */
   recent: z.array(recordedEntry),
@@ -84,8 +80,7 @@ const MAX_PINNED = 20;
 const MAX_CONSTRAINTS = 40;
 const MAX_DECISIONS = 20;
 const MAX_FILES = 60;
-const MAX_DENIED = 20;
-const MAX_UNRESOLVED = 20;
+const MAX_UNRESOLVED = 30;
 const MAX_STEPS = 30;
 const MAX_RUNS = 15;
 const MAX_SEEN = 400;
@@ -110,8 +105,6 @@ export function emptyTrace(intent: string): IntentTrace {
     steps: NOTHING_KEPT,
     runs: NOTHING_KEPT,
     changed: NOTHING_KEPT,
-    read: NOTHING_KEPT,
-    denied: NOTHING_KEPT,
     unresolved: NOTHING_KEPT,
     recent: [],
     seen: [],
@@ -137,10 +130,10 @@ export function pin(trace: IntentTrace, text: string): IntentTrace {
   return { ...trace, pinned: keep(trace.pinned, [text], MAX_PINNED) };
 }
 
-/** Returns the errors or denials of the blocks without those that have succeeded since. */
-export function stillOpen(list: KeptList<KeyedText>, { recent }: IntentTrace): KeptList<KeyedText> {
+/** Returns the errors and denials of the blocks without those that have succeeded since. */
+export function stillOpen({ unresolved, recent }: IntentTrace): KeptList<KeyedText> {
   const settled = new Set(recent.filter(({ status }) => status === 'SUCCESS').map(keyOf));
-  return without(list, ({ key }) => settled.has(key));
+  return without(unresolved, ({ key }) => settled.has(key));
 }
 
 function compacted(trace: IntentTrace): IntentTrace {
@@ -158,16 +151,10 @@ function compacted(trace: IntentTrace): IntentTrace {
 function fold(trace: IntentTrace, entry: RecordedEntry): IntentTrace {
   const { status, constraints = [], constraints_omitted, files_omitted } = entry;
   const succeeded = status === 'SUCCESS';
-  const files = ownFiles(entry);
   const changed = succeeded ? changedFiles(entry) : [];
-  const allChanged = marked(keep(trace.changed, changed, MAX_FILES), changed.length > 0 && files_omitted);
-  const read = succeeded ? files.filter((file) => !allChanged.items.includes(file)) : [];
-  const isChanged = (file: string) => changed.includes(file);
   const key = keyOf(entry);
   const isSame = (each: KeyedText) => each.key === key;
-  const isDenied = isDenial(entry);
   const errors = without(trace.unresolved, isSame);
-  const denials = without(trace.denied, isSame);
   return {
     ...trace,
     tools: tally(trace.tools, entry),
@@ -176,11 +163,8 @@ function fold(trace: IntentTrace, entry: RecordedEntry): IntentTrace {
     decisions: keep(trace.decisions, decisionOf(entry), MAX_DECISIONS),
     steps: keep(trace.steps, succeeded ? stepOf(entry) : [], MAX_STEPS),
     runs: keep(without(trace.runs, isSame), succeeded ? runOf(entry) : [], MAX_RUNS, ({ key }) => key),
-    changed: allChanged,
-    read: marked(keep(without(trace.read, isChanged), read, MAX_FILES), read.length > 0 && files_omitted),
-    denied: isDenied ? withDenial(denials, { key, text: denialOf(entry) }) : denials,
-    unresolved:
-      succeeded || isDenied ? errors : keep(errors, [{ key, text: errorOf(entry) }], MAX_UNRESOLVED),
+    changed: marked(keep(trace.changed, changed, MAX_FILES), changed.length > 0 && files_omitted),
+    unresolved: succeeded ? errors : keep(errors, [{ key, text: errorOf(entry) }], MAX_UNRESOLVED),
   };
 }
 
@@ -221,31 +205,19 @@ function lineOfRequest({ requests, recent }: IntentTrace): (entry: RecordedEntry
       : { ...entry, reasoning: clipText(entry.reasoning, MAX_LINE) };
 }
 
+/** Beyond the limit, further tools are counted together: no outcome is lost. */
 function tally(tools: readonly ToolTally[], entry: RecordedEntry): readonly ToolTally[] {
-  const tool = toolOf(entry);
-  const known = tools.find((each) => each.tool === tool);
-  const before = known ?? { tool, success: 0, failure: 0, denied: 0 };
+  const name = toolOf(entry);
+  const isKept = tools.length < MAX_TOOLS - 1 || tools.some(({ tool }) => tool === name);
+  const tool = isKept ? name : 'others';
+  const before = tools.find((each) => each.tool === tool) ?? { tool, success: 0, failure: 0, denied: 0 };
   const after = {
     tool,
     success: before.success + (entry.status === 'SUCCESS' ? 1 : 0),
     failure: before.failure + (entry.status === 'FAILURE' ? 1 : 0),
     denied: before.denied + (entry.status === 'DENIED' ? 1 : 0),
   };
-  if (known !== undefined) return tools.map((each) => (each === known ? after : each));
-  return tools.length < MAX_TOOLS ? [...tools, after] : addToOthers(tools, after);
-}
-
-/** Beyond the bound, further tools are counted together: no outcome is lost. */
-function addToOthers(tools: readonly ToolTally[], more: ToolTally): readonly ToolTally[] {
-  const last = tools.at(-1);
-  if (last === undefined) return [more];
-  const others = {
-    tool: 'others',
-    success: last.success + more.success,
-    failure: last.failure + more.failure,
-    denied: last.denied + more.denied,
-  };
-  return [...tools.slice(0, -1), others];
+  return tools.includes(before) ? tools.map((each) => (each === before ? after : each)) : [...tools, after];
 }
 
 function decisionOf({ state, action, reasoning }: RecordedEntry): string[] {
@@ -280,32 +252,15 @@ function runOf(entry: RecordedEntry): KeyedText[] {
   return [{ key: keyOf(entry), text: clipText(said, MAX_LINE) }];
 }
 
+/** Returns what failed or was denied, and why: "edit src/secret.ts was denied: outside the scope". */
 function errorOf(entry: RecordedEntry): string {
-  const { target, error, output } = entry;
-  const why = error ?? output;
+  const { action, status, target, tool, error, output, reasoning } = entry;
+  const isDenied = status === 'DENIED' || action === 'SCOPE_VIOLATION';
   const object = target === undefined ? objectOf(entry) : undefined;
-  return [`${withTool(entry, object)} failed`, ...(why === undefined ? [] : [why])].join(': ');
-}
-
-function isDenial({ action, status }: RecordedEntry): boolean {
-  return status === 'DENIED' || (action === 'SCOPE_VIOLATION' && status === 'FAILURE');
-}
-
-/** Returns what was denied, and the rule: "edit src/secret.ts: outside the scope". */
-function denialOf(entry: RecordedEntry): string {
-  const { action, tool, error, output, reasoning } = entry;
-  const object = objectOf(entry);
   const what = action === 'SCOPE_VIOLATION' && tool === undefined ? object : withTool(entry, object);
-  return (
-    [what, error ?? reasoning ?? output].filter((part) => part !== undefined).join(': ') || toolOf(entry)
-  );
-}
-
-/** Adds a denial once: the tool and the guard of the scope often both report it, and only the tool's entry names the tool. */
-function withDenial(list: KeptList<KeyedText>, denial: KeyedText): KeptList<KeyedText> {
-  const known = list.items.find(({ text }) => text.endsWith(` ${denial.text}`));
-  const others = without(list, ({ text }) => text === denial.text || denial.text.endsWith(` ${text}`));
-  return keep(others, [known ?? denial], MAX_DENIED);
+  const why = error ?? (isDenied ? reasoning : undefined) ?? output;
+  const happened = `${what ?? toolOf(entry)} ${isDenied ? 'was denied' : 'failed'}`;
+  return why === undefined ? happened : `${happened}: ${why}`;
 }
 
 /** Returns the object of an entry: its files if the command is an editing tool's input, else the command. */

@@ -3,6 +3,7 @@ import { KEPT } from '../../contracts/kept.js';
 import { type Verdict, verdictIn } from '../../contracts/kinds.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { TracesListed } from '../../contracts/replies/trace-reply.js';
+import type { Output } from '../../contracts/schema-fields.js';
 import type { DispatchOutcome, EventOf } from '../../contracts/session-events.js';
 import {
   pinnedText,
@@ -43,7 +44,7 @@ const pendingEntry = z.union([
   z.object({ at: z.string(), entry: recordedEntry }),
   z.object({ at: z.string(), pin: pinnedText }),
 ]);
-type PendingEntry = Readonly<z.output<typeof pendingEntry>>;
+type PendingEntry = Output<typeof pendingEntry>;
 
 export const tracesJson = z.object({
   intents: z.array(intentTrace),

@@ -19,18 +19,16 @@ const TITLES = {
   original: 'Original request',
   between: 'Requests between',
   newest: 'Newest request',
-  unresolved: 'Errors still unresolved',
+  unresolved: 'Errors and denials still unresolved',
   steps: 'Completed steps',
   runs: 'Runs that succeeded, to run again after a change',
   decisions: 'Decisions',
   changed: 'Other files changed',
-  read: 'Files read or used',
-  denied: 'Denied',
 } as const;
 type SectionName = keyof typeof TITLES;
 const SECTIONS = Object.keys(TITLES) as SectionName[];
 /** Lists that share what room there is. */
-const SHARING = ['unresolved', 'steps', 'runs', 'decisions', 'changed', 'read', 'denied'] as const;
+const SHARING = ['unresolved', 'steps', 'runs', 'decisions', 'changed'] as const;
 
 /** A line of a summary. */
 interface Part {
@@ -55,8 +53,8 @@ export interface Summary extends CompactedReport {
  * The summary of what has been compacted, or `null` below the first block. Made of the tallies alone, so its bytes stay
  * the same until a further block is compacted, or an error in it is settled, or a constraint is pinned.
  *
- * The first request and the newest have 30 % of the room; lists share the rest fairly by tokens, each its newest first. What
- * is left goes to requests that were cut. Tallies are always there, and constraints go last.
+ * The first request and the newest have 30 % of the tokens; lists share the rest fairly, each its newest first. What
+ * they leave goes to the requests too. Tallies are always there, and constraints are dropped last.
  */
 export function summarise(
   trace: IntentTrace,
@@ -69,8 +67,9 @@ export function summarise(
     SUMMARY_HEADER,
     `Stands for ${trace.compacted} earlier entries of intent ${quoted(trace.intent)}, about ${tokensBefore} tokens.`,
     ...talliesOf(trace),
-  ].join('\n');
-  const head = bounded(told, tokenizer, maxTokens);
+  ];
+  while (told.length > 1 && tokenizer.count(told.join('\n')) > maxTokens) told.pop();
+  const head = told.join('\n');
   const lists = listsOf(trace);
   const written = (some: readonly (Part | undefined)[], isHeaded = true) =>
     writeParts(isHeaded ? head : '', lists, some);
@@ -132,13 +131,11 @@ function listsOf(trace: IntentTrace): Readonly<Record<SectionName, Lines>> {
     original: one(original),
     between: { ...linesOf(between, ({ text }) => text), total: String(Math.max(0, count - 2)) },
     newest: one(newest),
-    unresolved: linesOf(stillOpen(trace.unresolved, trace), ({ text }) => text),
+    unresolved: linesOf(stillOpen(trace), ({ text }) => text),
     steps: linesOf(trace.steps),
     runs: linesOf(trace.runs, ({ text }) => text),
     decisions: linesOf(trace.decisions),
     changed: linesOf(without(trace.changed, (file) => inSteps.has(file))),
-    read: linesOf(trace.read),
-    denied: linesOf(stillOpen(trace.denied, trace), ({ text }) => text),
   };
 }
 
@@ -160,57 +157,51 @@ function chosen(
   room: number,
   maxTokens: number,
 ): { parts: Part[]; readonly demands: number } {
-  const parts: Part[] = [];
   let left = room;
-  const costOf = (part: Part) =>
-    tokenizer.count(`${lineOf(part)}\n`) +
-    (isList(part.section) && !parts.some(({ section }) => section === part.section)
-      ? tokenizer.count(
-          `${titleOf(part.section, lists[part.section].lines.length, lists[part.section].total)}\n`,
-        )
-      : 0);
-  /** Its tokens, or none where it does not fit. */
-  const add = (part: Part): number | undefined => {
+  const titled = new Set<SectionName>();
+  const costOf = ({ section, text }: Part) => {
+    const { lines, total } = lists[section];
+    const hasTitle = !isList(section) || titled.has(section);
+    const title = hasTitle ? 0 : tokenizer.count(`${titleOf(section, lines.length, total)}\n`);
+    return title + tokenizer.count(`${lineOf({ section, text })}\n`);
+  };
+  /** Adds what fits, and returns its tokens. */
+  const addTo = (parts: Part[], part: Part): number | undefined => {
     const cost = costOf(part);
     if (cost > left) return undefined;
     parts.push(part);
+    titled.add(part.section);
     left -= cost;
     return cost;
   };
 
-  for (const text of lists.constraints.lines) add({ section: 'constraints', text });
-  const share = Math.min(left, Math.floor(maxTokens * REQUESTS_SHARE));
-  const asked = (['newest', 'original'] as const).flatMap((section) => {
+  const constraints: Part[] = [];
+  const between: Part[] = [];
+  const shared: Part[] = [];
+  const asked: Part[] = [];
+  for (const text of lists.constraints.lines) addTo(constraints, { section: 'constraints', text });
+  const wanted = (['newest', 'original'] as const).flatMap((section) => {
     const request = requests[section];
     return request === undefined
       ? []
       : [{ section, request, wants: costOf({ section, text: request.text }) }];
   });
-  const least = Math.min(...asked.map(({ wants }) => wants), share / 2);
-  for (const { section, request, wants } of asked) {
-    const most = asked.length === 1 ? share : Math.max(share / 2, share - least);
+  const all = wanted.reduce((sum, { wants }) => sum + wants, 0);
+  const reserved = Math.min(left, all, Math.floor(maxTokens * REQUESTS_SHARE));
+  left -= reserved;
+  for (const text of lists.between.lines)
+    addTo(between, { section: 'between', text: clipText(text, SHORT_REQUEST) });
+  shareOut(lists, (part) => addTo(shared, part));
+  // What the lists have left goes to the requests too.
+  left += reserved;
+  for (const [at, { section, request, wants }] of wanted.entries()) {
+    const next = wanted[at + 1]?.wants ?? 0;
+    const most = Math.max(next === 0 ? left : left / 2, left - next);
     const text = wants <= most ? request.text : cutRequest(section, request, tokenizer, most);
-    if (text !== '') add({ section, text });
+    if (text !== '') addTo(asked, { section, text });
   }
-  for (const text of lists.between.lines) add({ section: 'between', text: clipText(text, SHORT_REQUEST) });
-  const demands = parts.length;
-  shareOut(lists, add);
-  // Spend the remaining budget on shortened requests first.
-  for (const [index, part] of parts.slice(0, demands).entries()) {
-    const request =
-      part.section === 'newest' || part.section === 'original' ? requests[part.section] : undefined;
-    if (request === undefined || part.text === request.text) continue;
-    const before = tokenizer.count(lineOf(part));
-    const whole = { ...part, text: request.text };
-    const isWhole = tokenizer.count(lineOf(whole)) - before <= left;
-    const longer = isWhole
-      ? whole
-      : { ...part, text: cutRequest(part.section, request, tokenizer, before + left) };
-    if (longer.text.length <= part.text.length) continue;
-    left -= tokenizer.count(lineOf(longer)) - before;
-    parts[index] = longer;
-  }
-  return { parts, demands };
+  const demands = constraints.length + asked.length + between.length;
+  return { parts: [...constraints, ...asked, ...between, ...shared], demands };
 }
 
 /** By turns to the list that has had the fewest tokens so far, until nothing fits any more. */
@@ -291,14 +282,6 @@ function talliesOf({ tools }: IntentTrace): string[] {
   const told = tools.filter(({ tool, failure, denied }) => failure + denied > 0 || !ACTIONS.has(tool));
   if (told.length === 0) return [];
   return [`Outcomes (${told.length} of ${told.length} tools):`, ...told.map(outcomeLine)];
-}
-
-/** The longest beginning that fits: only tallies larger than the whole bound are ever cut. */
-function bounded(text: string, tokenizer: Tokenizer, maxTokens: number): string {
-  if (tokenizer.count(text) <= maxTokens) return text;
-  const characters = Array.from(text);
-  const beginning = (size: number) => characters.slice(0, size).join('');
-  return beginning(longest(characters.length, (size) => tokenizer.count(beginning(size)) <= maxTokens));
 }
 
 function outcomeLine({ tool, success, failure, denied }: ToolTally): string {

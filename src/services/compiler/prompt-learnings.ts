@@ -13,7 +13,7 @@ import { hasPlaceholder } from '../../prompt/iteration-template.js';
 import { taskText } from '../../prompt/task-text.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';
-import type { Relevance } from '../learnings/relevance.js';
+import type { Relevance } from '../learnings/serve-learnings.js';
 
 interface FoundLearnings {
   readonly learnings?: LearningsInPrompt | undefined;
@@ -76,7 +76,7 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     if (active.size === 0 || maxResults === 0) return none;
     const query = queryOf(session, request);
     const minSimilarity = request.minSimilarity ?? DEFAULT_MIN_SIMILARITY;
-    const found = await relevance.find(project, active, query, { maxResults, minSimilarity });
+    const found = await relevance(active, query, { maxResults, minSimilarity });
     // Irrelevant learnings are useful only in a session start.
     const fits = found.method !== 'recency' || request.kind === 'session-start';
     return fits ? { ...known, ...found } : none;

@@ -11,7 +11,7 @@ import {
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { NewestResults, SessionLog } from '../../engine/ports/session-log.js';
 import { pause } from '../../engine/runtime/batched.js';
-import { CountedDispatches, type CountedMemory } from '../../memory/session/dispatch-window.js';
+import { CountedDispatches } from '../../memory/session/dispatch-window.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 
 /**
@@ -48,7 +48,7 @@ interface Place {
 /** Evicting costs a request for the next result of the session. */
 const MAX_SESSIONS = 10_000;
 /** Dispatches remembered per session: a later one that was overtaken by more of them is looked up in the state. */
-const MEMORY: CountedMemory = { maxBytes: 4096, surely: 2048 };
+const MAX_REMEMBERED = 2048;
 const PAGE = 500;
 const LAG_PAUSE_MS = 3;
 /** Appends that are refused although nothing new can be read, and those after which the session is met again. */
@@ -61,13 +61,13 @@ const RECORDED: Counted = {};
 
 export class ResultWriter {
   readonly #ports: ResultWriterPorts;
-  readonly #memory: CountedMemory;
+  readonly #remembered: number;
   readonly #known = new LRUCache<Token, KnownResults>({ max: MAX_SESSIONS });
   readonly #meeting = new Map<Token, Promise<KnownResults>>();
 
-  constructor(ports: ResultWriterPorts, memory: CountedMemory = MEMORY) {
+  constructor(ports: ResultWriterPorts, remembered = MAX_REMEMBERED) {
     this.#ports = ports;
-    this.#memory = memory;
+    this.#remembered = remembered;
   }
 
   /**
@@ -221,7 +221,7 @@ export class ResultWriter {
     // The session is new, or a checkpoint has replaced its results.
     if (!isSure)
       newest = Math.max(newest, (await this.#ports.reader.load(session)).folded.state.dispatches.newest());
-    const counted = new CountedDispatches({ floor: newest, steps: '', removed: 0 }, this.#memory);
+    const counted = new CountedDispatches({ floor: newest, steps: '', removed: 0 }, this.#remembered);
     const known = { counted, places };
     this.#known.set(session, known);
     return known;

@@ -20,12 +20,24 @@ import {
   type LearningCommand,
 } from '../../memory/learnings/decide-learning.js';
 import { viewOf } from '../../memory/learnings/learnings-state.js';
+import {
+  type ActiveLearnings,
+  type Relevant,
+  relevantLearnings,
+  type SearchLimits,
+} from '../../memory/learnings/relevant-learnings.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Serving } from '../common/service-context.js';
 import { foldedMetrics } from '../common/service-metrics.js';
 import { type Asked, endpointsOf, type Handlers, serveRequests } from '../common/service-shell.js';
 import { type WordVectorsLoader, wordVectorsLoader } from '../common/word-vectors-loader.js';
-import { createRelevance, type Relevance } from './relevance.js';
+
+/** Finds the learnings that are relevant to a query, by words and by meaning. */
+export type Relevance = (
+  learnings: ActiveLearnings,
+  query: string,
+  limits: SearchLimits,
+) => Promise<Relevant>;
 
 /** The learnings of projects, shared by the services of one process. */
 export interface Projects {
@@ -58,7 +70,7 @@ export function openProjectLogs(
 export function openProjects(nats: NatsPorts, serving: Serving): Projects {
   const { projects: reader, command } = openProjectLogs(nats, serving);
   const wordVectors = wordVectorsLoader(serving.logger);
-  const relevance = createRelevance(wordVectors);
+  const relevance: Relevance = async (...search) => relevantLearnings(await wordVectors(), ...search);
   return { reader, command, inBackground: inBackground(command), relevance, wordVectors };
 }
 
@@ -174,7 +186,7 @@ async function search(
   const { state } = (await reader.load(project)).folded;
   const { active } = viewOf(state);
   const { sequence } = state;
-  const { method, ranked, vectors } = await relevance.find(project, active, query, {
+  const { method, ranked, vectors } = await relevance(active, query, {
     maxResults,
     minSimilarity,
   });

@@ -11,6 +11,7 @@ import type { PromptRing } from '../../engine/ports/telemetry-store.js';
 import { createFactId, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { touchedFiles } from '../../memory/search/touched-files.js';
+import { SESSION_VIEWS, type ViewName } from '../../memory/session/commands/decide-session.js';
 import { ledgerOf } from '../../memory/session/plan-view.js';
 import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
 import {
@@ -20,7 +21,6 @@ import {
   seenState,
   tracesOf,
 } from '../../memory/session/session-state.js';
-import { SESSION_VIEWS, type ViewName } from '../../memory/session/session-views.js';
 import { intentList } from '../../memory/traces/session-traces.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { Asked, Handlers } from '../common/service-shell.js';

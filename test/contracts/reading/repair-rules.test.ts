@@ -1,21 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import {
-  BOOLEAN_RULES,
-  LIST_RULES,
-  OBJECT_RULES,
-  type RepairRule,
+  asBoolean,
+  asList,
+  asObject,
+  asText,
+  type Repaired,
   severityOf,
-  TEXT_RULES,
 } from '../../../src/contracts/reading/repair-rules.js';
 import { ALIASES, meantBy, plainName, VERDICT_WORDS } from '../../../src/contracts/reading/synonyms.js';
 
 type Example = readonly [value: unknown, field: string, becomes: unknown];
 
 /** Of each kind of value: what the rules make of a value of a field, and what they leave alone. */
-const EXAMPLES: readonly (readonly [string, readonly RepairRule<unknown>[], readonly Example[]])[] = [
+type Repair = (value: unknown, field: string) => Repaired<unknown> | undefined;
+const EXAMPLES: readonly (readonly [string, Repair, readonly Example[]])[] = [
   [
     'text',
-    TEXT_RULES,
+    asText,
     [
       [7, 'task_id', '7'],
       [false, 'summary', 'false'],
@@ -33,7 +34,7 @@ const EXAMPLES: readonly (readonly [string, readonly RepairRule<unknown>[], read
   ],
   [
     'true or false',
-    BOOLEAN_RULES,
+    asBoolean,
     [
       ['Yes.', 'passed', true],
       ['PASSED', 'passed', true],
@@ -45,7 +46,7 @@ const EXAMPLES: readonly (readonly [string, readonly RepairRule<unknown>[], read
   ],
   [
     'list',
-    LIST_RULES,
+    asList,
     [
       ['None', 'blockers', []],
       ['n/a', 'blockers', []],
@@ -61,7 +62,7 @@ const EXAMPLES: readonly (readonly [string, readonly RepairRule<unknown>[], read
   ],
   [
     'object',
-    OBJECT_RULES,
+    asObject,
     [
       ['The file leaks', 'issues', { message: 'The file leaks' }],
       ['Which port?', 'questions', { text: 'Which port?' }],
@@ -72,11 +73,10 @@ const EXAMPLES: readonly (readonly [string, readonly RepairRule<unknown>[], read
   ],
 ];
 
-describe.each(EXAMPLES)('the repair of a %s', (_, rules, examples) => {
+describe.each(EXAMPLES)('the repair of a %s', (_, repair, examples) => {
   it.each(examples)('makes of %j, for %s, %j', (value, field, becomes) => {
     const before = JSON.stringify(value);
-    const made = rules.map(({ apply }) => apply(value, field)).find((each) => each !== undefined);
-    expect(made).toEqual(becomes);
+    expect(repair(value, field)?.value).toEqual(becomes);
     expect(JSON.stringify(value)).toBe(before);
   });
 });

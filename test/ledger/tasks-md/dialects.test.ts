@@ -100,7 +100,6 @@ describe('prompts in blocks', () => {
   it.each([
     ['fenced', ['  **Prompt**:', '', '  ```', '  Role: Dev', '  ```']],
     ['quoted', ['  **Prompt:**', '', '  > Role: Dev']],
-    ['a paragraph', ['  **Prompt**', '', '  Role: Dev']],
   ])('a prompt that is %s below its name is read', (_, lines) => {
     expect(byId(read('- [ ] 1. Write', ...lines, '- [ ] 2. Next'), '1').prompt).toBe('Role: Dev');
   });
@@ -227,7 +226,7 @@ it('a plain checklist has one report for its tasks without an id, with their lin
       lastLine: 5,
       tasks: 3,
       placed: true,
-      message: '3 tasks have no id of their own; each is named by its place or text',
+      message: '3 tasks have no id of their own; each is named by its place',
     },
   ]);
   const document = documentOf(parsed, { mtimeMs: 0, hash: '' });

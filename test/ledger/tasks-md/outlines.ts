@@ -179,7 +179,7 @@ export const OUTLINES: Record<string, { tasks: string[]; problems: string[] }> =
   },
   legend: {
     tasks: ['1 pending', '2 in-progress', '3 pending cancelled', '4 in-progress', '5 pending blocked'],
-    problems: ['12 not_a_task', '13 not_a_task'],
+    problems: [],
   },
   chinese: {
     tasks: ['1 completed', '2 in-progress optional', '3 pending', '4.1 completed', '4.2 pending'],

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BestLearnings, follow } from '../../../src/memory/learnings/best-learnings.js';
-import type { Learning } from '../../../src/memory/learnings/learnings-state.js';
-import { learningOf, someHistory } from '../../support/learning-maps.js';
+import { BestLearnings } from '../../../src/memory/learnings/best-learnings.js';
+import { learningOf } from '../../support/learning-maps.js';
 import * as fc from '../../support/properties.js';
 
 describe('the best learnings', () => {
@@ -17,26 +16,6 @@ describe('the best learnings', () => {
         expect(best.ranked.map(({ learning, score }) => [learning.id, score])).toEqual(
           sorted.slice(0, max).map(([n, score]) => [learningOf(n).id, score]),
         );
-      }),
-    );
-  });
-});
-
-describe('following the learnings', () => {
-  it('following the learnings reports exactly what came and went', () => {
-    fc.assert(
-      fc.property(someHistory, (history) => {
-        const known = new Map<string, Learning>();
-        const held = new Set<Learning>();
-        for (const learnings of history) {
-          follow(known, learnings, {
-            added: (learning) =>
-              expect(held.has(learning) ? 'twice' : held.add(learning).has(learning)).toBe(true),
-            removed: (learning) => expect(held.delete(learning)).toBe(true),
-          });
-          expect(held).toEqual(new Set(learnings.values()));
-          expect(known).toEqual(learnings);
-        }
       }),
     );
   });

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { LexicalIndex } from '../../../src/memory/learnings/lexical-index.js';
 import { relevantLearnings } from '../../../src/memory/learnings/relevant-learnings.js';
 import { WordVectors } from '../../../src/memory/search/word-vectors.js';
 import { learningOf, mapOf } from '../../support/learning-maps.js';
@@ -17,7 +16,7 @@ const LEARNINGS = mapOf(
 function found(query: string, words: WordVectors | 'none' = WORDS, minSimilarity = 0.2) {
   const limits = { maxResults: 2, minSimilarity };
   const { ranked, ...rest } = relevantLearnings(
-    { index: new LexicalIndex(), words: words === 'none' ? undefined : words },
+    words === 'none' ? undefined : words,
     LEARNINGS,
     query,
     limits,

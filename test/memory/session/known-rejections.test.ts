@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
-import { ROLES } from '../../../src/contracts/kinds.js';
 import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { unreadableTasks } from '../../../src/memory/session/known-rejections.js';
 import { DEFAULT_LIMITS, rejectionsOf } from '../../../src/memory/session/session-state.js';
@@ -39,11 +38,11 @@ describe('the rejections of a session', () => {
 describe('a result that could not be read', () => {
   const wrong = rejected(5, { role: 'implementer', task: '1' });
 
-  it('a result that could not be read stands for its task until a later one of its task and role can be read', () => {
+  it('a result that could not be read stands for its task until later work or a later review can be read', () => {
     expect(unreadAfter(wrong)).toEqual(['1: 5']);
     expect(unreadAfter(wrong, recorded(6, implementer({ task_id: '2' })))).toEqual(['1: 5']);
     expect(unreadAfter(wrong, recorded(6, implementer()))).toEqual([]);
-    expect(unreadAfter(wrong, recorded(6, reviewer()))).toEqual(['1: 5']);
+    expect(unreadAfter(wrong, recorded(6, reviewer()))).toEqual([]);
     expect(unreadAfter(wrong, recorded(6, observer()))).toEqual(['1: 5']);
     expect(unreadAfter(wrong, recorded(6, implementer()), rejected(7, { task: '1' }))).toEqual(['1: 7']);
   });
@@ -55,40 +54,25 @@ describe('a result that could not be read', () => {
     expect(unreadAfter(unknown, recorded(6, observer()))).toEqual(['1: 5']);
   });
 
-  it('a result that was published as that of another role is made up for by either of them', () => {
-    const parsed = parseDispatchBody(
-      new TextEncoder().encode('{"task_id":"1","assessment":"approved"}'),
-      'implementer',
-      1000,
-    );
-    const fault = parsed.ok ? undefined : parsed;
-    const misplaced = rejected(5, {
-      role: 'implementer',
-      task: '1',
-      reason: fault?.reason ?? '',
-      fix: fault?.fix ?? '',
-      ...(fault?.meant && { meant: fault.meant }),
-    });
+  it('a note that could not be read leaves nothing to do', () => {
+    expect(unreadAfter(rejected(5, { role: 'observer', task: '1' }))).toEqual([]);
+  });
+
+  it('a rejection names the role that the result was meant for', () => {
+    const text = '{"task_id":"1","assessment":"approved"}';
+    const parsed = parseDispatchBody(new TextEncoder().encode(text), 'implementer', 1000);
+    if (parsed.ok) expect.fail('the result was read');
+    const { reason, fix = '', meant } = parsed;
+    const misplaced = rejected(5, { role: 'implementer', task: '1', reason, fix, ...(meant && { meant }) });
     expect(rejectionsAfter([misplaced]).map(({ error }) => error.meant)).toEqual(['reviewer']);
-    expect(unreadAfter(misplaced, recorded(6, observer()))).toEqual(['1: 5']);
-    expect(unreadAfter(misplaced, recorded(6, reviewer()))).toEqual([]);
-    expect(unreadAfter(misplaced, recorded(6, implementer()))).toEqual([]);
   });
 
-  it('what a rejection says in words is not read: only its field says which role it was meant for', () => {
-    const fix = 'publish it as reviewer';
-    const misplaced = { role: 'implementer', task: '1', fix } as const;
-    expect(unreadAfter(rejected(5, misplaced), recorded(6, reviewer()))).toEqual(['1: 5']);
-    const worded = rejected(5, { ...misplaced, fix: 'send it as a review', meant: 'reviewer' });
-    expect(unreadAfter(worded, recorded(6, reviewer()))).toEqual([]);
-  });
-
-  it.each(ROLES)('late and in order, the same results make up for a rejection of %s', (role) => {
-    const one = rejected(5, { role, task: '1' });
+  it('late and in order, the same results make up for a rejection', () => {
+    const one = rejected(5, { role: 'implementer', task: '1' });
     for (const returned of [implementer(), reviewer(), observer()]) {
       const read = recorded(6, returned);
       const inOrder = unreadAfter(one, read, ...manyOthers(10));
-      expect(inOrder).toEqual(returned.role === role ? [] : ['1: 5']);
+      expect(inOrder).toEqual(returned.role === 'observer' ? ['1: 5'] : []);
       expect(unreadAfter(read, ...manyOthers(10), one)).toEqual(inOrder);
     }
   });

@@ -23,6 +23,8 @@ const request = (reasoning: string, id = 'ask'): TraceEntryInput => ({
   payload: { reasoning },
 });
 
+const UNRESOLVED = 'Errors and denials still unresolved';
+
 describe('the head of a summary', () => {
   it('a trace summary says how many entries and tokens it stands for', () => {
     const trace = traceOf(steps(20));
@@ -159,8 +161,8 @@ describe('the sections of a summary', () => {
         ...steps(8),
       ]),
     );
-    expect(section(text, 'Denied')).toEqual(['- rm /: outside the scope']);
-    expect(section(text, 'Errors still unresolved')).toEqual([
+    expect(section(text, UNRESOLVED)).toEqual([
+      '- rm / was denied: outside the scope',
       '- bash npm run lint failed: again-later went wrong',
       '- edit b.ts failed: other-target went wrong',
       '- write a.ts failed: other-tool went wrong',
@@ -241,22 +243,16 @@ describe('the sections of a summary', () => {
     expect(section(summaryOf(traceOf([said, ...reads(19)])).text, 'Decisions')).toEqual(decisions);
   });
 
-  it('a denial that a tool and the guard of the scope report stands once, with its rule, and is not an error', () => {
+  it('a denial that the guard of the scope reports stands with its rule', () => {
     const rule = 'src/secret.ts is outside the scope src/billing/**';
-    const tool = used('t', 'edit', { file: 'src/secret.ts' }, { status: 'DENIED', error_message: rule });
-    const guard = (status: 'DENIED' | 'FAILURE'): TraceEntryInput => ({
-      ...{ id: 'g', intent_id: 'INT-1', action_type: 'SCOPE_VIOLATION' },
-      payload: { target_files: ['src/secret.ts'] },
-      result: { status, error_message: rule },
-    });
-    const orders = [
-      [tool, guard('DENIED')],
-      [guard('FAILURE'), tool],
-    ];
-    for (const told of orders) {
-      const { text } = summaryOf(traceOf([...told, ...reads(18)]));
-      expect(section(text, 'Denied')).toEqual([`- edit src/secret.ts: ${rule}`]);
-      expect(text).not.toContain('unresolved');
+    for (const status of ['DENIED', 'FAILURE'] as const) {
+      const guard: TraceEntryInput = {
+        ...{ id: 'g', intent_id: 'INT-1', action_type: 'SCOPE_VIOLATION' },
+        payload: { target_files: ['src/secret.ts'] },
+        result: { status, error_message: rule },
+      };
+      const { text } = summaryOf(traceOf([guard, ...reads(19)]));
+      expect(section(text, UNRESOLVED)).toEqual([`- src/secret.ts was denied: ${rule}`]);
     }
   });
 
@@ -279,7 +275,7 @@ describe('the sections of a summary', () => {
     );
   });
 
-  it('a trace summary tells changed, read and denied files apart', () => {
+  it('a trace summary tells changed, failed and denied files apart', () => {
     const went = (id: string, tool: string, file: string, status: 'SUCCESS' | 'FAILURE' | 'DENIED') =>
       used(id, tool, { file }, { status });
     const shell = (id: string, command: string, target_files: string[]): TraceEntryInput => ({
@@ -310,8 +306,10 @@ describe('the sections of a summary', () => {
       '- edited src/both.ts',
     ]);
     expect(text).not.toContain('files changed');
-    expect(section(text, 'Files read or used')).toEqual(['- test/x.test.ts', '- src/in.ts', '- src/read.ts']);
-    expect(section(text, 'Denied')).toEqual(['- edit src/secret.ts']);
+    expect(section(text, UNRESOLVED)).toEqual([
+      '- edit src/secret.ts was denied',
+      '- edit src/failed.ts failed',
+    ]);
   });
 
   it('a trace summary drops an error or a denial between two blocks when the same step has succeeded', () => {
@@ -322,9 +320,7 @@ describe('the sections of a summary', () => {
       { status: 'FAILURE', error_message: 'two failed' },
     );
     const trace = traceOf([failed, ...steps(19)]);
-    expect(section(summaryOf(trace).text, 'Errors still unresolved')).toEqual([
-      '- bash npm test failed: two failed',
-    ]);
+    expect(section(summaryOf(trace).text, UNRESOLVED)).toEqual(['- bash npm test failed: two failed']);
     const other = addEntry(
       trace,
       recordedOf(used('o', 'bash', { command: 'ls' }, { status: 'SUCCESS' })),
@@ -336,7 +332,7 @@ describe('the sections of a summary', () => {
     const denied = used('d', 'edit', { file: 'a.ts' }, { status: 'DENIED', error_message: 'outside' });
     const allowed = used('e', 'edit', { file: 'a.ts' }, { status: 'SUCCESS' });
     const once = traceOf([denied, ...steps(19)]);
-    expect(section(summaryOf(once).text, 'Denied')).toEqual(['- edit a.ts: outside']);
+    expect(section(summaryOf(once).text, UNRESOLVED)).toEqual(['- edit a.ts was denied: outside']);
     const { text } = summaryOf(addEntry(once, recordedOf(allowed), DEFAULT_RHYTHM));
     expect(text).not.toContain('outside');
   });
@@ -378,7 +374,7 @@ describe('a summary that comes back as an entry', () => {
 
 /** A title, an item, or a request; nothing that came in can make a line of its own. */
 const KNOWN_LINE =
-  /^(- .*|(Original|Newest) request: .*|(Outcomes|Constraints|Requests between|Errors still unresolved|Completed steps|Runs that succeeded, to run again after a change|Decisions|Other files changed|Files read or used|Denied) \(\d+ of \d+.*\):)$/;
+  /^(- .*|(Original|Newest) request: .*|(Outcomes|Constraints|Requests between|Errors and denials still unresolved|Completed steps|Runs that succeeded, to run again after a change|Decisions|Other files changed) \(\d+ of \d+.*\):)$/;
 
 describe('the bound of a summary', () => {
   const texts = fc.oneof(hostileTexts, fc.string({ maxLength: 400 }), fc.constant('x'.repeat(3000)));

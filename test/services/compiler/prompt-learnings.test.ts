@@ -4,9 +4,10 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { token } from '../../../src/contracts/names.js';
 import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
+import { relevantLearnings } from '../../../src/memory/learnings/relevant-learnings.js';
 import { emptyState } from '../../../src/memory/session/session-state.js';
 import { createPromptLearnings } from '../../../src/services/compiler/prompt-learnings.js';
-import { createRelevance } from '../../../src/services/learnings/relevance.js';
+import type { Relevance } from '../../../src/services/learnings/serve-learnings.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { accepted, eventAt, proposed } from '../../support/learning-project.js';
@@ -34,7 +35,7 @@ async function withLearnings(texts: readonly string[] = TEXTS) {
   const { logger, warnings } = loggedWarnings();
   const snapshots = new MemorySnapshotStore();
   const reader = new StateReader({ log, snapshots, folding: PROJECT_FOLDING, logger, maxCached: 10 });
-  const relevance = createRelevance(async () => undefined);
+  const relevance: Relevance = async (...search) => relevantLearnings(undefined, ...search);
   const find = createPromptLearnings({ reader, relevance, logger, unaskedMs: 20 });
   const session = token('s', 'session');
   const ask = (request: CompileRequestInput, state = emptyState('s')) =>

@@ -3,7 +3,7 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import { isDispatchEvent, RESULT_SUBJECTS } from '../../../src/contracts/session-events.js';
 import { checkpointOf } from '../../../src/memory/session/checkpoint.js';
-import { COUNTED_MEMORY, type CountedMemory } from '../../../src/memory/session/dispatch-window.js';
+import { MAX_COUNTED } from '../../../src/memory/session/dispatch-window.js';
 import { ResultWriter } from '../../../src/services/extractor/result-writer.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, timeOf } from '../../support/builders.js';
@@ -12,7 +12,7 @@ import * as fc from '../../support/properties.js';
 
 const SESSION = token('hot', 'session');
 /** Small enough to look most late dispatches up. */
-const SMALL: CountedMemory = { maxBytes: 8, surely: 8 };
+const SMALL = 8;
 const BODY = implementer();
 
 type Fault = 'none' | 'refused' | 'unanswered';
@@ -23,7 +23,7 @@ class World {
   readonly calls = { appends: 0, reads: 0, met: 0, loads: 0 };
 
   /** Returns a worker whose next appends have these faults, one each. */
-  worker(faults: Fault[] = [], memory = SMALL): ResultWriter {
+  worker(faults: Fault[] = [], remembered = SMALL): ResultWriter {
     const { log, calls } = this;
     const reader = freshReader(log);
     return new ResultWriter(
@@ -53,7 +53,7 @@ class World {
           },
         },
       },
-      memory,
+      remembered,
     );
   }
 
@@ -132,7 +132,7 @@ describe('dispatches of a session', () => {
 
   it('dispatches cost one append each, and no read, while none comes late', async () => {
     const world = new World();
-    const writer = world.worker([], COUNTED_MEMORY);
+    const writer = world.worker([], MAX_COUNTED);
     await Promise.all(upTo(500).map((dispatch) => record(writer, dispatch)));
     expect(world.calls).toEqual({ appends: 500, reads: 0, met: 1, loads: 1 });
     await Promise.all(upTo(500).map((dispatch) => record(world.worker(), dispatch + 500)));
@@ -158,7 +158,7 @@ describe('dispatches of a session', () => {
 
   it('a dispatch below all that a fresh worker finds is looked up, in the state or in the log', async () => {
     const world = new World();
-    const writer = world.worker([], COUNTED_MEMORY);
+    const writer = world.worker([], MAX_COUNTED);
     await Promise.all(upTo(200, 2).map((dispatch) => record(writer, dispatch)));
     const { appends } = world.calls;
     const heir = world.worker();

@@ -13,13 +13,12 @@ import { NoteHarvester } from '../../../src/services/learnings/note-harvester.js
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
-import { soon } from '../../support/soon.js';
 
 const SESSION = token('demo', 'session');
 const PROJECT = token('default', 'project');
 
 /** Returns a session with one note, and a harvester on a project's log that first fails so many times. */
-async function harvesterAfter(failures: number, pauseMs = 1) {
+async function harvesterAfter(failures: number) {
   const [log, learnings, snapshots] = [
     new MemorySessionLog(),
     new MemoryLearningLog(),
@@ -49,41 +48,23 @@ async function harvesterAfter(failures: number, pauseMs = 1) {
     newId: randomUUID,
     random: () => 0,
   });
-  const harvester = new NoteHarvester({ sessions, projects, command, logger: silentLogger, pauseMs });
+  const harvester = new NoteHarvester({ sessions, projects, command, logger: silentLogger });
   return { harvester, learnings, read };
 }
 
 describe('NoteHarvester', () => {
-  it('the note harvester tries again until what failed has passed', async () => {
-    const { harvester, learnings, read } = await harvesterAfter(3);
+  it('the note harvester proposes with the next note what a fault has kept from the project', async () => {
+    const { harvester, learnings, read } = await harvesterAfter(1);
     harvester.schedule(SESSION);
-    await soon(() => expect(read.mock.calls.length).toBeGreaterThan(4));
+    await harvester.stop();
+    expect(await learnings.projects()).toEqual([]);
+    harvester.schedule(SESSION);
     await harvester.stop();
     read.mockRestore();
     const { events } = await learnings.read(PROJECT, { after: 0 });
     expect(events.map(({ event }) => event)).toMatchObject([
       { type: 'proposed', data: { content: 'Name the unit' } },
     ]);
-  });
-
-  it('the note harvester does not sit out a pause when it is stopped', async () => {
-    const { harvester, read } = await harvesterAfter(100, 60_000);
-    harvester.schedule(SESSION);
-    await soon(() => expect(read).toHaveBeenCalled());
-    await harvester.stop();
-    expect(read).toHaveBeenCalledTimes(1);
-  });
-
-  it('the note harvester starts over when a round is wanted while it would give up', async () => {
-    const { harvester, learnings, read } = await harvesterAfter(9, 0.01);
-    const fails = read.getMockImplementation();
-    read.mockImplementation(async (...args) => {
-      if (read.mock.calls.length === 9) harvester.schedule(SESSION);
-      return fails?.(...args) ?? Promise.reject(new Error('no log'));
-    });
-    harvester.schedule(SESSION);
-    await soon(async () => expect(await learnings.projects()).toEqual([PROJECT]));
-    await harvester.stop();
   });
 
   it('the note harvester forgets no round that is wanted at the moment when another one ends', async () => {

@@ -1,9 +1,10 @@
-import type { ToolArguments, ToolName } from '../../../contracts/requests.js';
+import type { ToolArguments, ToolName, ToolReply } from '../../../contracts/requests.js';
+import { notesOf, unread } from '../notebook.js';
 import { type SessionState, seenState } from '../session-state.js';
 import { later } from '../task-board.js';
 import * as iterations from './iteration-commands.js';
 import * as lifecycle from './lifecycle-commands.js';
-import * as notebook from './notebook-commands.js';
+import * as notes from './notebook-commands.js';
 import { type Decision, refuse } from './session-decision.js';
 import * as tasks from './task-commands.js';
 
@@ -17,12 +18,12 @@ const COMMANDS = {
   'task-delete': tasks.deleteTask,
   'task-next': tasks.next,
   'task-release': tasks.release,
-  'note-add': notebook.addNote,
-  'note-edit': notebook.editNote,
-  'note-delete': notebook.deleteNote,
-  'inbox-add': notebook.addMessage,
-  'inbox-mark-read': notebook.markRead,
-  'blocker-answer': notebook.answerBlocker,
+  'note-add': notes.addNote,
+  'note-edit': notes.editNote,
+  'note-delete': notes.deleteNote,
+  'inbox-add': notes.addMessage,
+  'inbox-mark-read': notes.markRead,
+  'blocker-answer': notes.answerBlocker,
   'iteration-start': iterations.startIteration,
   'iteration-complete': iterations.completeIteration,
   'iteration-summary': iterations.summarise,
@@ -75,3 +76,27 @@ export function decide<Name extends CommandName>(
     reply: (after) => reply(seenState(after, later(now, after.lastEventAt))),
   };
 }
+
+type View<Name extends ToolName> = (
+  state: SessionState,
+  args: ToolArguments<Name>,
+) => Omit<ToolReply<Name>, 'sequence'>;
+
+/** Views of a session's state, as shown at the time of the request, by the tools that ask for them. */
+export const SESSION_VIEWS = {
+  'task-list': ({ board }, { status }) => ({
+    tasks: [...board.tasks.values()]
+      .filter((task) => status === undefined || task.status === status)
+      .map((task) => tasks.shown(board, task)),
+  }),
+  'note-list': (state, { type }) => ({
+    notes: [...notesOf(state).values()].filter((note) => type === undefined || note.type === type),
+  }),
+  'inbox-list': ({ notebook }, { all }) => ({
+    messages: all ? [...notebook.inbox.values()] : unread(notebook),
+  }),
+  'iteration-list': ({ history }) => ({ iterations: history.iterations }),
+  'session-show': lifecycle.overview,
+} as const satisfies { [Name in ToolName]?: View<Name> };
+
+export type ViewName = keyof typeof SESSION_VIEWS;

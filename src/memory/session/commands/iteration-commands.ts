@@ -5,7 +5,6 @@ import {
   answer,
   append,
   type Decision,
-  opening,
   type Reply,
   refuse,
   resolveId,
@@ -36,10 +35,7 @@ export function completeIteration(
     iteration.complete
       ? answer(showing(iteration.number))
       : append(
-          {
-            type: 'iteration.completed',
-            data: { number: iteration.number, ...opening(state.history, iteration.number) },
-          },
+          { type: 'iteration.completed', data: { number: iteration.number } },
           showing(iteration.number),
         ),
   );
@@ -62,12 +58,7 @@ export function summarise(state: SessionState, args: ToolArguments<'iteration-su
       if ('refusal' in resolved) return resolved.refusal;
       worked.push(resolved.found.id);
     }
-    const data = {
-      number: iteration.number,
-      summary: args.summary,
-      tasks_worked: worked,
-      ...opening(state.history, iteration.number),
-    };
+    const data = { number: iteration.number, summary: args.summary, tasks_worked: worked };
     return append({ type: 'iteration.summary', data }, showing(iteration.number));
   });
 }

@@ -6,7 +6,7 @@ import type { ToolArguments } from '../../../contracts/requests.js';
 import type { Output } from '../../../contracts/schema-fields.js';
 import { clipText, counted, named, oneLine } from '../../../shared/text.js';
 import { statusText } from '../../../shared/wire-words.js';
-import { archivedText, type Charter } from '../charter.js';
+import { archivedFault, type Charter } from '../charter.js';
 import { currentNumber } from '../iterations.js';
 import { notesOf, unread } from '../notebook.js';
 import { factsOf, type SessionState } from '../session-state.js';
@@ -113,8 +113,8 @@ function refuseUnknown({ session }: SessionState): Decision {
 }
 
 export function refuseArchived({ session, charter }: SessionState): Decision {
-  const what = archivedText(session, charter.archived ?? { at: '' });
-  return refuse('session_archived', `${what}: reopen it first with "throughline session reopen ${session}"`);
+  const { code, message } = archivedFault(session, charter.archived ?? { at: '' });
+  return refuse(code, message);
 }
 
 /** The figures of a session. */

@@ -8,7 +8,7 @@ import {
 } from '../../../contracts/event.js';
 import type { SessionEvent } from '../../../contracts/session-events.js';
 import { named } from '../../../shared/text.js';
-import { currentNumber, type IterationHistory, openNumber } from '../iterations.js';
+import { currentNumber, openNumber } from '../iterations.js';
 import type { SessionState } from '../session-state.js';
 
 export { refuse } from '../../../contracts/event.js';
@@ -41,14 +41,8 @@ export function iterationOf(state: SessionState): number {
 }
 
 /** Returns the iteration of an agent's write: the running one, else the next, which it starts. */
-export function workedIn({ history }: SessionState): { iteration: number; opens?: true } {
-  const iteration = openNumber(history);
-  return { iteration, ...opening(history, iteration) };
-}
-
-/** Marks the event that starts its iteration. */
-export function opening(history: IterationHistory, number: number): { opens?: true } {
-  return number > currentNumber(history) ? { opens: true } : {};
+export function workedIn({ history }: SessionState): { iteration: number } {
+  return { iteration: openNumber(history) };
 }
 
 /**
