@@ -4,10 +4,10 @@ import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
 import { KEPT } from './kept.js';
 import { bySeverity, type Role } from './kinds.js';
-import { MAX_ITEMS } from './reading/field-values.js';
+import { MAX_ITEMS, withClipped } from './reading/field-values.js';
 import { type Cleaning, type FoundJson, findJson } from './reading/found-json.js';
 import { readResult, saysNothing } from './reading/read-result.js';
-import { type Repair, Repairs, withClipped } from './reading/repairs.js';
+import { type Repair, Repairs } from './reading/repairs.js';
 import { type Json, resultShape, usesOwnNames } from './reading/shape.js';
 import {
   type AnyResult,

@@ -187,20 +187,15 @@ export function goneOf({ tasks, left = [] }: EarlierPlan, results: TaskResults):
       const result = results.get(id);
       const other = tasks.find((task) => task.text === text);
       if (result === undefined || other?.status === 'completed') return [];
-      const { role, verdict } = result.last;
       const where =
         other === undefined
           ? 'no task has these words now, so its results do not count'
           : `these words are task ${other.id} now, and its results do not count there: tick the line if it is done`;
       const now = tasks.find((task) => task.written === written)?.id;
       const instead = now === undefined ? '' : `; ${written} in the file is now ${now}`;
-      return [
-        {
-          task: id,
-          kind: 'words_gone',
-          message: `${id} was: ${text} (${role} ${verdict}): ${where}${instead}`,
-        },
-      ];
+      const { role, verdict } = result.last;
+      const message = `${id} was: ${text} (${role} ${verdict}): ${where}${instead}`;
+      return [{ task: id, kind: 'words_gone', message }];
     })
     .slice(-MOST_GONE);
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { KEPT } from '../contracts/kept.js';
 import { kindOf, type NextAction, ROLES, type Role, VERDICTS, type Verdict } from '../contracts/kinds.js';
 import type { Output } from '../contracts/schema-fields.js';
+import { ordered } from '../shared/collections.js';
 import { oneSpelling } from '../shared/text.js';
 import { digestIssue, failedTests, type OutcomeDigest, openQuestions } from './outcome-digest.js';
 import {
@@ -142,26 +143,11 @@ export function foldDispatch(
   const counted = isAsking(before) ? { ...before.stall, nonProgress: 0 } : before.stall;
   const stall = countStall(counted, digest);
   const stalled = signalsOf({ ...said, stall, last }, thresholds).length > 0;
-  const { summary, firstSummary, assessment, questions = [] } = said;
-  // Keys in a fixed order, so that equal ledgers have equal bytes.
-  return {
-    task,
-    planVersion: stalled && !before.stalled ? before.planVersion + 1 : before.planVersion,
-    dispatches,
-    approvalLoops,
-    issues: said.issues,
-    requiredFixes: said.requiredFixes,
-    blockers: said.blockers,
-    ...(questions.length > 0 && { questions }),
-    work: said.work,
-    tries: said.tries,
-    last,
-    stall,
-    stalled,
-    ...(summary !== undefined && { summary }),
-    ...(firstSummary !== undefined && { firstSummary }),
-    ...(assessment !== undefined && { assessment }),
-  };
+  const planVersion = before.planVersion + (stalled && !before.stalled ? 1 : 0);
+  const { questions = [], ...others } = said;
+  const open = questions.length > 0 ? { questions } : {};
+  const after = { ...others, ...open, task, planVersion, dispatches, approvalLoops, last, stall, stalled };
+  return ordered(after, taskLedger);
 }
 
 /** Returns the raised signals; none while the newest result waits for an answer, or has one. */

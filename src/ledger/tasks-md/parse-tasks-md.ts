@@ -13,12 +13,6 @@ import { isLegendHeading, readLegend } from './status-words.js';
 export function parseTasksMd(text: string): ParsedTasks {
   const source = text.replace(/^\uFEFF/, '').split(LINE_BREAK);
   const problems: TaskProblem[] = [];
-  const damaged = source.findIndex((line) => MISDECODED.test(line));
-  if (damaged !== -1) {
-    problems.push(
-      problem('misdecoded_text', damaged, 'UTF-8 was read in another encoding; save the file as UTF-8'),
-    );
-  }
   const from = frontMatterEnd(source, problems);
   const shown = from === 0 ? source : source.map((line, at) => (at < from ? '' : line));
   const lines = readLines(shown);
@@ -30,8 +24,6 @@ export function parseTasksMd(text: string): ParsedTasks {
 }
 
 const LINE_BREAK = /\r\n|\r|\n/;
-/** A dash, a quote or an emoji in UTF-8, read as Windows-1252 or MacRoman, or lost. */
-const MISDECODED = /â€|âœ|ðŸ|‚Ä|‚ú|üé|\uFFFD/;
 
 /** Returns the line after a front matter, 0 without one, and reports a list of tasks in it. */
 function frontMatterEnd(lines: readonly string[], problems: TaskProblem[]): number {

@@ -62,16 +62,12 @@ const PLACED = {
   duplicate_id: true,
   /** Tasks without an id, named by ordinal; one report for all of them. */
   checkbox_without_id: true,
-  /** Completed with open children, or pending with completed ones. */
-  status_contradicts_children: true,
   /** Two different statuses for one task; the stronger source wins. */
   status_conflict: true,
   /** A heading of a task without any status; read as pending. */
   no_status: true,
   /** `_Prompt: …` without its closing underscore. */
   unclosed_field: true,
-  /** UTF-8 that was read in another encoding; texts stay as they are. */
-  misdecoded_text: true,
   /** An unknown word for a status. */
   unknown_mark: false,
   /** A line with a status that names no task. */

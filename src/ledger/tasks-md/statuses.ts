@@ -26,10 +26,7 @@ export function settleStatuses(
   // Parents come before their children.
   for (const draft of drafts.toReversed()) {
     const id = names.get(draft) ?? '';
-    const below = (children.get(draft) ?? []).map((child) => ({
-      optional: child.head.optional,
-      mark: of(child).mark,
-    }));
+    const below = (children.get(draft) ?? []).map((child) => of(child).mark);
     const stated = statedOf(draft, id, problems);
     const derived: Settled | undefined =
       below.length > 0 ? { mark: derive(below), from: 'children' } : undefined;
@@ -43,7 +40,6 @@ export function settleStatuses(
     if (result.from === 'none' && draft.origin === 'heading') {
       problems.push(problem('no_status', draft.line, `${id} has no status; read as pending`));
     }
-    if (stated !== undefined && !isWeak) contradict(draft, id, result.mark, below, problems);
     if (draft.head.box?.unknown !== undefined) {
       const message = `[${draft.head.box.unknown}] is not a known marker; ${id} is read as pending`;
       problems.push(problem('unknown_marker', draft.line, message));
@@ -86,24 +82,9 @@ function isWeaker({ origin, head }: Draft, { from, mark }: Settled, derived: Set
   return isChapter && from === 'mark' && head.leads && derived.mark.status !== mark.status;
 }
 
-type Below = readonly { readonly optional: boolean; readonly mark: Mark }[];
-
-function derive(below: Below): Mark {
-  const counted = below.filter(({ mark }) => mark.hold !== 'cancelled');
-  if (counted.length > 0 && counted.every(({ mark }) => mark.status === 'completed'))
+function derive(below: readonly Mark[]): Mark {
+  const counted = below.filter(({ hold }) => hold !== 'cancelled');
+  if (counted.length > 0 && counted.every(({ status }) => status === 'completed'))
     return { status: 'completed' };
-  return { status: counted.some(({ mark }) => mark.status !== 'pending') ? 'in-progress' : 'pending' };
-}
-
-/** Optional and cancelled children may stay open below a completed task. */
-function contradict(draft: Draft, id: string, mark: Mark, below: Below, problems: TaskProblem[]): void {
-  const due = below.filter((child) => !child.optional && child.mark.hold !== 'cancelled');
-  const open = due.filter((child) => child.mark.status !== 'completed').length;
-  const message =
-    mark.status === 'completed' && open > 0
-      ? `${id} is completed, but ${open} of its children ${open === 1 ? 'is' : 'are'} not`
-      : mark.status === 'pending' && mark.hold === undefined && due.length > 0 && open === 0
-        ? `${id} is pending, but its children are completed`
-        : undefined;
-  if (message !== undefined) problems.push(problem('status_contradicts_children', draft.line, message));
+  return { status: counted.some(({ status }) => status !== 'pending') ? 'in-progress' : 'pending' };
 }

@@ -1,8 +1,15 @@
 import type { CompactedReport } from '../../contracts/replies/compile-reply.js';
 import { ACTION_TYPES, type RecordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, quoted, type Tokenizer } from '../../shared/text.js';
-import { type IntentTrace, type KeyedText, stillOpen, type ToolTally } from './intent-trace.js';
-import { type KeptList, sizeSaid, without } from './kept-list.js';
+import {
+  type IntentTrace,
+  type KeptList,
+  type KeyedText,
+  sizeSaid,
+  stillOpen,
+  type ToolTally,
+  without,
+} from './intent-trace.js';
 
 /** The line that opens a summary. */
 export const SUMMARY_HEADER = '[Compacted History]';

@@ -9,7 +9,7 @@ import { byId, corpusFiles, hasCorpus, parseCorpus } from './support.js';
  */
 const EXPECTED: Readonly<Record<string, string>> = {
   'bmad-stories.md':
-    '77 tasks: 63 completed, 1 in-progress, 13 pending; 1 group; 66 tasks without an id, 1 guess, 0 lines not placed',
+    '77 tasks: 63 completed, 1 in-progress, 13 pending; 1 group; 66 tasks without an id, 0 guesses, 0 lines not placed',
   'cursor.plan.md':
     '0 tasks: 0 completed, 0 in-progress, 0 pending; 0 groups; 0 tasks without an id, 0 guesses, 15 lines not placed',
   'emoji-status.md':
@@ -35,7 +35,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   'specify-headings-emoji-status.md':
     '13 tasks: 13 completed, 0 in-progress, 0 pending; 0 groups; 4 tasks without an id, 0 guesses, 0 lines not placed',
   'speckit-mojibake.md':
-    '19 tasks: 0 completed, 0 in-progress, 19 pending; 0 groups; 0 tasks without an id, 1 guess, 0 lines not placed',
+    '19 tasks: 0 completed, 0 in-progress, 19 pending; 0 groups; 0 tasks without an id, 0 guesses, 0 lines not placed',
   'speckit-phases.md':
     '99 tasks: 82 completed, 0 in-progress, 17 pending; 8 groups; 0 tasks without an id, 0 guesses, 0 lines not placed',
   'taskmaster-task_001.txt':

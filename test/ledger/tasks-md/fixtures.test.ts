@@ -134,7 +134,7 @@ describe('prompts and fields', () => {
 
 it('tells in words what is wrong', () => {
   expect(parseFixture('contradictions').problems[0]?.message).toBe(
-    '1 is completed, but 1 of its children is not',
+    '5 is pending by its box, but completed by its mark',
   );
   expect(parseFixture('prose').problems).toEqual([
     { code: 'no_tasks', line: 1, placed: false, message: 'the file holds no task' },

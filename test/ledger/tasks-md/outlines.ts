@@ -175,7 +175,7 @@ export const OUTLINES: Record<string, { tasks: string[]; problems: string[] }> =
       '  4.1 pending',
       '5 pending',
     ],
-    problems: ['1 status_contradicts_children', '7 status_contradicts_children', '11 status_conflict'],
+    problems: ['11 status_conflict'],
   },
   legend: {
     tasks: ['1 pending', '2 in-progress', '3 pending cancelled', '4 in-progress', '5 pending blocked'],
@@ -193,7 +193,7 @@ export const OUTLINES: Record<string, { tasks: string[]; problems: string[] }> =
     tasks: ['T001 pending', '2 pending'],
     problems: ['4 id_without_status', '10 id_without_status'],
   },
-  'mojibake-1252': { tasks: ['1 completed', '3 pending'], problems: ['1 misdecoded_text'] },
+  'mojibake-1252': { tasks: ['1 completed', '3 pending'], problems: [] },
   prose: { tasks: [], problems: ['1 no_tasks'] },
   speckit: {
     tasks: ['T001 completed', 'T002 pending', 'T003 pending', 'T004 pending', 'T005 pending'],

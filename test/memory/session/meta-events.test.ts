@@ -28,10 +28,10 @@ describe('the fold of iterations', () => {
   const started = () => new Played().fold({ type: 'iteration.started', data: { number: 3 } });
   const running = { number: 3, started_at: timeAt(0), complete: false, tasks_worked: [] };
 
-  it('the fold of iterations passes over what speaks of an iteration that is not there', () => {
+  it('the fold of iterations passes over an earlier one that is not there, and starts a later one', () => {
     const played = started().fold({ type: 'iteration.completed', data: { number: 2 } });
-    played.fold({ type: 'iteration.summary', data: { number: 4, summary: 's', tasks_worked: [] } });
-    played.fold({ type: 'task.status', data: { task: 'TAS-1', status: 'blocked', iteration: 9 } });
     expect(played.state.history.iterations).toEqual([running]);
+    played.fold({ type: 'task.status', data: { task: 'TAS-1', status: 'blocked', iteration: 4 } });
+    expect(played.state.history.iterations).toMatchObject([running, { number: 4, implied: true }]);
   });
 });
