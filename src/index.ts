@@ -38,7 +38,7 @@ export type {
   SessionStartReply,
 } from './contracts/replies/compile-reply.js';
 export type { DispatchResult } from './contracts/replies/dispatch-result.js';
-export type { RunStatusReply } from './contracts/replies/run-reply.js';
+export type { PlanTaskView, RunStatusReply } from './contracts/replies/run-reply.js';
 export type {
   ReplyTo,
   RequestInput,
@@ -58,7 +58,6 @@ export type {
 export type { SessionOverview } from './memory/session/commands/lifecycle-commands.js';
 export type { TaskView } from './memory/session/commands/task-commands.js';
 export type { Iteration } from './memory/session/iterations.js';
-export type { PlanTaskView, PlanView } from './memory/session/plan-view.js';
 export type { InboxMessage } from './memory/session/session-state.js';
 export type { BoardCounts, TaskCounts } from './memory/session/task-dependencies.js';
 export type { NatsAccess } from './nats/connection/nats-access.js';

@@ -12,7 +12,6 @@ import { branchOf, gitAbove, kindAt, repositoryOf } from '../config/git-reposito
 import { keptSession, newSession } from '../config/session-names.js';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
-import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { isObject } from '../shared/text.js';
@@ -153,20 +152,16 @@ export async function openOwnSession(
  *
  * @throws ThroughlineError as `runInit`
  */
-export async function followOwnPlan(
-  client: ThroughlineClient,
-  session: string,
-  plan: string,
-): Promise<RunStatusReply> {
+export async function followOwnPlan(client: ThroughlineClient, session: string, plan: string): Promise<void> {
   try {
-    return await client.runs.init({ session, tasksPath: plan });
+    await client.runs.init({ session, tasksPath: plan });
   } catch (error) {
     if (codeOf(error) !== 'progress_ledger_missing_tasks') throw error;
     // Only a few hooks need it.
     const { readPlan } = await import('../engine/files/local-tasks-file.js');
     const tasksText = readPlan(plan);
     if (typeof tasksText !== 'string') throw error;
-    return client.runs.init({ session, tasksText, spec: session });
+    await client.runs.init({ session, tasksText, spec: session });
   }
 }
 

@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { PLAN_PLACES, plansIn } from '../agents/agent-session.js';
 import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
-import { REQUESTS } from '../contracts/requests.js';
 import { runInitRequest } from '../contracts/run-request.js';
 import { sessionSettings } from '../contracts/session-meta-events.js';
 import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
@@ -13,22 +12,19 @@ import type { Command, Flags, Texts } from './cli-command.js';
 import { coloured, note, out, withClient } from './command-context.js';
 import { addFields, shapeOf } from './request-command.js';
 import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session-argument.js';
-import { planLines, problemLine } from './show-plan.js';
+import { problemLine } from './show-plan.js';
 import { shownStatus } from './status-command.js';
 
 interface FollowOptions extends Flags<'push' | 'json'>, Texts<'session' | 'spec' | 'goal'> {
   readonly settings?: Record<string, unknown>;
 }
 
-type ShowOptions = Flags<'json'> & Texts<'task'>;
-
 export function planCommand(program: Command): void {
   const plan = program
     .command('plan')
     .description('A plan is a tasks.md, or another file of tasks, that a session follows.')
-    .examples('throughline plan follow tasks.md -s demo', 'throughline plan show demo');
+    .examples('throughline plan follow tasks.md -s demo', 'throughline plan unfollow demo');
   addFollow(plan);
-  addShow(plan);
   addUnfollow(plan);
 }
 
@@ -108,34 +104,6 @@ function pushed(file: string) {
   const text = readPlan(file);
   if (typeof text === 'string') return { tasksText: text, ...requirementsBeside(file, text) };
   throw new ThroughlineError('progress_ledger_missing_tasks', `${file}: ${text.fault}. ${OTHER_PLACE}`);
-}
-
-function addShow(plan: Command): void {
-  const show = onSession(plan.command('show'))
-    .summary('show the plan, what is next and what came of each task')
-    .description(
-      'Shows the plan of a session: its progress, the next task, each task with its status and outcome, contradictions to\n' +
-        'its results, and the lines that could not be read with certainty.',
-    )
-    .option('-t, --task <id>', 'only this task, with its requirements and its prompt');
-  const fieldsIn = addFields(
-    show,
-    shapeOf(REQUESTS['tool.plan-show'].shape, (field) => field !== 'id'),
-  );
-  show
-    .option('--json', 'print the reply as JSON')
-    .examples(
-      'throughline plan show demo',
-      'throughline plan show demo --status blocked',
-      'throughline plan show demo --task 2.1 --json',
-    )
-    .action(async (_: string | undefined, { task: id, json = false }: ShowOptions) => {
-      const { cli, session } = await sessionFor(show);
-      const request = { session, ...(id !== undefined && { id }), ...fieldsIn() };
-      const reply = await withClient(cli, (client) => client.send('tool.plan-show', request));
-      requireEvents(session, reply.sequence);
-      out(json ? JSON.stringify(reply) : planLines(reply).join('\n'));
-    });
 }
 
 function addUnfollow(plan: Command): void {

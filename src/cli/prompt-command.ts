@@ -208,7 +208,7 @@ function addList(prompt: Command): void {
       const { prompts, total } = await withClient(cli, async (client) => {
         const found = await client.tools.promptList(asked);
         // The ring does not know which sessions exist.
-        if (found.total === 0) requireEvents(session, (await client.tools.sessionShow({ session })).sequence);
+        if (found.total === 0) requireEvents(session, (await client.runs.status({ session })).sequence);
         return found;
       });
       if (json) return out(JSON.stringify(prompts));

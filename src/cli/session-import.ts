@@ -244,7 +244,7 @@ async function exported(client: ThroughlineClient, session: string, onEvents: (c
     hash.update(text);
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
   };
-  const shown = await patiently(() => client.tools.sessionShow({ session }));
+  const shown = await patiently(() => client.runs.status({ session }));
   requireEvents(token(session, 'session'), shown.sequence);
   const at = new Date().toISOString();
   await write([{ throughline: 'session', v: SESSION_FILE_VERSION, session, version: VERSION, at }]);

@@ -1,16 +1,15 @@
-import type { ToolReply } from '../contracts/requests.js';
+import type { PlanTaskView, RunStatusReply } from '../contracts/replies/run-reply.js';
+import type { PlanProblem } from '../contracts/run-request.js';
 import { clipText, counted, oneLine } from '../shared/text.js';
 import { cameText } from '../shared/wire-words.js';
 
 /** A plan, and how far it is, as lines of text for people. */
 
-type Plan = ToolReply<'plan-show'>;
-export type PlanNumbers = NonNullable<Plan['plan']>;
-type PlanTask = Plan['tasks'][number];
+type PlanNumbers = NonNullable<RunStatusReply['run']>;
 
 export const NO_PLAN = 'no plan: "throughline plan follow" reads one';
 
-export function problemLine({ line, message, code, placed }: Plan['problems'][number]): string {
+export function problemLine({ line, message, code, placed }: PlanProblem): string {
   return `line ${line}${placed ? '' : ', not placed'}: ${oneLine(message)} (${code})`;
 }
 
@@ -46,23 +45,16 @@ export function degradedLine(why: string): string {
 }
 
 /** A plan as a tree of its tasks, with the problems of reading it at the end. */
-export function planLines({
-  plan,
-  tasks,
-  problems,
-  more_problems: more = 0,
-  preamble,
-  shortened,
-  degraded,
-}: Plan): string[] {
-  if (plan === null) return [NO_PLAN];
+export function planLines({ run, lists, degraded }: RunStatusReply): string[] {
+  if (run === null) return [NO_PLAN];
+  const tasks = lists?.plan ?? [];
   const width = Math.max(0, ...tasks.map(({ id, depth }) => id.length + 2 * depth));
-  const said = problemsCounted(plan);
+  const { problem_lines: problems = [], more_problems: more = 0, shortened } = run;
+  const said = problemsCounted(run);
   return [
-    ...planNumberLines(plan),
+    ...planNumberLines(run),
     ...(degraded === undefined ? [] : [degradedLine(degraded)]),
-    ...tasks.flatMap((task) => taskTreeLines(task, plan.next_task_id, width)),
-    ...(preamble === undefined ? [] : ['', 'The plan says of all its tasks:', ...indented(preamble)]),
+    ...tasks.flatMap((task) => taskTreeLines(task, run.next_task_id, width)),
     ...(said === '' ? [] : [`tasks.md: ${said}`]),
     ...problems.map(problemLine),
     ...(more > 0 ? [`and ${counted(more, 'more such report')}`] : []),
@@ -70,7 +62,17 @@ export function planLines({
   ];
 }
 
-function taskTreeLines(task: PlanTask, next: string | null, width: number): string[] {
+/** A task in the words of its plan, and what the plan says of all its tasks. */
+export function planTaskLines({ plan, preamble }: Pick<ShownTask, 'plan' | 'preamble'>): string[] {
+  return [
+    ...(plan === undefined ? [] : taskTreeLines(plan, null, 0)),
+    ...(preamble === undefined ? [] : ['The plan says of all its tasks:', ...indented(preamble)]),
+  ];
+}
+
+type ShownTask = NonNullable<RunStatusReply['task']>;
+
+function taskTreeLines(task: PlanTaskView, next: string | null, width: number): string[] {
   const { id, depth, waits_for = [], unknown_dependencies = [], requirements = [], prompt } = task;
   const { requirement_texts: texts = {}, reason } = task;
   const said = [
@@ -101,7 +103,7 @@ function indented(text: string): string[] {
   return text.split('\n').map((line) => `    ${/^ */.exec(line)?.[0] ?? ''}${oneLine(line)}`);
 }
 
-function markOf({ status, blocked, cancelled }: PlanTask): string {
+function markOf({ status, blocked, cancelled }: PlanTaskView): string {
   if (cancelled) return '[~]';
   if (blocked) return '[!]';
   if (status === 'completed') return '[x]';
@@ -113,7 +115,7 @@ function shortenedLines({
   prompts = 0,
   preamble = 0,
   requirementTexts = 0,
-}: Plan['shortened'] & object = {}): string[] {
+}: PlanNumbers['shortened'] & object = {}): string[] {
   const cut = [
     ...(texts > 0 ? [counted(texts, 'text')] : []),
     ...(prompts > 0 ? [counted(prompts, 'prompt')] : []),

@@ -3,7 +3,7 @@ import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult, RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
-import type { LedgerShown, RunStatusReply } from '../contracts/replies/run-reply.js';
+import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { SessionListed, SnapshotShown } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ToolName, ToolReply } from '../contracts/requests.js';
@@ -13,7 +13,6 @@ import { answerCommand } from '../work/task-step.js';
 import { type Cli, coloured } from './command-context.js';
 import { type Cell, inLine, table } from './output.js';
 import { retentionLines } from './retention-command.js';
-import { planLines } from './show-plan.js';
 import { PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
 
 /**
@@ -39,7 +38,7 @@ const message: Renderer<'inbox-add'> = ({ message: each }, pc) => [inLine(messag
 const iteration: Renderer<'iteration-start'> = ({ iteration: each }, pc) => [
   inLine(iterationCells(pc, each)),
 ];
-const session: Renderer<'session-show'> = ({ session: each }, pc) => sessionFields(pc, each);
+const session: Renderer<'session-open'> = ({ session: each }, pc) => sessionFields(pc, each);
 const retention: Renderer<'retention-show'> = (reply) => retentionLines(reply);
 
 const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
@@ -83,7 +82,7 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
       'no iterations: an agent begins one with "throughline tool iteration-start"',
     ),
   ...{ 'session-open': session, 'session-complete': session, 'session-restart': session },
-  ...{ 'session-reopen': session, 'session-show': session, 'session-archive': session },
+  ...{ 'session-reopen': session, 'session-archive': session },
   'session-list': ({ sessions }, pc) =>
     sessions.length === 0 ? ['no such sessions'] : sessionLines(pc, sessions),
   'session-export': ({ events }) =>
@@ -92,7 +91,6 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
       'no such events: "throughline session ls" lists the sessions that have some',
     ),
   'dispatch-show': (result) => [resultText(result)],
-  'plan-show': planLines,
   'fact-find': ({ facts }, pc) =>
     tabled(
       pc,
@@ -113,7 +111,6 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
       entries.map((entry) => timelineCells(pc, entry)),
       'no such entries: with the session alone all are listed',
     ),
-  'ledger-show': (reply) => (reply.remark === undefined ? ledgerLines(reply) : [oneLine(reply.remark)]),
   'trace-list': ({ intents }) =>
     listed(intents.map(intentLine), 'no intent has a trace yet: "throughline publish trace" begins one'),
   'snapshot-show': (shown) => [...(shown.text === undefined ? [] : [shown.text]), ...snapshotLines(shown)],
@@ -215,7 +212,7 @@ function iterationCells(pc: Colors, each: ToolReply<'iteration-start'>['iteratio
 
 function sessionFields(
   pc: Colors,
-  { archived, status, ...rest }: ToolReply<'session-show'>['session'],
+  { archived, status, ...rest }: ToolReply<'session-open'>['session'],
 ): string[] {
   const why = archived?.reason === undefined ? '' : `: ${archived.reason}`;
   const fields = Object.entries({
@@ -414,12 +411,6 @@ export function progressLines(pc: Colors, progress: Progress, width = 0): string
     ...questions.map(({ text }) => `  ${pc.yellow('asks:')} ${oneLine(text)}  (${answerCommand(task)})`),
     ...(replan_hint === undefined ? [] : [`  ${pc.red('stalled:')} ${oneLine(stallText(replan_hint))}`]),
   ];
-}
-
-export function ledgerLines({ entries }: Pick<LedgerShown, 'entries'>): string[] {
-  return Object.entries(entries).map(
-    ([key, value]) => `${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`,
-  );
 }
 
 export function snapshotLines(shown: SnapshotShown): string[] {

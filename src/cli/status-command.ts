@@ -1,10 +1,12 @@
 import { Option } from 'commander';
 import { hasProjectFile } from '../agents/agent-session.js';
 import { serverText } from '../config/user-server.js';
+import { usageError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { ToolReply } from '../contracts/requests.js';
+import { PLAN_STATUSES } from '../contracts/run-request.js';
 import { boardLine } from '../memory/session/task-dependencies.js';
 import { projectOption } from '../prompt/prompt-items.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -14,11 +16,17 @@ import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
 import { table } from './output.js';
 import { onSession, projectIn, requireEvents, usualSession } from './session-argument.js';
-import { degradedLine, NO_PLAN, planNumberLines, problemsCounted } from './show-plan.js';
+import {
+  degradedLine,
+  NO_PLAN,
+  planLines,
+  planNumberLines,
+  planTaskLines,
+  problemsCounted,
+} from './show-plan.js';
 import {
   type Colors,
   coloursOf,
-  ledgerLines,
   progressLines,
   sessionLines,
   TIMELINE_HEADINGS,
@@ -26,7 +34,9 @@ import {
 } from './show-reply.js';
 import { unsentText } from './unsent-command.js';
 
-type StatusOptions = Flags<'json'> & Texts<'session' | 'task'>;
+interface StatusOptions extends Flags<'plan' | 'json'>, Texts<'session' | 'task'> {
+  readonly status?: (typeof PLAN_STATUSES)[number];
+}
 
 interface Shown {
   readonly text: string;
@@ -40,21 +50,37 @@ export function statusCommand(program: Command): void {
     .description(
       'Without a session it shows the installation: its services, who works now, and the sessions that need a person or\n' +
         'moved last. With a session it shows on one screen how far its plan and board are, what needs a person, what reviews\n' +
-        'found, who works now, its tasks, and what happened last. With --task it shows every entry of the ledger of that task.',
+        'found, who works now, its tasks, and what happened last. With --plan it shows the tasks of the plan as a tree, with\n' +
+        '--task what the ledger and the plan say of a task.',
     )
-    .option('-t, --task <id>', 'show the ledger of this task, of the board or the plan')
-    .addOption(new Option('--json', 'print the reply as JSON; with --task its entries'))
-    .examples('throughline status', 'throughline status demo', 'throughline status demo --task 2.1')
+    .option(
+      '-t, --task <id>',
+      'show the ledger of this task, of the board or the plan, and its words in the plan',
+    )
+    .addOption(new Option('--plan', 'show the tasks of the plan, and what came of each').conflicts('task'))
+    .choice('--status <status>', 'with --plan: only tasks with this status', PLAN_STATUSES)
+    .option('--json', 'print the reply as JSON; with --task its part about the task')
+    .examples(
+      'throughline status',
+      'throughline status demo',
+      'throughline status demo --task 2.1',
+      'throughline status demo --plan --status blocked',
+    )
     .action(async (argument: string | undefined, options: StatusOptions, command: Command) => {
       const cli = cliOf(command);
-      const { task, json = false } = options;
+      const { task, plan, status, json = false } = options;
+      if (status !== undefined && !plan) throw usageError('--status is for the tasks of a plan: add --plan');
       const named = argument ?? options.session ?? cli.config.session;
-      const isWhole = named === undefined && task === undefined && !hasProjectFile(process.cwd());
+      const isWhole = named === undefined && task === undefined && !plan && !hasProjectFile(process.cwd());
       const session = isWhole ? undefined : await usualSession(cli, command);
       const { text, remark } = await (session === undefined
         ? installation(cli, json)
         : withClient(cli, (client) =>
-            task === undefined ? runOf(cli, client, session, json) : ledgerOf(client, session, task, json),
+            task !== undefined
+              ? taskOf(client, session, task, json)
+              : plan
+                ? planOf(client, session, status, json)
+                : runOf(cli, client, session, json),
           ));
       if (text !== '') out(text, coloured(cli));
       if (remark !== undefined) note(remark);
@@ -122,7 +148,7 @@ async function runOf(cli: Cli, client: ThroughlineClient, session: Token, json: 
   const hasProblems = reply.run !== null && problemsCounted(reply.run) !== '';
   const unsent = unsentText(cli);
   const remarks = [
-    ...(hasProblems ? [`"throughline plan show ${session}" shows each such line`] : []),
+    ...(hasProblems ? [`"throughline status ${session} --plan" shows each such line`] : []),
     ...(unsent === undefined ? [] : [unsent]),
     `server: ${serverText(cli.server)}`,
   ];
@@ -137,20 +163,35 @@ export function shownStatus(cli: Cli, reply: RunStatusReply | RunInitReply, json
   return json ? JSON.stringify(reply) : statusLines(coloursOf(cli), reply).join('\n');
 }
 
-async function ledgerOf(
-  { tools }: ThroughlineClient,
+async function planOf(
+  client: ThroughlineClient,
+  session: Token,
+  status: StatusOptions['status'],
+  json: boolean,
+): Promise<Shown> {
+  const reply = await client.runs.status({ session, lists: ['plan'], status });
+  requireEvents(session, reply.sequence);
+  return { text: json ? JSON.stringify(reply) : planLines(reply).join('\n') };
+}
+
+async function taskOf(
+  client: ThroughlineClient,
   session: Token,
   task: string,
   json: boolean,
 ): Promise<Shown> {
-  const { entries, remark, sequence } = await tools.ledgerShow({ session, task });
+  const { task: shown, sequence } = await client.runs.status({ session, task });
   requireEvents(session, sequence);
-  const hasOwn = Object.keys(entries).some((key) => key.startsWith('ledger.task.'));
-  const none = hasOwn ? undefined : `-- task ${task} has no ledger yet: its first result opens one`;
+  const { entries = {}, remark, ...words } = shown ?? {};
+  const hasLedger = Object.keys(entries).some((key) => key.startsWith('ledger.task.'));
+  const none = hasLedger ? undefined : `-- task ${task} has no ledger yet: its first result opens one`;
   const said = remark === undefined ? none : `-- ${remark}`;
   // Beside JSON only a remark that helps: one that names similar tasks.
-  if (json) return { text: JSON.stringify(entries), remark: said?.includes(';') ? said : undefined };
-  return { text: ledgerLines({ entries }).join('\n'), remark: said };
+  if (json) return { text: JSON.stringify(shown), remark: said?.includes(';') ? said : undefined };
+  const lines = Object.entries(entries).map(
+    ([key, value]) => `${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`,
+  );
+  return { text: [...lines, ...planTaskLines(words)].join('\n'), remark: said };
 }
 
 /** Lines of the screen that its lists may have: events, and tasks with results. */
@@ -201,7 +242,7 @@ function statusLines(
     ),
     ...section(pc, 'Tasks with results', [
       ...first.flatMap(({ questions: _, ...task }) => progressLines(pc, task, width)),
-      ...(left > 0 ? [`${left} more: "throughline plan show ${session.name}" shows all of a plan`] : []),
+      ...(left > 0 ? [`${left} more: "throughline status ${session.name} --plan" shows all of a plan`] : []),
       ...unreadable.map(
         ({ task, dispatch, code, reason }) =>
           `${oneLine(task)}  last result ${dispatch} could not be read: ${code}: ${oneLine(reason)}`,

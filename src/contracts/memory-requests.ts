@@ -12,7 +12,7 @@ import {
   filesListed,
 } from './replies/fact-reply.js';
 import { promptTrace } from './replies/prompt-trace.js';
-import { ledgerShown, planShown, runInitReply, runStatusReply } from './replies/run-reply.js';
+import { runInitReply, runStatusReply } from './replies/run-reply.js';
 import {
   traceAppended,
   traceCompacted,
@@ -34,7 +34,7 @@ import {
   wideQuery,
 } from './request-row.js';
 import { taskId } from './results.js';
-import { PLAN_STATUSES, runInitRequest, runStatusRequest } from './run-request.js';
+import { runInitRequest, runStatusRequest } from './run-request.js';
 import { boolean, count, list, mark, next, oneOf, place, string, time } from './schema-fields.js';
 import { traceAppendRequest, traceCompactRequest, traceGetRequest } from './trace-entry.js';
 
@@ -99,7 +99,7 @@ export const MEMORY_REQUESTS = {
   'run.init': ofSession(false, 'track the progress of a session in a tasks.md', runInitRequest, runInitReply),
   'run.status': ofSession(
     true,
-    'show the progress of a run and what each task needs next',
+    'show how far a session is, what each task needs next, and what is known of a task',
     runStatusRequest,
     runStatusReply,
   ),
@@ -135,15 +135,6 @@ export const MEMORY_REQUESTS = {
         .describe('Longest wait in milliseconds, as afterTimeoutMs of a prompt.'),
     },
     dispatchResult,
-  ),
-  'tool.plan-show': query(
-    'show the plan, what is next, and what came of each task',
-    '--status blocked',
-    {
-      id: text(200).optional().describe('Only this task of the plan, with its prompt and requirements.'),
-      status: oneOf('Only tasks with this status.', PLAN_STATUSES).optional(),
-    },
-    planShown,
   ),
   'tool.fact-show': query(
     'show a fact, its history and the prompts that showed it',
@@ -217,12 +208,6 @@ export const MEMORY_REQUESTS = {
         .describe('Only entries up to this session sequence.'),
     },
     timelineListed,
-  ),
-  'tool.ledger-show': query(
-    'show what the ledgers know about a task',
-    '--task 2.1',
-    { task: text(128).describe('Id of the task, of the board or the plan.') },
-    ledgerShown,
   ),
   'tool.trace-list': query(
     'list the intents that have a trace',

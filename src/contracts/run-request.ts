@@ -154,10 +154,18 @@ export const runInitRequest = z
     },
   );
 
+export const LISTS = ['board', 'plan', 'iterations', 'notes', 'messages'] as const;
+export type ListName = (typeof LISTS)[number];
+
 export const runStatusRequest = z.object({
   session: sessionName,
+  task: text(128)
+    .optional()
+    .describe('Include what is known of this task of the board or the plan, such as its ledger.'),
   lists: z
-    .boolean()
-    .default(false)
-    .describe('Include the tasks of board and plan, iterations, notes and messages.'),
+    .array(z.enum(LISTS))
+    .max(LISTS.length, `must name at most ${LISTS.length}`)
+    .optional()
+    .describe('Include these lists. One alone is whole; of several, each has at most 200 entries.'),
+  status: oneOf('Only tasks with this status in the list of the plan.', PLAN_STATUSES).optional(),
 });

@@ -125,7 +125,6 @@ export const SESSION_REQUESTS = {
     session,
     { agents: false },
   ),
-  'tool.session-show': query('show the figures of the session', '', {}, session),
   'tool.session-list': wideQuery(
     'list the sessions: those that wait for a person first, then stalled ones, then the newest',
     '--stalled',

@@ -121,10 +121,11 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     const used = placeholdersOf(template);
     const { binary, now } = request;
     const tasks = isPlanned
-      ? planTaskLists(run.document.tasks, ledgersOf(state), `${binary} plan show ${session}`)
+      ? planTaskLists(run.document.tasks, ledgersOf(state), `${binary} status ${session} --plan`)
       : taskLists(board, command);
-    const goal = goalList(goalOf(state), command);
-    const spec = specList(specOf(charter, run), command);
+    const whole = `${binary} status ${session} --json`;
+    const goal = goalList(goalOf(state), whole);
+    const spec = specList(specOf(charter, run), whole);
     const past = historyList(history, board, now, command);
     const inbox = inboxList(notebook, now, command);
     const notes = [...notesOf(state).values()];
@@ -183,7 +184,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
         ...{ items: sections[section], shown: shown[section] },
       });
       return leftOutLine([
-        listed('the plan', 'plan', `${binary} plan show ${session}`),
+        listed('the plan', 'plan', `${binary} status ${session} --plan`),
         listed('the learnings', 'learnings', learningsCommand(binary, request.project ?? charter.project)),
         notesLeftOut(sections, shown),
         ...trace.leftOut(shown.compacted, shown.recent),

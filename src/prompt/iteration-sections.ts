@@ -244,10 +244,9 @@ export function formatInbox({ total, all }: PromptList, shown: readonly ShownIte
 }
 
 /** Returns the goal as one line. */
-export function goalList(goal: string | undefined, command: Commanding): PromptList {
+export function goalList(goal: string | undefined, all: string): PromptList {
   const text = quoted(goal ?? '');
   const items = text === '' ? [] : [grown(text, (some) => some, MAX_MESSAGE, LONG_STEP)];
-  const all = command('session-show --json');
   return { items, total: items.length, all, cut: lengthOf(text) > MAX_MESSAGE };
 }
 
@@ -264,16 +263,13 @@ interface SpecList extends PromptList {
   readonly outline: ReadonlySet<number>;
 }
 
-export function specList(
-  { spec, spec_path }: Pick<Charter, 'spec' | 'spec_path'>,
-  command: Commanding,
-): SpecList {
+export function specList({ spec, spec_path }: Pick<Charter, 'spec' | 'spec_path'>, all: string): SpecList {
   const { lines, total } = spec === undefined ? NO_LINES : quotedLines(spec, MAX_SPEC_LINES);
   const items =
     spec === undefined && spec_path !== undefined
       ? wholeItems([`See ${quoted(spec_path)}`])
       : lines.map((line) => grown(line, (text) => text, MAX_SPEC_LINE, LONG_STEP));
-  const where = spec_path === undefined ? `\`${command('session-show --json')}\`` : quoted(spec_path);
+  const where = spec_path === undefined ? `\`${all}\`` : quoted(spec_path);
   const cut = total > lines.length || lines.some((line) => lengthOf(line) > MAX_SPEC_LINE);
   return { items, total: Math.max(items.length, total), all: where, cut, outline: headings(lines) };
 }

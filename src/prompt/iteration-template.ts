@@ -23,7 +23,7 @@ blocked or cancelled; N is 0 (critical) to 4 (backlog); TYPE is learning, stuck,
   },
   plan: {
     commands: `### Plan
-\`{{binary}} plan show {{session}} --task TASK_ID\``,
+\`{{binary}} status {{session}} --task TASK_ID\``,
     words: `TASK_ID and MSG_ID are the ids in brackets below;
 "text", "what you did" and the like are your own words; TYPE is learning, stuck, tip or decision.`,
     failing: '- Do NOT tick the line of the task',

@@ -237,7 +237,9 @@ class PlanRunner {
   async #tick(id: string): Promise<string | undefined> {
     if (this.#plan === undefined) return 'the file of the plan is unknown';
     const session = this.#session;
-    return tickPlan(this.#plan, id, await this.#talk.ask(({ tools }) => tools.planShow({ session })));
+    const { run, lists } = await this.#talk.ask(({ runs }) => runs.status({ session, lists: ['plan'] }));
+    const { shortened } = run ?? {};
+    return tickPlan(this.#plan, id, { tasks: lists?.plan ?? [], ...(shortened && { shortened }) });
   }
 
   #end({ outcome, why }: Pick<RunSummary, 'outcome' | 'why'>): RunSummary {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { DispatchResult, TimelineEntry } from '../contracts/replies/dispatch-result.js';
-import type { RunStatusReply } from '../contracts/replies/run-reply.js';
+import type { PlanTaskView, RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { ToolReply } from '../contracts/requests.js';
 import { systemClock } from '../engine/ports/clients.js';
 import { type HeldLease, holdLease, type Lease, type LeaseStore } from '../engine/ports/lease-store.js';
@@ -14,7 +14,6 @@ import { isObject } from '../shared/text.js';
 import type { AgentRole, RunIdentity } from './run-types.js';
 import type { Stall, WorkTask } from './task-step.js';
 
-type PlanTask = ToolReply<'plan-show'>['tasks'][number];
 type BoardTask = ToolReply<'task-list'>['tasks'][number];
 type Came = RunStatusReply['tasks'][number];
 
@@ -26,12 +25,14 @@ export type Asking = <T>(request: (client: ThroughlineClient) => Promise<T>) => 
 
 /** Returns the tasks of a session with their results, those of the plan first. */
 export async function sessionTasks(ask: Asking, session: string): Promise<WorkTask[]> {
-  const status = await ask((client) => client.runs.status({ session }));
-  const plan = status.run === null ? [] : (await ask((client) => client.tools.planShow({ session }))).tasks;
+  const status = await ask((client) => client.runs.status({ session, lists: ['plan'] }));
   const board =
     status.session.board.total === 0 ? [] : (await ask((client) => client.tools.taskList({ session }))).tasks;
   const came = new Map(status.tasks.map((each) => [each.task, each]));
-  const tasks = [...planTasks(plan, came), ...board.map((task) => boardTask(task, came.get(task.id)))];
+  const tasks = [
+    ...planTasks(status.lists?.plan ?? [], came),
+    ...board.map((task) => boardTask(task, came.get(task.id))),
+  ];
   return Promise.all(
     tasks.map(async (task) => {
       const known = came.get(task.id);
@@ -41,7 +42,7 @@ export async function sessionTasks(ask: Asking, session: string): Promise<WorkTa
 }
 
 /** Returns the tasks of a plan that are neither cancelled nor split into subtasks. */
-function planTasks(all: readonly PlanTask[], came: ReadonlyMap<string, Came>): WorkTask[] {
+function planTasks(all: readonly PlanTaskView[], came: ReadonlyMap<string, Came>): WorkTask[] {
   const parents = new Set(all.flatMap(({ parent }) => parent ?? []));
   const approved = new Set<string>();
   return all.flatMap((task) => {
@@ -142,8 +143,8 @@ async function resultsOf(
 }
 
 async function stallOf(ask: Asking, session: string, task: string): Promise<Stall> {
-  const { entries } = await ask((client) => client.tools.ledgerShow({ session, task }));
-  const signals: unknown = entries['ledger.task.stall_signals'];
+  const { task: shown } = await ask((client) => client.runs.status({ session, task }));
+  const signals: unknown = shown?.entries['ledger.task.stall_signals'];
   const isBeyond = (signal: unknown) => isObject(signal) && Number(signal.count) > Number(signal.threshold);
   return Array.isArray(signals) && signals.some(isBeyond) ? 'beyond' : 'replan';
 }

@@ -180,7 +180,13 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'tool task-status': [['-n', SESSION, '--id', '1', '--status', 'blocked', '--reason', HOSTILE]],
   'tool session-open': [['-n', SESSION, '--goal', HOSTILE, '--project', HOSTILE]],
   'tool iteration-summary': [['-n', SESSION, '--summary', HOSTILE, '--replace']],
-  status: [['-s', SESSION], ['-s', SESSION, '--task', '1'], ['-s', SESSION, '--task', HOSTILE], []],
+  status: [
+    ['-s', SESSION],
+    ['-s', SESSION, '--task', '1'],
+    ['-s', SESSION, '--task', HOSTILE],
+    ['-s', SESSION, '--plan'],
+    [],
+  ],
   'note edit': [['NOT-1', '-s', SESSION, '--content', HOSTILE]],
   'note rm': [['NOT-3', '-s', SESSION]],
   'inbox read': [['MSG-2', '-s', SESSION]],
@@ -345,7 +351,7 @@ function isFlag({ required, optional, long = '' }: Option): boolean {
 
 describe('hostile text', () => {
   it.each([
-    ...['facts', 'task ls', 'session show', 'status', 'log', 'result show', 'plan show', 'note ls'],
+    ...['facts', 'task ls', 'session open', 'status', 'log', 'result show', 'note ls'],
     ...['learning show', 'learning ls', 'prompt', 'tool note-list', 'inbox ls'],
   ])('hostile text cannot reach the terminal, but throughline %s still shows it', async (path) => {
     const leaf = LEAVES.find((each) => each.path === path) ?? expect.fail();
@@ -361,7 +367,7 @@ describe('hostile text', () => {
     });
   });
 
-  it.each(['task ls', 'session show', 'learning show', 'learning ls', 'tool note-list'])(
+  it.each(['task ls', 'session open', 'learning show', 'learning ls', 'tool note-list'])(
     'throughline %s prints hostile text without its colours',
     async (path) => {
       vi.stubEnv('FORCE_COLOR', '1');

@@ -26,7 +26,7 @@ describe('a reader that has seen enough', () => {
   });
 
   it('a closed standard error leaves the exit code of a command as it is', async () => {
-    const args = [BIN, 'session', 'show', 'no.token'];
+    const args = [BIN, 'status', 'no.token'];
     const child = spawn(process.execPath, args, { env: cleanEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
     child.stderr.destroy();
     expect(await once(child, 'exit')).toEqual([2, null]);

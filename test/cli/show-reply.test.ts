@@ -4,7 +4,7 @@ import type { ToolReply } from '../../src/contracts/requests.js';
 import type { CommandName } from '../../src/memory/session/commands/decide-session.js';
 import { type Given, Played } from '../support/played.js';
 
-type Session = ToolReply<'session-show'>['session'];
+type Session = ToolReply<'session-open'>['session'];
 
 const session: Session = {
   ...{ name: 'demo', status: 'open', facts: 3, sequence: 7, iteration: 0, notes: 0, unread: 0, plan: null },
@@ -18,7 +18,7 @@ const session: Session = {
     ...{ blocked: 0, completed: 0, cancelled: 0 },
   },
 };
-const shownOf = (shown: Session) => showReply('session-show', { session: shown, sequence: 7 }).join('\n');
+const shownOf = (shown: Session) => showReply('session-open', { session: shown, sequence: 7 }).join('\n');
 const statusIn = (shown: string) => /^status +(.*)$/m.exec(shown)?.[1];
 
 it('a session that is archived is shown as archived, with since when and why, as in a list', () => {

@@ -85,7 +85,7 @@ describe('an archived session', () => {
     expect(reopened.stdout).not.toContain('archived');
     await system.client.send('tool.rejected-retry', { id: rejected.id });
     await soon(async () => {
-      const { session: view } = await system.client.send('tool.session-show', { session });
+      const { session: view } = await system.client.runs.status({ session });
       expect(view.dispatches).toMatchObject({ implementer: 4 });
     });
     expect((await compile(session, await publish(session, '5'))).prompt).toBeTruthy();

@@ -100,7 +100,7 @@ describe.each(LAYOUTS)('while a backup runs, $layout', (layout) => {
         await expect(target.client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
           code: 'session_archived',
         });
-      const { session } = await target.client.tools.sessionShow({ session: 'shipped' });
+      const { session } = await target.client.runs.status({ session: 'shipped' });
       expect(session.archived).toBeDefined();
     });
   });
@@ -139,7 +139,7 @@ describe.each(LAYOUTS)('while a backup runs, $layout', (layout) => {
     await restored(directory, env, async (target) => {
       await soon(async () => expect(await storedText(target)).not.toContain('CANARY'));
       await soon(async () =>
-        expect((await target.client.tools.sessionShow({ session: 'going' })).sequence).toBe(0),
+        expect((await target.client.runs.status({ session: 'going' })).sequence).toBe(0),
       );
     });
   });

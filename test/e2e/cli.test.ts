@@ -159,16 +159,16 @@ describe('facts and snapshot', () => {
   });
 
   it('a snapshot is shown once it is written', async () => {
-    const none = await up.cli(['session', 'show', '--snapshot', '-s', session]);
+    const none = await up.cli(['session', 'snapshot', '-s', session]);
     expect(none).toMatchObject({ code: 3, stdout: '' });
     expect(none.stderr).toMatch(/has no snapshot yet: services write one .*\(not_found\)/);
     await writeSnapshot(up.url, session);
-    const shown = await up.cli(['session', 'show', '--snapshot', '-s', session]);
+    const shown = await up.cli(['session', 'snapshot', '-s', session]);
     expect(shown.stdout).toMatch(
       /after sequence {2}2\n[\s\S]*valid facts {5}1\nresults {9}0 implementer, 2 reviewer/,
     );
-    const json = await up.cli(['session', 'show', '--snapshot', '-s', session, '--json']);
-    expect(Object.keys(JSON.parse(json.stdout))).toEqual([
+    const json = await up.cli(['session', 'snapshot', '-s', session, '--whole', '--json']);
+    expect(Object.keys(JSON.parse(JSON.parse(json.stdout).text))).toEqual([
       'after_sequence',
       'created_at',
       'session',

@@ -49,7 +49,7 @@ it('a burst that was stored and not acknowledged counts once, although its sessi
   await allDealtWith(ports);
   expect((await client.tools.rejectedList({ session })).rejected).toEqual([]);
   expect(next.stats).toMatchObject({ rejected: 0 });
-  expect((await client.tools.sessionShow({ session })).session.dispatches).toMatchObject({
+  expect((await client.runs.status({ session })).session.dispatches).toMatchObject({
     ...{ implementer: BURST, rejected: 0 },
   });
   await next.stop();
@@ -91,7 +91,7 @@ it('a retry of a rejected result that has counted says so and publishes nothing;
   expect(JSON.parse(retried.stdout)).toEqual({ id: expect.any(Number), sequence: unread.sequence + 1 });
   await allDealtWith(ports);
   expect(await ports.source.newest()).toBe(unread.sequence + 1);
-  const { dispatches } = (await client.tools.sessionShow({ session })).session;
+  const { dispatches } = (await client.runs.status({ session })).session;
   expect(dispatches).toMatchObject({ implementer: 1 });
 });
 

@@ -160,7 +160,7 @@ it('the prompt of the README is the one that its commands give', async () => {
   const [last = '', ...others] = lines.map(({ line }) => line.replaceAll('demo', 'read-me')).reverse();
   for (const line of others.reverse()) await shell(line);
   await soon(async () => {
-    const { session } = await client.tools.sessionShow({ session: 'read-me' });
+    const { session } = await client.runs.status({ session: 'read-me' });
     expect(session.dispatches).toMatchObject({ implementer: 1, reviewer: 1 });
   });
   expect(await shell(last)).toBe(blocks.find((block) => block.startsWith('[Session Context]')));

@@ -53,7 +53,7 @@ describe('a session that is forgotten', () => {
     expect(await storedText(system)).not.toContain('CANARY');
     expect(await filesHolding(nats.storeDir, 'CANARY')).toEqual([]);
     expect(await storedText(system)).not.toMatch(/\bvictim\b/);
-    await expect(system.client.tools.sessionShow({ session: 'victim' })).resolves.toMatchObject({
+    await expect(system.client.runs.status({ session: 'victim' })).resolves.toMatchObject({
       sequence: 0,
     });
     const after = {
@@ -77,7 +77,7 @@ describe('a session that is forgotten', () => {
     expect(prompt).not.toContain('CANARY');
 
     await nats.restart();
-    await soon(() => system.client.tools.sessionShow({ session: 'neighbour' }));
+    await soon(() => system.client.runs.status({ session: 'neighbour' }));
     expect(await filesHolding(nats.storeDir, 'CANARY')).toEqual([]);
     expect(await filesHolding(nats.storeDir, 'BIRDSONG')).not.toEqual([]);
   });

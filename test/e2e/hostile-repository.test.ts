@@ -158,7 +158,7 @@ describe('the settings of a cloned repository', () => {
         input: JSON.stringify({ ...payload, cwd: repository.clone }),
       });
     const events = async () =>
-      (await up.cli(['session', 'show', 'victim', '--json'])).stdout.replace(/"age[^,]*,/g, '');
+      (await up.cli(['status', 'victim', '--json'])).stdout.replace(/"age[^,]*,/g, '');
     return { ...repository, env, hook, events };
   }
 
@@ -171,7 +171,7 @@ describe('the settings of a cloned repository', () => {
     expect(told.stdout).toContain('throughline connect');
     expect(told.stdout).not.toContain(SECRET);
     expect((await hook(stop)).stdout).toBe('');
-    for (const args of [['prompt', '--kind', 'session-start'], ['session', 'show'], ['mcp']]) {
+    for (const args of [['prompt', '--kind', 'session-start'], ['status'], ['mcp']]) {
       const { code, stdout, stderr } = await run(args, { env });
       expect({ code, stdout, stderr }).toEqual({
         code: 2,
@@ -198,7 +198,7 @@ describe('the settings of a cloned repository', () => {
     const { stdout } = await hook(start);
     expect(stdout).not.toContain(SECRET);
     expect(stdout).not.toContain('victim');
-    const { stderr } = await run(['session', 'show'], { env });
+    const { stderr } = await run(['status'], { env });
     expect(stderr).toContain('names session "victim" (connected: "mine"), which is not used');
   });
 
@@ -215,7 +215,7 @@ describe('the settings of a cloned repository', () => {
     git(join(root, 'origin'), 'add', '--all');
     git(join(root, 'origin'), 'commit', '--quiet', '--message', 'theirs');
     git(clone, 'pull', '--quiet');
-    const { stderr } = await run(['session', 'show'], { env });
+    const { stderr } = await run(['status'], { env });
     expect(stderr).toContain(
       'names plan "their.md" (connected: "tasks.md") and agents {"worker":"reviewer"}',
     );
@@ -223,7 +223,7 @@ describe('the settings of a cloned repository', () => {
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('follow the plan their.md') });
     expect(again.stderr).toContain('have the roles {"worker":"reviewer"}');
     expect((await run(['connect', '--yes'], { env })).code).toBe(0);
-    expect((await run(['session', 'show'], { env })).stderr).not.toContain('which is not used');
+    expect((await run(['status'], { env })).stderr).not.toContain('which is not used');
   });
 
   it.each(['../tasks.md', '/etc/tasks.md'])(
@@ -235,7 +235,7 @@ describe('the settings of a cloned repository', () => {
         code: 2,
         stderr: expect.stringContaining('is outside of the project'),
       });
-      expect((await run(['session', 'show'])).stderr).toContain('you have not connected this project');
+      expect((await run(['status'])).stderr).toContain('you have not connected this project');
     },
   );
 
@@ -267,7 +267,7 @@ describe('the settings of a cloned repository', () => {
       for (let round = 0; round < 2; round += 1) {
         const hook = await run(['hook', 'claude', '--within', '20000'], { env, input });
         expect(hook).toMatchObject({ code: 0, stderr: '' });
-        expect((await run(['session', 'show'], { env })).code).toBe(2);
+        expect((await run(['status'], { env })).code).toBe(2);
         expect(await run(['connect', '--yes'], { env })).toMatchObject({
           code: 2,
           stderr: expect.stringContaining(`${file} is `),

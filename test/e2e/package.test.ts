@@ -373,7 +373,7 @@ export const task: TaskView | null = added.task;
 export const events: AsyncIterable<WatchedEvent> = session.watch({ after: added.sequence });
 export const again: CamelCased<TaskView> = (await session.tools.taskAdd({ content: 'x' })).task;
 export const tasks: readonly string[] = (await session.tools.taskList()).tasks.flatMap((each) => each.dependsOn);
-const overview: SessionOverview = (await client.tools.sessionShow({ session: 's' })).session;
+const overview: SessionOverview = (await client.runs.status({ session: 's' })).session;
 const board: BoardCounts = overview.board;
 export const counts: number = board.ready + (overview.plan?.total ?? 0) + overview.facts + overview.dispatches.rejected;
 export const status2: 'open' | 'completed' = (await client.tools.sessionComplete({ session: 's' })).session.status;

@@ -238,7 +238,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
           }
           await connection.flush();
           // What is granted is answered last, when everything else has been dealt with.
-          const show = sessionRequest('tool.session-show', OWN.session);
+          const show = sessionRequest('run.status', OWN.session);
           connection.publish(show, JSON.stringify({ session: OWN.session }), { reply: inbox });
           await soon(() => expect(heard).toEqual([expect.stringContaining('goal of mine')]));
           expect(heard.filter((each) => each.includes('victim'))).toEqual([]);

@@ -88,7 +88,7 @@ describe('the whole system under the users of its roles', () => {
 
   it('a changed tasks file gets into the next prompt of a compiler in a process of its own', async () => {
     const rebuilt = async () => {
-      const { stdout } = await as('reader', 'session', 'show', '-s', 'demo', '--json');
+      const { stdout } = await as('reader', 'status', '-s', 'demo', '--json');
       const { session }: { session: { sequence: number } } = JSON.parse(stdout);
       return session.sequence;
     };
@@ -134,13 +134,13 @@ describe('the whole system under the users of its roles', () => {
 
   it.each([
     ['session', 'ls'],
-    ['session', 'show', '-s', 'demo'],
+    ['status', '-s', 'demo'],
     ['task', 'ls', '-s', 'demo'],
     ['facts', '-s', 'demo'],
-    ['session', 'show', '--iterations', '-s', 'demo'],
+    ['session', 'iterations', '-s', 'demo'],
     ['status', '-s', 'demo', '-t', '1'],
-    ['session', 'show', '--snapshot', '-s', 'demo'],
-    ['session', 'show', '--telemetry', '-s', 'demo'],
+    ['session', 'snapshot', '-s', 'demo'],
+    ['session', 'telemetry', '-s', 'demo'],
     ['admin', 'retention'],
   ])('a reader can use throughline %s %s', async (...args) => {
     await soon(async () => expect(await as('reader', ...args)).toMatchObject({ code: 0 }));
@@ -236,7 +236,7 @@ describe('the whole system under the users of its roles', () => {
   it('one session is enough for an agent, and for a user who looks at it', async () => {
     await using guest = await client('guest');
     const { sequence: after } = await publishWork(guest, 'mine', '1');
-    const { session } = await guest.tools.sessionShow({ session: 'mine' });
+    const { session } = await guest.runs.status({ session: 'mine' });
     expect(session).toBeDefined();
     const { factsTotal } = await guest.compile({ session: 'mine', taskId: '2', taskPrompt: 'x', after });
     expect(factsTotal).toBeGreaterThan(0);
@@ -334,7 +334,7 @@ describe('what a role has no need of is refused', () => {
   it('a visitor sees no other session, and no list of them', async () => {
     for (const args of [
       ['facts', '-s', 'demo'],
-      ['session', 'show', '--snapshot', '-s', 'demo'],
+      ['session', 'snapshot', '-s', 'demo'],
       ['session', 'ls'],
       ['result', 'ls'],
     ]) {

@@ -32,7 +32,7 @@ describe('plan', () => {
     await publishWork(client, session, '2.1');
     const { sequence } = await publishReview(client, session, '4', 'approved');
     await client.compile({ session, taskId: '4', taskPrompt: 'x', after: sequence });
-    const { code, stdout, stderr } = await up.cli(['plan', 'show', session]);
+    const { code, stdout, stderr } = await up.cli(['status', session, '--plan']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\n')).toEqual([
       'parser',
@@ -52,26 +52,22 @@ describe('plan', () => {
     ]);
   });
 
-  it('plan gives one task with its prompt, tasks of one status, and JSON; the tool prints the same', async () => {
+  it('status shows one task with its prompt, and the tasks of one status', async () => {
     const session = newSession('plan');
     const path = await folder.write(
       'prompted.md',
       '- [ ] 1. Write\n  - _Prompt: Role: writer_\n- [!] 2. Ask\n  - Escapes\n    - as \\n\n  Report the line.\n  - _Requirements: 1.2_\n',
     );
     await up.cli(['plan', 'follow', '-s', session, path]);
-    const one = await up.cli(['plan', 'show', session, '--task', '1']);
-    expect(one.stdout).toMatch(/^\[ \] 1 {2}Write \(next\)\n {4}Role: writer$/m);
-    const described = await up.cli(['plan', 'show', session, '--task', '2']);
+    const one = await up.cli(['status', session, '--task', '1']);
+    expect(one.stdout).toMatch(/^\[ \] 1 {2}Write\n {4}Role: writer$/m);
+    const described = await up.cli(['status', session, '--task', '2']);
     expect(described.stdout).toMatch(
       /^\[!\] 2 {2}Ask \(blocked\)\n {4}- Escapes\n {6}- as \\n\n {4}Report the line\.\n {4}Requirements:\n {4}- 1\.2$/m,
     );
-    const blocked = await up.cli(['plan', 'show', session, '--status', 'blocked', '--json']);
-    expect(JSON.parse(blocked.stdout)).toMatchObject({ tasks: [{ id: '2', blocked: true }] });
-    const all = await up.cli(['plan', 'show', session]);
-    const tool = await up.cli(['tool', 'plan-show', '-s', session]);
-    expect(tool).toEqual(all);
-    const missing = await up.cli(['plan', 'show', session, '--task', '3']);
-    expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('known: 1, 2') });
+    const blocked = await up.cli(['status', session, '--plan', '--status', 'blocked', '--json']);
+    expect(JSON.parse(blocked.stdout)).toMatchObject({ lists: { plan: [{ id: '2', blocked: true }] } });
+    expect(await up.cli(['status', session, '--status', 'blocked'])).toMatchObject({ code: 2 });
   });
 
   it('plan unfollow takes the tasks of the plan out of the session, and keeps the results', async () => {
@@ -105,7 +101,7 @@ describe('in a project that is connected', () => {
     connectFolder(cwd, { session: name });
     const { code, stdout } = await up.cli(['plan', 'follow', 'tasks.md'], { cwd });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(new RegExp(`^${name}\n`)) });
-    expect(await up.cli(['plan', 'show', '--json'], { cwd })).toMatchObject({ code: 0 });
+    expect(await up.cli(['status', '--plan', '--json'], { cwd })).toMatchObject({ code: 0 });
   });
 });
 
@@ -157,7 +153,7 @@ describe('a plain checklist', () => {
     expect(init.stderr).toMatch(line);
     expect(init.stdout).toContain(said);
     expect((await up.cli(['status', session])).stdout).toContain(said);
-    const { stdout } = await up.cli(['plan', 'show', session]);
+    const { stdout } = await up.cli(['status', session, '--plan']);
     expect(stdout).toContain(said);
     expect(stdout).toMatch(line);
   });
@@ -232,7 +228,7 @@ describe('plan follow', () => {
     expect({ stdout: later.stdout, stderr: later.stderr }).toEqual({
       stdout: expect.stringContaining(stdout),
       stderr: expect.stringMatching(
-        new RegExp(`^-- "throughline plan show ${session}" shows each such line\n-- server: .+\n$`),
+        new RegExp(`^-- "throughline status ${session} --plan" shows each such line\n-- server: .+\n$`),
       ),
     });
   });
@@ -260,7 +256,7 @@ describe('plan follow', () => {
     ['no file', ['plan', 'follow', '-s', 'x', '--spec', 'a'], /no plan was found: name its file/],
     ['no session', ['plan', 'follow', '--spec', 'a', 'a.md'], /--session NAME, or set THROUGHLINE_SESSION/],
     ['a bad session', ['status', '-s', 'a.b'], /--session is "a\.b"/],
-    ['no session to count for', ['session', 'show', '--telemetry'], /--session NAME/],
+    ['no session to count for', ['session', 'telemetry'], /--session NAME/],
   ])('the ledger commands exit 2 for %s', async (_what, args, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(text) });
@@ -314,7 +310,7 @@ describe('the ledger of a task', () => {
     expect(lines).toContain('ledger.progress.active_task_id  2.2');
     expect(stdout).not.toContain('\u001b');
     const json = await up.cli(['status', '-s', session, '-t', '2.2', '--json']);
-    const entries: object = JSON.parse(json.stdout);
+    const { entries }: { entries: object } = JSON.parse(json.stdout);
     expect(entries).toMatchObject({
       'ledger.task.reviewer_assessment': 'needs_changes',
       'ledger.task.stalled_count': 2,
@@ -323,7 +319,7 @@ describe('the ledger of a task', () => {
       'ledger.task.stall_signals': [{ signal: 'ping_pong' }, { signal: 'same_fixes' }],
       'ledger.progress.totals': { total: 5, completed: 2, inProgress: 1, pending: 2 },
     });
-    expect(lines.map((line) => line.split('  ')[0])).toEqual(Object.keys(entries));
+    expect(lines.map((line) => line.split('  ')[0])).toEqual([...Object.keys(entries), '[ ]']);
   });
 });
 
@@ -335,7 +331,7 @@ describe('telemetry', () => {
     await up.cli(['prompt', '-s', session, '-t', '1', '-p', 'x', '--after', bad.stdout.trim()]);
     await up.cli(['prompt', '-s', session, '-t', '2.2', '-p', 'x'.repeat(40_000)]);
     const shown = await soon(async () => {
-      const { stdout } = await up.cli(['session', 'show', '--telemetry', '-s', session, '--json']);
+      const { stdout } = await up.cli(['session', 'telemetry', '-s', session, '--json']);
       const telemetry = JSON.parse(stdout);
       // Compilers write every two seconds.
       expect(telemetry.errors).toHaveProperty('prompt_overflow');
@@ -358,7 +354,7 @@ describe('telemetry', () => {
       retrievalMs: expect.any(Number),
       retrievalMaxMs: expect.any(Number),
     });
-    const lines = (await up.cli(['session', 'show', '--telemetry', '-s', session])).stdout.split('\n');
+    const lines = (await up.cli(['session', 'telemetry', '-s', session])).stdout.split('\n');
     expect(lines).toContain('dispatches      2 implementer, 2 reviewer, 0 observer, 1 rejected');
     expect(lines).toContain('approvalLoops   2');
     expect(lines).toContain('errors          1 dispatch_rejected, 1 prompt_overflow');

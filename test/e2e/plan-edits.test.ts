@@ -34,7 +34,7 @@ async function following(text: string) {
       await allDealtWith(system.ports);
     },
     async shown(): Promise<string> {
-      const { stdout } = await cli(['plan', 'show', session], { env: { NATS_URL: system.url } });
+      const { stdout } = await cli(['status', session, '--plan'], { env: { NATS_URL: system.url } });
       return stdout;
     },
     async prompt(taskId: string): Promise<string> {
@@ -59,7 +59,7 @@ describe('a plan whose tasks have no ids of their own', () => {
     const text = await shown();
     expect(text).toMatch(/1#3 +Write the migration first(?: \(next\))?\n/);
     expect(text).toMatch(/1#1 +Add Priority field {2}reviewer approved/);
-    expect((await client.tools.planShow({ session, id: '1#2' })).tasks[0]?.claimed_by).toBe('ada');
+    expect((await client.runs.status({ session, task: '1#2' })).task?.plan?.claimed_by).toBe('ada');
   });
 
   it('a result that was asked for before the edit counts for the task that it was asked for', async () => {
@@ -73,8 +73,8 @@ describe('a plan whose tasks have no ids of their own', () => {
     );
     await prompt('1#1');
     await result('reviewer', '1#1');
-    const { tasks } = await client.tools.planShow({ session });
-    expect(tasks.filter((task) => task.last_outcome).map(({ id, text }) => [id, text])).toEqual([
+    const { lists } = await client.runs.status({ session, lists: ['plan'] });
+    expect(lists?.plan.filter((task) => task.last_outcome).map(({ id, text }) => [id, text])).toEqual([
       ['1#1', 'Add Priority field'],
     ]);
   });
@@ -91,12 +91,12 @@ describe('a plan whose tasks have no ids of their own', () => {
       }
       expect(await prompt('1#3')).not.toContain('This task is done');
       expect(await shown()).toContain(`drift: ${named}`);
-      const { plan, tasks } = await client.tools.planShow({ session });
-      expect(plan?.drift).toEqual([
+      const { run, lists } = await client.runs.status({ session, lists: ['plan'] });
+      expect(run?.drift).toEqual([
         { task: '1#1', kind: 'words_gone', message: expect.stringContaining(named) },
       ]);
-      expect(tasks[1]).toMatchObject({ id: '1#3', text: 'Write the docs', status: 'pending' });
-      expect(tasks[1]).not.toHaveProperty('last_outcome');
+      expect(lists?.plan[1]).toMatchObject({ id: '1#3', text: 'Write the docs', status: 'pending' });
+      expect(lists?.plan[1]).not.toHaveProperty('last_outcome');
     }
   });
 });
@@ -115,10 +115,11 @@ describe('a plan whose author wrote the ids', () => {
     await edit('- [ ] T001 Deploy to the cloud\n- [ ] T002 Test it\n- [ ] T003 Write the parser\n');
     expect(await shown()).toContain('these words are task T003 now, and its results do not count there');
     await result('implementer', 'T001');
-    const { tasks } = await client.tools.planShow({ session, id: 'T001' });
-    expect(tasks).toMatchObject([
-      { id: 'T001~2', written: 'T001', dispatches: 1, last_outcome: 'implementer_completed' },
-    ]);
+    const { task } = await client.runs.status({ session, task: 'T001' });
+    expect(task?.plan).toMatchObject({
+      id: 'T001~2',
+      ...{ written: 'T001', dispatches: 1, last_outcome: 'implementer_completed' },
+    });
   });
 });
 

@@ -42,18 +42,18 @@ async function results(
   await allDealtWith(system.ports);
 }
 
-describe('plan-show', () => {
-  it('plan-show tells of each task what the plan says, what it waits for and what came of it', async () => {
+describe('run.status with the list of the plan', () => {
+  it('run.status tells of each task what the plan says, what it waits for and what came of it', async () => {
     const session = await following();
     await results(session, ['2', 'completed']);
-    const { plan, tasks, problems } = await system.client.tools.planShow({ session });
-    expect(plan).toMatchObject({
+    const { run, lists } = await system.client.runs.status({ session, lists: ['plan'] });
+    expect(run).toMatchObject({
       spec: 'parser',
       totals: { total: 6, completed: 1, inProgress: 0, pending: 5 },
       active_task_id: '2',
       next_task_id: '2',
     });
-    expect(tasks).toMatchObject([
+    expect(lists?.plan).toMatchObject([
       { id: '1', status: 'completed', depth: 0 },
       { id: '2', last_outcome: 'implementer_completed', next_action: 'dispatch_reviewer', dispatches: 1 },
       { id: '3', status: 'pending', blocked: true },
@@ -61,19 +61,20 @@ describe('plan-show', () => {
       { id: '5', depends_on: ['2', '3', '99'], waits_for: ['2', '3'], unknown_dependencies: ['99'] },
       { id: '6', waits_for: ['2'] },
     ]);
-    expect(tasks.some((task) => 'prompt' in task)).toBe(false);
-    expect(problems).toEqual((await freshState(system, session)).run?.document.firstProblems ?? []);
+    expect(lists?.plan.some((task) => 'prompt' in task)).toBe(false);
+    expect(run?.problem_lines).toEqual((await freshState(system, session)).run?.document.firstProblems);
   });
 
-  it('plan-show reads a file again that has changed, and says when it cannot be read', async () => {
+  it('run.status reads a file again that has changed, and says when it cannot be read', async () => {
     const session = newSession('plan');
     const tasksPath = await folder.write('follow.md', TASKS_MD);
     await system.client.runs.init({ session, spec: 'parser', tasksPath });
     await folder.write('follow.md', TASKS_MD.replace('[ ] 2.2', '[!] 2.2'));
-    const { tasks } = await system.client.tools.planShow({ session, status: 'blocked' });
-    expect(tasks).toMatchObject([{ id: '2.2', blocked: true }]);
+    const request = { session, lists: ['plan' as const], status: 'blocked' as const };
+    const { lists } = await system.client.runs.status(request);
+    expect(lists?.plan).toMatchObject([{ id: '2.2', blocked: true }]);
     await rm(tasksPath);
-    expect((await system.client.tools.planShow({ session })).degraded).toMatch(/follow\.md: does not exist/);
+    expect((await system.client.runs.status({ session })).degraded).toMatch(/follow\.md: does not exist/);
   });
 });
 
@@ -87,7 +88,6 @@ describe('drift', () => {
     const ticked = expect.stringMatching(/^task 1 is ticked, but its last review says needs_changes/);
     const drift = [{ message: ticked }, { message: open, kind: 'approved_but_open', task: '2' }];
     expect((await system.client.runs.status({ session })).run?.drift).toMatchObject(drift);
-    expect((await system.client.tools.planShow({ session })).plan?.drift).toMatchObject(drift);
     const start = await system.client.compile({ session, kind: 'session-start' });
     expect(start.prompt).toMatch(
       /^Plan: 1 of 6 done, next 6 .*Drift: task 1 is ticked, .*; task 2 is approved/m,

@@ -98,7 +98,6 @@ describe('reading tools', () => {
     const before = await system.ports.log.newest(token(session, 'session'));
     const more: Readonly<Record<string, object>> = {
       'fact-show': { id: '0000' },
-      'ledger-show': { task: '2' },
       'dispatch-show': { dispatch: 1, timeoutMs: 0 },
     };
     const shown: string[] = [];

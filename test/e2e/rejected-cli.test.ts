@@ -137,7 +137,7 @@ describe('what the tools show of a task whose last result could not be read', ()
     const status = await up.cli(['status', '-s', session]);
     expect(status.stdout).toMatch(/^ {2}1 {2}last result \d+ could not be read: schema_invalid: status is/m);
     const ledger = await up.cli(['status', session, '--task', '1', '--json']);
-    expect(JSON.parse(ledger.stdout)).toMatchObject({
+    expect(JSON.parse(ledger.stdout).entries).toMatchObject({
       'ledger.task.unreadable': { role: 'implementer', code: 'schema_invalid' },
     });
     await publish(session, GOOD);

@@ -162,8 +162,8 @@ describe('a publisher', () => {
     for (const reply of junk) {
       await ask(
         'guest',
-        ['tool.session-show.a', { session: 'a' }, reply],
-        ['tool.session-show.a', 'no JSON', reply],
+        ['tool.note-list.a', { session: 'a' }, reply],
+        ['tool.note-list.a', 'no JSON', reply],
       );
       await ask('publisher', ['prompt.compile', { session: 'a', taskId: '1', taskPrompt: 'x' }, reply]);
       await ask(
@@ -175,7 +175,7 @@ describe('a publisher', () => {
       );
     }
     // A request that comes after them is answered: those before it have been seen.
-    await system.client.tools.sessionShow({ session: 'a' });
+    await system.client.tools.noteList({ session: 'a' });
     await system.client.compile({ session: 'a', taskId: '1', taskPrompt: 'x' });
     const after = await ends();
     for (const [index, stream] of streams.entries()) {

@@ -18,7 +18,7 @@ const on = ({ url }: System, ...args: string[]) => cli(args, { env: { NATS_URL: 
 const promptOf = async ({ client }: System, session: string) =>
   (await client.compile({ session, taskId: '1', taskPrompt: 'Go on' })).prompt;
 const countsOf = async ({ client }: System, session: string) =>
-  (await client.tools.sessionShow({ session })).session.dispatches;
+  (await client.runs.status({ session })).session.dispatches;
 
 async function publish({ client, ports }: System, session: string, from: number, to: number): Promise<void> {
   for (let n = from; n <= to; n += 1)

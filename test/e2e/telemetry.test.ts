@@ -28,7 +28,7 @@ describe('telemetry of compilers that come and go', () => {
   }
 
   async function telemetry(session: Token) {
-    const { code, stdout, stderr } = await cli(['session', 'show', '--telemetry', session, '--json'], {
+    const { code, stdout, stderr } = await cli(['session', 'telemetry', session, '--json'], {
       env: env(),
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

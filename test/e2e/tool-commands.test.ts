@@ -80,14 +80,13 @@ describe('the reading commands', () => {
   it.each([
     ['task ls'],
     ['note ls'],
-    ['session show'],
-    ['session show --iterations'],
-    ['session show --telemetry'],
-    ['session show --snapshot'],
+    ['session iterations'],
+    ['session telemetry'],
+    ['session snapshot'],
     ['facts'],
     ['status'],
     ['status -t 1'],
-    ['plan show'],
+    ['status --plan'],
     ['log'],
     ['log --trace=1'],
     ['prompt ls'],
@@ -169,12 +168,7 @@ describe('the reading commands', () => {
 
   it('the reading commands take the session from THROUGHLINE_SESSION, as the tools do', async () => {
     const env = { THROUGHLINE_SESSION: session };
-    for (const args of [
-      ['task', 'ls'],
-      ['plan', 'show'],
-      ['session', 'show'],
-      ['tool', 'task-list'],
-    ]) {
+    for (const args of [['task', 'ls'], ['status', '--plan'], ['status'], ['tool', 'task-list']]) {
       const { code, stdout } = await up.cli([...args, '--json'], { env });
       expect(code).toBe(0);
       expect(stdout).toBe(await run(...args, '--session', session, '--json'));
@@ -184,20 +178,18 @@ describe('the reading commands', () => {
     expect(bad.stderr).toContain('THROUGHLINE_SESSION');
   });
 
-  it.each([
-    [['task', 'ls']],
-    [['session', 'show', '--iterations']],
-    [['session', 'show']],
-    [['tool', 'task-list']],
-  ])('the reading commands are coloured when told to, and plain in a pipe: %j', async (args) => {
-    const env = { THROUGHLINE_SESSION: session, NO_COLOR: '' };
-    const colour = '\u001b[';
-    expect((await up.cli(args, { env: { ...env, FORCE_COLOR: '1' } })).stdout).toContain(colour);
-    expect((await up.cli(args, { env })).stdout).not.toContain(colour);
-    expect((await up.cli(args, { env: { ...env, CI: 'true' } })).stdout).not.toContain(colour);
-    const json = await up.cli([...args, '--json'], { env: { ...env, FORCE_COLOR: '1' } });
-    expect(json.stdout).not.toContain(colour);
-  });
+  it.each([[['task', 'ls']], [['session', 'iterations']], [['status']], [['tool', 'task-list']]])(
+    'the reading commands are coloured when told to, and plain in a pipe: %j',
+    async (args) => {
+      const env = { THROUGHLINE_SESSION: session, NO_COLOR: '' };
+      const colour = '\u001b[';
+      expect((await up.cli(args, { env: { ...env, FORCE_COLOR: '1' } })).stdout).toContain(colour);
+      expect((await up.cli(args, { env })).stdout).not.toContain(colour);
+      expect((await up.cli(args, { env: { ...env, CI: 'true' } })).stdout).not.toContain(colour);
+      const json = await up.cli([...args, '--json'], { env: { ...env, FORCE_COLOR: '1' } });
+      expect(json.stdout).not.toContain(colour);
+    },
+  );
 });
 
 describe('templates', () => {
@@ -262,7 +254,7 @@ describe('an agent’s iterations, on the command line only', () => {
       for (const words of id === 'TAS-2' ? commands : commands.slice(0, -1))
         await run(...wordsOf(words.replace('TASK_ID', id).replace('AGENT', 'agent-1')));
     }
-    expect(await tool('session-show')).toMatch(/\nstatus +completed\n/);
+    expect(await run('status', session)).toMatch(/^\S+ {2}completed /);
     expect(await tool('task-list')).toMatch(/^ID .*\nTAS-1 .* completed .*\nTAS-2 .* completed /);
   });
 
@@ -332,7 +324,7 @@ describe('the exit code', () => {
   });
 
   it('a tool command exits 2 without a session', async () => {
-    for (const args of [['tool', 'task-list'], ['task', 'ls'], ['log'], ['session', 'show']]) {
+    for (const args of [['tool', 'task-list'], ['task', 'ls'], ['log'], ['status', '--plan']]) {
       const refused = await up.cli(args);
       expect(refused).toMatchObject({ code: 2, stdout: '' });
       expect(refused.stderr).toMatch(

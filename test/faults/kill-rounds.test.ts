@@ -87,7 +87,7 @@ async function forget({ system, interrupted }: Served): Promise<Tally> {
   lifecycle.close();
   expect(await storedText(system)).not.toContain('CANARY');
   await soon(async () => expect(await filesHolding(nats.storeDir, 'CANARY')).toEqual([]));
-  expect((await client.tools.sessionShow({ session: 'victim' })).session.goal).toBeUndefined();
+  expect((await client.runs.status({ session: 'victim' })).session.goal).toBeUndefined();
   return counted;
 }
 
@@ -101,7 +101,7 @@ async function archive({ system, interrupted }: Served): Promise<Tally> {
     await client.tools.sessionArchive({ session });
     await soon(async () => expect(await types()).toEqual(['session.checkpoint']));
   });
-  expect((await client.tools.sessionShow({ session })).session.archived).toBeDefined();
+  expect((await client.runs.status({ session })).session.archived).toBeDefined();
   await client.tools.sessionReopen({ session });
   sequences.push(...(await results(system, session, 1)));
   return both(await tally(system, session, sequences), await tally(system, 'neighbour', neighbours));

@@ -114,7 +114,7 @@ describe('a person', () => {
     await page.getByLabel(/Type .* to confirm/).fill(session);
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/`);
-    await soon(async () => expect((await tools.sessionShow({ session })).sequence).toBe(0));
+    await soon(async () => expect((await client.runs.status({ session })).sequence).toBe(0));
   });
 
   it('Ctrl+K finds a session from anywhere and a fact of the open one, and opens it with Enter', async () => {

@@ -25,13 +25,13 @@ describe('the API', () => {
   it('a request that reads is passed on, and its answer comes back', async () => {
     const session = newSession('asked');
     await served.system.client.tools.sessionOpen({ session });
-    const shown = await served.ask('tool.session-show', { session });
+    const shown = await served.ask('run.status', { session });
     expect(shown).toMatchObject({ status: 200, body: { session: { status: 'open' } } });
   });
 
   it.each([
     ['a proposal that is not there', 'proposal.show', { id: 'PRO-999' }, 404, 'not_found'],
-    ['a wrong name', 'tool.session-show', { session: 'a b' }, 400, 'token_invalid'],
+    ['a wrong name', 'run.status', { session: 'a b' }, 400, 'token_invalid'],
     ['a missing field', 'tool.fact-find', {}, 400, 'schema_invalid'],
     [
       'a request that erases a project',
@@ -55,7 +55,7 @@ describe('the API', () => {
     ['a list', '[]', 400, 'json_parse_failed'],
     ['more than a message may hold', JSON.stringify({ text: 'x'.repeat(1024 * 1024) }), 413, 'too_large'],
   ])('the API refuses a body with %s', async (_, body, status, code) => {
-    const response = await served.fetch('/api/ask/tool.session-show', { method: 'POST', body });
+    const response = await served.fetch('/api/ask/run.status', { method: 'POST', body });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ error: { code } });
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -246,7 +246,7 @@ describe('a server that is lost', () => {
     await nats.kill();
     await feed.heard('state', ({ connected }) => connected === false);
     const begun = performance.now();
-    expect(await served.ask('tool.session-show', { session })).toEqual({
+    expect(await served.ask('run.status', { session })).toEqual({
       status: 503,
       body: { error: { code: 'unavailable', message: expect.stringContaining('tried again') } },
     });
@@ -263,7 +263,7 @@ describe('a server that is lost', () => {
         }),
       ),
     );
-    await soon(async () => expect((await served.ask('tool.session-show', { session })).status).toBe(200));
+    await soon(async () => expect((await served.ask('run.status', { session })).status).toBe(200));
     await publishWork(served.system.client, session, '1');
     await feed.heard('change', (data) => data.session === session && data.type === 'result');
   });

@@ -236,7 +236,7 @@ describe('a session of any size', () => {
     const { prompt } = compiledIn(huge, 'iteration');
     const tool = '`throughline tool \\S+ --session demo';
     for (const said of [
-      `\\(shortened: \\d+ of 250 lines; whole: ${tool} --json\``,
+      `\\(shortened: \\d+ of 250 lines; whole: \`throughline status demo --json\``,
       `## Notes \\(\\d+ of 1000, long ones shortened; all: ${tool}\`\\)`,
       `REMAINING \\(\\d+ of 400, long ones shortened; all: ${tool} --status remaining\`\\)`,
       `COMPLETED \\(\\d+ of 400, long ones shortened; all: ${tool} --status completed\`\\)`,

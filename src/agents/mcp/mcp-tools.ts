@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import { ThroughlineError } from '../../contracts/errors.js';
 import { ROLES, verdictsOf } from '../../contracts/kinds.js';
 import { REQUESTS } from '../../contracts/requests.js';
 import { reviewIssue, taskId, testRun } from '../../contracts/results.js';
 import { NOTE_TYPES } from '../../contracts/session-meta-events.js';
 import { TASK_STATUSES } from '../../contracts/task-events.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
-import { nearIdsHint } from '../../shared/nearest-name.js';
 import type { AgentSession } from '../agent-session.js';
 import type { KeptResult } from '../hooks/spool.js';
 
@@ -247,27 +246,18 @@ export interface KnownTask {
   readonly unknown?: string;
 }
 
-/** Looks for a task on the board, then in the plan. */
+/** Looks for a task on the board and in the plan. */
 export async function knownTask(
   client: ThroughlineClient,
   session: string,
   task: string,
 ): Promise<KnownTask> {
-  const { tasks: board } = await client.tools.taskList({ session });
-  const own = board.find(({ id }) => id === task.toUpperCase());
-  if (own !== undefined) return { text: own.content };
-  try {
-    const [planned] = (await client.tools.planShow({ session, id: task })).tasks;
-    return planned === undefined ? {} : { text: planned.text };
-  } catch (error) {
-    if (codeOf(error) !== 'not_found') throw error;
-  }
-  const { tasks: plan } = await client.tools.planShow({ session });
-  const hint = nearIdsHint(
-    task,
-    [...plan, ...board].map(({ id }) => id),
-  );
+  const { run, task: known } = await client.runs.status({ session, task });
+  const text = known?.board?.content ?? known?.plan?.text;
+  if (text !== undefined) return { text };
+  if (run === null) return {};
+  const hint = /;.*$/.exec(known?.remark ?? '')?.[0] ?? '';
   return {
-    unknown: `Neither the plan nor the board has a task ${JSON.stringify(task)}${hint.endsWith('?') ? hint : `${hint}.`}`,
+    unknown: `Neither the plan nor the board has a task ${JSON.stringify(task)}${hint}${hint.endsWith('?') ? '' : '.'}`,
   };
 }

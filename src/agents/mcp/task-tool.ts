@@ -1,5 +1,5 @@
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
+import type { PlanTaskView, RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { TaskView } from '../../memory/session/commands/task-commands.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
@@ -72,35 +72,28 @@ async function changed(
   return task;
 }
 
-type PlanTask = ToolReply<'plan-show'>['tasks'][number];
-
 interface Plan {
   readonly status: RunStatusReply;
   /** Without groups. */
-  readonly tasks: readonly PlanTask[];
+  readonly tasks: readonly PlanTaskView[];
   /** Why the plan of the project is not followed. */
   readonly fault?: string;
 }
 
 /** Returns the plan. Starts to follow the plan of the project at the first call. */
-async function planOf(memory: Memory, client: ThroughlineClient): Promise<Plan> {
-  const followed = await followedPlan(memory, client);
-  if (followed.status.run === null) return { ...followed, tasks: [] };
-  const { tasks } = await client.tools.planShow({ session: memory.session });
-  return { ...followed, tasks: tasks.filter(({ group }) => group !== true) };
-}
-
-async function followedPlan(
-  { session, plan }: Memory,
-  client: ThroughlineClient,
-): Promise<Omit<Plan, 'tasks'>> {
-  const status = await client.runs.status({ session });
-  if (status.run !== null || plan === undefined) return { status };
+async function planOf({ session, plan }: Memory, client: ThroughlineClient): Promise<Plan> {
+  const shown = async (): Promise<Plan> => {
+    const status = await client.runs.status({ session, lists: ['plan'] });
+    return { status, tasks: status.lists?.plan.filter(({ group }) => group !== true) ?? [] };
+  };
+  const known = await shown();
+  if (known.status.run !== null || plan === undefined) return known;
   try {
-    return { status: await followOwnPlan(client, session, plan) };
+    await followOwnPlan(client, session, plan);
   } catch (error) {
-    return { status, fault: `The plan ${plan} is not followed: ${messageOf(error)}.` };
+    return { ...known, fault: `The plan ${plan} is not followed: ${messageOf(error)}.` };
   }
+  return shown();
 }
 
 /** Returns a claimed or released task, with what the agent left that gave it back. */
@@ -150,7 +143,7 @@ function openFirst<Task>(all: readonly Task[], isClosed: (task: Task) => boolean
   return [...all.filter((task) => !isClosed(task)), ...all.filter(isClosed)].slice(0, MOST);
 }
 
-function isDone({ status, cancelled, last_outcome }: PlanTask): boolean {
+function isDone({ status, cancelled, last_outcome }: PlanTaskView): boolean {
   return status === 'completed' || cancelled === true || last_outcome === 'reviewer_approved';
 }
 
@@ -158,7 +151,7 @@ function shownOf(title: string, shown: readonly unknown[], all: readonly unknown
   return shown.length === all.length ? title : `${title}, ${shown.length} of ${all.length}, open ones first`;
 }
 
-function planLine(task: PlanTask): string {
+function planLine(task: PlanTaskView): string {
   const { id, text, waits_for: waits = [], optional, claimed_by, last_outcome: last } = task;
   const more = [
     ...(optional ? ['optional'] : []),
@@ -169,7 +162,7 @@ function planLine(task: PlanTask): string {
   return `${oneLine(id)} ${statusOf(task)}: ${clipText(oneLine(text), MAX_LISTED)}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
 }
 
-function statusOf({ status, blocked, cancelled }: PlanTask): string {
+function statusOf({ status, blocked, cancelled }: PlanTaskView): string {
   return cancelled ? 'cancelled' : blocked ? 'blocked' : status;
 }
 
@@ -210,7 +203,7 @@ function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: 
 /** Names the next plan task: a model with an empty board would stop. */
 function nextOf(
   { active_task_id: active, next_task_id: next, held }: NonNullable<RunStatusReply['run']>,
-  tasks: readonly PlanTask[],
+  tasks: readonly PlanTaskView[],
 ): string[] {
   const named = (id: string) => {
     const text = tasks.find((task) => task.id === id)?.text;

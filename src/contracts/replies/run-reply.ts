@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NEXT_ACTIONS, ROLES } from '../kinds.js';
 import { question } from '../results.js';
-import { planProblem, progressTask, tasksDocument, tasksSource } from '../run-request.js';
+import { LISTS, planProblem, progressTask, tasksDocument, tasksSource } from '../run-request.js';
 import {
   boolean,
   count,
@@ -73,6 +73,12 @@ const run = named('Plan', 'The figures of a plan.', {
   problems: count('Lines of the plan that could not be read.'),
   guesses: count('Lines of the plan that were read by a guess.'),
   unnamed: count('Tasks of the plan without an id, named by their position or text.'),
+  problem_lines: list(
+    'The first lines that could not be read, or were read by a guess.',
+    planProblem,
+  ).exactOptional(),
+  more_problems: count('Number of further such lines.').exactOptional(),
+  shortened: tasksDocument.shape.shortened,
   drift: list(
     'Contradictions between plan and results, if any.',
     z.object({
@@ -148,52 +154,38 @@ const planTask = named('PlanTask', 'A task of a plan, with its results.', {
   next_action: results.next_action.exactOptional(),
 });
 
-export const planShown = z.object({
-  plan: run.nullable().describe('The plan in numbers; null before run.init.'),
-  tasks: list(
-    'In the order of the plan, subtasks after their parent. Requirements, prompt and preamble only if the request names the task.',
-    planTask,
-  ),
-  problems: list(
-    'The first problems of the plan; plan.problems, plan.guesses and plan.unnamed count all.',
-    planProblem,
-  ),
-  more_problems: count('Number of further problems.').exactOptional(),
-  preamble: tasksDocument.shape.preamble,
-  shortened: tasksDocument.shape.shortened,
-  degraded,
-  sequence,
-});
-
-const lists = named('SessionLists', 'The lists of a session, each of at most 200 items.', {
+const lists = named('SessionLists', 'Lists of a session. Those that the request does not name are empty.', {
   board: list('The tasks of the board.', taskView),
   plan: list('The tasks of the plan, in its order.', planTask),
   iterations: list('The iterations.', iterationView),
   notes: list('The notes.', note),
   messages: list('The messages, read ones too.', inboxMessage),
   left_out: z
-    .partialRecord(z.enum(['board', 'plan', 'iterations', 'notes', 'messages']), count('How many.'))
+    .partialRecord(z.enum(LISTS), count('How many.'))
     .describe('Items of a long list that are not here: done, read and old ones first.'),
+});
+
+const taskShown = object('What is known of the task that the request names.', {
+  id: string('Id of the task.'),
+  entries: z
+    .record(z.string(), z.unknown().describe('Any JSON value.'))
+    .describe('The entries ledger.task.* and ledger.progress.* with content; empty if nothing is known.'),
+  remark: string('Set if neither plan nor board has the task; names similar ones.').exactOptional(),
+  board: taskView.exactOptional(),
+  plan: planTask.exactOptional(),
+  preamble: tasksDocument.shape.preamble,
 });
 
 export const runStatusReply = z.object({
   ...status,
   degraded,
+  task: taskShown.exactOptional(),
   lists: lists.exactOptional().describe('Set if the request asks for lists.'),
 });
 
 /** The reply of `run.status`. */
 export type RunStatusReply = Output<typeof runStatusReply>;
+/** A task of a plan with its results. */
+export type PlanTaskView = Output<typeof planTask>;
 /** The reply of `run.init`. */
 export type RunInitReply = Output<typeof runInitReply>;
-
-export const ledgerShown = z.object({
-  task: string('Id of the task.'),
-  entries: z
-    .record(z.string(), z.unknown().describe('Any JSON value.'))
-    .describe('The entries ledger.task.* and ledger.progress.* with content; empty if nothing is known.'),
-  remark: string('Set if nothing is known; names similar tasks.').exactOptional(),
-  sequence,
-});
-
-export type LedgerShown = Output<typeof ledgerShown>;

@@ -1,6 +1,5 @@
-import type { LedgerShown, planShown, RunStatusReply } from '../../contracts/replies/run-reply.js';
-import type { ToolArguments } from '../../contracts/requests.js';
-import type { Output } from '../../contracts/schema-fields.js';
+import type { PlanTaskView, RunStatusReply } from '../../contracts/replies/run-reply.js';
+import type { ListName, PLAN_STATUSES } from '../../contracts/run-request.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import type { PlannedTask } from '../../ledger/next-task.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
@@ -9,40 +8,22 @@ import { idInPlan, resolvedSettings } from './charter.js';
 import { shown } from './commands/task-commands.js';
 import { unreadableResult, unreadOf } from './known-rejections.js';
 import { notesOf } from './notebook.js';
-import { planInNumbers, progressOf } from './run-status.js';
+import { progressOf } from './run-status.js';
 import { ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
 import { claimOf, isOpen } from './task-board.js';
 
-/** The plan of a session with the results of each task: the reply of `plan-show`. */
-export type PlanView = Omit<Output<typeof planShown>, 'sequence' | 'degraded'>;
-
-/** A task of a plan with its results. */
-export type PlanTaskView = PlanView['tasks'][number];
-
-/** Builds the plan view, for all tasks or those that the request selects. */
-export function planView(state: SessionState, { id, status }: ToolArguments<'plan-show'>): PlanView {
-  const { run } = state;
-  if (run === undefined) return { plan: null, tasks: [], problems: [] };
+/** Returns the tasks of the plan with their results, or those with a status. */
+function planTasks(state: SessionState, status?: PlanStatus): PlanTaskView[] {
   const seen = seenState(state);
-  const ledgers = ledgersOf(state);
-  const { document } = run;
-  const ahead = outlook(seen);
-  const asked = ahead.planned.filter(
-    (each) => (id === undefined || each.task.id === id) && (status === undefined || stateOf(each) === status),
-  );
-  const { firstProblems = [], moreProblems = 0 } = document;
-  return {
-    plan: planInNumbers(run, ledgers, ahead),
-    tasks: asked.map((each) => taskView(seen, each, id !== undefined)),
-    problems: firstProblems,
-    ...(id !== undefined && document.preamble !== undefined && { preamble: document.preamble }),
-    ...(moreProblems > 0 && { more_problems: moreProblems }),
-    ...(document.shortened !== undefined && { shortened: document.shortened }),
-  };
+  return outlook(seen)
+    .planned.filter((each) => status === undefined || statusOf(each) === status)
+    .map((each) => taskView(seen, each, false));
 }
 
+type PlanStatus = (typeof PLAN_STATUSES)[number];
+
 /** Blocked and cancelled take precedence over the status of the line. */
-function stateOf({ task, isBlocked }: PlannedTask): NonNullable<ToolArguments<'plan-show'>['status']> {
+function statusOf({ task, isBlocked }: PlannedTask): PlanStatus {
   if (task.cancelled === true) return 'cancelled';
   return isBlocked ? 'blocked' : task.status;
 }
@@ -89,62 +70,89 @@ function taskView(
   };
 }
 
-const MAX_LISTED = 200;
-/** Five lists of this many bytes of JSON leave half of a message for the rest of the reply. */
-const MAX_LIST_BYTES = 100_000;
+/** Of each of several lists. Five of this many bytes of JSON leave half of a message for the rest of the reply. */
+const MOST = { items: 200, bytes: 100_000 };
+const WHOLE = { items: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 
-/** Returns the lists of a session as one reply can hold them. */
-export function sessionLists(state: SessionState): NonNullable<RunStatusReply['lists']> {
+/** Returns the lists of a session as one reply can hold them. One alone is whole: if it is too large, the reply is refused. */
+export function sessionLists(
+  state: SessionState,
+  names: readonly ListName[],
+  status?: PlanStatus,
+): NonNullable<RunStatusReply['lists']> {
   const { board, notebook, history } = seenState(state);
-  const left_out: Partial<Record<'board' | 'plan' | 'iterations' | 'notes' | 'messages', number>> = {};
+  const left_out: Partial<Record<ListName, number>> = {};
+  const most = names.length === 1 ? WHOLE : MOST;
   /** Keeps the items of the lowest ranks, in their order. */
   const fitting = <Item>(
-    name: keyof typeof left_out,
-    items: readonly Item[],
+    name: ListName,
+    itemsOf: () => readonly Item[],
     rank: (item: Item, index: number) => number,
   ): Item[] => {
+    const items = names.includes(name) ? itemsOf() : [];
     let bytes = 0;
     const kept = items
       .map((item, index) => ({ item, index, rank: rank(item, index) }))
       .sort((a, b) => a.rank - b.rank)
-      .slice(0, MAX_LISTED)
+      .slice(0, most.items)
       .filter(({ item }) => {
         bytes += Buffer.byteLength(JSON.stringify(item));
-        return bytes <= MAX_LIST_BYTES;
+        return bytes <= most.bytes;
       });
     if (kept.length < items.length) left_out[name] = items.length - kept.length;
     return kept.sort((a, b) => a.index - b.index).map(({ item }) => item);
   };
   const newest = (_: unknown, index: number) => -index;
-  const tasks = [...board.tasks.values()].map((task) => shown(board, task));
+  const tasks = () => [...board.tasks.values()].map((task) => shown(board, task));
   return {
     board: fitting('board', tasks, (task, index) => (isOpen(task) ? index : 1e6 - index)),
-    plan: fitting('plan', planView(state, {}).tasks, (task, index) =>
-      task.status === 'completed' ? 1e6 + index : index,
+    plan: fitting(
+      'plan',
+      () => planTasks(state, status),
+      (task, index) => (task.status === 'completed' ? 1e6 + index : index),
     ),
-    iterations: fitting('iterations', history.iterations, newest),
-    notes: fitting('notes', [...notesOf(state).values()], newest),
-    messages: fitting('messages', [...notebook.inbox.values()], ({ read }, index) =>
-      read ? 1e6 - index : -index,
+    iterations: fitting('iterations', () => history.iterations, newest),
+    notes: fitting('notes', () => [...notesOf(state).values()], newest),
+    messages: fitting(
+      'messages',
+      () => [...notebook.inbox.values()],
+      ({ read }, index) => (read ? 1e6 - index : -index),
     ),
     left_out,
   };
 }
 
-/** Returns the ledger entries of a task and of the progress; a remark for an unknown task. */
-export function ledgerOf(state: SessionState, asked: string): Omit<LedgerShown, 'sequence'> {
-  const task = idInPlan(state.run, asked);
+/** Returns what is known of a task: its ledger entries and its words on board and plan. A remark for an unknown task. */
+export function taskShown(state: SessionState, given: string): NonNullable<RunStatusReply['task']> {
+  const seen = seenState(state);
+  const { run } = state;
+  const id = idInPlan(run, given);
   const ledgers = ledgersOf(state);
   const rejections = rejectionsOf(state);
-  const planned = state.run?.document.tasks.map(({ id }) => id) ?? [];
-  const known = new Set([...planned, ...ledgers.keys(), ...rejections.flatMap((each) => each.task ?? [])]);
-  if (!known.has(task)) {
-    const remark = `nothing is known about task ${oneLine(task)}${oneLine(nearIdsHint(task, known))}`;
-    return { task, entries: {}, remark };
-  }
+  const planned = outlook(seen).planned.find(({ task }) => task.id === id);
+  const onBoard = seen.board.tasks.get(id.toUpperCase());
+  const unread = unreadOf(rejections, id);
+  const hasResult = unread !== undefined || ledgers.has(id);
+  const isStray = planned === undefined && onBoard === undefined && !(hasResult && run === undefined);
+  const known = [
+    ...(run?.document.tasks.map((task) => task.id) ?? []),
+    ...seen.board.tasks.keys(),
+    ...ledgers.keys(),
+    ...rejections.flatMap((each) => each.task ?? []),
+  ].filter((each) => each !== id);
+  const what = hasResult ? 'neither plan nor board has' : 'nothing is known about';
+  const remark = isStray && `${what} task ${oneLine(id)}${oneLine(nearIdsHint(id, new Set(known)))}`;
+  if (remark !== false && !hasResult) return { id, entries: {}, remark };
   const { stallThresholds } = resolvedSettings(state.charter.settings);
-  const unread = unreadOf(rejections, task);
   const unreadable = unread && unreadableResult(unread);
-  const entries = ledgerEntries(ledgers.get(task), state.run?.document, stallThresholds, unreadable, ledgers);
-  return { task, entries: { ...entries } };
+  return {
+    id,
+    ...(remark !== false && { remark }),
+    entries: { ...ledgerEntries(ledgers.get(id), run?.document, stallThresholds, unreadable, ledgers) },
+    ...(onBoard !== undefined && { board: shown(seen.board, onBoard) }),
+    ...(planned !== undefined && {
+      plan: taskView(seen, planned, true),
+      ...(run?.document.preamble !== undefined && { preamble: run.document.preamble }),
+    }),
+  };
 }

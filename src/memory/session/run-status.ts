@@ -30,7 +30,7 @@ import {
 } from './session-state.js';
 import { claimedTasks, isOpen, type Task, type TaskBoard } from './task-board.js';
 
-export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists'>;
+export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists' | 'task'>;
 export type TaskProgress = RunStatus['tasks'][number];
 
 export function runStatus(state: SessionState): RunStatus {
@@ -67,12 +67,13 @@ function progress(state: SessionState): Omit<RunStatus, 'findings'> {
   return { ...status, ...needsOf(status, seen.board, seen.notebook) };
 }
 
-export function planInNumbers(
+function planInNumbers(
   { spec, goal, source, document }: Run,
   results: TaskResults,
   { nextTaskId, activeTaskId, whyNone }: PlanOutlook,
 ): NonNullable<RunStatus['run']> {
   const drift = [...driftOf(document.tasks, results), ...goneOf(document, results)];
+  const { firstProblems = [], moreProblems = 0 } = document;
   return {
     spec,
     ...(goal !== undefined && { goal }),
@@ -85,6 +86,9 @@ export function planInNumbers(
     problems: document.problems,
     guesses: document.guesses ?? 0,
     unnamed: document.unnamed ?? 0,
+    ...(firstProblems.length > 0 && { problem_lines: firstProblems }),
+    ...(moreProblems > 0 && { more_problems: moreProblems }),
+    ...(document.shortened !== undefined && { shortened: document.shortened }),
     ...(drift.length > 0 && { drift }),
   };
 }

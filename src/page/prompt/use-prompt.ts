@@ -12,7 +12,7 @@ export interface PromptAsked {
 
 /** Loads the data that a person chooses prompts from, and follows the session live. */
 export function useSessionPrompts(session: string) {
-  const shown = useAsk('run.status', { session, lists: true }, session);
+  const shown = useAsk('run.status', { session, lists: ['board'] }, session);
   const list = useAsk('tool.prompt-list', { session, limit: 200 }, 'event:prompt');
   const texts = new Map<string, string>();
   for (const { id, content } of shown.reply?.lists?.board ?? []) texts.set(id, content);

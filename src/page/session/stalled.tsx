@@ -163,13 +163,13 @@ export function AnswerForm(props: {
 
 /** Ledger entries of a task. */
 function Evidence({ session, task }: { readonly session: string; readonly task: string }) {
-  const asked = useAsk('tool.ledger-show', { session, task }, session);
+  const asked = useAsk('run.status', { session, task }, session);
   return (
     <AskedView asked={asked} what="the evidence">
-      {({ entries, remark }) => (
+      {({ task: shown }) => (
         <dl class="evidence">
-          {remark === undefined ? null : <p class="quiet">{remark}</p>}
-          {Object.entries(entries).map(([name, value]) => (
+          {shown?.remark === undefined ? null : <p class="quiet">{shown.remark}</p>}
+          {Object.entries(shown?.entries ?? {}).map(([name, value]) => (
             <div key={name}>
               <dt class="mono quiet">{name}</dt>
               <dd>{typeof value === 'string' ? value : <pre>{JSON.stringify(value, null, 2)}</pre>}</dd>

@@ -1,6 +1,6 @@
 import '../styles/session.css';
 import { useState } from 'preact/hooks';
-import type { ReplyTo } from '../../contracts/requests.js';
+import type { ReplyTo, RequestInput } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
 import { COMMANDS } from '../commands.js';
 import { Actions, mayAct, SendForm } from '../components/act.js';
@@ -25,8 +25,10 @@ import { counted, type Tone } from '../words.js';
 type Status = ReplyTo<'run.status'>;
 type Lists = NonNullable<Status['lists']>;
 
+const LISTS: RequestInput<'run.status'>['lists'] = ['board', 'plan', 'iterations', 'notes', 'messages'];
+
 export function SessionView({ session }: SessionViewProps) {
-  const asked = useAsk('run.status', { session, lists: true }, session);
+  const asked = useAsk('run.status', { session, lists: LISTS }, session);
   return (
     <AskedView asked={asked} what="the session">
       {(reply) => {

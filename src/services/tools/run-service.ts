@@ -7,15 +7,13 @@ import type { Clock } from '../../engine/ports/clients.js';
 import type { LeaseStore } from '../../engine/ports/lease-store.js';
 import { specNameOf } from '../../ledger/next-task.js';
 import { planProblem } from '../../ledger/plan-document.js';
-import { idInPlan } from '../../memory/session/charter.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
-import { planView, sessionLists } from '../../memory/session/plan-view.js';
+import { sessionLists, taskShown } from '../../memory/session/plan-view.js';
 import { runStatus } from '../../memory/session/run-status.js';
 import { ledgersOf, planVersion, type SessionState, seenState } from '../../memory/session/session-state.js';
 import { claimOf, holderOf } from '../../memory/session/task-board.js';
 import { hashOf } from '../../shared/hash.js';
-import { nearIdsHint } from '../../shared/nearest-name.js';
 import { type ProgressTracker, readDocument } from '../common/progress-tracker.js';
 import type { Asked, Handlers } from '../common/service-shell.js';
 
@@ -32,7 +30,7 @@ export function createRunService({
   reader,
   command,
   tracker,
-}: RunServiceOptions): Handlers<'run.init' | 'run.status' | 'tool.plan-show'> {
+}: RunServiceOptions): Handlers<'run.init' | 'run.status'> {
   /** Returns the state with the current plan, and the error if the plan could not be read. */
   async function refreshed(session: Token): Promise<{ state: SessionState; degraded?: string }> {
     const { folded } = await reader.load(session);
@@ -84,27 +82,15 @@ export function createRunService({
         problems: problems.slice(0, MAX_PROBLEMS).map(planProblem),
       };
     },
-    async 'run.status'({ session, lists }) {
+    async 'run.status'({ session, task, lists, status }) {
       const { state, ...degraded } = await refreshed(session);
       return {
         ...runStatus(state),
         ...degraded,
-        ...(lists && { lists: sessionLists(state) }),
+        ...(task !== undefined && { task: taskShown(state, task) }),
+        ...(lists !== undefined && { lists: sessionLists(state, lists, status) }),
         sequence: state.sequence,
       };
-    },
-    async 'tool.plan-show'({ session, id: given, ...asked }) {
-      const { state, ...degraded } = await refreshed(session);
-      const tasks = state.run?.document.tasks ?? [];
-      const id = given && idInPlan(state.run, given);
-      if (id !== undefined && state.run !== undefined && !tasks.some((task) => task.id === id)) {
-        const hint = nearIdsHint(
-          id,
-          tasks.map((task) => task.id),
-        );
-        throw new ThroughlineError('not_found', `the plan has no task ${JSON.stringify(id)}${hint}`);
-      }
-      return { ...planView(state, { ...asked, id }), ...degraded, sequence: state.sequence };
     },
   };
 }

@@ -12,7 +12,6 @@ import { createFactId, recordedFact, type SessionFact } from '../../memory/facts
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { touchedFiles } from '../../memory/search/touched-files.js';
 import { SESSION_VIEWS, type ViewName } from '../../memory/session/commands/decide-session.js';
-import { ledgerOf } from '../../memory/session/plan-view.js';
 import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
 import {
   factsOf,
@@ -48,7 +47,7 @@ export function createSessionQueries(
 ): Handlers<
   | `tool.${ViewName | 'file-list' | 'trace-list'}`
   | `tool.fact-${'retract' | 'restore' | 'correct' | 'find' | 'show'}`
-  | `tool.${'ledger' | 'snapshot'}-show`
+  | 'tool.snapshot-show'
 > {
   const { log, reader, snapshots, prompts, clock } = options;
   const stateOf = async (session: Token): Promise<SessionState> => (await reader.load(session)).folded.state;
@@ -146,10 +145,6 @@ export function createSessionQueries(
         return { ...file, ...(at !== undefined && { last: at }) };
       });
       return { files: timed, total, sequence: state.sequence };
-    },
-    async 'tool.ledger-show'({ session, task }) {
-      const state = await stateOf(session);
-      return { ...ledgerOf(state, task), sequence: state.sequence };
     },
     async 'tool.trace-list'({ session, ...page }) {
       const state = await stateOf(session);

@@ -8,7 +8,6 @@ import type { ListedLearning } from '../../../src/memory/learnings/learnings-sta
 import type { SessionOverview } from '../../../src/memory/session/commands/lifecycle-commands.js';
 import type { TaskView } from '../../../src/memory/session/commands/task-commands.js';
 import type { Iteration } from '../../../src/memory/session/iterations.js';
-import type { PlanView } from '../../../src/memory/session/plan-view.js';
 import type { RunStatus } from '../../../src/memory/session/run-status.js';
 import type { InboxMessage } from '../../../src/memory/session/session-state.js';
 
@@ -22,10 +21,8 @@ describe('the replies of services', () => {
     expectTypeOf<ToolReply<'inbox-add'>['message']>().toExtend<InboxMessage>();
     expectTypeOf<Iteration>().toExtend<ToolReply<'iteration-start'>['iteration']>();
     expectTypeOf<ToolReply<'iteration-start'>['iteration']>().toExtend<Iteration>();
-    expectTypeOf<SessionOverview>().toExtend<ToolReply<'session-show'>['session']>();
-    expectTypeOf<ToolReply<'session-show'>['session']>().toExtend<SessionOverview>();
-    expectTypeOf<PlanView>().toExtend<Omit<ToolReply<'plan-show'>, 'sequence'>>();
-    expectTypeOf<ToolReply<'plan-show'>>().toExtend<PlanView>();
+    expectTypeOf<SessionOverview>().toExtend<ToolReply<'session-open'>['session']>();
+    expectTypeOf<ToolReply<'session-open'>['session']>().toExtend<SessionOverview>();
     expectTypeOf<StoredEntry>().toExtend<TraceFound['entry']>();
     expectTypeOf<RunStatus>().toExtend<Omit<RunStatusReply, 'sequence'>>();
     expectTypeOf<ListedLearning>().toExtend<ReplyTo<'learning.list'>['learnings'][number]>();

@@ -4,7 +4,6 @@ import type { Role } from '../../../src/contracts/kinds.js';
 import type { ResultOf } from '../../../src/contracts/results.js';
 import type { FactRecorded } from '../../../src/contracts/session-events.js';
 import { notesOf } from '../../../src/memory/session/notebook.js';
-import { planView } from '../../../src/memory/session/plan-view.js';
 import { runStatus, sessionFigures } from '../../../src/memory/session/run-status.js';
 import { factsOf } from '../../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
@@ -209,9 +208,9 @@ describe('an answer', () => {
       },
     });
     asked(1, played);
-    expect(planView(played.state, {}).plan).toMatchObject({ next_task_id: null, held: '1 blocked' });
+    expect(runStatus(played.state).run).toMatchObject({ next_task_id: null, held: '1 blocked' });
     played.after('blocker-answer', ANSWER);
-    expect(planView(played.state, {}).plan).toMatchObject({ next_task_id: '1' });
+    expect(runStatus(played.state).run).toMatchObject({ next_task_id: '1' });
   });
 
   it('an answer to one of two questions leaves the other open', () => {

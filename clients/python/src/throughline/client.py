@@ -368,7 +368,7 @@ class Session:
                     await each.unsubscribe()
 
     async def tool(self, name: str, /, **fields: Any) -> Any:
-        """Calls any tool by its name, such as `tool("session-show")`; a field that is None is left out."""
+        """Calls any tool by its name, such as `tool("note-list")`; a field that is None is left out."""
         return await self._request(f"tool.{name}", fields)
 
     async def _since(self, after: int) -> tuple[list[t.TimelineEntry], int]:

@@ -1049,6 +1049,32 @@ class PlanFingerprint(TypedDict):
     """Hash of the text."""
 
 
+class PlanProblem(TypedDict):
+    """A line of a plan that could not be read, or was read by a guess."""
+
+    code: str
+    """Kind of the problem."""
+    line: int
+    """Number of the line, 1 for the first."""
+    message: str
+    """The problem."""
+    placed: NotRequired[Literal[True]]
+    """The line was read by a guess."""
+
+
+class PlanShortened(TypedDict):
+    """Tasks shortened because the plan is so large."""
+
+    texts: NotRequired[float]
+    """Tasks with a shortened text."""
+    prompts: NotRequired[float]
+    """Tasks with a shortened prompt."""
+    preamble: NotRequired[float]
+    """Characters of the preamble that were left out."""
+    requirementTexts: NotRequired[float]
+    """Requirements with a shortened or missing text."""
+
+
 class PlanDrift(TypedDict):
     task: str
     """Id of the task."""
@@ -1083,6 +1109,12 @@ class Plan(TypedDict):
     """Lines of the plan that were read by a guess."""
     unnamed: int
     """Tasks of the plan without an id, named by their position or text."""
+    problem_lines: NotRequired[list[PlanProblem]]
+    """The first lines that could not be read, or were read by a guess."""
+    more_problems: NotRequired[int]
+    """Number of further such lines."""
+    shortened: NotRequired[PlanShortened]
+    """Tasks shortened because the plan is so large."""
     drift: NotRequired[list[PlanDrift]]
     """Contradictions between plan and results, if any."""
 
@@ -1228,6 +1260,21 @@ class PlanTask(TypedDict):
     """The next action."""
 
 
+class RunStatusTask(TypedDict):
+    """What is known of the task that the request names."""
+
+    id: str
+    """Id of the task."""
+    entries: dict[str, Any]
+    """The entries ledger.task.* and ledger.progress.* with content; empty if nothing is known."""
+    remark: NotRequired[str]
+    """Set if neither plan nor board has the task; names similar ones."""
+    board: NotRequired[Task]
+    plan: NotRequired[PlanTask]
+    preamble: NotRequired[str]
+    """The text before the first task."""
+
+
 class Iteration(TypedDict):
     """One round of work of an agent."""
 
@@ -1248,7 +1295,7 @@ class Iteration(TypedDict):
 
 
 class SessionLists(TypedDict):
-    """The lists of a session, each of at most 200 items."""
+    """Lists of a session. Those that the request does not name are empty."""
 
     board: list[Task]
     """The tasks of the board."""
@@ -1289,6 +1336,8 @@ class RunStatus(TypedDict):
     """Session sequence that the answer reflects."""
     degraded: NotRequired[str]
     """Why the plan cannot be read now; the rest of the reply is then older."""
+    task: NotRequired[RunStatusTask]
+    """What is known of the task that the request names."""
     lists: NotRequired[SessionLists]
     """Set if the request asks for lists."""
 

@@ -96,7 +96,6 @@ export const SESSION_VIEWS = {
     messages: all ? [...notebook.inbox.values()] : unread(notebook),
   }),
   'iteration-list': ({ history }) => ({ iterations: history.iterations }),
-  'session-show': lifecycle.overview,
 } as const satisfies { [Name in ToolName]?: View<Name> };
 
 export type ViewName = keyof typeof SESSION_VIEWS;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COMMAND_NAMES, type CommandName } from '../../../../src/memory/session/commands/decide-session.js';
+import { overview } from '../../../../src/memory/session/commands/lifecycle-commands.js';
 import { implementer, recorded, reviewer, timeOf } from '../../../support/builders.js';
 import { argumentsOf, type Given, Played, timeAt, withTasks } from '../../../support/played.js';
 
@@ -198,8 +199,8 @@ describe('a completed session', () => {
   });
 });
 
-describe('session-show', () => {
-  it('session-show counts everything', () => {
+describe('the figures of a session', () => {
+  it('the figures of a session count everything', () => {
     const played = withTasks('a', 'b', 'c', 'd', 'e').after('session-open', { goal: 'g' });
     played.after('iteration-start', {}).after('iteration-start', {});
     played.after('task-depends', { id: '2', dependsOn: '1' });
@@ -219,7 +220,7 @@ describe('session-show', () => {
       completed: 1,
       cancelled: 1,
     };
-    expect(played.view('session-show', {})).toEqual({
+    expect(overview(played.state)).toEqual({
       session: {
         name: 'demo',
         status: 'open',
