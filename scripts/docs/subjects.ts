@@ -89,7 +89,7 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
     kept: 'the newest',
   },
   [names.LIFECYCLE_BUCKET]: {
-    key: '`archived.<session>`, `forgotten.<hash>`, `dispatches`',
+    key: '`session.<hash>`, `retention`, `dispatches`',
     holds: 'archived and forgotten sessions, and the newest dispatch number',
     written: 'services that archive, import and forget, and `keeper`',
     kept: 'the newest',
@@ -165,9 +165,8 @@ const HEADERS: Readonly<Record<keyof typeof names.HEADERS, string>> = {
   dispatchSequence: `${ON_REJECTED}: its sequence in \`${names.DISPATCH_STREAM}\``,
   dispatchSubject: `${ON_REJECTED}: where it was published`,
   dispatchTime: `${ON_REJECTED}: when it was published`,
+  dispatchBytes: `${ON_REJECTED}, if only its beginning fits this message: its size. \`${names.DISPATCH_STREAM}\` has the rest`,
   retryId: `${ON_REJECTED}: the id that a retry publishes it under`,
-  part: `${ON_REJECTED}, stored in several messages since one cannot hold it: which part this is`,
-  parts: 'the same: how many parts there are',
 };
 
 export const subjects = `## Where results are published

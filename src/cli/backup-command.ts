@@ -16,12 +16,11 @@ export function backupCommand(program: Command): void {
         'dispatch. Results that were not extracted yet are extracted after a restore. The files can be read by their owner\n' +
         'alone: they hold everything that agents said. Needs a user with the role operator.',
     )
-    .option('--quiet', 'no progress')
     .option('--json', 'print {"directory", "at", "layout", "streams", "messages", "bytes"}')
     .examples('throughline admin backup /backups/$(date +%F)', 'throughline admin backup b1 --json')
-    .action(async (directory: string, options: { quiet?: boolean; json?: boolean }, command: Command) => {
+    .action(async (directory: string, { json }: Flags<'json'>, command: Command) => {
       const cli = cliOf(command);
-      const progress = progressLine(!options.quiet);
+      const progress = progressLine();
       const made = await withConnection(cli, (connection) =>
         backUp(connection, {
           directory,
@@ -32,8 +31,8 @@ export function backupCommand(program: Command): void {
         }),
       );
       const { at, layout, streams, bytes } = made;
-      const messages = streams.reduce((sum, each) => sum + each.messages, 0);
-      if (options.json)
+      const messages = streams.reduce((sum, { state }) => sum + state.messages, 0);
+      if (json)
         return out(JSON.stringify({ directory, at, layout, streams: streams.length, messages, bytes }));
       out(
         `backed up ${counted(streams.length, 'stream')} with ${counted(messages, 'message')} to ${directory} (${bytes} bytes)`,
@@ -41,7 +40,7 @@ export function backupCommand(program: Command): void {
     });
 }
 
-type RestoreFlags = Flags<'quiet' | 'json'> & Numbers<'replicas'>;
+type RestoreFlags = Flags<'json'> & Numbers<'replicas'>;
 
 export function restoreCommand(program: Command): void {
   program
@@ -54,15 +53,14 @@ export function restoreCommand(program: Command): void {
         'in the first example, and "throughline up" afterwards.',
     )
     .option('--replicas <n>', 'copies of each stream (default: as in the backup)', wholeNumber(1, 5))
-    .option('--quiet', 'no progress')
     .option('--json', 'print {"at", "layout", "streams"}')
     .examples(
       '"$(throughline admin nats-server)" --jetstream --addr 127.0.0.1 --store_dir ~/.local/state/throughline/server',
       'throughline admin restore /backups/2026-11-23',
     )
-    .action(async (directory: string, { replicas, quiet, json }: RestoreFlags, command: Command) => {
+    .action(async (directory: string, { replicas, json }: RestoreFlags, command: Command) => {
       const cli = cliOf(command);
-      const progress = progressLine(!quiet);
+      const progress = progressLine();
       const { at, layout, streams } = await withConnection(cli, (connection) =>
         restore(connection, {
           ...{ directory, replicas, timeoutMs: cli.config.requestTimeoutMs },

@@ -5,11 +5,11 @@ import { note } from './output.js';
 
 const NOTE_EVERY_MS = 5000;
 
-/** Says how far a long command is, in a line every few seconds. */
-export function progressLine(wanted: boolean) {
+/** Says on a terminal how far a long command is, in a line every few seconds. */
+export function progressLine() {
   let notedAt = performance.now();
   return (text: string): void => {
-    if (!wanted || performance.now() - notedAt < NOTE_EVERY_MS) return;
+    if (!process.stderr.isTTY || performance.now() - notedAt < NOTE_EVERY_MS) return;
     notedAt = performance.now();
     note(`-- ${text}`);
   };

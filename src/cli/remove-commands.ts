@@ -1,4 +1,4 @@
-import { ThroughlineError, usageError } from '../contracts/errors.js';
+import { usageError } from '../contracts/errors.js';
 import type { ToolReply } from '../contracts/requests.js';
 import type { StoredCounts } from '../contracts/session-requests.js';
 import { counted } from '../shared/text.js';
@@ -52,11 +52,7 @@ export function addRemove(session: Command): void {
             note('-- learnings that were accepted stay, without what names this session');
           if (!(await agreed('Erase it? [y/N] '))) return note('-- nothing was erased');
         }
-        const reply = await erased((dryRun) => ask({ confirm: name, dryRun }), !json).catch(
-          (fault: unknown) => {
-            throw mayHaveBegun(fault, name);
-          },
-        );
+        const reply = await erased((dryRun) => ask({ confirm: name, dryRun }));
         if (reply.forgotten === true) return nothingLeft(reply);
         if (json) return out(JSON.stringify(reply));
         out(`removed session ${name}: ${inWords(reply.found)}`);
@@ -69,8 +65,8 @@ export function addRemove(session: Command): void {
  * Asks until everything is erased. Returns the first reply, with what was found, as done. It asks once, and looks by dry runs:
  * to ask again would erase what came for the next session of the name.
  */
-export async function erased(ask: (dryRun: boolean) => Promise<Reply>, isShown: boolean): Promise<Reply> {
-  const progress = progressLine(isShown);
+export async function erased(ask: (dryRun: boolean) => Promise<Reply>): Promise<Reply> {
+  const progress = progressLine();
   const first = await ask(false);
   for (let { state } = first; state === 'running'; ) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
@@ -79,16 +75,6 @@ export async function erased(ask: (dryRun: boolean) => Promise<Reply>, isShown: 
     if (state === 'running') progress(`erasing: ${inWords(seen.found)} left`);
   }
   return { ...first, state: 'done' };
-}
-
-/** Explains that an unanswered request may already be running. */
-function mayHaveBegun(fault: unknown, session: string): unknown {
-  if (!(fault instanceof ThroughlineError) || fault.code !== 'unavailable') return fault;
-  return new ThroughlineError(
-    'unavailable',
-    `${fault.message}. If it had begun, it goes on by itself as soon as services run: "throughline session rm ${session}" shows how far it is`,
-    { cause: fault },
-  );
 }
 
 const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: string]>> = {

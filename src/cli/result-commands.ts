@@ -49,22 +49,16 @@ function addShow(result: Command): void {
     .option('--json', 'one JSON object, with the body as text')
     .examples('throughline result show 3', 'throughline result show 3 --raw > result.json')
     .action(async (id: number, { raw, json }: Flags<'raw' | 'json'>, command: Command) => {
-      const { entry, body } = await withClient(cliOf(command), (client) => wholeRejected(client, id));
+      const shown = await withClient(cliOf(command), ({ tools }) => tools.rejectedShow({ id }));
+      const { rejected: entry, truncated = false } = shown;
+      const body = Buffer.from(shown.body, shown.encoding);
       if (json) return out(JSON.stringify({ ...entry, body: new TextDecoder().decode(body) }));
       note(rejectedLine(entry));
       if (entry.fix !== undefined) note(`to fix it: ${entry.fix}`);
       process.stdout.write(raw ? body : visible(new TextDecoder().decode(body)));
+      if (truncated)
+        note(`-- only the beginning: the whole is message ${entry.sequence} of the stream DISPATCH`);
     });
-}
-
-async function wholeRejected(client: ThroughlineClient, id: number) {
-  const parts: Uint8Array[] = [];
-  for (let offset = 0; ; ) {
-    const { rejected: entry, body, encoding, next } = await client.tools.rejectedShow({ id, offset });
-    parts.push(Buffer.from(body, encoding));
-    if (next === undefined) return { entry, body: Buffer.concat(parts) };
-    offset = next;
-  }
 }
 
 interface RetryOptions extends Flags<'json'>, Texts<'file'> {

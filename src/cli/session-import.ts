@@ -1,9 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import type { z } from 'zod';
 import { checkedBy } from '../contracts/checked.js';
 import { codeOf, messageOf, systemCode, ThroughlineError, usageError } from '../contracts/errors.js';
 import { EVENT_VERSION } from '../contracts/event.js';
@@ -24,7 +22,6 @@ import { counted, isObject } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
-import { readNamed } from './option-parsers.js';
 import { allPages } from './output.js';
 import { patiently, progressLine } from './progress-line.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
@@ -34,8 +31,6 @@ type ImportOptions = Flags<'json'> & Texts<'as'>;
 /** Events and bytes of a request. */
 const PAGE = 500;
 const PAGE_BYTES = 256 * 1024;
-/** Small enough for a string each. */
-const PART_BYTES = 64 * 1024;
 
 export function addImport(session: Command): void {
   session
@@ -54,12 +49,11 @@ export function addImport(session: Command): void {
       'throughline session export demo | throughline session import - --as demo-2',
     )
     .action(async (path: string, { as, json = false }: ImportOptions, command: Command) => {
-      const source = await sessionSource(path);
       const made: { session: string; events: number }[] = [];
       await withClient(cliOf(command), async (client) => {
-        for await (const file of sessionFiles(source)) {
+        for await (const file of sessionFiles(path, await linesOf(path))) {
           if (as !== undefined && made.length > 0)
-            throw usageError(`--as names one session, and ${source.name} holds several: leave it out`);
+            throw usageError(`--as names one session, and ${path} holds several: leave it out`);
           const session = as === undefined ? file.session : token(as, '--as');
           try {
             await imported(client, session, file);
@@ -86,7 +80,7 @@ async function imported(client: ThroughlineClient, session: Token, file: Session
   await ask({ checkpoint: { v: EVENT_VERSION, type: 'session.checkpoint', at: state.lastEventAt, data } });
   // The log of an archived session is its checkpoint.
   if (state.charter.archived !== undefined) return;
-  const progress = progressLine(process.stderr.isTTY);
+  const progress = progressLine();
   let from = 0;
   for (const history of pagesOf(file.events)) {
     await ask({ from, history });
@@ -112,91 +106,63 @@ function* pagesOf(events: readonly SessionEvent[]): Generator<SessionEvent[]> {
   if (page.length > 0) yield page;
 }
 
-interface SessionSource {
-  readonly name: string;
-  readonly bytes: Buffer;
-}
-
-/** Reads a file or a pipe; `-` is standard input. Throws ThroughlineError `usage` if it cannot be read. */
-async function sessionSource(path: string): Promise<SessionSource> {
+/** Reads a file or a pipe line by line; `-` is standard input. Throws ThroughlineError `usage` if it cannot be opened. */
+async function linesOf(path: string): Promise<AsyncIterable<string>> {
   // A socket, which another program may give for standard input, cannot be opened by its path.
   if (path === '-' || path === '/dev/stdin')
-    return { name: path === '-' ? 'standard input' : path, bytes: await buffer(process.stdin) };
-  return { name: path, bytes: await readNamed(path) };
+    return createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
+  const file = await open(path).catch((cause: unknown) => {
+    throw usageError(`${path} cannot be read: ${messageOf(cause)}`);
+  });
+  return file.readLines();
 }
 
 /** A session of a file that was read whole, and is sound. */
 interface SessionFile {
   readonly session: Token;
-  readonly events: readonly SessionEvent[];
+  readonly events: SessionEvent[];
   readonly state: ImportedState;
 }
 
 /** Reads the sessions of a file one by one. Throws ThroughlineError `schema_invalid` that names line and field. */
-export async function* sessionFiles({ name: path, bytes }: SessionSource): AsyncGenerator<SessionFile> {
+export async function* sessionFiles(
+  path: string,
+  lines: AsyncIterable<string> | Iterable<string>,
+): AsyncGenerator<SessionFile> {
   let line = 0;
-  let begun: { session: Token; events: SessionEvent[]; state: ImportedState; hash: Hash } | undefined;
-  for await (const text of linesOf(bytes)) {
+  let begun: SessionFile | undefined;
+  for await (const text of lines) {
     line += 1;
-    const place = `${path} line ${line}`;
     // An editor may have put it there.
     if (begun === undefined && text.trim() === '') continue;
-    const json = parsed(place, text);
-    if (begun === undefined) {
-      const { session } = checked(place, sessionFileHead, json);
-      const hash = createHash('sha256');
-      begun = { session: token(session, `${place}: session`), events: [], state: new ImportedState(), hash };
-    } else if (isObject(json) && 'sha256' in json) {
-      const { events, sha256 } = checked(place, sessionFileEnd, json);
-      if (events !== begun.events.length || sha256 !== begun.hash.digest('hex'))
-        throw damaged(place, 'the lines before are not those that were exported: one was changed');
-      yield begun;
-      begun = undefined;
-      continue;
-    } else {
-      const { state, events } = begun;
-      const stored = placed(checked(place, sessionFileEvent, json));
-      within(place, () => state.add(stored));
-      events.push(stored.event);
+    try {
+      const json: unknown = JSON.parse(text);
+      if (begun === undefined) {
+        const session = token(checkedBy(sessionFileHead, json).session, 'session');
+        begun = { session, events: [], state: new ImportedState() };
+      } else if (isObject(json) && 'events' in json) {
+        if (checkedBy(sessionFileEnd, json).events !== begun.events.length)
+          throw new ThroughlineError('schema_invalid', 'lines before are missing, or were added');
+        yield begun;
+        begun = undefined;
+      } else {
+        const stored = placed(checkedBy(sessionFileEvent, json));
+        begun.state.add(stored);
+        begun.events.push(stored.event);
+      }
+    } catch (error) {
+      if (error instanceof SyntaxError)
+        throw damaged(path, line, 'is not JSON: the file was cut off there, or changed. Export it again');
+      // A rejected schema is a fault of the file, not of the command line.
+      throw codeOf(error) === 'schema_invalid' ? damaged(path, line, messageOf(error)) : error;
     }
-    begun.hash.update(`${text}\n`);
   }
-  if (begun !== undefined) throw damaged(path, `ends with line ${line}: it was cut off. Export it again`);
-  if (line === 0) throw damaged(path, 'is empty');
+  if (begun !== undefined) throw damaged(path, line, 'it was cut off. Export it again');
+  if (line === 0) throw damaged(path, line, 'is empty');
 }
 
-type Hash = ReturnType<typeof createHash>;
-
-function linesOf(bytes: Buffer): AsyncIterable<string> {
-  const parts = function* () {
-    for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
-  };
-  return createInterface({ input: Readable.from(parts()), crlfDelay: Number.POSITIVE_INFINITY });
-}
-
-function parsed(place: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw damaged(place, 'is not JSON: the file was cut off there, or changed. Export it again');
-  }
-}
-
-function checked<Schema extends z.ZodType>(place: string, schema: Schema, json: unknown): z.output<Schema> {
-  return within(place, () => checkedBy(schema, json));
-}
-
-function within<T>(place: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    // A rejected schema is a fault of the file, not of the command line.
-    throw codeOf(error) === 'schema_invalid' ? damaged(place, messageOf(error)) : error;
-  }
-}
-
-function damaged(place: string, why: string): ThroughlineError {
-  return new ThroughlineError('schema_invalid', `${place}: ${why}`);
+function damaged(path: string, line: number, why: string): ThroughlineError {
+  return new ThroughlineError('schema_invalid', `${path} line ${line}: ${why}`);
 }
 
 type ExportOptions = Flags<'all'>;
@@ -212,7 +178,7 @@ export function addExport(session: Command): void {
     .examples('throughline session export demo > demo.jsonl', 'throughline session export --all > all.jsonl')
     .action(async (_: string | undefined, { all = false }: ExportOptions, command: Command) => {
       const cli = cliOf(command);
-      const progress = progressLine(process.stderr.isTTY && !process.stdout.isTTY);
+      const progress = progressLine();
       await withClient(cli, async (client) => {
         const names = all ? await allSessions(client) : [sessionGiven(cli, command)];
         for (const name of names) {
@@ -237,11 +203,9 @@ async function allSessions({ tools }: ThroughlineClient): Promise<string[]> {
 }
 
 async function exported(client: ThroughlineClient, session: string, onEvents: (count: number) => void) {
-  const hash = createHash('sha256');
   const write = async (lines: readonly object[]) => {
     // JSON that is the same, and that a terminal may be shown.
     const text = lines.map((line) => `${visible(JSON.stringify(line))}\n`).join('');
-    hash.update(text);
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
   };
   const shown = await patiently(() => client.runs.status({ session }));
@@ -250,10 +214,8 @@ async function exported(client: ThroughlineClient, session: string, onEvents: (c
   await write([{ throughline: 'session', v: SESSION_FILE_VERSION, session, version: VERSION, at }]);
   let [events, skipped] = [0, 0];
   for (let cursor: string | undefined; ; ) {
-    const begin = cursor;
-    const page = await patiently(() =>
-      client.tools.sessionExport({ session, ...(begin !== undefined && { cursor: begin }) }),
-    );
+    const asked = { session, ...(cursor !== undefined && { cursor }) };
+    const page = await patiently(() => client.tools.sessionExport(asked));
     await write(page.events);
     events += page.events.length;
     skipped += page.skipped;
@@ -261,6 +223,6 @@ async function exported(client: ThroughlineClient, session: string, onEvents: (c
     cursor = page.next;
     if (cursor === undefined) break;
   }
-  await write([{ events, sha256: hash.copy().digest('hex') }]);
+  await write([{ events }]);
   return { events, skipped };
 }

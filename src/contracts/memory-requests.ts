@@ -244,36 +244,20 @@ export const MEMORY_REQUESTS = {
       cursor,
     },
     z.object({
-      rejected: list(
-        'The newest first. A page may have fewer entries than requested if they are large.',
-        rejectedShown,
-      ),
-      total: count(
-        'Number of messages; left out if counting would mean reading them. A body stored in several messages counts several times.',
-      ).exactOptional(),
+      rejected: list('The newest first.', rejectedShown),
+      total: count('Number of rejected results.'),
       next,
     }),
   ),
   'tool.rejected-show': wideQuery(
     'show a rejected result, its reason and what would fix it',
     '--id 3',
-    {
-      id: rejectedId,
-      offset: z
-        .int()
-        .min(0, 'must be 0 or more')
-        .default(0)
-        .describe('Byte offset in the body: `next` of the previous reply.'),
-    },
+    { id: rejectedId },
     z.object({
       rejected: rejectedShown.describe('The rejected result.'),
-      body: string('Its body, or a part of it.'),
-      encoding: oneOf('Encoding of the body: text if it is UTF-8, else base64.', ['utf8', 'base64']),
-      truncated: mark('Set where this is only a part of the body.'),
-      next: z
-        .int()
-        .exactOptional()
-        .describe('The offset at which the rest of the body begins; left out at its end.'),
+      body: string('Its body, or the beginning of one that does not fit a reply.'),
+      encoding: oneOf('Encoding of the body: text if it is UTF-8 and fits, else base64.', ['utf8', 'base64']),
+      truncated: mark('Set where this is only the beginning.'),
     }),
     { agents: false },
   ),

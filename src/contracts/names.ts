@@ -115,9 +115,9 @@ export const HEADERS = {
   dispatchSequence: 'Throughline-Dispatch-Sequence',
   dispatchSubject: 'Throughline-Dispatch-Subject',
   dispatchTime: 'Throughline-Dispatch-Time',
+  /** Size of a body that did not fit the message together with these headers. */
+  dispatchBytes: 'Throughline-Dispatch-Bytes',
   retryId: 'Throughline-Retry-Id',
-  part: 'Throughline-Part',
-  parts: 'Throughline-Parts',
 } as const;
 
 /** `dispatch.<session>.<role>` */
@@ -299,19 +299,9 @@ export function projectOfSubject(subject: string): Token | undefined {
 /** Keys of `session_lifecycle` that belong to no session. */
 export const RETENTION_KEY = 'retention';
 
-/** `archived.<session>` */
-export function archivedKey(session: Token): string {
-  return `archived.${session}`;
-}
-
-/** `forgotten.<hash>`: the name itself must not stay. */
-export function forgottenKey(session: Token): string {
-  return `forgotten.${createHash('sha256').update(session).digest('hex').slice(0, 40)}`;
-}
-
-export function sessionOfArchivedKey(key: string): Token | undefined {
-  const [kind, session, ...more] = key.split('.');
-  return kind === 'archived' && more.length === 0 && isToken(session) ? session : undefined;
+/** `session.<hash of its name>`, because the name itself must not stay when a session is erased. */
+export function lifecycleKey(session: Token): string {
+  return `session.${createHash('sha256').update(session).digest('hex').slice(0, 40)}`;
 }
 
 /**

@@ -28,10 +28,9 @@ export const sessionFileEvent = z.object({
   event: sessionEvent.describe('The event.'),
 });
 
-/** Number of events, and the SHA-256 of all lines before it with their line breaks. */
+/** Number of events in the lines before it. */
 export const sessionFileEnd = z.object({
   events: z.int().positive('must be 1 or more: there is nothing to import'),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
 /** Leaves out absent fields, as a log does. */

@@ -1,8 +1,13 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
 import { PROJECT_KEY, type SessionLayout, SNAPSHOT_BUCKET } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/clients.js';
-import type { SessionActivity } from '../engine/ports/session-lifecycle.js';
-import type { EventRemoval, NewestResults, SessionLog } from '../engine/ports/session-log.js';
+import { type ForgottenSessions, NONE_FORGOTTEN } from '../engine/ports/session-lifecycle.js';
+import type {
+  EventRemoval,
+  NewestResults,
+  SessionActivity,
+  SessionLog,
+} from '../engine/ports/session-log.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess, NatsAddress } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
@@ -17,7 +22,6 @@ import {
   ensureRejectedStream,
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
-import { type ForgottenSessions, minRetainedSequence, NONE_FORGOTTEN } from './stores/forgotten-sessions.js';
 import { KvBucket } from './stores/kv-bucket.js';
 import { KvLease, NatsRetentionStore, NatsTelemetryStore } from './stores/kv-stores.js';
 import { NatsDispatchSource } from './stores/nats-dispatch-source.js';
@@ -86,7 +90,6 @@ async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger:
 export async function openNats(options: NatsOptions): Promise<NatsPorts> {
   const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
   const { lifecycle = NONE_FORGOTTEN } = options;
-  const kept = { floor: minRetainedSequence(lifecycle), refreshed: () => lifecycle.refreshed() };
   const connection = await connectNats(options);
   try {
     // The account was checked on connecting; the client's check would cost another round trip.
@@ -106,7 +109,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       await ensureLearningsStream(jsm, { replicas });
       await tryPromptsStream(jsm, replicas, logger);
     }
-    const snapshots = new NatsSnapshotStore(connection, { ...bucketOptions, ...kept });
+    const snapshots = new NatsSnapshotStore(connection, { ...bucketOptions, lifecycle });
     const learningSnapshots = new NatsSnapshotStore(connection, { ...bucketOptions, prefix: PROJECT_KEY });
     if (makes) await snapshots.ensure();
     const bucket = new KvBucket(connection, bucketOptions);
@@ -122,7 +125,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       numbers,
       rejected: new NatsRejectedStore(ports),
       telemetry: new NatsTelemetryStore(connection, bucketOptions),
-      prompts: new NatsPromptRing({ ...ports, ...kept }),
+      prompts: new NatsPromptRing(ports, lifecycle),
       eraser: new NatsSessionEraser(ports, layout),
       retention: new NatsRetentionStore(bucket),
       leases: new KvLease(connection, bucketOptions),

@@ -15,5 +15,4 @@ export const COMMANDS = {
   sendMessage: (of: string) => `throughline inbox add --session ${of} "Please look at the build first"`,
   propose: (of = 'default') =>
     `throughline learning propose "Run the linter before you hand in" --project ${of}`,
-  showRejected: (of: number) => `throughline result show ${of}`,
 } as const;

@@ -20,18 +20,11 @@ import { serveCompiler } from './compiler/serve-compiler.js';
 import { serveExtractor } from './extractor/serve-extractor.js';
 import { serveKeeper } from './keeper/serve-keeper.js';
 import { reviewHarvest } from './learnings/review-harvest.js';
-import {
-  openProjectLogs,
-  openProjects,
-  type ProjectLogs,
-  serveLearnings,
-} from './learnings/serve-learnings.js';
+import { openProjects, serveLearnings } from './learnings/serve-learnings.js';
 import { serveTools } from './tools/serve-tools.js';
 
 /** All services, in the order in which they start. */
 export const SERVICES = Object.keys(SERVICE_NAMES) as ServiceName[];
-
-const NEEDS_PROJECTS: ReadonlySet<ServiceName> = new Set(['compiler', 'tools', 'learnings']);
 
 const NEEDS_SESSIONS: ReadonlySet<ServiceName> = new Set(['tools', 'keeper']);
 
@@ -82,16 +75,12 @@ export async function serve(
   const isAlone = only.every((each) => each === 'extractor');
   const sessions = openSessions(nats, config, logger, lifecycle);
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
-  const projects = only.some((each) => NEEDS_PROJECTS.has(each)) ? openProjects(nats, serving) : undefined;
-  const logs: ProjectLogs =
-    projects === undefined
-      ? openProjectLogs(nats, serving)
-      : { projects: projects.reader, command: projects.inBackground };
+  const projects = openProjects(nats, serving);
   await start('extractor', async (own) => {
     const ports = isAlone ? nats : await connectionOfItsOwn('the extractor');
     const { learnings } = nats;
     const harvest = reviewHarvest({
-      ...{ learnings, ...logs, lifecycle },
+      ...{ learnings, projects: projects.reader, command: projects.inBackground, lifecycle },
       ...{ sessions: sessions.reader, recurrence: config.recurrence },
     });
     return serveExtractor(ports, own, sessions.isAwaited, sessions.reader, harvest);
@@ -101,13 +90,11 @@ export async function serve(
   const known = only.some((each) => NEEDS_SESSIONS.has(each))
     ? await knownSessions(nats, await connectionOfItsOwn('the feed of sessions'), serving)
     : undefined;
-  if (projects !== undefined) {
-    await start('compiler', (own) => serveCompiler(nats, sessions, projects, own));
-    if (known !== undefined) await start('tools', (own) => serveTools(nats, sessions, projects, known, own));
-    await start('learnings', (own) => serveLearnings(nats, projects, sessions.reader, own));
-  }
+  await start('compiler', (own) => serveCompiler(nats, sessions, projects, own));
+  if (known !== undefined) await start('tools', (own) => serveTools(nats, sessions, projects, known, own));
+  await start('learnings', (own) => serveLearnings(nats, projects, sessions.reader, own));
   if (known !== undefined) {
-    await start('keeper', (own) => serveKeeper(nats, sessions, logs, known, own));
+    await start('keeper', (own) => serveKeeper(nats, sessions, projects, known, own));
     known.feed.start();
   }
   return nats;

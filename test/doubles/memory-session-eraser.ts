@@ -1,10 +1,11 @@
 import type { Token } from '../../src/contracts/names.js';
 import {
+  ERASED_KINDS,
   type ErasedCounts,
   type Marks,
-  NOTHING_ERASED,
   type SessionEraser,
 } from '../../src/engine/ports/session-lifecycle.js';
+import { recordOf } from '../../src/shared/text.js';
 
 /** Result counts per name, in memory. Sessions have no events. */
 export class MemorySessionEraser implements SessionEraser {
@@ -14,18 +15,13 @@ export class MemorySessionEraser implements SessionEraser {
     this.dispatches = new Map(Object.entries(dispatches));
   }
 
-  async check(): Promise<void> {}
-
   async marks(..._: Parameters<SessionEraser['marks']>): Promise<Marks> {
     return { dispatches: 0, sequence: 0 };
   }
 
-  async lastResultAt(_: Token): Promise<string | undefined> {
-    return '2025-01-01T00:00:00.000Z';
-  }
-
   async count(session: Token): Promise<ErasedCounts> {
-    return { ...NOTHING_ERASED, dispatches: this.dispatches.get(session) ?? 0 };
+    const none = recordOf(ERASED_KINDS, () => 0);
+    return { ...none, dispatches: this.dispatches.get(session) ?? 0 };
   }
 
   async erase(...[session]: Parameters<SessionEraser['erase']>): Promise<ErasedCounts> {

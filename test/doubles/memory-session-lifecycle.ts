@@ -1,89 +1,45 @@
 import type { Archived, Forgotten } from '../../src/contracts/lifecycle-record.js';
-import { forgottenKey, type Token } from '../../src/contracts/names.js';
-import type {
-  DecideArchived,
-  ForgottenAt,
-  LifecycleChange,
-  NextRecord,
-  SessionLifecycle,
-} from '../../src/engine/ports/session-lifecycle.js';
+import type { Token } from '../../src/contracts/names.js';
+import type { SessionLifecycle, SessionRecord } from '../../src/engine/ports/session-lifecycle.js';
 
 export class MemorySessionLifecycle implements SessionLifecycle {
-  readonly #archived = new Map<Token, Archived>();
-  readonly #forgotten = new Map<string, Forgotten>();
-  readonly #listeners = new Set<(change: LifecycleChange) => void>();
+  readonly #records = new Map<Token, SessionRecord>();
+  readonly #listeners = new Set<(session: Token) => void>();
 
   archived(session: Token): Archived | undefined {
-    return this.#archived.get(session);
+    return this.#records.get(session)?.archived;
   }
 
   forgotten(session: Token): Forgotten | undefined {
-    return this.#forgotten.get(forgottenKey(session));
+    return this.#records.get(session)?.forgotten;
   }
 
   refreshed(): undefined {}
 
   unfinished(): readonly Token[] {
-    return [...this.#forgotten.values()].flatMap(({ session }) => session ?? []);
+    return this.#where(({ forgotten }) => forgotten?.status === 'forgetting');
   }
 
   archiving(): readonly Token[] {
-    return [...this.#archived].flatMap(([session, { pending }]) => (pending ? [session] : []));
+    return this.#where(({ archived }) => archived?.pending === true);
   }
 
-  onChange(listener: (change: LifecycleChange) => void): () => void {
+  onForgotten(listener: (session: Token) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  async change(session: Token, decide: DecideArchived): Promise<boolean> {
-    const next = decide(this.#archived.get(session));
-    if (next === 'keep') return false;
-    if (next === 'remove') this.#remove(session);
-    else {
-      this.#archived.set(session, { v: 1, status: 'archived', ...next });
-      this.#tell({ kind: 'archived', session });
-    }
-    return true;
+  async change(session: Token, next: (there: SessionRecord) => SessionRecord): Promise<SessionRecord> {
+    const there = this.#records.get(session) ?? {};
+    const { archived, forgotten } = next(there);
+    const record = { ...(archived && { archived }), ...(forgotten && { forgotten }) };
+    this.#records.set(session, record);
+    if (forgotten !== undefined && forgotten.status !== there.forgotten?.status)
+      for (const listener of [...this.#listeners]) listener(session);
+    return record;
   }
 
-  async forgetting(session: Token, given: ForgottenAt | NextRecord): Promise<boolean> {
-    const before = this.forgotten(session);
-    const record = typeof given === 'function' ? given(before) : given;
-    if (record === undefined) return false;
-    this.#forgotten.set(forgottenKey(session), {
-      ...{ v: 1, status: 'forgetting', ...record, session },
-      dispatches: Math.max(record.dispatches, before?.dispatches ?? 0),
-      sequence: Math.max(record.sequence, before?.sequence ?? 0),
-    });
-    this.#tell({ kind: 'forgetting', session });
-    this.#remove(session);
-    return true;
-  }
-
-  async forgot(
-    session: Token,
-    at: string,
-    ownsRecord: (there: Forgotten | undefined) => boolean = () => true,
-  ): Promise<boolean> {
-    if (!ownsRecord(this.forgotten(session))) return false;
-    const { dispatches = 0, sequence = 0 } = this.forgotten(session) ?? {};
-    this.#forgotten.set(forgottenKey(session), { v: 1, status: 'forgotten', at, dispatches, sequence });
-    this.#tell({ kind: 'forgotten' });
-    return true;
-  }
-
-  async expire(olderThan: string): Promise<number> {
-    const old = [...this.#forgotten].filter(([, { status, at }]) => status === 'forgotten' && at < olderThan);
-    for (const [key] of old) this.#forgotten.delete(key);
-    return old.length;
-  }
-
-  #remove(session: Token): void {
-    if (this.#archived.delete(session)) this.#tell({ kind: 'reopened', session });
-  }
-
-  #tell(change: LifecycleChange): void {
-    for (const listener of [...this.#listeners]) listener(change);
+  #where(is: (record: SessionRecord) => boolean): Token[] {
+    return [...this.#records].flatMap(([session, record]) => (is(record) ? [session] : []));
   }
 }

@@ -3,9 +3,12 @@ import { RESULT_PATHS, SESSION_EVENTS, type SessionEvent } from '../../src/contr
 import type {
   ActiveSession,
   LeaderlessSession,
+  NewestAt,
+  NewestResults,
   SessionActivity,
-} from '../../src/engine/ports/session-lifecycle.js';
-import type { NewestAt, NewestResults, SessionLog, Unwatch } from '../../src/engine/ports/session-log.js';
+  SessionLog,
+  Unwatch,
+} from '../../src/engine/ports/session-log.js';
 import { MemoryEventLog, type MemoryEventLogOptions } from './memory-event-log.js';
 
 export class MemorySessionLog
@@ -31,12 +34,7 @@ export class MemorySessionLog
     return Promise.all(active);
   }
 
-  /** Suppresses notifications of events. */
-  isSilent = false;
-
-  follow(onMoved: (session: Token) => void, onDenied: () => void = () => {}): Unwatch {
-    if (this.isSilent) onDenied();
-    if (this.isSilent) return () => {};
+  follow(onMoved: (session: Token) => void): Unwatch {
     return this.watchAll(onMoved);
   }
 

@@ -40,10 +40,10 @@ describe('throughline doctor on a healthy installation', () => {
         'server in use',
         ...['server', 'JetStream storage', 'JetStream memory', 'JetStream streams', 'JetStream consumers'],
         ...['JetStream writes', 'subjects'],
-        ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
-        ...['stream KV_session_snapshots', 'stream KV_session_telemetry'],
-        ...['stream KV_session_index', 'stream KV_session_lifecycle'],
-        ...['stream PROMPTS', 'sessions', 'consumer extractor', 'rejected'],
+        ...['stream DISPATCH', 'stream LEARNINGS', 'stream DISPATCH_REJECTED', 'stream PROMPTS'],
+        ...['stream KV_session_index', 'stream KV_session_telemetry'],
+        ...['stream KV_session_snapshots', 'stream KV_session_lifecycle'],
+        ...['sessions', 'consumer extractor', 'rejected'],
         ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],
         ...['service keeper', 'access'],
       ],
@@ -266,14 +266,14 @@ describe('throughline doctor', () => {
 
 describe('a stream of a cluster', () => {
   const config = {
-    subjects: ['s'],
+    subjects: ['dispatch.>'],
     allow_direct: true,
     storage: StorageType.File,
     num_replicas: 3,
     max_bytes: -1,
   };
   const judged = (cluster: NonNullable<SeenStream['cluster']>) =>
-    streamFaults({ config, state: { bytes: 0 }, cluster }, { name: 'S', subjects: 's', replicas: 3 });
+    streamFaults({ config, state: { bytes: 0 }, cluster }, 'DISPATCH', 3);
 
   it.each([
     ['in order', { replicas: [{ current: true }, { current: true }] }, []],

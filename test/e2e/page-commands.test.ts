@@ -3,13 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../scripts/docs/pages.js';
-import { connectThroughline } from '../../src/index.js';
 import { COMMANDS } from '../../src/page/commands.js';
 import { startUp } from '../support/cli.js';
 import { argumentsOf } from '../support/documented-commands.js';
 import { folderOfFile, ofFile } from '../support/of-file.js';
 import { TASKS_MD } from '../support/runs.js';
-import { implemented, soon } from '../support/system.js';
+import { implemented } from '../support/system.js';
 
 /** The commands that the inspector's page shows, run as it shows them. */
 
@@ -20,22 +19,13 @@ await writeFile(join(folder, 'tasks.md'), TASKS_MD);
 await writeFile(join(folder, 'result.json'), JSON.stringify(implemented('1')));
 const up = await ofFile(startUp({}, folder));
 
-const { up: start, openPage, showRejected, ...others } = COMMANDS;
+const { up: start, openPage, ...others } = COMMANDS;
 const run = (line: string) => up.cli(argumentsOf(line)[0] ?? [], { cwd: folder });
 
 describe('the commands of the page', () => {
   it.each(Object.entries(others))('the page shows a command that runs: %s', async (_, command) => {
     const { code, stdout, stderr } = await run(command('demo'));
     expect({ code, stdout, stderr }).toMatchObject({ code: 0, stdout: expect.stringMatching(/./) });
-  });
-
-  it('the command of a rejected result shows it', async () => {
-    await using client = await connectThroughline({ url: up.url });
-    await client.publishText('demo', 'implementer', '{"status":"completed"}');
-    const newest = async () => (await client.tools.rejectedList({})).rejected[0]?.id;
-    await soon(async () => expect(await newest()).toBeDefined());
-    const { stdout } = await run(showRejected((await newest()) ?? 0));
-    expect(stdout).toContain('{"status":"completed"}');
   });
 
   // They start a server, or a browser: test/e2e/cli.test.ts.

@@ -70,7 +70,7 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'dispatch-show': { dispatch: 1, timeoutMs: 0 },
   'telemetry-show': {},
   'rejected-list': { role: 'reviewer', limit: 5, cursor: '5' },
-  'rejected-show': { id: 1, offset: 0 },
+  'rejected-show': { id: 1 },
   'rejected-retry': { id: 1, role: 'reviewer', body: '{}' },
   'rejected-remove': { id: 1 },
   // Of another name: without the dry run it is refused.

@@ -17,6 +17,7 @@ import { MemorySessionLifecycle } from '../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import { timeOf } from './builders.js';
+import { recordArchived } from './lifecycle-records.js';
 
 export const NOW = '2026-01-01T00:00:00.000Z';
 
@@ -81,7 +82,7 @@ export function keeperPorts(names: readonly string[], projects: Readonly<Record<
     archiver: {
       async requireCheckpointFits() {},
       async settle(session: Token) {
-        await lifecycle.change(session, () => ({ at: NOW }));
+        await recordArchived(lifecycle, session, { at: NOW });
       },
       async compact() {},
     },

@@ -11,7 +11,7 @@ import {
   type LifecycleKeeperPorts,
   lifecyclePorts,
 } from '../../src/services/keeper/serve-keeper.js';
-import { openProjectLogs } from '../../src/services/learnings/serve-learnings.js';
+import { openProjects } from '../../src/services/learnings/serve-learnings.js';
 import type { System } from './system.js';
 
 export interface KeeperOptions {
@@ -60,13 +60,13 @@ export async function retentionKeeper(
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
   const known = await knownSessions(nats, own, { logger: silentLogger, shutdown, lifecycle });
   known.feed.start();
-  const projects = openProjectLogs(nats, {
+  const projects = openProjects(nats, {
     config,
     shutdown,
     logger: silentLogger,
     monitoring: new Monitoring(),
   });
-  const opened = lifecyclePorts(nats, sessions, projects, known, { lifecycle, logger });
+  const opened = lifecyclePorts(nats, sessions.reader, projects, known, { lifecycle, logger });
   const usual: LifecycleKeeperPorts = { ...opened, now: () => opened.now() + ahead };
   const ports = { ...usual, ...changed(usual) };
   return { keeper: new LifecycleKeeper(ports), ports };

@@ -26,34 +26,28 @@ export async function caughtUp(
   dispatch: number,
   timeoutMs: number,
 ): Promise<LoadedSession> {
-  const leave = waiters.enter(`session ${session}`);
-  if (leave instanceof ThroughlineError) return folded(await reader.load(session), dispatch, leave);
   const deadline = performance.now() + timeoutMs;
-  let announced: ReturnType<typeof announcements> | undefined;
-  let replayed = 0;
-  const wait = new Backoff(FIRST_WAIT_MS, LONGEST_WAIT_MS);
-  try {
-    // Subscribe before the first load, so that no event falls in between.
-    announced = announcements(log, session);
-    for (;;) {
-      const loaded = await reader.load(session);
-      replayed += loaded.replayed;
-      const { dispatches, sequence } = loaded.folded.state;
-      if (dispatches.has(dispatch)) return { ...loaded, replayed };
-      const left = deadline - performance.now();
-      if (left <= 0) throw notCaughtUp(session, dispatch, dispatches.newest(), sequence, timeoutMs);
-      if (await announced.next(Math.min(left, wait.take()))) wait.reset();
-    }
-  } finally {
-    leave();
-    announced?.close();
-  }
-}
-
-/** Answers without waiting if the limit is reached but the dispatch is already folded. */
-function folded(loaded: LoadedSession, dispatch: number, refusal: ThroughlineError): LoadedSession {
+  let loaded = await reader.load(session);
   if (loaded.folded.state.dispatches.has(dispatch)) return loaded;
-  throw refusal;
+  return waiters.run(`session ${session}`, async () => {
+    const pause = new Backoff(FIRST_WAIT_MS, LONGEST_WAIT_MS);
+    let { replayed } = loaded;
+    const announced = announcements(log, session);
+    try {
+      for (;;) {
+        // Again after the subscription, so that no event falls in between.
+        loaded = await reader.load(session);
+        replayed += loaded.replayed;
+        const { dispatches, sequence } = loaded.folded.state;
+        if (dispatches.has(dispatch)) return { ...loaded, replayed };
+        const left = deadline - performance.now();
+        if (left <= 0) throw notCaughtUp(session, dispatch, dispatches.newest(), sequence, timeoutMs);
+        if (await announced.next(Math.min(left, pause.take()))) pause.reset();
+      }
+    } finally {
+      announced.close();
+    }
+  });
 }
 
 function announcements(log: SessionLog, session: Token) {

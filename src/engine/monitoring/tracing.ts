@@ -115,22 +115,15 @@ export function inheritedTrace({ TRACEPARENT = '', TRACESTATE = '' }: Environmen
   return { traceparent: TRACEPARENT, ...(isState && { tracestate: TRACESTATE }) };
 }
 
-const SDK = '@opentelemetry/sdk-node';
 /** Deadline of the last flush: an unreachable collector must not block the exit. */
 const LAST_SPANS_MS = 2000;
 
-type Sdk = typeof import('@opentelemetry/sdk-node');
-
 /** Loads the SDK installed beside Throughline. Throws ThroughlineError `config_invalid` if it is missing. */
-export async function loadOtelSdk(
-  load: () => Promise<Sdk> = () => import('@opentelemetry/sdk-node'),
-): Promise<Sdk> {
-  try {
-    return await load();
-  } catch (cause) {
-    const fix = `install it beside throughline with "npm install ${SDK}" (${messageOf(cause)})`;
-    throw new ThroughlineError('config_invalid', `--otel needs the package ${SDK}: ${fix}`, { cause });
-  }
+export async function loadOtelSdk(load = () => import('@opentelemetry/sdk-node')) {
+  return load().catch((cause: unknown) => {
+    const message = `--otel needs a package: install it beside throughline with "npm install @opentelemetry/sdk-node" (${messageOf(cause)})`;
+    throw new ThroughlineError('config_invalid', message, { cause });
+  });
 }
 
 /** Starts the SDK, which its own variables configure. Returns a function that sends the last spans and stops it. */

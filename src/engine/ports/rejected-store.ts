@@ -5,14 +5,14 @@ import type { Token } from '../../contracts/names.js';
  * Stores results that could not be used, unchanged, with the reason, until someone retries or removes them. A stored message
  * that nobody rejected, such as the reply to a request, is an entry with the code `stored_reply`.
  *
- * An implementer must return the body byte for byte, up to the largest message that the source accepts, and must deduplicate
- * a `put` that is repeated soon after.
+ * An implementer must return the body byte for byte, and must deduplicate a `put` that is repeated soon after. It may rely on the
+ * source for the rest of a body that fills a message.
  */
 export interface RejectedStore {
   put(rejected: Rejection): Promise<void>;
-  /** Returns one page, newest first, without bodies. Takes constant time. May return fewer than `limit`, even with `next`. */
+  /** Returns one page, newest first, without bodies. Takes constant time. */
   page(asked: RejectedPageAsked): Promise<RejectedPage>;
-  /** Returns one rejection with its body, or `undefined`. */
+  /** Returns one rejection with its body, or `undefined`. Throws `not_found` if a part of its body is gone. */
   get(id: number): Promise<WholeRejection | undefined>;
   /** Removes one; returns `false` if it does not exist. */
   remove(id: number): Promise<boolean>;
@@ -48,7 +48,6 @@ export interface RejectedPageAsked extends RejectedSelection {
 
 export interface RejectedPage {
   readonly entries: readonly RejectedEntry[];
-  /** Number of rejections, or of parts if bodies are stored in parts. */
   readonly total: number;
   /** `before` of the next page; absent on the last one. */
   readonly next?: number;

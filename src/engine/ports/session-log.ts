@@ -56,6 +56,52 @@ export interface EventLog<Event> {
   watch(key: Token, onEvent: () => void): Unwatch;
 }
 
+/**
+ * Reports the newest sequences of logs without reading them.
+ *
+ * An implementer must show an appended event to every call that starts after the append has resolved.
+ */
+export interface SessionActivity {
+  /**
+   * Returns every session that has a log, in any order, including those without a leader: leaving them out would say that they
+   * are gone.
+   *
+   * @throws ThroughlineError `unavailable` if the logs cannot be reached, or if a shared stream has no leader
+   */
+  activity(): Promise<(ActiveSession | LeaderlessSession)[]>;
+
+  /**
+   * Returns the sequence of a session's newest event; 0 for none. A `read` that starts afterwards shows that event.
+   *
+   * @throws ThroughlineError `unavailable` if the log cannot be reached
+   */
+  newest(session: Token): Promise<number>;
+
+  /**
+   * Calls `onMoved` soon after any process appended an event. Only a hint: it may come before the event can be read, twice, for
+   * a refused event, or, while disconnected, not at all.
+   */
+  follow(onMoved: (session: Token) => void): Unwatch;
+}
+
+export interface ActiveSession {
+  readonly session: Token;
+  /** Sequence of its newest message, valid or not; 0 for an empty log. */
+  readonly sequence: number;
+  /** Time of that message, or of the creation of an empty log: ISO 8601 in UTC. */
+  readonly at: string;
+}
+
+/** A session whose log currently has no leader in the cluster: its sequence is unknown. */
+export interface LeaderlessSession {
+  readonly session: Token;
+  readonly sequence: undefined;
+}
+
+export function hasLeader(each: ActiveSession | LeaderlessSession): each is ActiveSession {
+  return each.sequence !== undefined;
+}
+
 export interface EventRemoval {
   /**
    * Removes everything before a sequence, and returns the number of messages. The event at the sequence must be a checkpoint:

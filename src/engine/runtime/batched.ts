@@ -94,25 +94,26 @@ export class ConcurrencyLimit {
     this.#most = most;
   }
 
-  /** Returns a function that ends the work, or the error `rate_limited` with `retryAfterMs` in its details. */
-  enter(key: string): (() => void) | ThroughlineError {
-    const own = this.#running.get(key) ?? 0;
-    const { perKey, inTotal = Number.POSITIVE_INFINITY } = this.#most;
-    if (own >= perKey) return this.#tooMany(`${key} has`, perKey);
-    if (this.#total >= inTotal) return this.#tooMany('all sessions together have', inTotal);
-    this.#running.set(key, own + 1);
+  /** @throws ThroughlineError `rate_limited`, with `retryAfterMs` in its details; the errors of the work */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const { perKey, inTotal = Number.POSITIVE_INFINITY, what } = this.#most;
+    const running = this.#running.get(key) ?? 0;
+    if (running >= perKey || this.#total >= inTotal) {
+      const [who, most] = running >= perKey ? [key, perKey] : ['the installation', inTotal];
+      const message = `${who} has ${most} ${what}: try again in ${RETRY_AFTER_MS} ms`;
+      const details = { retryAfterMs: RETRY_AFTER_MS, most };
+      throw new ThroughlineError('rate_limited', message, { details });
+    }
+    this.#running.set(key, running + 1);
     this.#total += 1;
-    return () => {
-      this.#total -= 1;
+    try {
+      return await work();
+    } finally {
       const left = (this.#running.get(key) ?? 1) - 1;
       if (left === 0) this.#running.delete(key);
       else this.#running.set(key, left);
-    };
-  }
-
-  #tooMany(who: string, most: number): ThroughlineError {
-    const message = `${who} ${most} ${this.#most.what}: try again in ${RETRY_AFTER_MS} ms`;
-    return new ThroughlineError('rate_limited', message, { details: { retryAfterMs: RETRY_AFTER_MS, most } });
+      this.#total -= 1;
+    }
   }
 }
 

@@ -13,17 +13,11 @@ import { NO_RULES } from '../../contracts/lifecycle-record.js';
 import * as names from '../../contracts/names.js';
 import { counted } from '../../shared/text.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import {
-  beginRestoring,
-  endRestoring,
-  LAYOUT_STREAM,
-  RESTORING_MARK,
-  recordRestored,
-} from '../jetstream/layout-record.js';
-import { SHARDS } from '../jetstream/topology.js';
-import { KvBucket } from '../stores/kv-bucket.js';
+import { beginRestoring, isRestoring, LAYOUT_STREAM, recordRestored } from '../jetstream/layout-record.js';
+import { RESTORING_SUBJECT, SHARDS, shardConfig, subjectsOf } from '../jetstream/topology.js';
+import { KvBucket, LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
 import { NatsRetentionStore } from '../stores/kv-stores.js';
-import { type BackupManifest, checkCopy, ownStreams, readCopy, readManifest } from './backup-files.js';
+import { type BackupManifest, checkCopy, ownStreams, readCopy, readManifest } from './back-up.js';
 import { type NamedConfig, restoreStream } from './stream-transfer.js';
 
 interface RestoreOptions {
@@ -34,15 +28,12 @@ interface RestoreOptions {
   readonly onProgress?: (streams: number, of: number) => void;
 }
 
-/** Until `DISPATCH` is complete it has this subject, so that no result is accepted into a stream that may be deleted. */
-const UNUSED_SUBJECT = 'throughline.restoring';
-
 /**
  * Restores a backup onto a server without an installation.
  *
- * First the bucket of the layout is created, with a mark and the time of the backup: services read it first, and refuse to start.
- * `DISPATCH` accepts results once all else is there. Then its consumer is made, and the mark is removed. What an interrupted
- * restore has left is deleted, and everything restored again; only if `DISPATCH` accepts results already, the rest is done.
+ * First the bucket of the layout is created, with a record by which services refuse to start. Once all else is there, it is
+ * replaced by the layout, and `DISPATCH` gets its subjects: before, it accepts no result. What an interrupted restore has left is
+ * deleted, and everything restored again.
  *
  * @throws ThroughlineError `not_found` without a backup, `config_invalid` for a damaged file or a server that has streams of
  * Throughline already, `unavailable` if the server is lost
@@ -50,27 +41,21 @@ const UNUSED_SUBJECT = 'throughline.restoring';
 export async function restore(connection: NatsConnection, options: RestoreOptions): Promise<BackupManifest> {
   const { directory, timeoutMs, replicas = 1 } = options;
   const manifest = await readManifest(directory);
+  const ports = { connection, timeoutMs };
   try {
     const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
     const there = await ownStreams(jsm);
-    const marked = (await configOf(jsm, LAYOUT_STREAM))?.metadata?.[RESTORING_MARK];
-    const isOpen = (await configOf(jsm, names.DISPATCH_STREAM))?.subjects.includes(UNUSED_SUBJECT) === false;
-    if (there.length > 0 && (marked === undefined || (isOpen && marked !== manifest.at)))
-      throw alreadyThere(there);
-    if (!isOpen) {
-      for (const stored of manifest.streams) await checkCopy(directory, stored);
-      // The bucket with the mark goes last.
-      for (const name of there) if (name !== LAYOUT_STREAM) await jsm.streams.delete(name);
-      if (marked !== undefined) await jsm.streams.delete(LAYOUT_STREAM);
-      await beginRestoring(connection, jsm, manifest.at, replicas);
-      await restoreAll(connection, jsm, manifest, options);
-      // Rules would remove old data before anyone has looked at it.
-      await new NatsRetentionStore(new KvBucket(connection, { replicas, timeoutMs })).changeRules(
-        () => NO_RULES,
-      );
-      await recordRestored(connection, jsm, manifest.layout);
-      await jsm.streams.update(names.DISPATCH_STREAM, { subjects: [names.DISPATCH_SUBJECTS] });
-    }
+    const others = there.filter((name) => name !== LAYOUT_STREAM);
+    if (others.length > 0 && !(await isUnfinished(jsm, ports, there))) throw alreadyThere(there);
+    for (const stored of manifest.streams) await checkCopy(directory, stored);
+    // The bucket with the record goes last.
+    for (const name of others) await jsm.streams.delete(name);
+    if (there.includes(LAYOUT_STREAM)) await jsm.streams.delete(LAYOUT_STREAM);
+    await beginRestoring(jsm, ports, replicas);
+    await restoreAll(connection, jsm, manifest, options);
+    // Rules would remove old data before anyone has looked at it.
+    const rules = new NatsRetentionStore(new KvBucket(connection, { replicas, timeoutMs }));
+    await rules.changeRules(() => NO_RULES);
     // Services set the rest.
     await jsm.consumers.add(names.DISPATCH_STREAM, {
       durable_name: names.EXTRACTOR_CONSUMER,
@@ -79,11 +64,23 @@ export async function restore(connection: NatsConnection, options: RestoreOption
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: manifest.start,
     });
-    await endRestoring(jsm);
+    await recordRestored(jsm, ports, manifest.layout);
+    await jsm.streams.update(names.DISPATCH_STREAM, { subjects: [names.DISPATCH_SUBJECTS] });
     return manifest;
   } catch (error) {
     throw toThroughlineError(error, 'restoring');
   }
+}
+
+/** Returns true if these streams are what an interrupted restore has left. */
+async function isUnfinished(
+  jsm: JetStreamManager,
+  ports: Parameters<typeof isRestoring>[0],
+  there: readonly string[],
+): Promise<boolean> {
+  const dispatches = await ifExists(jsm.streams.info(names.DISPATCH_STREAM));
+  if (dispatches !== undefined) return dispatches.config.subjects.includes(RESTORING_SUBJECT);
+  return there.includes(LAYOUT_STREAM) && isRestoring(ports);
 }
 
 function alreadyThere(there: readonly string[]): ThroughlineError {
@@ -103,19 +100,18 @@ async function restoreAll(
 ): Promise<void> {
   // Sequential: nats-server 2.15.0 crashes if one restore creates a stream while another counts them.
   for (const [done, stored] of streams.entries()) {
-    const { name, firstSequence, lastSequence, messages } = stored;
+    const { name, state } = stored;
     const config = {
       ...ownConfig(name, stored.config),
       ...(replicas !== undefined && { num_replicas: replicas }),
-      ...(name === names.DISPATCH_STREAM && { subjects: [UNUSED_SUBJECT] }),
+      ...(name === names.DISPATCH_STREAM && { subjects: [RESTORING_SUBJECT] }),
     };
     onProgress(done, streams.length);
-    const state = { first_seq: firstSequence, last_seq: lastSequence, messages };
     const made = await restoreStream(connection, { config, state }, readCopy(directory, stored));
-    if (made.last_seq < lastSequence)
+    if (made.last_seq < state.last_seq)
       throw new ThroughlineError(
         'internal',
-        `stream ${name} was restored up to ${made.last_seq}, and its copy goes up to ${lastSequence}: run it again`,
+        `stream ${name} was restored up to ${made.last_seq}, and its copy goes up to ${state.last_seq}: run it again`,
       );
     // A copy may contain consumers, which would deliver to anyone.
     if (made.consumer_count > 0)
@@ -134,38 +130,17 @@ const LIMITS = [
  */
 function ownConfig(name: string, stored: Partial<StreamConfig>): NamedConfig {
   const shard = names.shardOfStream(name);
-  const shards = stored.metadata?.[SHARDS];
+  const shards = stored.metadata?.[SHARDS] ?? '';
   return {
     discard: DiscardPolicy.Old,
     ...Object.fromEntries(Object.entries(stored).filter(([key]) => LIMITS.some((limit) => limit === key))),
     name,
-    subjects: [subjectsOf(name)],
+    subjects: [subjectsOf(name) ?? ''],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
     allow_direct: true,
     ...(name.startsWith('KV_') && { allow_rollup_hdrs: true, deny_delete: true }),
-    ...(shard !== undefined && {
-      subject_transform: { src: names.shardSubjects(shard), dest: 'session.{{wildcard(1)}}.>' },
-      ...(shards !== undefined && { metadata: { [SHARDS]: shards } }),
-    }),
+    ...(name === LIFECYCLE_STREAM && { allow_msg_ttl: true }),
+    ...(shard !== undefined && shardConfig(shard, shards)),
   };
-}
-
-const SUBJECTS: Readonly<Record<string, string>> = {
-  [names.DISPATCH_STREAM]: names.DISPATCH_SUBJECTS,
-  [names.REJECTED_STREAM]: names.REJECTED_SUBJECTS,
-  [names.PROMPTS_STREAM]: names.PROMPTS_SUBJECTS,
-  [names.LEARNINGS_STREAM]: names.LEARNINGS_SUBJECTS,
-};
-
-function subjectsOf(name: string): string {
-  const session = names.sessionOfStream(name);
-  if (session !== undefined) return names.sessionSubjects(session);
-  const shard = names.shardOfStream(name);
-  if (shard !== undefined) return names.shardSubjects(shard);
-  return SUBJECTS[name] ?? `$KV.${name.slice('KV_'.length)}.>`;
-}
-
-async function configOf(jsm: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
-  return (await ifExists(jsm.streams.info(name)))?.config;
 }

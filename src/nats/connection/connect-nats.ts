@@ -12,7 +12,6 @@ import {
   type SubscriptionOptions,
 } from 'nats';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { PUBLISHED_EVENTS, publishedEvent, type Token } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import { Backoff, limitedWarnings } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
@@ -264,26 +263,5 @@ export function subscribeResiliently(
       closing.abort();
       subscription.unsubscribe();
     },
-  };
-}
-
-/** Calls `onMoved` with the session of each published event. */
-export function followSessions(
-  connection: NatsConnection,
-  layout: keyof typeof PUBLISHED_EVENTS,
-  onMoved: (session: Token) => void,
-  denied: () => void = () => {},
-): () => void {
-  const events = PUBLISHED_EVENTS[layout];
-  const listening = onDenied(connection, ({ subject }) => {
-    if (subject === events) denied();
-  });
-  const subscription = subscribeResiliently(connection, events, ({ subject }) => {
-    const event = publishedEvent(subject);
-    if (event !== undefined) onMoved(event.session);
-  });
-  return () => {
-    listening();
-    if (!connection.isClosed()) subscription.close();
   };
 }

@@ -17,10 +17,9 @@ import {
   closeConnection,
   connectNats,
   type NatsConnectOptions,
-  type ResilientSubscription,
   subscribeResiliently,
 } from './connect-nats.js';
-import { onConnectionState } from './connection-states.js';
+import { onConnectionState, watchConnection } from './connection-states.js';
 import { shownAddress } from './nats-access.js';
 import { isNoResponders, toThroughlineError } from './nats-errors.js';
 
@@ -72,7 +71,7 @@ export function natsTransport(
 }
 
 /** Sends a request to a service and returns the JSON of its reply. Throws as `ClientTransport`. */
-export async function requestJson(
+async function requestJson(
   connection: NatsConnection,
   subject: string,
   body: unknown,
@@ -143,24 +142,14 @@ function jsonOf(message: Pick<ServiceMsg, 'json'>): unknown {
 /** Opens a transport with its own connection. Throws as `connectNats`. */
 export async function openLiveTransport(options: NatsConnectOptions): Promise<LiveTransport> {
   const connection = await connectNats(options);
-  const listeners = new Set<(connected: boolean) => void>();
-  const subscriptions = new Set<ResilientSubscription>();
-  let connected = true;
+  const state = watchConnection(connection);
   const server = shownAddress(options.url);
-  onConnectionState(connection, (isConnected) => {
-    if (connected === isConnected) return;
-    connected = isConnected;
-    for (const listener of [...listeners]) listener(connected);
-  });
   return {
     server,
-    isConnected: () => connected,
-    onState(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    isConnected: () => state().connected,
+    onState: (listener) => onConnectionState(connection, listener),
     async request(subject, body, timeoutMs) {
-      if (connected) return requestJson(connection, subject, body, timeoutMs);
+      if (state().connected) return requestJson(connection, subject, body, timeoutMs);
       throw new ThroughlineError(
         'unavailable',
         `NATS cannot be reached at ${server}: it is tried again all the time`,
@@ -170,15 +159,10 @@ export async function openLiveTransport(options: NatsConnectOptions): Promise<Li
       const subscription = subscribeResiliently(connection, subjects, ({ subject, data }) =>
         onMessage(subject, data),
       );
-      subscriptions.add(subscription);
       return () => {
-        subscriptions.delete(subscription);
         if (!connection.isClosed()) subscription.close();
       };
     },
-    async close() {
-      if (!connection.isClosed()) for (const subscription of subscriptions) subscription.close();
-      await closeConnection(connection);
-    },
+    close: () => closeConnection(connection),
   };
 }

@@ -2,13 +2,13 @@ import type { NatsConnection } from 'nats';
 import type { ThroughlineError } from '../../contracts/errors.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { DispatchNumbers } from '../jetstream/dispatch-numbers.js';
+import { STREAMS } from '../jetstream/topology.js';
 import { NATS_SERVER_PIN } from '../server/server-pin.js';
 import { type Finding, fail } from './finding.js';
 import { jetStreamIsOff, limitFindings, serverFindings, writeFindings } from './server-findings.js';
 import { serviceFindings } from './service-findings.js';
 import {
   consumerFindings,
-  EXPECTED_STREAMS,
   numberFindings,
   rejectedFindings,
   strangerFindings,
@@ -37,7 +37,7 @@ export async function examine(
     const fix = 'enable it in the configuration of the server: accounts { NAME { jetstream: enabled } }';
     return [...serverFindings(connection), fail('JetStream', 'the account of this user has none', fix)];
   }
-  const streams = EXPECTED_STREAMS.map(({ name }) => name);
+  const streams = [...STREAMS.keys()];
   const checks: Readonly<Record<string, () => Promise<Finding[]>>> = {
     server: async () => serverFindings(connection),
     'JetStream limits': () => limitFindings(jsm),

@@ -6,52 +6,37 @@ import {
   DISPATCH_SUBJECTS,
   EXTRACTOR_CONSUMER,
   INDEX_BUCKET,
-  LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
   LIFECYCLE_BUCKET,
   PROMPTS_STREAM,
-  PROMPTS_SUBJECTS,
   REJECTED_STREAM,
   REJECTED_SUBJECTS,
-  SNAPSHOT_BUCKET,
-  sessionOfStream,
-  sessionSubjects,
-  shardOfStream,
-  shardSubjects,
   TELEMETRY_BUCKET,
 } from '../../contracts/names.js';
 import { counted, named } from '../../shared/text.js';
 import { ifExists, KEEP_APART } from '../connection/nats-errors.js';
 import type { DispatchNumbers } from '../jetstream/dispatch-numbers.js';
 import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';
-import { behind, RESTORE_ALL, strangersOn } from '../jetstream/topology.js';
+import {
+  behind,
+  isSessionLog,
+  RESTORE_ALL,
+  STREAMS,
+  strangersOn,
+  subjectsOf,
+} from '../jetstream/topology.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Backlog of dispatches that is not worrying. */
 const MUCH_TO_DO = 1000;
 
-interface ExpectedStream {
-  readonly name: string;
-  readonly subjects: string;
-  /** Describes what creates it, if not the start of the services. */
-  readonly madeBy?: string;
-}
-
-const bucket = (name: string, madeBy?: string): ExpectedStream => ({
-  ...{ name: `KV_${name}`, subjects: `$KV.${name}.>` },
-  ...(madeBy !== undefined && { madeBy }),
-});
-
-export const EXPECTED_STREAMS: readonly ExpectedStream[] = [
-  { name: DISPATCH_STREAM, subjects: DISPATCH_SUBJECTS },
-  { name: REJECTED_STREAM, subjects: REJECTED_SUBJECTS },
-  { name: LEARNINGS_STREAM, subjects: LEARNINGS_SUBJECTS },
-  bucket(SNAPSHOT_BUCKET),
-  bucket(TELEMETRY_BUCKET, 'the first prompt of a session'),
-  bucket(INDEX_BUCKET, 'the keeper, once a session is quiet,'),
-  bucket(LIFECYCLE_BUCKET, 'the first session that is archived or forgotten'),
-  { name: PROMPTS_STREAM, subjects: PROMPTS_SUBJECTS, madeBy: 'the next prompt' },
-];
+/** What creates a stream that does not exist yet, if not the start of the services. */
+const MADE_BY: Readonly<Record<string, string>> = {
+  [`KV_${TELEMETRY_BUCKET}`]: 'the first prompt of a session',
+  [`KV_${INDEX_BUCKET}`]: 'the keeper, once a session is quiet,',
+  [`KV_${LIFECYCLE_BUCKET}`]: 'the first session that is archived or forgotten',
+  [PROMPTS_STREAM]: 'the next prompt',
+};
 
 /** Findings listed of the streams of sessions. */
 const SHOWN = 10;
@@ -60,37 +45,27 @@ const SHOWN = 10;
 export async function streamFindings(jsm: JetStreamManager, replicas: number): Promise<Finding[]> {
   const { found, leaderless } = await listedStreams(jsm, '>');
   const infos = new Map(found.map((info) => [info.config.name, info]));
-  const expected = EXPECTED_STREAMS.flatMap((stream) => {
-    const check = `stream ${stream.name}`;
-    if (leaderless.includes(stream.name)) return [fail(check, 'has no leader in the cluster', NO_LEADER)];
-    const info = infos.get(stream.name);
-    if (info === undefined) return [missing(check, stream)];
-    const faults = streamFaults(info, { ...stream, replicas });
+  const expected = [...STREAMS.keys()].reverse().flatMap((name) => {
+    const check = `stream ${name}`;
+    if (leaderless.includes(name)) return [fail(check, 'has no leader in the cluster', NO_LEADER)];
+    const info = infos.get(name);
+    if (info === undefined) return [missing(check, MADE_BY[name])];
+    const faults = streamFaults(info, name, replicas);
     const { messages, bytes } = info.state;
     return faults.length > 0
       ? faults
       : [ok(check, `${counted(messages, 'message')}, ${counted(bytes, 'byte')}`)];
   });
-  const logs = found.filter(({ config: { name } }) => isLog(name));
-  const faults = logs.flatMap((info) => streamFaults(info, { ...logOf(info.config.name), replicas }));
-  return [...expected, ...logFindings(logs.length, leaderless.filter(isLog).sort(), faults)];
+  const logs = found.filter(({ config: { name } }) => isSessionLog(name));
+  const faults = logs.flatMap((info) => streamFaults(info, info.config.name, replicas));
+  return [...expected, ...logFindings(logs.length, leaderless.filter(isSessionLog).sort(), faults)];
 }
 
 const NO_LEADER = `${START_HOLDERS}: nats server report jetstream`;
 
-function missing(check: string, { madeBy }: ExpectedStream): Finding {
+function missing(check: string, madeBy: string | undefined): Finding {
   if (madeBy !== undefined) return ok(check, `not there yet: ${madeBy} creates it`);
   return fail(check, 'is missing', 'start or restart the services, which create it: throughline admin serve');
-}
-
-function isLog(name: string): boolean {
-  return (sessionOfStream(name) ?? shardOfStream(name)) !== undefined;
-}
-
-function logOf(name: string): ExpectedStream {
-  const session = sessionOfStream(name);
-  const subjects = session === undefined ? shardSubjects(shardOfStream(name) ?? 0) : sessionSubjects(session);
-  return { name, subjects };
 }
 
 function logFindings(count: number, leaderless: readonly string[], faults: readonly Finding[]): Finding[] {
@@ -120,8 +95,10 @@ export interface SeenStream {
 
 export function streamFaults(
   { config, state, cluster }: SeenStream,
-  { name, subjects, replicas }: ExpectedStream & { readonly replicas: number },
+  name: string,
+  replicas: number,
 ): Finding[] {
+  const subjects = subjectsOf(name) ?? '';
   const check = `stream ${name}`;
   const edit = `nats stream edit ${name}`;
   const { storage, num_replicas: copies, max_bytes: most } = config;
@@ -197,19 +174,13 @@ export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]
   return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
 }
 
-const OURS: readonly (readonly [subjects: string, isOurs: (stream: string) => boolean])[] = [
-  [DISPATCH_SUBJECTS, (name) => name === DISPATCH_STREAM],
-  [REJECTED_SUBJECTS, (name) => name === REJECTED_STREAM],
-  [LEARNINGS_SUBJECTS, (name) => name === LEARNINGS_STREAM],
-  [ALL_SESSIONS, (name) => sessionOfStream(name) !== undefined],
-  [ALL_SHARDS, (name) => shardOfStream(name) !== undefined],
-];
+const OURS = [DISPATCH_SUBJECTS, REJECTED_SUBJECTS, LEARNINGS_SUBJECTS, ALL_SESSIONS, ALL_SHARDS];
 
 /** Finds streams of other applications on our subjects: they take our results or block our streams. */
 export async function strangerFindings(jsm: JetStreamManager): Promise<Finding[]> {
   const found: Finding[] = [];
-  for (const [subjects, isOurs] of OURS) {
-    const strangers = await strangersOn(jsm, subjects, isOurs);
+  for (const subjects of OURS) {
+    const strangers = await strangersOn(jsm, subjects);
     if (strangers.length === 0) continue;
     const who = `${counted(strangers.length, 'stream')} of another application: ${named(strangers)}`;
     found.push(fail('subjects', `${subjects} is taken in whole or in part by ${who}`, KEEP_APART));

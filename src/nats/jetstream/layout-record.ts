@@ -1,4 +1,4 @@
-import { DiscardPolicy, type JetStreamManager, type NatsConnection, StorageType } from 'nats';
+import { DiscardPolicy, type JetStreamManager, StorageType } from 'nats';
 import { z } from 'zod';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
@@ -15,10 +15,10 @@ import {
   sessionOfStream,
   shardOfStream,
 } from '../../contracts/names.js';
-import { pause } from '../../engine/runtime/batched.js';
-import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readLast, type StreamMessage } from './direct-get.js';
-import { SHARDS, type StorePorts } from './topology.js';
+import { newestStored } from './newest-page.js';
+import { BEING_RESTORED, ensured, SHARDS, type StorePorts } from './topology.js';
 
 /**
  * The layout of an installation is recorded once, by the first service that starts, under `layout` in the bucket `throughline`.
@@ -39,31 +39,14 @@ export const layoutRecord = z.discriminatedUnion('layout', [
 ]);
 
 /** Version of what an installation stores. A record without one is of a development version, with events on other subjects. */
-const STORE = { v: 2 } as const;
+const STORE = { v: 3 } as const;
 const ofThisVersion = z.object({ v: z.literal(STORE.v) });
 const OTHER_VERSION =
   'this store was made by an earlier development version of Throughline, and cannot be read: stop it with "throughline down", remove the store (by default: rm -r ~/.local/state/throughline/server), and start again';
 
 /** Recorded during a restore, so that no service starts on an incomplete installation. */
 const RESTORING = { layout: 'restoring' } as const;
-/** Key of the bucket's metadata during a restore: the id of the backup. */
-export const RESTORING_MARK = 'throughline.restoring';
 const restoring = z.object({ layout: z.literal(RESTORING.layout) });
-const BEING_RESTORED =
-  'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline admin restore DIR" again';
-
-/** Creates the bucket. Throws ThroughlineError `config_invalid` if a restore has made it, maybe without a record yet. */
-export async function makeLayoutBucket(jsm: JetStreamManager, replicas: number): Promise<void> {
-  const look = () => jsm.streams.info(LAYOUT_STREAM);
-  const { config } =
-    (await ifExists(look())) ??
-    (await jsm.streams.add(installationStream(replicas)).catch((fault: unknown) => {
-      if (apiCode(fault) !== API.streamNameInUse) throw fault;
-      return look();
-    }));
-  if (config.metadata?.[RESTORING_MARK] !== undefined)
-    throw new ThroughlineError('config_invalid', BEING_RESTORED);
-}
 
 function installationStream(replicas: number) {
   return {
@@ -81,31 +64,32 @@ function installationStream(replicas: number) {
 
 /** Marks a server for the time of a restore. */
 export async function beginRestoring(
-  connection: NatsConnection,
   jsm: JetStreamManager,
-  id: string,
+  ports: LayoutReader,
   replicas: number,
 ): Promise<void> {
-  await jsm.streams.add({ ...installationStream(replicas), metadata: { [RESTORING_MARK]: id } });
-  await writeRecord(connection, RESTORING);
+  await jsm.streams.add(installationStream(replicas));
+  await writeRecord(ports, RESTORING);
 }
 
-/** Replaces the record of a restore by the layout. The mark stays, so that services still refuse to start. */
+/** Returns true if a restore was begun, and the layout is not recorded yet. */
+export async function isRestoring(ports: LayoutReader): Promise<boolean> {
+  const message = await readLast(ports.connection, LAYOUT_STREAM, LAYOUT_SUBJECT, ports.timeoutMs);
+  return message !== undefined && restoring.safeParse(jsonOf(message.data)).success;
+}
+
+/** Replaces the record of a restore by the layout. */
 export async function recordRestored(
-  connection: NatsConnection,
   jsm: JetStreamManager,
+  ports: LayoutReader,
   layout: SessionLayout,
 ): Promise<void> {
   await jsm.streams.purge(LAYOUT_STREAM);
-  await writeRecord(connection, { ...STORE, ...layout });
+  await writeRecord(ports, { ...STORE, ...layout });
 }
 
-async function writeRecord(connection: NatsConnection, layout: object): Promise<void> {
+async function writeRecord({ connection }: LayoutReader, layout: object): Promise<void> {
   await connection.jetstream({ checkAPI: false }).publish(LAYOUT_SUBJECT, JSON.stringify(layout));
-}
-
-export async function endRestoring(jsm: JetStreamManager): Promise<void> {
-  await jsm.streams.update(LAYOUT_STREAM, { metadata: {} });
 }
 
 /** Returns the record; `undefined` if there is none, or the user may not read it. */
@@ -140,23 +124,18 @@ function layoutIn({ data, foreign }: StreamMessage): SessionLayout {
 /** The configured layout. Default: the installation's, or `per-session` for a new one. */
 export interface WantedLayout {
   readonly layout?: SessionLayout['layout'] | undefined;
+  /** Only for `sharded`. */
   readonly shards?: number | undefined;
 }
 
-/** Names the variable and the option. */
-const LAYOUT_SETTING = 'THROUGHLINE_LAYOUT';
-const SHARDS_SETTING = 'the N of THROUGHLINE_LAYOUT=sharded:N';
-/** Poll interval for a lagging replica. */
-const LAG_PAUSE_MS = 20;
-
 /** Returns the layout without recording one. Throws ThroughlineError `config_invalid` if the settings contradict it. */
-export async function seenLayout(ports: StorePorts, wanted: WantedLayout): Promise<SessionLayout> {
+export async function seenLayout(ports: LayoutReader, wanted: WantedLayout): Promise<SessionLayout> {
   return requireWanted((await readLayout(ports)) ?? chosen(wanted), wanted);
 }
 
 export async function recordedLayout(ports: StorePorts, wanted: WantedLayout): Promise<SessionLayout> {
   try {
-    await makeLayoutBucket(ports.jsm, ports.replicas);
+    await ensured(ports.jsm, installationStream(ports.replicas));
     return requireWanted((await readLayout(ports)) ?? (await recordFirst(ports, wanted)), wanted);
   } catch (error) {
     throw toThroughlineError(error, 'recording the layout of the installation');
@@ -183,38 +162,23 @@ async function recordFirst(ports: StorePorts, wanted: WantedLayout): Promise<Ses
     expectedLastOfSubjects: { sequence: 0, subjects: LAYOUT_SUBJECT },
   });
   if (outcome === 'stored') return first;
-  // Another service came first. A replica may lag.
-  for (const until = performance.now() + ports.timeoutMs; performance.now() < until; ) {
-    const found = await readLayout(ports);
-    if (found !== undefined) return found;
-    await pause(LAG_PAUSE_MS);
-  }
+  // Another service came first. A replica may lag: the leader does not.
+  const found = await newestStored(ports.jsm, LAYOUT_STREAM, LAYOUT_SUBJECT);
+  if (found !== undefined) return layoutIn(found);
   throw new ThroughlineError('unavailable', `${LAYOUT_SUBJECT} cannot be read`);
 }
 
-function chosen({ layout = 'per-session', shards }: WantedLayout): SessionLayout {
-  if (layout === 'sharded') return { layout, shards: shards ?? DEFAULT_SHARDS };
-  if (shards === undefined) return PER_SESSION;
-  throw new ThroughlineError(
-    'config_invalid',
-    `${SHARDS_SETTING} is ${shards}, but a stream per session has no shards: set ${LAYOUT_SETTING} to sharded as well, or leave out the shards`,
-  );
+function chosen({ layout, shards = DEFAULT_SHARDS }: WantedLayout): SessionLayout {
+  return layout === 'sharded' ? { layout, shards } : PER_SESSION;
 }
 
 function requireWanted(layout: SessionLayout, { layout: wanted, shards }: WantedLayout): SessionLayout {
-  const has = `this installation has ${layoutInWords(layout)}, as its record says`;
-  if (wanted !== undefined && wanted !== layout.layout) {
-    throw new ThroughlineError(
-      'config_invalid',
-      `${LAYOUT_SETTING} is ${wanted}, but ${has}: set it to ${layout.layout}, or leave it out`,
-      { details: { ...layout } },
-    );
-  }
   const there = layout.layout === 'sharded' ? layout.shards : undefined;
-  if (shards === undefined || shards === there) return layout;
+  if (wanted === undefined || (wanted === layout.layout && (shards ?? there) === there)) return layout;
+  const setting = shards === undefined ? wanted : `${wanted}:${shards}`;
   throw new ThroughlineError(
     'config_invalid',
-    `${SHARDS_SETTING} is ${shards}, but ${has}: ${there === undefined ? '' : `set it to ${there}, or `}leave it out`,
+    `THROUGHLINE_LAYOUT is ${setting}, but this installation has ${layoutInWords(layout)}, as its record says: leave it out`,
     { details: { ...layout } },
   );
 }

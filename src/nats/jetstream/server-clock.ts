@@ -6,25 +6,6 @@ import { toThroughlineError } from '../connection/nats-errors.js';
 
 const timed = z.object({ ts: z.string() });
 
-/**
- * Returns the server's time in milliseconds since 1970, from its description of a stream; `undefined` without the stream.
- *
- * @throws ThroughlineError `unavailable`, `permission_denied`
- */
-export async function timeOfServer(
-  connection: NatsConnection,
-  stream: string,
-  timeoutMs: number,
-): Promise<number | undefined> {
-  const reply = await connection
-    .request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: timeoutMs })
-    .catch((error: unknown) => {
-      throw toThroughlineError(error, 'asking for the time of the server');
-    });
-  const { data } = timed.safeParse(reply.json());
-  return data && Date.parse(data.ts);
-}
-
 /** Clocks drift by less than a millisecond in this time. */
 const ASK_EVERY_MS = 60_000;
 
@@ -54,8 +35,13 @@ export class ServerClock {
    */
   static async open(connection: NatsConnection, stream: string, timeoutMs: number): Promise<ServerClock> {
     const clock = new ServerClock(connection, async () => {
-      const time = await timeOfServer(connection, stream, timeoutMs);
-      if (time !== undefined) return time;
+      const reply = await connection
+        .request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: timeoutMs })
+        .catch((error: unknown) => {
+          throw toThroughlineError(error, 'asking for the time of the server');
+        });
+      const { data } = timed.safeParse(reply.json());
+      if (data !== undefined) return Date.parse(data.ts);
       throw new ThroughlineError('unavailable', `the server does not tell its time with stream ${stream}`);
     });
     try {

@@ -8,7 +8,7 @@ import {
   shardOfStream,
   type Token,
 } from '../../contracts/names.js';
-import type { ActiveSession } from '../../engine/ports/session-lifecycle.js';
+import type { ActiveSession } from '../../engine/ports/session-log.js';
 import { batchFrom, type StreamMessage } from './direct-get.js';
 import type { ErasePorts } from './erase-messages.js';
 import { newestMessage } from './newest-page.js';

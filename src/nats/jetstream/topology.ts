@@ -15,9 +15,11 @@ import {
   ALL_SHARDS,
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
+  INDEX_BUCKET,
   isToken,
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
+  LIFECYCLE_BUCKET,
   PROJECT_KEY,
   PROMPTS_STREAM,
   PROMPTS_SUBJECTS,
@@ -26,17 +28,17 @@ import {
   type SessionLayout,
   SNAPSHOT_BUCKET,
   sessionOfStream,
-  sessionStream,
   sessionSubject,
   sessionSubjects,
   shardOf,
   shardOfStream,
   shardStream,
   shardSubjects,
-  type Token,
+  TELEMETRY_BUCKET,
   token,
 } from '../../contracts/names.js';
 import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
+import { Semaphore } from '../../engine/runtime/batched.js';
 import { API, apiCode, ifExists, takenByAnother } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { newestOf } from './newest-page.js';
@@ -56,6 +58,38 @@ export interface StorePorts extends TopologyOptions {
   readonly publisher: AckedPublisher;
   /** Deadline of one request to the server, in milliseconds. */
   readonly timeoutMs: number;
+}
+
+/** The subject of `DISPATCH` during a restore, so that it accepts no result before all else is there. */
+export const RESTORING_SUBJECT = 'throughline.restoring';
+export const BEING_RESTORED =
+  'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline admin restore DIR" again';
+
+const BUCKETS = [LIFECYCLE_BUCKET, SNAPSHOT_BUCKET, TELEMETRY_BUCKET, INDEX_BUCKET];
+
+/**
+ * The streams of an installation and their subjects, except session logs, leases and the record of the layout: each before
+ * those that it derives from or refers to.
+ */
+export const STREAMS: ReadonlyMap<string, string> = new Map([
+  ...BUCKETS.map((bucket) => [`KV_${bucket}`, `$KV.${bucket}.>`] as const),
+  [PROMPTS_STREAM, PROMPTS_SUBJECTS],
+  [REJECTED_STREAM, REJECTED_SUBJECTS],
+  [LEARNINGS_STREAM, LEARNINGS_SUBJECTS],
+  [DISPATCH_STREAM, DISPATCH_SUBJECTS],
+]);
+
+/** Returns true if a stream holds events of sessions, in either layout. */
+export function isSessionLog(stream: string): boolean {
+  return sessionOfStream(stream) !== undefined || shardOfStream(stream) !== undefined;
+}
+
+/** Returns the subjects of one of our streams; `undefined` for any other. */
+export function subjectsOf(stream: string): string | undefined {
+  const session = sessionOfStream(stream);
+  if (session !== undefined) return sessionSubjects(session);
+  const shard = shardOfStream(stream);
+  return shard === undefined ? STREAMS.get(stream) : shardSubjects(shard);
 }
 
 /** Gap behind the old numbers when a stream is created again. */
@@ -123,35 +157,9 @@ export async function createLearningsStream(
   highest: number,
   options: TopologyOptions,
 ): Promise<StreamInfo> {
-  const config = fileStream(
-    LEARNINGS_STREAM,
-    LEARNINGS_SUBJECTS,
-    'Learnings and proposals of each project',
-    options,
-  );
-  return createShared(jsm, config, highest, () => newestLearningSnapshot(jsm));
-}
-
-interface Shard {
-  readonly shard: number;
-  readonly shards: number;
-}
-
-/** Creates the stream of a shard, or finds it. Sequences seen by the caller or by a snapshot of the shard are not reused. */
-function createShardStream(
-  jsm: JetStreamManager,
-  { shard, shards }: Shard,
-  highest: number,
-  options: TopologyOptions,
-): Promise<StreamInfo> {
-  const description = `Events of the sessions of shard ${shard} of ${shards}`;
-  const config = {
-    ...fileStream(shardStream(shard), shardSubjects(shard), description, options),
-    subject_transform: { src: shardSubjects(shard), dest: 'session.{{wildcard(1)}}.>' },
-    duplicate_window: nanos(SHARD_DEDUPE_MS),
-    metadata: { [SHARDS]: String(shards) },
-  };
-  return createShared(jsm, config, highest, () => newestShardSnapshot(jsm, { shard, shards }));
+  const description = 'Learnings and proposals of each project';
+  const config = fileStream(LEARNINGS_STREAM, LEARNINGS_SUBJECTS, description, options);
+  return createShared(jsm, config, highest, (key) => key.startsWith(PROJECT_KEY));
 }
 
 /**
@@ -163,15 +171,55 @@ const SHARD_DEDUPE_MS = 30_000;
 /** Metadata key with the number of shards. */
 export const SHARDS = 'throughline.shards';
 
-/** Finds a stream, or creates it beyond all snapshots, each of which costs a request. */
+/**
+ * Creates the stream of a session or shard, or finds it. Sequences of an earlier stream must not be reused: a snapshot or a
+ * cached state would count as newer than the new events.
+ *
+ * @param highest highest sequence seen of it
+ */
+export async function createLogStream(
+  jsm: JetStreamManager,
+  layout: SessionLayout,
+  name: string,
+  highest: number,
+  options: TopologyOptions,
+): Promise<StreamInfo> {
+  const session = sessionOfStream(name);
+  if (session !== undefined) {
+    const config = fileStream(name, sessionSubjects(session), `Events of session ${session}`, options);
+    return createBeyond(jsm, config, Math.max(highest, await newestSnapshot(jsm, session)));
+  }
+  const shards = layout.layout === 'sharded' ? layout.shards : 1;
+  const shard = shardOfStream(name) ?? 0;
+  const description = `Events of the sessions of shard ${shard} of ${shards}`;
+  const config = {
+    ...fileStream(name, shardSubjects(shard), description, options),
+    ...shardConfig(shard, String(shards)),
+    duplicate_window: nanos(SHARD_DEDUPE_MS),
+  };
+  return createShared(jsm, config, highest, (key) => isToken(key) && shardOf(key, shards) === shard);
+}
+
+/** The part of a shard's configuration that follows from its number and their count. */
+export function shardConfig(
+  shard: number,
+  shards: string,
+): Pick<StreamConfig, 'metadata' | 'subject_transform'> {
+  return {
+    subject_transform: { src: shardSubjects(shard), dest: 'session.{{wildcard(1)}}.>' },
+    metadata: { [SHARDS]: shards },
+  };
+}
+
+/** Finds a stream, or creates it beyond the snapshots of its keys, each of which costs a request. */
 async function createShared(
   jsm: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
   highest: number,
-  snapshot: () => Promise<number>,
+  isOfStream: (key: string) => boolean,
 ): Promise<StreamInfo> {
   const there = await ifExists(jsm.streams.info(config.name));
-  return there ?? createBeyond(jsm, config, Math.max(highest, await snapshot()));
+  return there ?? createBeyond(jsm, config, Math.max(highest, await highestSnapshot(jsm, isOfStream)));
 }
 
 /** Creates a stream, or finds it. Sequences up to `seen` are not reused. */
@@ -195,62 +243,20 @@ export function behind(stream: string, last: number, seen: string): string {
   return `stream ${stream} is at ${last}, but ${seen}: it was restored from an earlier backup, and new messages would not count`;
 }
 
-/** Returns the sequence of a session's newest snapshot; 0 for none. */
-export async function newestSnapshot(jsm: JetStreamManager, session: Token): Promise<number> {
-  const subject = `$KV.${SNAPSHOT_BUCKET}.${session}`;
-  return (await newestOf(jsm, `KV_${SNAPSHOT_BUCKET}`, subject, snapshotAt)) ?? 0;
-}
+const SNAPSHOTS = `KV_${SNAPSHOT_BUCKET}`;
 
-/** Returns the sequence of a project's newest snapshot; 0 for none. */
-export async function newestProjectSnapshot(jsm: JetStreamManager, project: Token): Promise<number> {
-  const subject = `$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`;
-  return (await newestOf(jsm, `KV_${SNAPSHOT_BUCKET}`, subject, snapshotAt)) ?? 0;
-}
-
-/** Returns the highest sequence of all projects' snapshots; 0 for none. */
-export function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
-  return highestSnapshot(jsm, (key) => key.startsWith(PROJECT_KEY));
-}
-
-/**
- * Creates the stream of a session or shard, or finds it. Sequences of an earlier stream must not be reused: a snapshot or a
- * cached state would count as newer than the new events.
- *
- * @param highest highest sequence seen of it
- */
-export async function createLogStream(
-  jsm: JetStreamManager,
-  layout: SessionLayout,
-  name: string,
-  highest: number,
-  options: TopologyOptions,
-): Promise<StreamInfo> {
-  const session = sessionOfStream(name);
-  if (session === undefined) {
-    const shards = layout.layout === 'sharded' ? layout.shards : 1;
-    return createShardStream(jsm, { shard: shardOfStream(name) ?? 0, shards }, highest, options);
-  }
-  const config = fileStream(name, sessionSubjects(session), `Events of session ${session}`, options);
-  return createBeyond(jsm, config, Math.max(highest, await newestSnapshot(jsm, session)));
-}
-
-/** Returns the highest sequence of a shard's snapshots; 0 for none. */
-export function newestShardSnapshot(jsm: JetStreamManager, { shard, shards }: Shard): Promise<number> {
-  return highestSnapshot(jsm, (key) => isToken(key) && shardOf(key, shards) === shard);
+/** Returns the sequence of the newest snapshot of a session, or under the key of a project; 0 for none. */
+export async function newestSnapshot(jsm: JetStreamManager, key: string): Promise<number> {
+  return (await newestOf(jsm, SNAPSHOTS, `$KV.${SNAPSHOT_BUCKET}.${key}`, snapshotAt)) ?? 0;
 }
 
 async function highestSnapshot(jsm: JetStreamManager, isMeant: (key: string) => boolean): Promise<number> {
-  const stream = `KV_${SNAPSHOT_BUCKET}`;
-  const { state } = (await ifExists(jsm.streams.info(stream, { subjects_filter: '>' }))) ?? {};
+  const { state } = (await ifExists(jsm.streams.info(SNAPSHOTS, { subjects_filter: '>' }))) ?? {};
   const before = `$KV.${SNAPSHOT_BUCKET}.`.length;
-  const subjects = Object.keys(state?.subjects ?? {}).filter((each) => isMeant(each.slice(before)));
-  let highest = 0;
-  for (let at = 0; at < subjects.length; at += READ_AT_ONCE) {
-    const some = subjects.slice(at, at + READ_AT_ONCE);
-    const found = await Promise.all(some.map((subject) => newestOf(jsm, stream, subject, snapshotAt)));
-    highest = Math.max(highest, ...found.map((sequence) => sequence ?? 0));
-  }
-  return highest;
+  const keys = Object.keys(state?.subjects ?? {}).map((subject) => subject.slice(before));
+  const turns = new Semaphore(READ_AT_ONCE);
+  const found = keys.filter(isMeant).map((key) => turns.run(() => newestSnapshot(jsm, key)));
+  return Math.max(0, ...(await Promise.all(found)));
 }
 
 const READ_AT_ONCE = 16;
@@ -283,7 +289,7 @@ function fileStream(
 }
 
 /** Creates a stream unless it exists; returns true if it was created. */
-async function ensured(
+export async function ensured(
   jsm: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
 ): Promise<boolean> {
@@ -300,6 +306,8 @@ async function existing(
   const info = await ifExists(jsm.streams.info(name));
   if (info === undefined || (info.config.subjects.includes(subjects) && info.config.allow_direct))
     return info;
+  if (info.config.subjects.includes(RESTORING_SUBJECT))
+    throw new ThroughlineError('config_invalid', BEING_RESTORED);
   throw new ThroughlineError(
     'config_invalid',
     `stream ${name} exists, but must take ${subjects} and allow direct get: see "nats stream edit ${name}"`,
@@ -317,19 +325,16 @@ async function create(
     if (apiCode(error) === API.streamNameInUse) return undefined;
     if (apiCode(error) !== API.subjectsOverlap) throw error;
     const subjects = config.subjects?.join(', ') ?? '';
-    const owners = await strangersOn(jsm, subjects, (name) => name === config.name);
+    const owners = await strangersOn(jsm, subjects);
     throw takenByAnother(subjects, owners.join(', ') || 'unknown', config.name);
   }
 }
 
 /** Returns the foreign streams on some subjects. */
-export async function strangersOn(
-  jsm: JetStreamManager,
-  subjects: string,
-  isOurs: (stream: string) => boolean,
-): Promise<string[]> {
+export async function strangersOn(jsm: JetStreamManager, subjects: string): Promise<string[]> {
   const strangers: string[] = [];
-  for await (const name of jsm.streams.names(subjects)) if (!isOurs(name)) strangers.push(name);
+  for await (const name of jsm.streams.names(subjects))
+    if (subjectsOf(name) === undefined) strangers.push(name);
   return strangers;
 }
 
@@ -338,13 +343,10 @@ export async function strangersOn(
  * for all, to avoid listing thousands of streams; the doctor checks each.
  */
 export async function refuseStrangersOnSessions(jsm: JetStreamManager, layout: SessionLayout): Promise<void> {
-  if (layout.layout !== 'per-session') {
-    const owners = await strangersOn(jsm, ALL_SHARDS, (name) => shardOfStream(name) !== undefined);
-    if (owners.length > 0) throw takenByAnother(ALL_SHARDS, owners.join(', '), shardStream(0));
-    return;
-  }
-  const any = sessionSubject(token('any', 'session'), 'result.0');
-  const owners = await strangersOn(jsm, any, (name) => sessionOfStream(name) !== undefined);
-  if (owners.length > 0)
-    throw takenByAnother(ALL_SESSIONS, owners.join(', '), sessionStream(token('NAME', 'session')));
+  const [subjects, looked, ours] =
+    layout.layout === 'per-session'
+      ? [ALL_SESSIONS, sessionSubject(token('any', 'session'), 'result.0'), 'SESSION_NAME']
+      : [ALL_SHARDS, ALL_SHARDS, shardStream(0)];
+  const owners = await strangersOn(jsm, looked);
+  if (owners.length > 0) throw takenByAnother(subjects, owners.join(', '), ours);
 }

@@ -1,4 +1,5 @@
-import { access, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { systemCode, ThroughlineError } from '../../contracts/errors.js';
 import type { Environment } from './server-child.js';
@@ -74,20 +75,10 @@ export async function installIntoCache(
  * @throws the file system's error
  */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
-  if (await isThere(path)) return;
-  await makeFolder(dirname(path), mode);
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) await makeFolder(dirname(path), mode);
   await mkdir(path, { mode }).catch((error: unknown) => {
     // Another process may have just created it; a dangling link shows up when the folder is used.
     if (systemCode(error) !== 'EEXIST') throw error;
   });
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT' && dirname(path) !== path) return false;
-    throw error;
-  }
 }

@@ -21,7 +21,6 @@ import { newestStored } from '../jetstream/newest-page.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 
 export const LIFECYCLE_STREAM = `KV_${LIFECYCLE_BUCKET}`;
-export const LIFECYCLE_PREFIX = `$KV.${LIFECYCLE_BUCKET}.`;
 /** Attempts of compare-and-set; one writer succeeds in each round. */
 const MAX_ATTEMPTS = 100;
 
@@ -64,6 +63,7 @@ export const LIFECYCLE: BucketKind = {
   name: LIFECYCLE_BUCKET,
   config: () => ({
     deny_delete: true,
+    allow_msg_ttl: true,
     description: 'Archived and forgotten sessions, and how long things are kept',
     // Cursors into an earlier bucket must stay valid.
     first_seq: Date.now() * 1000,
@@ -127,9 +127,13 @@ export class KvBucket {
    * Writes by compare-and-set: stores `next(stored)`; after a lost race, calls it again. Returns `undefined` if that is already
    * stored or is to stay.
    *
-   * @param ttlMs time to live of the value, which is then stored again even if it is unchanged
+   * @param ttlOf called after `next`: returns the time to live of its value, which is then stored again even if it is unchanged
    */
-  async write(key: string, next: Next, ttlMs?: number): Promise<WrittenRecord | undefined> {
+  async write(
+    key: string,
+    next: Next,
+    ttlOf: () => number | undefined = () => undefined,
+  ): Promise<WrittenRecord | undefined> {
     const { timeoutMs } = this.#options;
     try {
       if (!this.#isThere) await this.#messages(timeoutMs);
@@ -137,6 +141,7 @@ export class KvBucket {
         const subject = this.#subjectOf(key);
         const last = this.#isThere ? await this.#newest(subject) : undefined;
         const value = await next(last);
+        const ttlMs = ttlOf();
         // Another process has purged it, which is not announced.
         if (value === GONE && last === undefined) return { revision: Number.MAX_SAFE_INTEGER - 1, value };
         if (value === KEPT || (ttlMs === undefined && isStored(value, last))) return undefined;
@@ -237,10 +242,6 @@ export class KvBucket {
     }
     this.#isThere = true;
   }
-}
-
-export function keyOf({ subject }: StreamMessage): string {
-  return subject.slice(LIFECYCLE_PREFIX.length);
 }
 
 /** Returns true for a marker that deletes everything before it under its key. */

@@ -38,7 +38,7 @@ export class KvLease implements LeaseStore {
       held = isTaken || there?.holder === holder ? there : { holder, since: at };
       return isTaken ? KEPT : held;
     };
-    await this.#bucket.write(key, next, ttlMs);
+    await this.#bucket.write(key, next, () => ttlMs);
     return held;
   }
 

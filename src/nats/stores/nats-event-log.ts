@@ -3,7 +3,7 @@ import type { StoredMsg } from 'nats';
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import { type EventFormat, readEvent, type Stored, writeEvent } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
-import { generationOf } from '../../engine/ports/session-lifecycle.js';
+import { type ForgottenSessions, generationOf } from '../../engine/ports/session-lifecycle.js';
 import type {
   Appended,
   AppendOptions,
@@ -21,7 +21,6 @@ import { eraseMessages } from '../jetstream/erase-messages.js';
 import type { KeyStreams, LogStream } from '../jetstream/key-streams.js';
 import { newestMessage } from '../jetstream/newest-page.js';
 import type { StorePorts } from '../jetstream/topology.js';
-import type { ForgottenSessions } from './forgotten-sessions.js';
 
 /** Poll interval for a lagging replica. */
 const LAG_PAUSE_MS = 2;

@@ -2,25 +2,21 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/names.js';
 import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
+import { type ForgottenSessions, minRetainedSequence } from '../../engine/ports/session-lifecycle.js';
 import { type PromptRing, RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { publishCreating } from '../jetstream/acked-publisher.js';
 import { readStream } from '../jetstream/direct-get.js';
 import { ensurePromptsStream, type StorePorts } from '../jetstream/topology.js';
 
-interface PromptRingPorts extends StorePorts {
-  /** Prompts up to this sequence are not stored: see `minRetainedSequence`. Default: none. */
-  readonly floor?: (session: Token) => number;
-  /** See `SessionLifecycle.refreshed`. */
-  readonly refreshed?: () => Promise<void> | undefined;
-}
-
 /** Compiled prompts in the stream `PROMPTS`, a subject per session, of which the server keeps the newest. */
 export class NatsPromptRing implements PromptRing {
-  readonly #ports: PromptRingPorts;
+  readonly #ports: StorePorts;
+  readonly #lifecycle: ForgottenSessions;
 
-  constructor(ports: PromptRingPorts) {
+  constructor(ports: StorePorts, lifecycle: ForgottenSessions) {
     this.#ports = ports;
+    this.#lifecycle = lifecycle;
   }
 
   async all(session: Token): Promise<readonly KeptPrompt[]> {
@@ -41,11 +37,11 @@ export class NatsPromptRing implements PromptRing {
   }
 
   async keep(prompt: KeptPrompt): Promise<void> {
-    const { floor = () => 0, refreshed } = this.#ports;
-    await refreshed?.();
-    if (prompt.sequence <= floor(prompt.session as Token)) return;
+    const session = prompt.session as Token;
+    await this.#lifecycle.refreshed();
+    if (prompt.sequence <= minRetainedSequence(this.#lifecycle, session)) return;
     const published = await publishCreating(this.#ports.publisher, {
-      subject: compiledSubject(prompt.session as Token),
+      subject: compiledSubject(session),
       body: JSON.stringify(prompt),
       options: { stream: PROMPTS_STREAM },
       make: () => ensurePromptsStream(this.#ports.jsm, this.#ports),

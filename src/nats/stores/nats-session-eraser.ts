@@ -1,22 +1,6 @@
 import { ThroughlineError } from '../../contracts/errors.js';
-import {
-  compiledSubject,
-  DISPATCH_STREAM,
-  INDEX_BUCKET,
-  LEARNINGS_STREAM,
-  LIFECYCLE_BUCKET,
-  learningSubjects,
-  PROJECT_KEY,
-  PROMPTS_STREAM,
-  REJECTED_STREAM,
-  type SessionLayout,
-  SNAPSHOT_BUCKET,
-  sessionOfStream,
-  sessionSubjects,
-  streamOf,
-  TELEMETRY_BUCKET,
-  type Token,
-} from '../../contracts/names.js';
+import type { Token } from '../../contracts/names.js';
+import * as names from '../../contracts/names.js';
 import {
   ERASED_KINDS,
   type ErasedCounts,
@@ -24,7 +8,7 @@ import {
   type Marks,
   type SessionEraser,
 } from '../../engine/ports/session-lifecycle.js';
-import { apiCode, ifExists } from '../connection/nats-errors.js';
+import { ifExists } from '../connection/nats-errors.js';
 import { batchFrom } from '../jetstream/direct-get.js';
 import { type ErasePorts, eraseMessages, rewriteStream } from '../jetstream/erase-messages.js';
 import { newestMessage } from '../jetstream/newest-page.js';
@@ -35,94 +19,80 @@ interface Place {
   readonly subjects: string;
 }
 
-/** Deadline of one read, in milliseconds. */
-const READ_MS = 5000;
-/** Longer than any session name. */
-const NOBODY = '-'.repeat(65);
-
-/** Buckets whose values are replaced while a session lives. */
-const BUCKETS = [SNAPSHOT_BUCKET, TELEMETRY_BUCKET, INDEX_BUCKET] as const;
+/** Streams whose values are replaced while a session lives. */
+const REWRITTEN = {
+  prompts: [names.PROMPTS_STREAM],
+  buckets: [names.SNAPSHOT_BUCKET, names.TELEMETRY_BUCKET, names.INDEX_BUCKET].map((name) => `KV_${name}`),
+  lifecycle: [`KV_${names.LIFECYCLE_BUCKET}`],
+} as const;
 
 export class NatsSessionEraser implements SessionEraser {
   readonly #ports: ErasePorts;
-  readonly #layout: SessionLayout;
+  readonly #layout: names.SessionLayout;
 
-  constructor(ports: ErasePorts, layout: SessionLayout) {
+  constructor(ports: ErasePorts, layout: names.SessionLayout) {
     this.#ports = ports;
     this.#layout = layout;
   }
 
-  async check(): Promise<void> {
-    const { streams } = this.#ports.jsm;
-    await this.#found(undefined, async () => {
-      await streams.purge(DISPATCH_STREAM, { filter: `dispatch.${NOBODY}` });
-      // No such message exists: this only tests the permission.
-      await streams.deleteMessage(DISPATCH_STREAM, Number.MAX_SAFE_INTEGER, true).catch((error: unknown) => {
-        if (apiCode(error) === undefined) throw error;
-      });
-    });
-  }
-
   async marks(session: Token, until: string): Promise<Marks> {
-    const log = streamOf(this.#layout, session);
     const [dispatches, last, snapshot] = await Promise.all([
       this.#lastDispatchBefore(until),
-      this.#last(log),
+      this.#last(names.streamOf(this.#layout, session)),
       // The snapshot may be all that is left of the session.
       this.#found(0, () => newestSnapshot(this.#ports.jsm, session)),
     ]);
     return { dispatches, sequence: Math.max(last, snapshot) };
   }
 
-  async lastResultAt(session: Token): Promise<string | undefined> {
-    const { stream, subjects } = placeOf(this.#layout, session, 'dispatches');
-    const newest = await this.#found(undefined, () => newestMessage(this.#ports.jsm, stream, subjects));
-    return newest?.time.toISOString();
-  }
-
   async count(session: Token): Promise<ErasedCounts> {
-    return this.#each((kind) => this.#counted(placeOf(this.#layout, session, kind)));
+    return this.#each(session, ({ stream, subjects }) =>
+      this.#found(0, async () => {
+        const { state } = await this.#ports.jsm.streams.info(stream, { subjects_filter: subjects });
+        return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
+      }),
+    );
   }
 
   async erase(session: Token, marks: Marks): Promise<ErasedCounts> {
-    return this.#each((kind) => {
-      const { stream, subjects } = placeOf(this.#layout, session, kind);
-      if (kind === 'events') return this.#eraseEvents({ stream, subjects }, marks.sequence);
-      if (stream.startsWith('KV_')) return this.#purge({ stream, subjects });
-      const options = kind === 'dispatches' ? { through: marks.dispatches } : {};
-      return eraseMessages(this.#ports, stream, subjects, options);
+    return this.#each(session, (place, kind) => {
+      if (kind === 'events') return this.#eraseEvents(place, marks.sequence);
+      if (place.stream.startsWith('KV_')) return this.#purge(place);
+      const through = kind === 'dispatches' ? { through: marks.dispatches } : {};
+      return eraseMessages(this.#ports, place.stream, place.subjects, through);
     });
   }
 
   async eraseLearnings(project: Token, before: number): Promise<void> {
-    await eraseMessages(this.#ports, LEARNINGS_STREAM, learningSubjects(project), { through: before - 1 });
-    const subjects = `$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`;
-    await this.#purge({ stream: `KV_${SNAPSHOT_BUCKET}`, subjects });
+    const subjects = names.learningSubjects(project);
+    await eraseMessages(this.#ports, names.LEARNINGS_STREAM, subjects, { through: before - 1 });
+    await this.#purge(keyed(names.SNAPSHOT_BUCKET, names.PROJECT_KEY + project));
   }
 
-  async rewrite(what: 'prompts' | 'buckets' | 'lifecycle'): Promise<void> {
-    if (what === 'prompts')
-      return rewriteStream(this.#ports, PROMPTS_STREAM, { prefix: 'compiled.', keeps: 'all' });
-    for (const bucket of what === 'buckets' ? BUCKETS : [LIFECYCLE_BUCKET])
-      await rewriteStream(this.#ports, `KV_${bucket}`, { prefix: `$KV.${bucket}.`, keeps: 'newest' });
+  async rewrite(what: keyof typeof REWRITTEN): Promise<void> {
+    for (const stream of REWRITTEN[what]) await rewriteStream(this.#ports, stream);
   }
 
-  async #each(of: (kind: ErasedKind) => Promise<number>): Promise<ErasedCounts> {
-    const counts = await Promise.all(ERASED_KINDS.map(async (kind) => [kind, await of(kind)] as const));
-    return Object.fromEntries(counts) as Record<ErasedKind, number>;
+  async #each(
+    session: Token,
+    work: (place: Place, kind: ErasedKind) => Promise<number>,
+  ): Promise<ErasedCounts> {
+    const places = placesOf(this.#layout, session);
+    const counts = ERASED_KINDS.map(async (kind) => [kind, await work(places[kind], kind)] as const);
+    return Object.fromEntries(await Promise.all(counts)) as Record<ErasedKind, number>;
   }
 
   /** Returns the last sequence of DISPATCH that was stored before a time: the same number, however late it is asked for. */
   async #lastDispatchBefore(until: string): Promise<number> {
-    const { connection, jsm } = this.#ports;
-    const last = await this.#last(DISPATCH_STREAM);
-    const newest = await this.#found(undefined, () => newestMessage(jsm, DISPATCH_STREAM, '>'));
+    const { connection, jsm, timeoutMs } = this.#ports;
+    const last = await this.#last(names.DISPATCH_STREAM);
+    const newest = await this.#found(undefined, () => newestMessage(jsm, names.DISPATCH_STREAM, '>'));
     if (newest === undefined || newest.time.getTime() < Date.parse(until)) return last;
     const first = { start_time: until, batch: 1, next_by_subj: '>' };
-    const { messages } = await batchFrom(connection, DISPATCH_STREAM, first, READ_MS);
+    const { messages } = await batchFrom(connection, names.DISPATCH_STREAM, first, timeoutMs);
     const [next] = messages;
     if (next === undefined)
-      throw new ThroughlineError('unavailable', `the replicas of ${DISPATCH_STREAM} lag behind`);
+      throw new ThroughlineError('unavailable', `the replicas of ${names.DISPATCH_STREAM} lag behind`);
     return next.sequence - 1;
   }
 
@@ -130,19 +100,12 @@ export class NatsSessionEraser implements SessionEraser {
     return this.#found(0, async () => (await this.#ports.jsm.streams.info(stream)).state.last_seq);
   }
 
-  async #counted({ stream, subjects }: Place): Promise<number> {
-    return this.#found(0, async () => {
-      const { state } = await this.#ports.jsm.streams.info(stream, { subjects_filter: subjects });
-      return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
-    });
-  }
-
   /**
    * A session's own stream is deleted with its files. It is purged first, because the server has shown old messages in a stream
    * that was created again soon after a deletion.
    */
   async #eraseEvents({ stream, subjects }: Place, through: number): Promise<number> {
-    if (sessionOfStream(stream) === undefined)
+    if (names.sessionOfStream(stream) === undefined)
       return eraseMessages(this.#ports, stream, subjects, { through });
     const { streams } = this.#ports.jsm;
     return this.#found(0, async () => {
@@ -164,22 +127,18 @@ export class NatsSessionEraser implements SessionEraser {
   }
 }
 
-function placeOf(layout: SessionLayout, session: Token, kind: ErasedKind): Place {
-  const keyed = (bucket: string) => ({ stream: `KV_${bucket}`, subjects: `$KV.${bucket}.${session}` });
-  switch (kind) {
-    case 'events':
-      return { stream: streamOf(layout, session), subjects: sessionSubjects(session) };
-    case 'dispatches':
-      return { stream: DISPATCH_STREAM, subjects: `dispatch.${session}.>` };
-    case 'rejected':
-      return { stream: REJECTED_STREAM, subjects: `rejected.${session}.>` };
-    case 'snapshots':
-      return keyed(SNAPSHOT_BUCKET);
-    case 'prompts':
-      return { stream: PROMPTS_STREAM, subjects: compiledSubject(session) };
-    case 'telemetry':
-      return keyed(TELEMETRY_BUCKET);
-    case 'index':
-      return keyed(INDEX_BUCKET);
-  }
+function keyed(bucket: string, key: string): Place {
+  return { stream: `KV_${bucket}`, subjects: `$KV.${bucket}.${key}` };
+}
+
+function placesOf(layout: names.SessionLayout, session: Token): Readonly<Record<ErasedKind, Place>> {
+  return {
+    events: { stream: names.streamOf(layout, session), subjects: names.sessionSubjects(session) },
+    dispatches: { stream: names.DISPATCH_STREAM, subjects: `dispatch.${session}.>` },
+    rejected: { stream: names.REJECTED_STREAM, subjects: `rejected.${session}.>` },
+    snapshots: keyed(names.SNAPSHOT_BUCKET, session),
+    prompts: { stream: names.PROMPTS_STREAM, subjects: names.compiledSubject(session) },
+    telemetry: keyed(names.TELEMETRY_BUCKET, session),
+    index: keyed(names.INDEX_BUCKET, session),
+  };
 }

@@ -8,29 +8,18 @@ import {
   type LifecycleRecord,
   lifecycleRecord,
 } from '../../contracts/lifecycle-record.js';
-import { archivedKey, forgottenKey, sessionOfArchivedKey, type Token } from '../../contracts/names.js';
-import type {
-  DecideArchived,
-  ForgottenAt,
-  LifecycleChange,
-  NextRecord,
-  SessionLifecycle,
+import { LIFECYCLE_BUCKET, lifecycleKey, type Token } from '../../contracts/names.js';
+import {
+  type SessionLifecycle,
+  type SessionRecord,
+  TOMBSTONE_MS,
 } from '../../engine/ports/session-lifecycle.js';
 import { batched } from '../../engine/runtime/batched.js';
 import { onConnectionState } from '../connection/connection-states.js';
-import { toThroughlineError } from '../connection/nats-errors.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
-import {
-  GONE,
-  isDeletion,
-  KEPT,
-  KvBucket,
-  keyOf,
-  LIFECYCLE_PREFIX,
-  type LifecycleOptions,
-  type Next,
-} from './kv-bucket.js';
+import { KEPT, KvBucket, type LifecycleOptions } from './kv-bucket.js';
 
+const PREFIX = `$KV.${LIFECYCLE_BUCKET}.`;
 /** Cached hashes of names. */
 const MAX_HASHED = 10_000;
 /** Poll interval without announcements. */
@@ -41,196 +30,133 @@ const LOOK_TIMEOUT_MS = 1000;
 const ANNOUNCED_PAUSE_MS = 20;
 /** Maximum age of a look that counts as current: forgetting a session waits longer until everyone knows. */
 const KNOWN_MS = 1500;
-const UNREADABLE =
-  'archived and forgotten sessions are not known here: give the user the permissions that "throughline admin permissions" prints';
 
-interface Kept {
+interface Known {
   readonly revision: number;
-  /** `undefined` after a deletion. */
-  readonly record: LifecycleRecord | undefined;
+  readonly record: LifecycleRecord;
 }
 
 /**
- * The records in the bucket `session_lifecycle`, JSON on one line. The bucket is created with the first record.
+ * The records in the bucket `session_lifecycle`, JSON on one line. The bucket is created with the first record. The server expires
+ * a record without a name.
  *
- * New records are read when a write is announced, and every 800 ms in any case; everything is read again after a reconnect. A
- * user who may not read the bucket sees no records.
+ * New records are read when a write is announced, and every 800 ms in any case; everything is read again after a reconnect.
  */
 export class NatsSessionLifecycle implements SessionLifecycle {
   readonly #options: LifecycleOptions;
   readonly #bucket: KvBucket;
-  /** Each record at its highest revision. */
-  readonly #kept = new Map<string, Kept>();
-  /** Number of records of forgotten sessions. */
-  #forgotten = 0;
+  /** Each record at its highest revision, by key. */
+  readonly #known = new Map<string, Known>();
+  /** The records with a name. */
+  readonly #named = new Map<Token, LifecycleRecord>();
   /** Hashes of names: the extractor looks one up for each result. */
   readonly #keys = new LRUCache<Token, string>({ max: MAX_HASHED });
-  readonly #listeners = new Set<(change: LifecycleChange) => void>();
+  readonly #listeners = new Set<(session: Token) => void>();
   #isConnected = true;
-  #isDenied = false;
   #isClosed = false;
   /** The next look reads everything; else only records after the cursor. */
   #isWholeDue = true;
   #through = 0;
   /** Monotonic start time of the last complete look. */
   #knownAt = Number.NEGATIVE_INFINITY;
-  /** Reads new records. */
   readonly #look = batched<void, void>(() => this.#readNew());
-  #timer: NodeJS.Timeout | undefined;
-  #subscription: Subscription | undefined;
-  #unwatch: () => void = () => {};
+  readonly #timer = setInterval(() => void this.#lookQuietly(), LOOK_EVERY_MS);
+  readonly #subscription: Subscription;
+  readonly #unwatch: () => void;
 
   private constructor(connection: NatsConnection, options: LifecycleOptions) {
     this.#options = options;
     this.#bucket = new KvBucket(connection, options);
-  }
-
-  static async open(connection: NatsConnection, options: LifecycleOptions): Promise<NatsSessionLifecycle> {
-    const lifecycle = new NatsSessionLifecycle(connection, options);
-    lifecycle.#subscription = connection.subscribe(`${LIFECYCLE_PREFIX}>`, {
+    this.#subscription = connection.subscribe(`${PREFIX}>`, {
       // Polling makes up for a denied subscription.
       callback: (error) => {
-        if (error === null) lifecycle.#announced();
+        if (error !== null) return;
+        void this.#lookQuietly();
+        setTimeout(() => void this.#lookQuietly(), ANNOUNCED_PAUSE_MS);
       },
     });
-    lifecycle.#unwatch = onConnectionState(connection, (is) => lifecycle.#connectionChanged(is));
+    this.#unwatch = onConnectionState(connection, (isConnected) => {
+      this.#isConnected = isConnected;
+      // This may be another server, with another bucket.
+      this.#isWholeDue = true;
+      if (isConnected) void this.#lookQuietly();
+    });
+  }
+
+  /** Throws as `change`. */
+  static async open(connection: NatsConnection, options: LifecycleOptions): Promise<NatsSessionLifecycle> {
+    const lifecycle = new NatsSessionLifecycle(connection, options);
     await lifecycle.#look().catch((error: unknown) => {
       lifecycle.close();
       throw error;
     });
-    lifecycle.#later(LOOK_EVERY_MS);
     return lifecycle;
   }
 
   archived(session: Token): Archived | undefined {
-    // Fast path for the common case.
-    if (this.#kept.size === 0) return undefined;
-    return this.#archivedIn(session, this.#kept.get(archivedKey(session))?.record);
+    return this.#named.get(session)?.archived;
   }
 
   forgotten(session: Token): Forgotten | undefined {
     // Fast path: no name is hashed if none is forgotten.
-    if (this.#forgotten === 0) return undefined;
-    const key = this.#keys.get(session) ?? forgottenKey(session);
-    this.#keys.set(session, key);
-    return forgottenIn(this.#kept.get(key)?.record);
+    if (this.#known.size === this.#named.size) return this.#named.get(session)?.forgotten;
+    let key = this.#keys.get(session);
+    if (key === undefined) {
+      key = lifecycleKey(session);
+      this.#keys.set(session, key);
+    }
+    return this.#known.get(key)?.record.forgotten;
   }
 
   refreshed(): Promise<void> | undefined {
-    return this.#isKnown() ? undefined : this.#refresh();
+    return this.#isCurrent() ? undefined : this.#refresh();
   }
 
   unfinished(): readonly Token[] {
-    return [...this.#kept.values()].flatMap(({ record }) => {
-      const { status, session } = forgottenIn(record) ?? {};
-      return status === 'forgetting' ? (session ?? []) : [];
-    });
-  }
-
-  archiving(): readonly Token[] {
-    return [...this.#kept.values()].flatMap(({ record }) =>
-      record?.kind === 'archived' && this.archived(record.session)?.pending ? [record.session] : [],
+    return [...this.#named].flatMap(([session, { forgotten }]) =>
+      forgotten?.status === 'forgetting' ? [session] : [],
     );
   }
 
-  onChange(listener: (change: LifecycleChange) => void): () => void {
+  archiving(): readonly Token[] {
+    return [...this.#named].flatMap(([session, { archived }]) => (archived?.pending ? [session] : []));
+  }
+
+  onForgotten(listener: (session: Token) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  async change(session: Token, decide: DecideArchived): Promise<boolean> {
-    let isKept = false;
-    await this.#write(archivedKey(session), (stored) => {
-      const next = decide(this.#archivedIn(session, stored));
-      isKept = next === 'keep';
-      if (next === 'keep') return KEPT;
-      return next === 'remove' ? undefined : { v: 1, status: 'archived', ...next };
-    });
-    return !isKept;
-  }
-
-  async forgetting(session: Token, given: ForgottenAt | NextRecord): Promise<boolean> {
-    let isAllowed = false;
-    await this.#write(forgottenKey(session), (stored) => {
-      const before = forgottenIn(stored);
-      const record = typeof given === 'function' ? given(before) : given;
-      isAllowed = record !== undefined;
-      if (record === undefined) return KEPT;
-      return {
-        ...{ v: 1, status: 'forgetting', ...record },
-        dispatches: Math.max(record.dispatches, before?.dispatches ?? 0),
-        sequence: Math.max(record.sequence, before?.sequence ?? 0),
-        session,
-      };
-    });
-    if (isAllowed) await this.#write(archivedKey(session), () => GONE);
-    return isAllowed;
-  }
-
-  async forgot(
-    session: Token,
-    at: string,
-    ownsRecord: (there: Forgotten | undefined) => boolean = () => true,
-  ): Promise<boolean> {
-    let isAllowed = false;
-    await this.#write(forgottenKey(session), (stored) => {
-      const before = forgottenIn(stored);
-      isAllowed = ownsRecord(before);
-      if (!isAllowed) return KEPT;
-      const { dispatches = 0, sequence = 0 } = before ?? {};
-      return { v: 1, status: 'forgotten', at, dispatches, sequence };
-    });
-    return isAllowed;
-  }
-
-  async expire(olderThan: string): Promise<number> {
-    const isOld = (record: Forgotten | undefined) => record?.status === 'forgotten' && record.at < olderThan;
-    let removed = 0;
-    for (const [key, { record }] of [...this.#kept]) {
-      if (!isOld(forgottenIn(record))) continue;
-      const isRemoved = await this.#write(key, (stored) => (isOld(forgottenIn(stored)) ? GONE : KEPT));
-      if (isRemoved) removed += 1;
-    }
-    return removed;
+  /** Writes, and knows the record at once. */
+  async change(session: Token, next: (there: SessionRecord) => SessionRecord): Promise<SessionRecord> {
+    const key = lifecycleKey(session);
+    let record: LifecycleRecord = { v: 1 };
+    const write = (message: StreamMessage | undefined) => {
+      const there = (message && this.#take(message)) ?? { v: 1 };
+      const wanted = next(there);
+      record = wanted === there ? there : recordOf(session, wanted);
+      return wanted === there ? KEPT : record;
+    };
+    const ttlMs = () => (record.session === undefined ? TOMBSTONE_MS : undefined);
+    const written = await this.#bucket.write(key, write, ttlMs);
+    if (written !== undefined) this.#set(key, { revision: written.revision, record });
+    return record;
   }
 
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
     this.#unwatch();
-    this.#subscription?.unsubscribe();
+    this.#subscription.unsubscribe();
   }
 
-  #announced(): void {
-    void this.#quietly();
-    if (!this.#isClosed) this.#later(ANNOUNCED_PAUSE_MS);
-  }
-
-  #later(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      void this.#quietly().then(() => {
-        if (!this.#isClosed) this.#later(LOOK_EVERY_MS);
-      });
-    }, ms);
-  }
-
-  #connectionChanged(isConnected: boolean): void {
-    this.#isConnected = isConnected;
-    if (!isConnected || this.#isClosed) return;
-    // This may be another server, with another bucket and other permissions.
-    this.#isWholeDue = true;
-    this.#isDenied = false;
-    void this.#quietly();
-  }
-
-  #isKnown(): boolean {
-    return performance.now() - this.#knownAt < KNOWN_MS || this.#isDenied || this.#isClosed;
+  #isCurrent(): boolean {
+    return performance.now() - this.#knownAt < KNOWN_MS || this.#isClosed;
   }
 
   async #refresh(): Promise<void> {
     // The answer to a look may have been queued here while the process was suspended.
-    while (!this.#isKnown()) {
+    while (!this.#isCurrent()) {
       if (!this.#isConnected)
         throw new ThroughlineError('unavailable', 'forgotten sessions are not known while NATS is away');
       await this.#look();
@@ -238,110 +164,67 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   }
 
   /** Looks and ignores a failure: the next look makes up for it. */
-  async #quietly(): Promise<void> {
-    try {
-      await this.#look();
-    } catch (err) {
+  async #lookQuietly(): Promise<void> {
+    await this.#look().catch((err: unknown) => {
       if (!this.#isClosed)
         this.#options.logger.debug?.({ code: codeOf(err), err }, 'lifecycle records not read');
-    }
+    });
   }
 
   async #readNew(): Promise<void> {
-    if (this.#isDenied || this.#isClosed || !this.#isConnected) return;
+    if (this.#isClosed || !this.#isConnected) return;
     const isWhole = this.#isWholeDue;
-    this.#isWholeDue = false;
     const begun = performance.now();
-    try {
-      const timeoutMs = Math.min(this.#options.timeoutMs, LOOK_TIMEOUT_MS);
-      const messages = await this.#bucket.read(isWhole ? undefined : this.#through, timeoutMs);
-      for (const message of messages) this.#take(message);
-      const last = messages.at(-1)?.sequence ?? 0;
-      if (isWhole) this.#retain(new Set(messages.map(keyOf)), last);
-      this.#through = Math.max(this.#through, last);
-      this.#knownAt = begun;
-    } catch (error) {
-      this.#isWholeDue ||= isWhole;
-      const err = toThroughlineError(error, 'reading lifecycle records');
-      if (err.code !== 'permission_denied') throw err;
-      this.#isDenied = true;
-      this.#options.logger.warn({ code: err.code, err }, UNREADABLE);
+    const timeoutMs = Math.min(this.#options.timeoutMs, LOOK_TIMEOUT_MS);
+    const messages = await this.#bucket.read(isWhole ? undefined : this.#through, timeoutMs);
+    for (const message of messages) this.#take(message);
+    const last = messages.at(-1)?.sequence ?? 0;
+    if (isWhole) {
+      const found = new Set(messages.map(({ subject }) => subject.slice(PREFIX.length)));
+      for (const [key, { revision }] of this.#known) if (!found.has(key) && revision <= last) this.#drop(key);
+      this.#isWholeDue = false;
     }
+    this.#through = Math.max(this.#through, last);
+    this.#knownAt = begun;
   }
 
-  /** Takes a value; invalid records are ignored. */
-  #take(message: StreamMessage): void {
-    if (message.foreign !== undefined) return;
-    const record = recordIn(message);
-    if (record !== undefined || isDeletion(message)) this.#set(keyOf(message), message.sequence, record);
+  /** Takes the record in a message and returns it; ignores a foreign or an invalid one. */
+  #take({ subject, sequence: revision, data, foreign }: StreamMessage): LifecycleRecord | undefined {
+    const key = subject.slice(PREFIX.length);
+    const record = foreign === undefined ? lifecycleRecord(key, jsonOf(data)) : undefined;
+    if (record !== undefined) this.#set(key, { revision, record });
+    return record;
   }
 
-  #set(key: string, revision: number, record: LifecycleRecord | undefined): void {
-    const before = this.#kept.get(key);
-    if (before !== undefined && before.revision >= revision) return;
-    this.#kept.set(key, { revision, record });
-    if (before?.record?.kind === 'forgotten') this.#forgotten -= 1;
-    if (record?.kind === 'forgotten') this.#forgotten += 1;
-    const change = changeBetween(key, before?.record, record);
-    if (change !== undefined) for (const listener of [...this.#listeners]) listener(change);
+  #set(key: string, known: Known): void {
+    const before = this.#known.get(key);
+    if (before !== undefined && before.revision >= known.revision) return;
+    this.#drop(key);
+    this.#known.set(key, known);
+    const { session, forgotten } = known.record;
+    if (session !== undefined) this.#named.set(session, known.record);
+    const name = session ?? before?.record.session;
+    if (
+      name !== undefined &&
+      forgotten !== undefined &&
+      forgotten.status !== before?.record.forgotten?.status
+    )
+      for (const listener of [...this.#listeners]) listener(name);
   }
 
-  /** Removes keys that a complete read did not find, unless they are newer. */
-  #retain(found: ReadonlySet<string>, through: number): void {
-    for (const key of [...this.#kept.keys()]) if (!found.has(key)) this.#drop(key, through);
-  }
-
-  /** Removes a purged key, unless something newer is known. */
-  #drop(key: string, revision: number): void {
-    if ((this.#kept.get(key)?.revision ?? 0) > revision) return;
-    this.#set(key, revision + 1, undefined);
-    this.#kept.delete(key);
-  }
-
-  /** Returns the archived record unless the session was forgotten later. */
-  #archivedIn(session: Token, record: LifecycleRecord | undefined): Archived | undefined {
-    if (record?.kind !== 'archived') return undefined;
-    const since = this.forgotten(session)?.at ?? '';
-    return record.record.at > since ? record.record : undefined;
-  }
-
-  /** Writes, and knows the record at once. Returns true if something was written. */
-  async #write(
-    key: string,
-    next: (stored: LifecycleRecord | undefined) => ReturnType<Next>,
-  ): Promise<boolean> {
-    const written = await this.#bucket.write(key, (message) => {
-      if (message !== undefined) this.#take(message);
-      return next(message && recordIn(message));
-    });
-    if (written === undefined) return false;
-    const { revision, value } = written;
-    if (value === GONE) this.#drop(key, revision);
-    else this.#set(key, revision, value === undefined ? undefined : lifecycleRecord(key, value));
-    return true;
+  #drop(key: string): void {
+    const { session } = this.#known.get(key)?.record ?? {};
+    this.#known.delete(key);
+    if (session !== undefined) this.#named.delete(session);
   }
 }
 
-function recordIn(message: StreamMessage): LifecycleRecord | undefined {
-  if (message.foreign !== undefined || isDeletion(message)) return undefined;
-  return lifecycleRecord(keyOf(message), jsonOf(message.data));
-}
-
-function forgottenIn(record: LifecycleRecord | undefined): Forgotten | undefined {
-  return record?.kind === 'forgotten' ? record.record : undefined;
-}
-
-function changeBetween(
-  key: string,
-  before: LifecycleRecord | undefined,
-  next: LifecycleRecord | undefined,
-): LifecycleChange | undefined {
-  if (next?.kind === 'archived') return { kind: 'archived', session: next.session };
-  const session = sessionOfArchivedKey(key);
-  if (session !== undefined) return before && { kind: 'reopened', session };
-  if (next === undefined) return undefined;
-  const { status, session: named } = next.record;
-  return status === 'forgetting' && named !== undefined
-    ? { kind: 'forgetting', session: named }
-    : { kind: 'forgotten' };
+function recordOf(session: Token, { archived, forgotten }: SessionRecord): LifecycleRecord {
+  const isNamed = archived !== undefined || forgotten?.status === 'forgetting';
+  return {
+    v: 1,
+    ...(isNamed && { session }),
+    ...(archived && { archived }),
+    ...(forgotten && { forgotten }),
+  };
 }

@@ -5,7 +5,10 @@ import {
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
   learningSubject,
+  PROJECT_KEY,
+  PUBLISHED_EVENTS,
   projectOfSubject,
+  publishedEvent,
   publishedOn,
   type SessionLayout,
   sessionOfStream,
@@ -14,19 +17,18 @@ import {
   type Token,
 } from '../../contracts/names.js';
 import { RESULT_PATHS, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import { NONE_FORGOTTEN } from '../../engine/ports/session-lifecycle.js';
 import type {
   ActiveSession,
   LeaderlessSession,
-  SessionActivity,
-} from '../../engine/ports/session-lifecycle.js';
-import type {
   LearningLog,
   NewestAt,
   NewestResults,
+  SessionActivity,
   SessionLog,
   Unwatch,
 } from '../../engine/ports/session-log.js';
-import { followSessions } from '../connection/connect-nats.js';
+import { subscribeResiliently } from '../connection/connect-nats.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { batchFrom } from '../jetstream/direct-get.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
@@ -35,11 +37,9 @@ import { ShardActivity } from '../jetstream/shard-sessions.js';
 import {
   createLearningsStream,
   createLogStream,
-  newestProjectSnapshot,
   newestSnapshot,
   type StorePorts,
 } from '../jetstream/topology.js';
-import { firstSequenceAbove, NONE_FORGOTTEN } from './forgotten-sessions.js';
 import { NatsEventLog } from './nats-event-log.js';
 
 /** The logs of sessions. The layout decides only which stream holds a session and how sessions are listed. */
@@ -54,15 +54,14 @@ export class NatsSessionLog
   /** @param lifecycle default: none is forgotten */
   constructor(ports: StorePorts, layout: SessionLayout, lifecycle = NONE_FORGOTTEN) {
     const { jsm } = ports;
-    const floor = firstSequenceAbove(lifecycle);
     const stream = (session: Token) => streamOf(layout, session);
     const streams = new KeyStreams(jsm, {
       nameOf: stream,
       make(name, highest) {
         // The next log of a forgotten session starts above the old one.
         const own = sessionOfStream(name);
-        const least = Math.max(highest, own === undefined ? 0 : floor(own));
-        return createLogStream(jsm, layout, name, least, ports);
+        const last = own === undefined ? undefined : lifecycle.forgotten(own)?.sequence;
+        return createLogStream(jsm, layout, name, Math.max(highest, last ?? 0), ports);
       },
       snapshot: (session) => newestSnapshot(jsm, session),
       generationOf: (session) => lifecycle.forgotten(session)?.at ?? '',
@@ -111,8 +110,16 @@ export class NatsSessionLog
     }
   }
 
-  follow(onMoved: (session: Token) => void, onDenied?: () => void): Unwatch {
-    return followSessions(this.#ports.connection, this.#layout.layout, onMoved, onDenied);
+  follow(onMoved: (session: Token) => void): Unwatch {
+    const { connection } = this.#ports;
+    const events = PUBLISHED_EVENTS[this.#layout.layout];
+    const subscription = subscribeResiliently(connection, events, ({ subject }) => {
+      const event = publishedEvent(subject);
+      if (event !== undefined) onMoved(event.session);
+    });
+    return () => {
+      if (!connection.isClosed()) subscription.close();
+    };
   }
 }
 
@@ -140,7 +147,7 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
     const streams = new KeyStreams(jsm, {
       nameOf,
       make: (_, highest) => createLearningsStream(jsm, highest, ports),
-      snapshot: (project) => newestProjectSnapshot(jsm, project),
+      snapshot: (project) => newestSnapshot(jsm, PROJECT_KEY + project),
     });
     const layout = {
       format: LEARNING_EVENTS,

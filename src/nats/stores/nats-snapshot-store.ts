@@ -2,6 +2,11 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { NatsConnection } from 'nats';
 import { SNAPSHOT_BUCKET, type Token } from '../../contracts/names.js';
+import {
+  type ForgottenSessions,
+  minRetainedSequence,
+  NONE_FORGOTTEN,
+} from '../../engine/ports/session-lifecycle.js';
 import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../../engine/ports/session-log.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
@@ -23,12 +28,10 @@ const SNAPSHOTS: BucketKind = {
 };
 
 interface SnapshotStoreOptions extends BucketOptions {
-  /** Snapshots up to this sequence are ignored: see `minRetainedSequence`. Default: none. */
-  readonly floor?: (key: Token) => number;
+  /** Snapshots of forgotten sessions are ignored: see `minRetainedSequence`. Default: none. */
+  readonly lifecycle?: ForgottenSessions;
   /** Begins each key of the store in the bucket. Default: none. */
   readonly prefix?: string;
-  /** See `SessionLifecycle.refreshed`. */
-  readonly refreshed?: () => Promise<void> | undefined;
 }
 
 /** Snapshots in the bucket `session_snapshots`, JSON on one line: the newest five of each key. */
@@ -39,7 +42,7 @@ export class NatsSnapshotStore implements SnapshotStore {
 
   constructor(connection: NatsConnection, options: SnapshotStoreOptions) {
     this.#connection = connection;
-    this.#options = { floor: () => 0, prefix: '', refreshed: () => undefined, ...options };
+    this.#options = { prefix: '', lifecycle: NONE_FORGOTTEN, ...options };
     this.#bucket = new KvBucket(connection, options, SNAPSHOTS);
   }
 
@@ -51,32 +54,36 @@ export class NatsSnapshotStore implements SnapshotStore {
   async load(key: Token): Promise<StoredSnapshot | undefined> {
     const last = await this.#bucket.get(this.#options.prefix + key);
     const newest = last && (await this.#newest(key, last));
-    if (newest === undefined || newest.sequence <= this.#options.floor(key)) return undefined;
+    if (newest === undefined || newest.sequence <= this.#floor(key)) return undefined;
     return unpacked(newest);
   }
 
   async loadAtOrBefore(key: Token, sequence: number): Promise<StoredSnapshot | undefined> {
     const newest = await this.load(key);
     if (newest === undefined || newest.sequence <= sequence) return newest;
-    const floor = this.#options.floor(key);
+    const floor = this.#floor(key);
     const older = await this.#history(key);
     const best = older.findLast((snapshot) => snapshot.sequence <= sequence && snapshot.sequence > floor);
     return best && unpacked(best);
   }
 
   async save(key: Token, snapshot: StoredSnapshot): Promise<SaveOutcome> {
-    const { floor, refreshed, prefix } = this.#options;
+    const { lifecycle, prefix } = this.#options;
     const limit = (this.#connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
     const text = await packedText(snapshot.sequence, snapshot.text, limit);
-    await refreshed();
+    await lifecycle.refreshed();
     // A late write for a forgotten session.
-    if (snapshot.sequence <= floor(key)) return 'older';
+    if (snapshot.sequence <= this.#floor(key)) return 'older';
     if (text === undefined) return 'too_large';
     const written = await this.#bucket.write(prefix + key, async (last) => {
       const kept = last && (await this.#newest(key, last));
       return kept !== undefined && kept.sequence >= snapshot.sequence ? KEPT : text;
     });
     return written === undefined ? 'older' : 'saved';
+  }
+
+  #floor(key: Token): number {
+    return minRetainedSequence(this.#options.lifecycle, key);
   }
 
   /** Returns the newest snapshot of a key by its last message, which need not be one. */

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ToolReply } from '../../contracts/requests.js';
 import { ask, me } from '../ask.js';
-import { COMMANDS } from '../commands.js';
 import { Actions, useWork } from '../components/act.js';
 import { Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
 import { AskedView, ErrorBox, Panel } from '../components/states.js';
@@ -107,7 +106,7 @@ function Result(props: {
       </p>
       {truncated === true ? (
         <p class="quiet">
-          Only the beginning is shown; `{COMMANDS.showRejected(rejected.id)}` prints all of it.
+          Only the beginning is shown: the whole is message {rejected.sequence} of the stream DISPATCH.
         </p>
       ) : null}
       {encoding === 'base64' ? <p class="quiet">The body is not text: it is shown in base64.</p> : null}

@@ -103,21 +103,10 @@ export async function knownSessions(
     onReconnect: (listener) => onReconnect(own.connection, listener),
   });
   shutdown.add('the feed of sessions', () => feed.stop());
-  const leaving = new Set<Token>();
-  const unwatch = lifecycle.onChange((change) => {
-    if (change.kind === 'forgetting') {
-      leaving.add(change.session);
-      table.removed(change.session);
-    } else if (change.kind === 'forgotten') {
-      // Hints that arrived meanwhile are stale; a new session of the same name is found again.
-      const left = new Set(lifecycle.unfinished());
-      for (const session of leaving) {
-        if (left.has(session)) continue;
-        leaving.delete(session);
-        table.removed(session);
-      }
-      void feed.compare();
-    }
+  const unwatch = lifecycle.onForgotten((session) => {
+    // Hints that arrived meanwhile are stale; a new session of the same name is found again.
+    table.removed(session);
+    if (lifecycle.forgotten(session)?.status === 'forgotten') void feed.compare();
   });
   shutdown.add('the lifecycle of known sessions', async () => unwatch());
   return { table, feed, now };

@@ -1,4 +1,3 @@
-import { ThroughlineError } from '../../contracts/errors.js';
 import { isToken } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import { ConcurrencyLimit } from '../../engine/runtime/batched.js';
@@ -34,25 +33,18 @@ export function guarded<Endpoint extends Guardable>(
   const limit = new ConcurrencyLimit({ perKey, what: 'requests in progress' });
   return endpoints.map((endpoint) => {
     const redacted: SecretCounts = {};
-    const clean = (request: unknown) => {
+    const clean = (request: unknown, of: object) => {
       if (secrets === undefined) return request;
       const { value, found } = redactJson(request, secrets);
-      if (Object.keys(found).length > 0) {
-        addCounts(redacted, found);
-        const fields = { endpoint: endpoint.name, ...namedIn(request), redacted: found };
-        logger.info(fields, 'secrets taken out of a request');
-      }
+      addCounts(redacted, found);
+      if (Object.keys(found).length > 0)
+        logger.info({ endpoint: endpoint.name, ...of, redacted: found }, 'secrets taken out of a request');
       return value;
     };
     const handle = async (request: unknown) => {
-      const [key] = Object.entries(namedIn(request)).map(([kind, name]) => `${kind} ${name}`);
-      const leave = limit.enter(key ?? 'the installation');
-      if (leave instanceof ThroughlineError) throw leave;
-      try {
-        return await endpoint.handle(clean(request));
-      } finally {
-        leave();
-      }
+      const of = namedIn(request);
+      const [[kind, name] = ['the', 'installation']] = Object.entries(of);
+      return limit.run(`${kind} ${name}`, () => endpoint.handle(clean(request, of)));
     };
     const stats = () => (Object.keys(redacted).length === 0 ? null : { redacted });
     return { stats, ...endpoint, handle };

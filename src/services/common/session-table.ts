@@ -4,13 +4,13 @@ import type { Figures } from '../../contracts/replies/session-reply.js';
 import type { SessionIndexEntry } from '../../contracts/session-file.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import type { SessionIndex } from '../../engine/ports/session-index.js';
+import type { Unwatch } from '../../engine/ports/session-log.js';
 import {
   type ActiveSession,
   hasLeader,
   type LeaderlessSession,
   type SessionActivity,
-} from '../../engine/ports/session-lifecycle.js';
-import type { Unwatch } from '../../engine/ports/session-log.js';
+} from '../../engine/ports/session-log.js';
 import { Backoff } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
 import { needRank, needsText } from '../../shared/wire-words.js';
@@ -236,7 +236,6 @@ export class SessionFeed {
   #through = 0;
   #comparing: Promise<void> | undefined;
   #wantsAgain = false;
-  #isDeaf = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SessionFeedOptions) {
@@ -250,12 +249,6 @@ export class SessionFeed {
   readonly ready: Promise<void>;
   #isReady: () => void = () => {};
 
-  /** Completes the table, even if the user may not subscribe to events. */
-  async catchUp(): Promise<void> {
-    await this.ready;
-    if (this.#isDeaf) await this.compare();
-  }
-
   add(listener: FeedListener): void {
     this.#listeners.add(listener);
   }
@@ -264,16 +257,10 @@ export class SessionFeed {
     const { log, index, table, onReconnect } = this.#options;
     // Subscribe first, so that nothing is missed between the comparison and the hints.
     this.#undo.push(
-      log.follow(
-        (session) => {
-          this.#isDeaf = false;
-          table.moved(session);
-          for (const listener of this.#listeners) listener.moved(session);
-        },
-        () => {
-          this.#isDeaf = true;
-        },
-      ),
+      log.follow((session) => {
+        table.moved(session);
+        for (const listener of this.#listeners) listener.moved(session);
+      }),
       index.watch({
         written: (entry) => table.stored(entry),
         removed: (session) => table.removed(session),

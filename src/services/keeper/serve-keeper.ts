@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { SERVICE_NAMES } from '../../contracts/names.js';
-
+import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { clockBy, type Logger } from '../../engine/ports/clients.js';
 import { type HeldLease, holdLease, isHeld, type LeaseStore } from '../../engine/ports/lease-store.js';
-import { OneAtATime, pause, Semaphore } from '../../engine/runtime/batched.js';
+import { OneAtATime, pause } from '../../engine/runtime/batched.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { KnownSessions } from '../common/open-sessions.js';
 import type { Serving, Sessions } from '../common/service-context.js';
 import { serveRequests } from '../common/service-shell.js';
-import type { ProjectLogs } from '../learnings/serve-learnings.js';
+import type { Projects } from '../learnings/serve-learnings.js';
 import { type Archiver, openArchiver } from '../lifecycle/archive-session.js';
 import { followRules, type RetentionPorts } from '../lifecycle/follow-retention.js';
-import { type ForgetPorts, forgetSessions, throwFirst } from '../lifecycle/forget-session.js';
+import { type ForgetPorts, forgetSessions } from '../lifecycle/forget-session.js';
 import { SessionKeeper } from './session-keeper.js';
 
 /** Interval of the search for due sessions, in milliseconds. */
@@ -25,7 +25,7 @@ const NUMBERS_MS = 60_000;
 export async function serveKeeper(
   nats: NatsPorts,
   sessions: Sessions,
-  projects: ProjectLogs,
+  projects: Projects,
   known: KnownSessions,
   serving: Serving,
 ): Promise<void> {
@@ -33,9 +33,13 @@ export async function serveKeeper(
   const { reader, writer } = sessions;
   const { table, feed, now } = known;
   const { index } = nats;
-  const keeper = new SessionKeeper({ table, reader, writer, index, lifecycle, logger, times: config, now });
+  const ports = lifecyclePorts(nats, reader, projects, known, serving);
+  const upkeep = new LifecycleKeeper(ports);
+  const { archiver } = ports;
+  const keeper = new SessionKeeper({
+    ...{ table, reader, writer, index, lifecycle, archiver, logger, times: config, now },
+  });
   feed.add(keeper);
-  const upkeep = new LifecycleKeeper(lifecyclePorts(nats, sessions, projects, known, serving));
   const ticking = setInterval(
     () => {
       void keeper.tick();
@@ -64,15 +68,17 @@ export async function serveKeeper(
 
 export function lifecyclePorts(
   nats: NatsPorts,
-  { reader }: Pick<Sessions, 'reader'>,
-  projects: ProjectLogs,
+  reader: SessionReader,
+  projects: Projects,
   { table, feed, now }: KnownSessions,
   { lifecycle, logger }: Pick<Serving, 'lifecycle' | 'logger'>,
 ) {
-  const archiver = openArchiver(nats, { reader }, { lifecycle });
+  const archiver = openArchiver(nats, reader, lifecycle);
   return {
-    ...{ ...nats, ...projects, table, lifecycle, reader, archiver, now, pause, logger },
-    caughtUp: () => feed.catchUp(),
+    ...{ ...nats, table, lifecycle, reader, archiver, now, pause, logger },
+    projects: projects.reader,
+    command: projects.inBackground,
+    caughtUp: () => feed.ready,
     store: nats.retention,
     clock: clockBy(now),
   };
@@ -106,24 +112,19 @@ export type LifecycleKeeperPorts = ForgetPorts &
 /** Pause after a failure, in milliseconds. */
 const AGAIN_MS = 5000;
 const LEASE_MS = 10_000;
-/** Sessions that are compacted at the same time. */
-const AT_ONCE = 4;
 /** Interval of the retention rules; changed rules are followed within a minute. */
 const RULES_EVERY_MS = 3_600_000;
-const UPKEEP_EVERY_MS = 60_000;
-/** No operation on a forgotten session can be in progress after this time, however long a process was suspended. */
-const TOMBSTONES_KEPT_MS = 7 * 86_400_000;
+const LOOK_EVERY_MS = 60_000;
 
 /**
- * Does what the lifecycle records ask for: compacts archived sessions, erases forgotten ones, expires old tombstones, and
- * follows the retention rules. The records say what is left to do and each task can be run again, so any keeper resumes what
+ * Does what the lifecycle records ask for: compacts archived sessions, erases forgotten ones, and follows the retention rules. The records say what is left to do and each task can be run again, so any keeper resumes what
  * another one left. Erasing and the rules are done under a lease, by one keeper at a time.
  */
 export class LifecycleKeeper {
   readonly #ports: LifecycleKeeperPorts;
   readonly #tasks: readonly OneAtATime[];
   readonly #stopping = new AbortController();
-  #upkeepAt = Number.NEGATIVE_INFINITY;
+  #lookedAt = Number.NEGATIVE_INFINITY;
   #rulesAt = Number.NEGATIVE_INFINITY;
 
   constructor(ports: LifecycleKeeperPorts) {
@@ -131,7 +132,7 @@ export class LifecycleKeeper {
     this.#tasks = [
       this.#task('sessions are not archived to the end yet', () => this.#compact()),
       this.#task('sessions are not forgotten yet', () => this.#forget()),
-      this.#task('the rules of retention were not followed', () => this.#upkeep()),
+      this.#task('the rules of retention were not followed', () => this.#followRules()),
     ];
   }
 
@@ -162,13 +163,16 @@ export class LifecycleKeeper {
 
   async #compact(): Promise<void> {
     const { lifecycle, archiver } = this.#ports;
-    const turns = new Semaphore(AT_ONCE);
-    const compacting = lifecycle
-      .archiving()
-      .map((session) =>
-        turns.run(() => archiver.compact(session, () => this.#stopping.signal.throwIfAborted())),
-      );
-    throwFirst(await Promise.allSettled(compacting));
+    const mayGoOn = () => this.#stopping.signal.throwIfAborted();
+    let fault: unknown;
+    for (const session of lifecycle.archiving()) {
+      mayGoOn();
+      // One that fails does not keep the others from it.
+      await archiver.compact(session, mayGoOn).catch((error: unknown) => {
+        fault = error;
+      });
+    }
+    if (fault !== undefined) throw fault;
   }
 
   async #forget(): Promise<void> {
@@ -176,12 +180,10 @@ export class LifecycleKeeper {
       await this.#underLease('forget', (lease) => forgetSessions(this.#ports, lease));
   }
 
-  async #upkeep(): Promise<void> {
-    const { lifecycle, store, now, logger } = this.#ports;
-    if (now() < this.#upkeepAt + UPKEEP_EVERY_MS) return;
-    this.#upkeepAt = now();
-    const removed = await lifecycle.expire(new Date(now() - TOMBSTONES_KEPT_MS).toISOString());
-    if (removed > 0) logger.info({ removed }, 'records of forgotten sessions expired');
+  async #followRules(): Promise<void> {
+    const { store, now } = this.#ports;
+    if (now() < this.#lookedAt + LOOK_EVERY_MS) return;
+    this.#lookedAt = now();
     const rules = await store.rules();
     if (rules.rules.length === 0) return;
     const isChanged = rules.rules.some(({ at }) => Date.parse(at) > this.#rulesAt);

@@ -3,13 +3,13 @@ import type { Token } from '../../contracts/names.js';
 import type { SessionReader, SessionSnapshotWriter } from '../../engine/folding/session-folding.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import type { SessionIndex } from '../../engine/ports/session-index.js';
-import type { ActiveSession, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { ActiveSession } from '../../engine/ports/session-log.js';
 import { Backoff, limitedWarnings, OneAtATime, pause } from '../../engine/runtime/batched.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
-import type { SessionState } from '../../memory/session/session-state.js';
 import { type Forgetting, generationGuard } from '../common/open-sessions.js';
 import type { SessionTable } from '../common/session-table.js';
-import { archivedAgain, archivedSince, reopened } from '../lifecycle/archive-session.js';
+import type { Archiver } from '../lifecycle/archive-session.js';
 
 /**
  * Folds each session that went quiet or has been busy for long: writes its index entry, and its snapshot once it rests, so
@@ -20,7 +20,8 @@ interface SessionKeeperOptions {
   readonly reader: Pick<SessionReader, 'load' | 'loadInSteps'>;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
   readonly index: SessionIndex;
-  readonly lifecycle: Forgetting & Pick<SessionLifecycle, 'archived' | 'change'>;
+  readonly lifecycle: Forgetting & Pick<SessionLifecycle, 'archived'>;
+  readonly archiver: Pick<Archiver, 'settle'>;
   readonly logger: Logger;
   readonly times: QuietTimes;
   /** The table's clock. */
@@ -98,13 +99,12 @@ export class SessionKeeper {
   }
 
   async #keep({ session, rests }: Due): Promise<void> {
-    const { table, reader, index, writer, lifecycle, now } = this.#options;
+    const { table, reader, index, writer, lifecycle, archiver, now } = this.#options;
     // Nothing new is written for a session that is being forgotten.
     if (lifecycle.forgotten(session)?.status === 'forgetting') return;
     const begun = now();
     try {
       const assertSameGeneration = await generationGuard(lifecycle, session);
-      const before = lifecycle.forgotten(session);
       const { folded } = await reader.loadInSteps(session, () =>
         pause(this.#rounds.isStopping ? 0 : STEP_PAUSE_MS),
       );
@@ -113,11 +113,9 @@ export class SessionKeeper {
       const isThere = sequence > 0;
       const figures = sessionFigures(state);
       table.folded(session, sequence, figures, begun);
-      if (state.charter.archived !== undefined && lifecycle.archived(session) === undefined) {
-        await assertSameGeneration();
-        const { archived } = state.charter;
-        await this.#close(session, { ...archived, at: archivedSince(before, archived.at) });
-      }
+      // Its record is lost, without which extractors would accept results.
+      if (state.charter.archived !== undefined && lifecycle.archived(session) === undefined)
+        await archiver.settle(session);
       const row = table.get(session);
       if (isThere && row !== undefined && row.stored < sequence) {
         const at = new Date(row.at).toISOString();
@@ -135,15 +133,6 @@ export class SessionKeeper {
       this.#failed(session, error);
       this.#quiet.moved(session, now());
     }
-  }
-
-  /** Restores the lost record of an archived session, without which extractors would accept results. */
-  async #close(session: Token, archived: NonNullable<SessionState['charter']['archived']>): Promise<void> {
-    const { lifecycle, reader } = this.#options;
-    await lifecycle.change(session, archivedAgain(archived));
-    // It may have been reopened meanwhile.
-    const { state } = (await reader.load(session)).folded;
-    if (state.charter.archived === undefined) await lifecycle.change(session, reopened);
   }
 
   #failed(session: Token, error: unknown): void {

@@ -49,27 +49,16 @@ export interface Projects {
   readonly wordVectors: WordVectorsLoader;
 }
 
-/** The logs of projects, for erasing sessions from them. */
-export interface ProjectLogs {
-  readonly projects: ProjectReader;
-  readonly command: ProjectCommander;
-}
-
-export function openProjectLogs(
+export function openProjects(
   nats: NatsPorts,
   { config, logger, shutdown, monitoring }: Pick<Serving, 'config' | 'logger' | 'shutdown' | 'monitoring'>,
-): ProjectLogs {
+): Projects {
   const { reader, writer } = projectReader(nats, config, logger);
   monitoring.metrics.add(foldedMetrics('project', reader, writer));
   shutdown.add('the snapshot writer of projects', () => writer.stop());
   const ports = { log: nats.learnings, reader, clock: systemClock, newId: randomUUID, random: Math.random };
   const command = createCommander(ports);
-  return { projects: reader, command };
-}
-
-export function openProjects(nats: NatsPorts, serving: Serving): Projects {
-  const { projects: reader, command } = openProjectLogs(nats, serving);
-  const wordVectors = wordVectorsLoader(serving.logger);
+  const wordVectors = wordVectorsLoader(logger);
   const relevance: Relevance = async (...search) => relevantLearnings(await wordVectors(), ...search);
   return { reader, command, inBackground: inBackground(command), relevance, wordVectors };
 }

@@ -1,21 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { ThroughlineError } from '../../contracts/errors.js';
+import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { type Clock, systemClock } from '../../engine/ports/clients.js';
-import {
-  type DecideArchived,
-  generationOf,
-  type SessionLifecycle,
-} from '../../engine/ports/session-lifecycle.js';
+import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { EventRemoval, SessionLog } from '../../engine/ports/session-log.js';
 import { checkpointOf } from '../../memory/session/checkpoint.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import type { Serving, Sessions } from '../common/service-context.js';
 
 /**
  * Archives sessions after their event. `settle` records it, so that extractors reject results; reopening removes the record.
@@ -25,7 +19,7 @@ import type { Serving, Sessions } from '../common/service-context.js';
 interface ArchiverOptions {
   readonly log: Pick<SessionLog, 'append'> & EventRemoval;
   readonly reader: Pick<SessionReader, 'load'>;
-  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'forgetting' | 'change'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'change'>;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly maxEventBytes: () => number;
@@ -56,16 +50,22 @@ export function createArchiver(options: ArchiverOptions): Archiver {
       if (state.charter.archived === undefined && state.sequence > 0) checkpointEvent(options, state);
     },
     async settle(session) {
-      const forgotten = lifecycle.forgotten(session);
-      const { archived } = (await stateOf(session)).charter;
-      // Reads the record in the store: a rule may have forgotten the session a moment ago.
-      await lifecycle.forgetting(session, () => undefined);
-      generationOf(lifecycle, session);
-      const decide =
-        archived === undefined
-          ? reopened
-          : archiving({ ...archived, at: archivedSince(forgotten, archived.at) });
-      await lifecycle.change(session, decide);
+      const generation = generationOf(lifecycle, session);
+      for (let isBehind = true; isBehind; ) {
+        const { archived } = (await stateOf(session)).charter;
+        await lifecycle.change(session, (there) => {
+          const { forgotten } = there;
+          // A rule may have forgotten the session a moment ago.
+          if (forgotten?.status === 'forgetting' || (forgotten?.at ?? '') !== generation)
+            throw beingForgotten(session);
+          if (there.archived?.at === archived?.at) return there;
+          return {
+            ...(archived && { archived: { ...archived, pending: true as const } }),
+            ...(forgotten && { forgotten }),
+          };
+        });
+        isBehind = (await stateOf(session)).charter.archived?.at !== archived?.at;
+      }
     },
     async compact(session, mayGoOn) {
       const record = lifecycle.archived(session);
@@ -81,7 +81,10 @@ export function createArchiver(options: ArchiverOptions): Archiver {
         if (checkpoint !== appended.sequence) return;
       }
       await log.removeBefore(session, checkpoint, mayGoOn);
-      await lifecycle.change(session, archivingDone(record.at));
+      await lifecycle.change(session, (there) => {
+        const { pending, ...archived } = there.archived ?? { at: '' };
+        return pending && archived.at === record.at ? { ...there, archived } : there;
+      });
     },
   };
 }
@@ -104,55 +107,16 @@ function checkpointEvent(
   return { v: EVENT_VERSION, type: 'session.checkpoint', at, id: newId(), data };
 }
 
-/** Decisions for `SessionLifecycle.change`. */
-
-type Archiving = Pick<Archived, 'at' | 'reason'>;
-
-/** Archives a session whose log must still be compacted. A record of the same archiving stays. */
-export function archiving(archiving: Archiving): DecideArchived {
-  return (there) => {
-    if (there?.at === archiving.at) return 'keep';
-    return { ...archiving, pending: true };
-  };
-}
-
-export function archivedAgain(archiving: Archiving): DecideArchived {
-  return (there) => (there === undefined ? { ...archiving, pending: true } : 'keep');
-}
-
-export function archivingDone(at: string): DecideArchived {
-  return (there) => {
-    if (there?.at !== at || there.pending === undefined) return 'keep';
-    const { v: _, status: __, pending: ___, ...fields } = there;
-    return fields;
-  };
-}
-
-export const reopened: DecideArchived = () => 'remove';
-
-/**
- * Returns the time to record for an archived session. The event of an imported file may be older than the tombstone of the
- * name: with that time it would belong to the forgotten session.
- *
- * @param before the tombstone at the time when the events were read
- */
-export function archivedSince(before: Forgotten | undefined, at: string): string {
-  if (before === undefined || at > before.at) return at;
-  return new Date(Date.parse(before.at) + 1).toISOString();
-}
-
 /** Used if the server does not announce its maximum payload. */
 const USUAL_PAYLOAD = 1024 * 1024;
 /** Size of subject and headers. */
 const ENVELOPE_BYTES = 4096;
 
 export function openArchiver(
-  nats: NatsPorts,
-  { reader }: Pick<Sessions, 'reader'>,
-  { lifecycle }: Pick<Serving, 'lifecycle'>,
+  { log, connection }: NatsPorts,
+  reader: SessionReader,
+  lifecycle: SessionLifecycle,
 ): Archiver {
-  return createArchiver({
-    ...{ log: nats.log, reader, lifecycle, clock: systemClock, newId: randomUUID },
-    maxEventBytes: () => (nats.connection.info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES,
-  });
+  const maxEventBytes = () => (connection.info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES;
+  return createArchiver({ log, reader, lifecycle, clock: systemClock, newId: randomUUID, maxEventBytes });
 }

@@ -4,8 +4,7 @@ import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { Token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
-import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
-import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
+import type { SessionActivity, SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
 import type { Asked } from '../common/service-shell.js';
 
 interface ExportOptions {

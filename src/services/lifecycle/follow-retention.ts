@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import type { RetentionRule, RetentionRules } from '../../contracts/lifecycle-record.js';
+import type { RetentionRules } from '../../contracts/lifecycle-record.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
-import type {
-  SessionActivity,
-  SessionEraser,
-  SessionLifecycle,
-} from '../../engine/ports/session-lifecycle.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { NatsRetentionStore } from '../../nats/stores/kv-stores.js';
 import { spanMs } from '../../shared/text.js';
@@ -21,7 +17,7 @@ import type { Archiver } from './archive-session.js';
 import { beginForgetting } from './forget-session.js';
 
 /**
- * Applies the retention rules: an age and an action for each project, or for all. A session without activity for that time is
+ * Applies the retention rules: an age and an action for each project, or for all. A session without an event for that time is
  * archived. The action `forget` also erases archived sessions once the same time has passed again: they take no results, so none
  * can be lost.
  */
@@ -37,8 +33,6 @@ interface DuePorts {
 interface DueSession {
   readonly session: Token;
   readonly action: 'archive' | 'forget';
-  /** Sessions without an event or a result since then are due. */
-  readonly before: number;
   readonly after: string;
 }
 
@@ -48,30 +42,26 @@ async function dueSessions(ports: DuePorts, rules: RetentionRules): Promise<DueS
   return [...ports.table.rows()].flatMap((row) => dueSession(ports, rules, row) ?? []);
 }
 
-/** Returns what is due for a session. One whose project is not known yet is left alone. */
-function dueSession({ lifecycle, now }: DuePorts, rules: RetentionRules, row: Row): DueSession | undefined {
-  const { session, at, known } = row;
+/** Returns what is due for a session, by the rule of its project or of the installation. An unknown project has none. */
+function dueSession(
+  { lifecycle, now }: DuePorts,
+  { rules }: RetentionRules,
+  { session, at, known }: Row,
+): DueSession | undefined {
   if (known === undefined || lifecycle.forgotten(session)?.status === 'forgetting') return undefined;
-  const { action, after } = ruleOf(rules, projectOf(known.project)) ?? {};
-  if (after === undefined || action === undefined || action === 'keep') return undefined;
-  const before = now() - spanMs(after);
-  if (at >= before) return undefined;
-  if (lifecycle.archived(session) === undefined) return { session, action: 'archive', before, after };
-  return action === 'forget' ? { session, action, before, after } : undefined;
-}
-
-/** Returns the rule of a project: its own, else that of the installation. */
-function ruleOf({ rules }: RetentionRules, project: Token): RetentionRule | undefined {
-  return rules.find((rule) => rule.project === project) ?? rules.find((rule) => rule.project === undefined);
+  const own = rules.find(({ project }) => project === projectOf(known.project));
+  const { action, after } = own ?? rules.find(({ project }) => project === undefined) ?? {};
+  if (after === undefined || at >= now() - spanMs(after)) return undefined;
+  if (lifecycle.archived(session) === undefined) return { session, action: 'archive', after };
+  return action === 'forget' ? { session, action, after } : undefined;
 }
 
 export interface RetentionPorts extends DuePorts {
   readonly lifecycle: SessionLifecycle;
   readonly store: Pick<NatsRetentionStore, 'rules'>;
   readonly reader: Pick<SessionReader, 'load'>;
-  readonly log: Pick<SessionLog, 'append'> & Pick<SessionActivity, 'newest'>;
+  readonly log: Pick<SessionLog, 'append'>;
   readonly archiver: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
-  readonly eraser: Pick<SessionEraser, 'lastResultAt'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -93,8 +83,8 @@ export async function followRules(
     const due = row && dueSession(ports, rules, row);
     if (due === undefined) continue;
     try {
-      const isDone = await (due.action === 'archive' ? archiveIdle : forgetArchived)(ports, due);
-      if (isDone) logger.info(due, `a session was handled by a rule of retention: ${due.action}`);
+      if (await carriedOut(ports, due, row?.sequence))
+        logger.info(due, `a session was handled by a rule of retention: ${due.action}`);
     } catch (error) {
       if (FOR_ALL.has(codeOf(error))) throw error;
       logger.warn({ ...due, code: codeOf(error), err: error }, 'a rule of retention could not be followed');
@@ -104,38 +94,28 @@ export async function followRules(
 
 const FOR_ALL: ReadonlySet<string> = new Set(['unavailable', 'permission_denied', 'store_full', 'conflict']);
 
-/**
- * Forgets an archived session. A person may reopen it at the same moment: their event is stored before the record of forgetting
- * is looked at, and here the record is stored before the session is looked at again. So one of the two sees the other.
- */
-async function forgetArchived(ports: RetentionPorts, { session }: DueSession): Promise<boolean> {
-  const { reader, log, archiver, lifecycle, clock } = ports;
-  const { charter, sequence } = (await reader.load(session)).folded.state;
-  if (charter.archived === undefined) return false;
-  await beginForgetting(ports, session);
-  if ((await log.newest(session)) === sequence) return true;
-  await lifecycle.forgot(session, clock());
-  await archiver.settle(session);
-  return false;
-}
-
-/** Archives a session unless an event or a result has come in. */
-async function archiveIdle(ports: RetentionPorts, { session, before, after }: DueSession): Promise<boolean> {
-  const { table, reader, log, archiver, eraser, clock } = ports;
+/** Archives or forgets a session, unless its log says something else than the table; returns false then. */
+async function carriedOut(
+  ports: RetentionPorts,
+  { session, action, after }: DueSession,
+  sequence: number | undefined,
+): Promise<boolean> {
+  const { reader, log, archiver, clock } = ports;
   const { state } = (await reader.load(session)).folded;
-  const resultAt = await eraser.lastResultAt(session);
-  const hasMoved =
-    table.get(session)?.sequence !== state.sequence ||
-    (resultAt !== undefined && Date.parse(resultAt) >= before);
-  if (hasMoved || state.sequence === 0 || state.charter.archived !== undefined) return false;
-  await archiver.requireCheckpointFits(session);
-  let at = clock();
-  if (at < state.lastEventAt) at = state.lastEventAt;
-  const data = { reason: `retention: no activity for ${after}` };
-  const event = { v: EVENT_VERSION, type: 'session.archived', at, id: randomUUID(), data } as const;
-  const appended = await log.append(session, event, { expectedSequence: state.lastCommand });
-  if (appended.outcome === 'conflict') return false;
-  await archiver.settle(session);
+  const isArchived = state.charter.archived !== undefined;
+  if (isArchived !== (action === 'forget') || state.sequence === 0) return false;
+  if (action === 'forget') await beginForgetting(ports, session);
+  else {
+    if (sequence !== state.sequence) return false;
+    await archiver.requireCheckpointFits(session);
+    let at = clock();
+    if (at < state.lastEventAt) at = state.lastEventAt;
+    const data = { reason: `retention: no activity for ${after}` };
+    const event = { v: EVENT_VERSION, type: 'session.archived', at, id: randomUUID(), data } as const;
+    const appended = await log.append(session, event, { expectedSequence: state.lastCommand });
+    if (appended.outcome === 'conflict') return false;
+    await archiver.settle(session);
+  }
   return true;
 }
 
@@ -151,8 +131,8 @@ export function createRetentionTools(
   const { store, clock, logger } = ports;
   const reply = async (rules: RetentionRules): Promise<ToolReply<'retention-show'>> => {
     const due = await dueSessions(ports, rules);
-    const count = (action: DueSession['action']) => due.filter((each) => each.action === action).length;
-    return { rules: rules.rules, archive: count('archive'), forget: count('forget') };
+    const forget = due.filter(({ action }) => action === 'forget').length;
+    return { rules: rules.rules, archive: due.length - forget, forget };
   };
   return {
     async 'tool.retention-show'() {
@@ -160,14 +140,10 @@ export function createRetentionTools(
     },
     async 'tool.retention-set'({ dryRun, action, after, project }) {
       const needsAge = action === 'archive' || action === 'forget';
-      if (needsAge !== (after !== undefined))
-        throw new ThroughlineError(
-          'schema_invalid',
-          needsAge
-            ? `after: give an age to ${action} sessions, such as 90d`
-            : `after: ${action} takes no age`,
-          { details: { fields: ['after'] } },
-        );
+      if (needsAge !== (after !== undefined)) {
+        const fault = needsAge ? `give an age to ${action} sessions, such as 90d` : `${action} takes no age`;
+        throw new ThroughlineError('schema_invalid', `after: ${fault}`, { details: { fields: ['after'] } });
+      }
       const of = project === undefined ? {} : { project: projectOf(project) };
       const change = ({ rules }: RetentionRules): RetentionRules => {
         const others = rules.filter((rule) => rule.project !== of.project);

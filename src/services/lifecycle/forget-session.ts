@@ -1,5 +1,4 @@
 import { ThroughlineError } from '../../contracts/errors.js';
-import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/session-requests.js';
@@ -7,10 +6,9 @@ import type { ProjectCommander, ProjectReader } from '../../engine/folding/sessi
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type { SessionIndex } from '../../engine/ports/session-index.js';
-import type { ForgottenAt, SessionEraser, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { SessionEraser, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';
 import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
-import { Semaphore } from '../../engine/runtime/batched.js';
 import { withoutSession } from '../../memory/learnings/forget-in-learnings.js';
 import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.js';
 import type { Handler } from '../common/service-shell.js';
@@ -39,9 +37,6 @@ export interface ForgetPorts extends LearningsPorts {
 
 /** By then every process has seen a record, and has stored what it had started before. */
 export const SETTLED_MS = 2000;
-/** Usually the second pass finds nothing. */
-const MAX_PASSES = 20;
-const AT_ONCE = 8;
 
 /** Records that a session is to be forgotten. A repetition extends the request and never moves the boundary. */
 export async function beginForgetting(
@@ -49,12 +44,12 @@ export async function beginForgetting(
   session: Token,
   withLearnings = false,
 ): Promise<void> {
-  const asked = withLearnings ? { with_learnings: true } : {};
-  await lifecycle.forgetting(session, (there) =>
-    there?.status === 'forgetting'
-      ? { ...fieldsOf(there), ...asked }
-      : { at: clock(), dispatches: 0, sequence: 0, ...asked },
-  );
+  await lifecycle.change(session, ({ forgotten }) => {
+    const { dispatches = 0, sequence = 0 } = forgotten ?? {};
+    const begun = { status: 'forgetting', at: clock(), dispatches, sequence } as const;
+    const record = forgotten?.status === 'forgetting' ? forgotten : begun;
+    return { forgotten: { ...record, ...(withLearnings && { with_learnings: true }) } };
+  });
 }
 
 /**
@@ -64,82 +59,64 @@ export async function beginForgetting(
  * @throws ThroughlineError as the ports do, `conflict` if the lease is lost; can be repeated
  */
 export async function forgetSessions(ports: ForgetPorts, lease: HeldLease): Promise<void> {
-  const { lifecycle, eraser, clock, logger } = ports;
-  await eraser.check();
-  const records = lifecycle.unfinished().flatMap((session) => {
+  const { lifecycle, eraser, clock, pause, logger } = ports;
+  const begun = new Map<Token, Forgotten>();
+  for (const session of lifecycle.unfinished()) {
     const record = lifecycle.forgotten(session);
-    return record === undefined ? [] : [{ session, record }];
-  });
-  await settled(ports, records);
-  const prompts = await Promise.all(
-    records.map(async ({ session }) => (await eraser.count(session)).prompts),
-  );
+    if (record !== undefined) begun.set(session, record);
+  }
+  const newest = Math.max(...[...begun.values()].map(({ at }) => Date.parse(at)));
+  const ms = newest + SETTLED_MS - Date.parse(clock());
+  if (ms > 0) await pause(ms);
+  const counts = await Promise.all([...begun.keys()].map((session) => eraser.count(session)));
   // A full ring has dropped prompts, whose text is still in the files.
-  if (prompts.some((count) => count >= RING_SIZE)) await eraser.rewrite('prompts');
-  const turns = new Semaphore(AT_ONCE);
-  const erasing = await Promise.allSettled(records.map((each) => turns.run(() => erase(ports, lease, each))));
-  const erased = records.filter((_, at) => erasing[at]?.status === 'fulfilled');
+  if (counts.some(({ prompts }) => prompts >= RING_SIZE)) await eraser.rewrite('prompts');
+  for (const [session, record] of begun) await erase(ports, lease, session, record);
   await eraser.rewrite('buckets');
   await lease.confirm();
-  for (const { session, record } of erased)
-    await lifecycle.forgot(
-      session,
-      clock(),
-      (there) => there?.status === 'forgetting' && there.at === record.at,
-    );
+  for (const [session, { at }] of begun)
+    await lifecycle.change(session, (there) => {
+      if (!isBegun(there.forgotten, at)) return there;
+      const { dispatches, sequence } = there.forgotten;
+      return { forgotten: { status: 'forgotten', at: clock(), dispatches, sequence } };
+    });
   // Its records contained the names until now.
   await eraser.rewrite('lifecycle');
-  logger.info({ sessions: erased.length }, 'sessions forgotten');
-  throwFirst(erasing);
+  logger.info({ sessions: begun.size }, 'sessions forgotten');
 }
 
-/** Throws the error of the first task that failed, once all have ended. */
-export function throwFirst(ended: readonly PromiseSettledResult<unknown>[]): void {
-  for (const each of ended) if (each.status === 'rejected') throw each.reason;
-}
-
-interface Recorded {
-  readonly session: Token;
-  readonly record: Forgotten;
-}
-
-/** Waits until every process has noticed all records. */
-async function settled({ clock, pause }: ForgetPorts, records: readonly Recorded[]): Promise<void> {
-  const last = Math.max(...records.map(({ record }) => Date.parse(record.at)));
-  const ms = last + SETTLED_MS - Date.parse(clock());
-  if (ms > 0) await pause(ms);
+/** Returns true for the record of a session whose forgetting began at this time, and is not finished. */
+function isBegun(record: Forgotten | undefined, at: string): record is Forgotten {
+  return record?.status === 'forgetting' && record.at === at;
 }
 
 async function erase(
   { lifecycle, eraser, pause, index, ...ports }: ForgetPorts,
   lease: HeldLease,
-  { session, record }: Recorded,
+  session: Token,
+  { at, with_learnings: withLearnings = false }: Forgotten,
 ): Promise<void> {
-  const { at, with_learnings: withLearnings = false } = record;
   const until = new Date(Date.parse(at) + SETTLED_MS).toISOString();
   const marks = await eraser.marks(session, until);
   await lease.confirm();
-  const isOurs = await lifecycle.forgetting(session, (there) =>
-    there?.status === 'forgetting' && there.at === at ? { ...fieldsOf(there), ...marks } : undefined,
-  );
-  // A repetition finds less, and the numbers of the record never decrease.
-  const recorded = lifecycle.forgotten(session);
-  if (!isOurs || recorded === undefined) return;
-  for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
+  const { forgotten } = await lifecycle.change(session, (there) => {
+    if (!isBegun(there.forgotten, at)) return there;
+    // A repetition finds less.
+    const dispatches = Math.max(marks.dispatches, there.forgotten.dispatches);
+    const sequence = Math.max(marks.sequence, there.forgotten.sequence);
+    return { forgotten: { ...there.forgotten, dispatches, sequence } };
+  });
+  if (!isBegun(forgotten, at)) return;
+  for (let isLeft = true; isLeft; ) {
     await lease.confirm();
     // Through its own port, which notifies lists.
     await index.remove(session);
-    const stored = await eraser.erase(session, recorded);
+    const stored = await eraser.erase(session, forgotten);
     const learnings = await forgetInLearnings({ ...ports, eraser }, session, withLearnings);
-    // Writes in progress during the first pass may have landed behind it.
-    if (pass > 1 && isNothing({ ...stored, learnings })) return;
-    if (pass === 1) await pause(SETTLED_MS / 4);
+    isLeft = !isNothing({ ...stored, learnings });
+    // Writes in progress during this round may have landed behind it.
+    if (isLeft) await pause(SETTLED_MS / 4);
   }
-  throw new ThroughlineError('conflict', `session ${session} still receives data: it is erased again soon`);
-}
-
-function fieldsOf({ v: _, status: __, session: ___, ...fields }: Forgotten): ForgottenAt {
-  return fields;
 }
 
 function isNothing(counts: StoredCounts): boolean {
@@ -159,13 +136,13 @@ interface LearningsPorts {
 
 /** Counts what forgetting a session would change in the learnings of all projects. */
 async function changedLearnings(
-  ports: Pick<LearningsPorts, 'learnings' | 'projects'>,
+  { learnings, projects }: Pick<LearningsPorts, 'learnings' | 'projects'>,
   session: Token,
   withLearnings: boolean,
 ): Promise<number> {
   let sum = 0;
-  for (const project of await ports.learnings.projects()) {
-    const { state } = (await ports.projects.load(project)).folded;
+  for (const project of await learnings.projects()) {
+    const { state } = (await projects.load(project)).folded;
     sum += withoutSession(state, session, { withLearnings }).changed;
   }
   return sum;
@@ -173,51 +150,35 @@ async function changedLearnings(
 
 /** Removes a session from all projects, and returns what that has changed. A repetition removes what was written late. */
 async function forgetInLearnings(
-  ports: LearningsPorts,
+  { learnings, projects, command, eraser }: LearningsPorts,
   session: Token,
   withLearnings: boolean,
 ): Promise<number> {
   let sum = 0;
-  for (const project of await ports.learnings.projects()) {
-    if (!(await isNamed(ports, project, session, withLearnings))) {
-      // A snapshot of an earlier state may have been written since.
-      await ports.eraser.eraseLearnings(project, 0);
-      continue;
-    }
-    let changed = 0;
-    const { reply } = await ports.command(project, 'forget', (state) => {
-      const without = withoutSession(state, session, { withLearnings });
-      changed = without.changed;
-      return {
-        kind: 'append',
-        event: { type: 'checkpoint', data: learningsCheckpoint(without.state) },
-        reply: ({ lastEvent }) => ({ checkpoint: lastEvent }),
-      };
+  for (const project of await learnings.projects()) {
+    const { changed } = withoutSession((await projects.load(project)).folded.state, session, {
+      withLearnings,
     });
-    const { checkpoint } = reply as { readonly checkpoint: number };
-    await ports.eraser.eraseLearnings(project, checkpoint);
     sum += changed;
+    const { events } = await learnings.read(project, { after: 0 });
+    let checkpoint = 0;
+    // The state may have compacted a name away that its events contain.
+    if (changed > 0 || JSON.stringify(events).includes(`"session":${JSON.stringify(session)}`))
+      await command(project, 'forget', (state) => {
+        const rest = withoutSession(state, session, { withLearnings }).state;
+        return {
+          kind: 'append',
+          event: { type: 'checkpoint', data: learningsCheckpoint(rest) },
+          reply: ({ lastEvent }) => {
+            checkpoint = lastEvent;
+            return {};
+          },
+        };
+      });
+    // Without a checkpoint, a snapshot of an earlier state may have been written since.
+    await eraser.eraseLearnings(project, checkpoint);
   }
   return sum;
-}
-
-/** Returns true if the state or an event of a project mentions a session; the state alone may have compacted it away. */
-async function isNamed(
-  { learnings, projects }: LearningsPorts,
-  project: Token,
-  session: Token,
-  withLearnings: boolean,
-): Promise<boolean> {
-  const { state } = (await projects.load(project)).folded;
-  if (withoutSession(state, session, { withLearnings }).changed > 0) return true;
-  const { events } = await learnings.read(project, { after: 0 });
-  return events.some(({ event }) => names(event, session));
-}
-
-function names({ type, data }: LearningEvent, session: Token): boolean {
-  if (type === 'observed') return data.session === session;
-  if (type !== 'proposed') return false;
-  return data.source.session === session || data.evidence.some((each) => each.session === session);
 }
 
 /**
@@ -232,7 +193,12 @@ export function createForgetTool(
 ): Handler<'tool.session-forget'> {
   const { lifecycle, eraser } = ports;
   return async ({ session, confirm, dryRun, withLearnings }) => {
-    if (!dryRun && confirm !== session) throw unconfirmed(session, confirm);
+    if (!dryRun && confirm !== session)
+      throw new ThroughlineError(
+        'schema_invalid',
+        `confirm: erasing cannot be undone, so give the name of the session once more: ${JSON.stringify(session)}`,
+        { details: { fields: ['confirm'] } },
+      );
     const learnings = await changedLearnings(ports, session, withLearnings);
     const found = { ...(await eraser.count(session)), learnings };
     const record = lifecycle.forgotten(session);
@@ -241,14 +207,13 @@ export function createForgetTool(
       const state = record?.status === 'forgetting' ? 'running' : dryRun ? 'counted' : 'done';
       return { session, state, found, ...(wasForgotten && { forgotten: true as const }) };
     }
-    // An interrupted import may consist of its record alone.
+    // A log that was lost has left the record of an archived session.
     if (isNothing(found) && (record ?? lifecycle.archived(session)) === undefined)
       throw new ThroughlineError(
         'not_found',
         `nothing is stored of session ${session}: "throughline session ls" lists what there is`,
         { details: { session } },
       );
-    await eraser.check();
     if (!(await isKeeperRunning()))
       throw new ThroughlineError(
         'unavailable',
@@ -257,13 +222,4 @@ export function createForgetTool(
     await beginForgetting(ports, session, withLearnings);
     return { session, state: 'running', found };
   };
-}
-
-function unconfirmed(session: Token, confirm: string | undefined): ThroughlineError {
-  const given = confirm === undefined ? 'is missing' : `is ${JSON.stringify(confirm)}`;
-  return new ThroughlineError(
-    'schema_invalid',
-    `confirm: ${given}: erasing cannot be undone, so give the name of the session once more: ${JSON.stringify(session)}`,
-    { details: { fields: ['confirm'] } },
-  );
 }

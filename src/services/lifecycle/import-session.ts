@@ -4,12 +4,8 @@ import type { Token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { EventOf, SessionEvent } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
-import {
-  generationOf,
-  type SessionActivity,
-  type SessionLifecycle,
-} from '../../engine/ports/session-lifecycle.js';
-import type { SessionLog } from '../../engine/ports/session-log.js';
+import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { SessionActivity, SessionLog } from '../../engine/ports/session-log.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { emptyState } from '../../memory/session/session-state.js';
 import type { Asked } from '../common/service-shell.js';
@@ -17,7 +13,7 @@ import type { Archiver } from './archive-session.js';
 
 interface ImportOptions {
   readonly log: Pick<SessionLog, 'read' | 'append'> & Pick<SessionActivity, 'newest'>;
-  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed' | 'change'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'forgotten' | 'change'>;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly archiver: Pick<Archiver, 'settle'>;
 }
@@ -30,7 +26,7 @@ interface ImportOptions {
 export function createSessionImport({ log, lifecycle, reader, archiver }: ImportOptions) {
   async function begin(session: Token, checkpoint: EventOf<'session.checkpoint'>): Promise<void> {
     // Refreshes this process' view of the record, and refuses a session that is being forgotten.
-    await lifecycle.change(session, () => 'keep');
+    await lifecycle.change(session, (there) => there);
     generationOf(lifecycle, session);
     requireSettled(session, checkpoint);
     const isFree =

@@ -39,9 +39,9 @@ export function createRejectedQueries(
         ...(page.next !== undefined && { next: cursorOf('rejected', page.next) }),
       };
     },
-    async 'tool.rejected-show'({ id, offset }) {
+    async 'tool.rejected-show'({ id }) {
       const { body, retryId: _, ...entry } = await found(rejected, id);
-      return { rejected: entry, ...bodyPart(body, offset, maxReplyBytes()) };
+      return { rejected: entry, ...shownBody(body, maxReplyBytes()) };
     },
     async 'tool.rejected-retry'({ id, ...asked }) {
       const entry = await found(rejected, id);
@@ -96,39 +96,24 @@ function correction(
   );
 }
 
-interface BodyPart {
+interface ShownBody {
   readonly body: string;
   readonly encoding: 'utf8' | 'base64';
   readonly truncated?: true;
-  /** Offset of the rest. */
-  readonly next?: number;
 }
 
-/** Longest JSON encoding of one byte: `\u0000`. */
-const MOST_PER_BYTE = 6;
 /** Size of the rest of the reply. */
 const AROUND = 16_384;
-const MOST_BYTES = 128_000;
 
-/** Returns the body from an offset: as text if all of it is UTF-8, cut between two characters. */
-export function bodyPart(whole: Uint8Array, offset: number, maxReplyBytes: number): BodyPart {
-  const most = Math.max(64, Math.min(MOST_BYTES, Math.floor((maxReplyBytes - AROUND) / MOST_PER_BYTE)));
-  const from = Math.min(offset, whole.length);
-  let to = Math.min(whole.length, from + most);
-  while (to < whole.length && to > from && isContinuation(whole[to])) to -= 1;
-  const part = whole.subarray(from, to);
-  const isPart = from > 0 || to < whole.length;
-  const text = textOf(whole) === undefined ? undefined : textOf(part);
-  return {
-    body: text ?? Buffer.from(part).toString('base64'),
-    encoding: text === undefined ? 'base64' : 'utf8',
-    ...(isPart && { truncated: true as const }),
-    ...(to < whole.length && { next: to }),
-  };
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= 0x80 && byte < 0xc0;
+/** Returns the body: as text if it is UTF-8 and fits a reply as JSON, else in base64, of a large one the beginning. */
+export function shownBody(whole: Uint8Array, maxReplyBytes: number): ShownBody {
+  const most = maxReplyBytes - AROUND;
+  const text = textOf(whole);
+  if (text !== undefined && Buffer.byteLength(JSON.stringify(text)) <= most)
+    return { body: text, encoding: 'utf8' };
+  const part = Buffer.from(whole.subarray(0, Math.floor(most / 4) * 3));
+  const isPart = part.length < whole.length;
+  return { body: part.toString('base64'), encoding: 'base64', ...(isPart && { truncated: true }) };
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

@@ -70,11 +70,11 @@ export async function serveTools(
   });
   const maxReplyBytes = () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD;
   const clock = clockBy(known.now);
-  const archiver = openArchiver(nats, sessions, { lifecycle });
+  const archiver = openArchiver(nats, sessions.reader, lifecycle);
   const { prompts } = nats;
   const list = new SessionList({
     table: known.table,
-    caughtUp: () => known.feed.catchUp(),
+    caughtUp: () => known.feed.ready,
     reader: sessions.reader,
     lifecycle,
     logger,
@@ -117,7 +117,7 @@ export async function serveTools(
     ),
     ...createRetentionTools({
       ...{ table: known.table, now: known.now, lifecycle, store: nats.retention, clock, logger },
-      caughtUp: () => known.feed.catchUp(),
+      caughtUp: () => known.feed.ready,
     }),
     'tool.session-export': createSessionExport({ ...nats, maxReplyBytes }),
     'tool.session-import': createSessionImport({ ...nats, ...sessions, lifecycle, archiver }),

@@ -9,8 +9,7 @@ import {
 } from '../../contracts/replies/dispatch-result.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import { COMMAND_PATHS, RESULT_PATHS, type StoredEvent } from '../../contracts/session-events.js';
-import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
-import type { SessionLog } from '../../engine/ports/session-log.js';
+import type { SessionActivity, SessionLog } from '../../engine/ports/session-log.js';
 import type { PromptRing } from '../../engine/ports/telemetry-store.js';
 import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';
 import type { Asked } from '../common/service-shell.js';

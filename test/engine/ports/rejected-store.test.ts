@@ -50,16 +50,6 @@ describe('on NATS', () => {
     expect(Buffer.from(last.data)).toEqual(Buffer.from(rejected.body));
   });
 
-  it('the rejected store on NATS takes no later part of a body for a rejection', async () => {
-    await opened.nats.rejected.put(rejection(5002, 1024 * 1024));
-    const entry = (await allRejected(opened.nats.rejected)).find(({ sequence }) => sequence === 5002);
-    const { state } = await (await opened.nats.connection.jetstreamManager()).streams.info(REJECTED_STREAM);
-    expect(state.last_seq).toBeGreaterThan(entry?.id ?? 0);
-    expect(await opened.nats.rejected.get(state.last_seq)).toBeUndefined();
-    expect(await opened.nats.rejected.remove(state.last_seq)).toBe(false);
-    expect((await opened.nats.rejected.get(entry?.id ?? 0))?.body).toHaveLength(1024 * 1024);
-  });
-
   it('the rejected store on NATS makes its stream again when it is deleted', async () => {
     await (await opened.nats.connection.jetstreamManager()).streams.delete(REJECTED_STREAM);
     expect(await allRejected(opened.nats.rejected)).toEqual([]);

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { LifecycleChange, SessionLifecycle } from '../../../src/engine/ports/session-lifecycle.js';
+import { ThroughlineError } from '../../../src/contracts/errors.js';
+import type { Token } from '../../../src/contracts/names.js';
+import type { SessionLifecycle } from '../../../src/engine/ports/session-lifecycle.js';
+import { recordArchived, recordForgotten } from '../../support/lifecycle-records.js';
 import { newSession } from './opened.js';
 
 /** Lifecycle records, also as seen by another process. */
@@ -29,80 +32,64 @@ export function sessionLifecycleContract(name: string, open: () => Promise<Opene
       const session = newSession('none');
       expect(opened.store.archived(session)).toBeUndefined();
       expect(opened.store.forgotten(session)).toBeUndefined();
-      await opened.store.change(session, () => 'remove');
+      await recordArchived(opened.store, session, undefined);
       expect(opened.other.archived(session)).toBeUndefined();
     });
 
     it('an archived session is known at once here, soon elsewhere, and to a process that starts', async () => {
       const session = newSession('archived');
-      const changes: LifecycleChange[] = [];
-      const unlisten = opened.other.onChange((change) => changes.push(change));
-      const record = { v: 1, status: 'archived', at: AT, reason: 'the work is "done"\n✓' } as const;
-      await opened.store.change(session, () => ({ at: AT, reason: record.reason }));
-      expect(opened.store.archived(session)).toEqual(record);
-      await soon(() => expect(opened.other.archived(session)).toEqual(record));
-      expect((await opened.reopened()).archived(session)).toEqual(record);
-      await opened.other.change(session, () => 'remove');
+      const archived = { at: AT, reason: 'the work is "done"\n✓' };
+      await recordArchived(opened.store, session, { ...archived, pending: true });
+      expect(opened.store.archiving()).toContain(session);
+      expect(await recordArchived(opened.store, session, archived)).toMatchObject({ archived });
+      expect(opened.store.archived(session)).toEqual(archived);
+      expect(opened.store.archiving()).not.toContain(session);
+      await soon(() => expect(opened.other.archived(session)).toEqual(archived));
+      expect((await opened.reopened()).archived(session)).toEqual(archived);
+      await recordArchived(opened.other, session, undefined);
       expect(opened.other.archived(session)).toBeUndefined();
       await soon(() => expect(opened.store.archived(session)).toBeUndefined());
       expect((await opened.reopened()).archived(session)).toBeUndefined();
-      unlisten();
-      await opened.store.change(session, () => ({ at: LATER }));
-      await soon(() =>
-        expect(opened.other.archived(session)).toEqual({ v: 1, status: 'archived', at: LATER }),
-      );
-      expect(changes).toEqual([
-        { kind: 'archived', session },
-        { kind: 'reopened', session },
-      ]);
+      await recordArchived(opened.store, session, { at: LATER });
+      await soon(() => expect(opened.other.archived(session)).toEqual({ at: LATER }));
     });
 
-    it('a forgotten session is told by its name only until nothing of it is left', async () => {
+    it('a forgotten session is told until nothing of it is left, and its tombstone stays when its name is used again', async () => {
       const session = newSession('forgotten');
-      const changes: LifecycleChange[] = [];
-      const unlisten = opened.other.onChange((change) => changes.push(change));
-      await opened.store.change(session, () => ({ at: AT }));
-      await opened.store.forgetting(session, { at: AT, dispatches: 10, sequence: 20 });
+      const told: Token[] = [];
+      const unlisten = opened.other.onForgotten((each) => told.push(each));
+      await recordArchived(opened.store, session, { at: AT });
+      const record = { status: 'forgetting', at: AT, dispatches: 10, sequence: 20 } as const;
+      await recordForgotten(opened.store, session, record);
       expect(opened.store.archived(session)).toBeUndefined();
-      const record = { v: 1, status: 'forgetting', at: AT, dispatches: 10, sequence: 20, session };
       expect(opened.store.forgotten(session)).toEqual(record);
       expect(opened.store.unfinished()).toContain(session);
       await soon(() => expect(opened.other.forgotten(session)).toEqual(record));
       const started = await opened.reopened();
       expect(started.archived(session)).toBeUndefined();
       expect(started.unfinished()).toContain(session);
-      await opened.other.forgot(session, LATER);
-      const done = { v: 1, status: 'forgotten', at: LATER, dispatches: 10, sequence: 20 };
+      const done = { ...record, status: 'forgotten', at: LATER } as const;
+      await recordForgotten(opened.other, session, done);
       expect(opened.other.forgotten(session)).toEqual(done);
       await soon(() => expect(opened.store.forgotten(session)).toEqual(done));
       expect(opened.store.unfinished()).not.toContain(session);
-      expect(changes).toContainEqual({ kind: 'forgetting', session });
-      expect(changes.at(-1)).toEqual({ kind: 'forgotten' });
+      expect(told).toEqual([session, session]);
       unlisten();
+      await recordArchived(opened.store, session, { at: LATER });
+      await soon(() => expect(opened.other.archived(session)).toEqual({ at: LATER }));
+      expect(opened.other.forgotten(session)).toEqual(done);
     });
 
-    it('the numbers of a session that is forgotten again never go down', async () => {
-      const session = newSession('again');
-      await opened.store.forgetting(session, { at: AT, dispatches: 10, sequence: 20 });
-      await opened.other.forgetting(session, { at: LATER, dispatches: 5, sequence: 30 });
-      expect(opened.other.forgotten(session)).toMatchObject({ dispatches: 10, sequence: 30, at: LATER });
-    });
-
-    it('the records of sessions that were forgotten long ago expire, and no others', async () => {
-      const [old, recent, underWay] = [newSession('old'), newSession('recent'), newSession('way')];
-      for (const session of [old, recent, underWay])
-        await opened.store.forgetting(session, { at: AT, dispatches: 1, sequence: 1 });
-      await opened.store.forgot(old, '2026-01-01T00:00:00.000Z');
-      await opened.store.forgot(recent, LATER);
-      await soon(() => expect(opened.other.forgotten(old)).toMatchObject({ status: 'forgotten' }));
-      expect(await opened.store.expire('2026-01-20T00:00:00.000Z')).toBe(1);
-      // Records removed by another process are not counted again.
-      expect(await opened.other.expire('2026-01-20T00:00:00.000Z')).toBe(0);
-      for (const seen of [opened.store, await opened.reopened()]) {
-        expect(seen.forgotten(old)).toBeUndefined();
-        expect(seen.forgotten(recent)).toBeDefined();
-        expect(seen.unfinished()).toContain(underWay);
-      }
+    it('a change that throws, or returns the record that is there, changes nothing', async () => {
+      const session = newSession('kept');
+      const fault = new ThroughlineError('session_forgotten', 'not now');
+      await recordArchived(opened.store, session, { at: AT });
+      const refused = opened.other.change(session, () => {
+        throw fault;
+      });
+      await expect(refused).rejects.toBe(fault);
+      expect(await opened.other.change(session, (there) => there)).toMatchObject({ archived: { at: AT } });
+      expect((await opened.reopened()).archived(session)).toEqual({ at: AT });
     });
 
     it('of several processes that change the record of one session at once, none undoes what another has done', async () => {
@@ -110,30 +97,13 @@ export function sessionLifecycleContract(name: string, open: () => Promise<Opene
       const letters = [...'abcdefghijkl'];
       await Promise.all(
         letters.map((letter, index) =>
-          (index % 2 === 0 ? opened.store : opened.other).change(session, (there) => ({
-            at: AT,
-            reason: `${there?.reason ?? ''}${letter}`,
+          (index % 2 === 0 ? opened.store : opened.other).change(session, ({ archived }) => ({
+            archived: { at: AT, reason: `${archived?.reason ?? ''}${letter}` },
           })),
         ),
       );
       for (const seen of [opened.store, opened.other])
         await soon(() => expect([...(seen.archived(session)?.reason ?? '')].sort()).toEqual(letters));
-      expect(await opened.other.change(session, () => 'keep')).toBe(false);
-    });
-
-    it('of several processes that write one session at once, all end with the same record', async () => {
-      const session = newSession('race');
-      const writes = Array.from({ length: 20 }, (_, dispatches) =>
-        (dispatches % 2 === 0 ? opened.store : opened.other).forgetting(session, {
-          ...{ at: AT, dispatches, sequence: 20 - dispatches },
-        }),
-      );
-      await Promise.all(writes);
-      const all = { dispatches: 19, sequence: 20 };
-      await soon(() => {
-        expect(opened.store.forgotten(session)).toMatchObject(all);
-        expect(opened.other.forgotten(session)).toMatchObject(all);
-      });
     });
   });
 }

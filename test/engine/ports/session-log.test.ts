@@ -17,8 +17,12 @@ import {
   SESSION_EVENTS,
   type SessionEvent,
 } from '../../../src/contracts/session-events.js';
-import type { SessionActivity } from '../../../src/engine/ports/session-lifecycle.js';
-import type { Appended, NewestResults, SessionLog } from '../../../src/engine/ports/session-log.js';
+import type {
+  Appended,
+  NewestResults,
+  SessionActivity,
+  SessionLog,
+} from '../../../src/engine/ports/session-log.js';
 import type { MemoryEventLogOptions } from '../../doubles/memory-event-log.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
@@ -347,7 +351,7 @@ describe('in shards', () => {
     await log.removeBefore(session, expectedSequence + 1);
 
     const late = log.append(session, event(2), { expectedSequence: expectedSequence + 1 });
-    forgotten = { v: 1, status: 'forgotten', at: AT, dispatches: 0, sequence: expectedSequence };
+    forgotten = { status: 'forgotten', at: AT, dispatches: 0, sequence: expectedSequence };
     await expect(late).rejects.toMatchObject({ code: 'session_forgotten' });
     expect(await opened.nats.log.newest(session)).toBe(0);
     await close();

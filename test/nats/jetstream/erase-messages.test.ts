@@ -1,13 +1,12 @@
-import { type JetStreamManager, StorageType, type StoredMsg } from 'nats';
+import { type JetStreamManager, StorageType } from 'nats';
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { readStream } from '../../../src/nats/jetstream/direct-get.js';
-import { eraseMessages, erasures, rewriteStream } from '../../../src/nats/jetstream/erase-messages.js';
+import { eraseMessages, rewriteStream } from '../../../src/nats/jetstream/erase-messages.js';
 import { startTestNats } from '../../support/nats-server.js';
 import { ofFile } from '../../support/of-file.js';
-import * as fc from '../../support/properties.js';
 import { filesHolding } from '../../support/store-files.js';
 
 const nats = await ofFile(startTestNats());
@@ -93,64 +92,9 @@ describe('messages that are erased', () => {
     );
     expect([erased, (await jsm.streams.info('late')).state.messages]).toEqual([4, 0]);
 
-    const never = led(async () => ({ seq: 9 }) as StoredMsg);
-    await expect(eraseMessages({ ...never, timeoutMs: 100 }, 'late', 'late.gone')).rejects.toMatchObject({
-      code: 'unavailable',
-    });
     await jsm.streams.delete('late');
   });
-
-  test('go by whole blocks where nothing else is in these', async () => {
-    const large = 'p'.repeat(200_000);
-    await filled('run', ['kept', ...Array<string>(160).fill('gone'), 'kept'], large);
-    let steps = 0;
-    const mayGoOn = () => {
-      steps += 1;
-    };
-
-    expect(await eraseMessages(ports, 'run', 'run.gone', { mayGoOn })).toBe(160);
-
-    expect(steps).toBeLessThan(160 - 64);
-    expect(await filesHolding(nats.storeDir, 'gone-canary')).toEqual([]);
-    expect((await jsm.streams.info('run')).state.messages).toBe(2);
-  });
 });
-
-const gaps = fc.array(
-  fc.record({ gap: fc.constantFrom(...Array<number>(60).fill(1), 2), bytes: fc.integer({ min: 1, max: 9 }) }),
-  {
-    maxLength: 400,
-  },
-);
-
-test('messages that are purged have a block of others of the session on both sides, and each is met once, in order', () => {
-  fc.assert(
-    fc.property(gaps, fc.integer({ min: 1, max: 60 }), (steps, block) => {
-      let sequence = 0;
-      const found = steps.map(({ gap, bytes }) => {
-        sequence += gap;
-        return { sequence, bytes };
-      });
-
-      const all = erasures(found, block);
-
-      expect(all.flatMap(({ single, whole }) => [...single, ...whole])).toEqual(found);
-      for (const { whole } of all) {
-        for (const { sequence: at } of whole) {
-          for (const step of [-1, 1]) expect(runBytes(found, at, step)).toBeGreaterThanOrEqual(block);
-        }
-      }
-    }),
-  );
-});
-
-/** Returns the size of the messages from `from` up to the next gap, without `step`. */
-function runBytes(found: readonly { sequence: number; bytes: number }[], from: number, step: number): number {
-  const bytes = new Map(found.map((each) => [each.sequence, each.bytes]));
-  let sum = 0;
-  for (let at = from + step; bytes.has(at); at += step) sum += bytes.get(at) ?? 0;
-  return sum;
-}
 
 describe('a bucket that is written again', () => {
   test('holds its newest values and nothing else', async () => {
@@ -164,7 +108,7 @@ describe('a bucket that is written again', () => {
     await jsm.streams.purge('KV_values', { filter: '$KV.values.gone' });
     expect(await filesHolding(nats.storeDir, 'gone-canary')).toHaveLength(1);
 
-    await rewriteStream(ports, 'KV_values', { prefix: '$KV.values.', keeps: 'newest' });
+    await rewriteStream(ports, 'KV_values');
 
     expect(await filesHolding(nats.storeDir, 'gone-canary')).toEqual([]);
     expect(await filesHolding(nats.storeDir, 'kept-canary 18')).toEqual([]);
@@ -186,8 +130,7 @@ describe('a bucket that is written again', () => {
       }
     })();
 
-    for (let round = 0; round < 3; round += 1)
-      await rewriteStream(ports, 'KV_busy', { prefix: '$KV.busy.', keeps: 'newest' });
+    for (let round = 0; round < 3; round += 1) await rewriteStream(ports, 'KV_busy');
     isOver = true;
     await writing;
 
@@ -202,7 +145,7 @@ describe('a bucket that is written again', () => {
     await filled('ring', ['gone', 'one', 'other', 'one', 'gone', 'other', 'one']);
     await eraseMessages(ports, 'ring', 'ring.gone');
 
-    await rewriteStream(ports, 'ring', { prefix: 'ring.', keeps: 'all' });
+    await rewriteStream(ports, 'ring');
 
     const messages = await readStream(connection, 'ring', 'ring.one', { from: 1 }, 5000);
     const bodies = messages.map(({ data }) => new TextDecoder().decode(data).slice(0, 12));
@@ -210,7 +153,7 @@ describe('a bucket that is written again', () => {
   });
 
   test('is left alone where it is not there', async () => {
-    await rewriteStream(ports, 'KV_none', { prefix: '$KV.none.', keeps: 'newest' });
+    await rewriteStream(ports, 'KV_none');
     await expect(jsm.streams.info('KV_none')).rejects.toThrow();
   });
 });

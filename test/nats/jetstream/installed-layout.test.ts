@@ -51,7 +51,6 @@ describe('a new installation', () => {
     expect(await layoutFor({ layout: 'sharded', shards: 8 })).toEqual(SHARDED);
     expect(await layoutFor()).toEqual(SHARDED);
     expect(await layoutFor({ layout: 'sharded' }, { makes: false })).toEqual(SHARDED);
-    expect(await layoutFor({ shards: 8 })).toEqual(SHARDED);
   });
 
   it('a new installation has 64 shards where the settings name no number', async () => {
@@ -78,31 +77,18 @@ describe('a new installation', () => {
     });
     expect(await layoutFor()).toEqual(PER_SESSION);
   });
-
-  it('a number of shards without the layout that has them is refused before anything is recorded', async () => {
-    await expect(layoutFor({ shards: 8 })).rejects.toMatchObject(
-      wrong('the N of THROUGHLINE_LAYOUT=sharded:N is 8', 'THROUGHLINE_LAYOUT to sharded'),
-    );
-    expect(await layoutFor({ layout: 'sharded', shards: 8 })).toEqual(SHARDED);
-  });
 });
 
 describe('a process that is set to another layout', () => {
   it.each<[string, WantedLayout, WantedLayout, string[]]>([
+    ['sharded on streams', {}, { layout: 'sharded' }, ['is sharded', 'has a stream per session']],
+    ['streams on shards', SHARDED, { layout: 'per-session' }, ['is per-session', 'has sessions in 8 shards']],
     [
-      'sharded on streams',
-      {},
-      { layout: 'sharded' },
-      ['THROUGHLINE_LAYOUT is sharded', 'set it to per-session'],
-    ],
-    [
-      'streams on shards',
+      'another number',
       SHARDED,
-      { layout: 'per-session' },
-      ['THROUGHLINE_LAYOUT is per-session', 'to sharded'],
+      { layout: 'sharded', shards: 16 },
+      ['is sharded:16', 'in 8 shards', 'leave it'],
     ],
-    ['another number of shards', SHARDED, { shards: 16 }, ['sharded:N is 16', '8 shards', 'set it to 8']],
-    ['shards on streams', {}, { shards: 16 }, ['sharded:N is 16', 'leave it out']],
   ])('a process that is set to another layout does not start: %s', async (_, first, second, parts) => {
     await layoutFor(first);
     await expect(layoutFor(second)).rejects.toMatchObject(wrong(...parts));

@@ -4,40 +4,21 @@ import { token } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { LifecycleKeeper } from '../../../src/services/keeper/serve-keeper.js';
 import { keeperPorts, NOW } from '../../support/forget-ports.js';
+import { recordForgotten } from '../../support/lifecycle-records.js';
 
-const DAY_MS = 86_400_000;
 const START = Date.parse(NOW);
-
-it('the record of a forgotten session is removed after a week, and not before it is forgotten', async () => {
-  const ports = keeperPorts([], {});
-  const { lifecycle } = ports;
-  const [gone, leaving] = [token('gone', 'session'), token('leaving', 'session')];
-  for (const session of [gone, leaving])
-    await lifecycle.forgetting(session, { at: NOW, dispatches: 1, sequence: 1 });
-  await lifecycle.forgot(gone, NOW);
-  // Another keeper erases the sessions.
-  await ports.leases.claim('forget', { holder: 'another', ttlMs: 60_000, at: NOW });
-  const after = (days: number) => new LifecycleKeeper({ ...ports, now: () => START + days * DAY_MS }).tick();
-  await after(7);
-  expect(lifecycle.forgotten(gone)).toMatchObject({ status: 'forgotten' });
-  await after(7.1);
-  expect([lifecycle.forgotten(gone), lifecycle.forgotten(leaving)]).toMatchObject([
-    undefined,
-    { status: 'forgetting' },
-  ]);
-});
 
 it('a task of the keeper that fails is said, retried after a pause, and stops no other task', async () => {
   const said: object[] = [];
   const logger = { ...silentLogger, warn: (fields: object) => said.push(fields) };
   const ports = { ...keeperPorts(['ours'], {}), logger };
   let tries = 0;
-  ports.lifecycle.expire = async () => {
+  ports.store.rules = async () => {
     tries += 1;
     throw new Error('gone');
   };
   const ours = token('ours', 'session');
-  await ports.lifecycle.forgetting(ours, { at: NOW, dispatches: 1, sequence: 1 });
+  await recordForgotten(ports.lifecycle, ours, { at: NOW });
   let now = START;
   const keeper = new LifecycleKeeper({ ...ports, now: () => now });
   await keeper.tick();

@@ -14,6 +14,7 @@ import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { calling } from '../../support/calling.js';
 import { keeperPorts, NOW, openedFor } from '../../support/forget-ports.js';
+import { recordArchived, recordForgotten } from '../../support/lifecycle-records.js';
 
 const OURS = token('ours', 'session');
 const FORGET: RetentionRules = { v: 1, rules: [{ action: 'forget', after: '30d', at: NOW }] };
@@ -37,11 +38,6 @@ function idle() {
 
 test('a rule that forgets archives a session first, and leaves alone one that has moved since the look', async () => {
   const { ports, settled } = idle();
-  ports.eraser.lastResultAt = async () => NOW;
-  await followed(ports, FORGET, 20);
-  ports.eraser.lastResultAt = async () => '2026-01-30T00:00:00.000Z';
-  await followed(ports, FORGET);
-  ports.eraser.lastResultAt = async () => NOW;
   ports.log.append = async () => ({ outcome: 'conflict' });
   await followed(ports, FORGET);
   expect(settled).toEqual([]);
@@ -53,7 +49,7 @@ test('a rule that forgets archives a session first, and leaves alone one that ha
 
 test('an archived session that was reopened meanwhile is not forgotten by a rule', async () => {
   const { ports } = idle();
-  await ports.lifecycle.change(OURS, () => ({ at: NOW }));
+  await recordArchived(ports.lifecycle, OURS, { at: NOW });
   // Its record is behind: the log says that it is open.
   await followed(ports, FORGET);
   expect(ports.lifecycle.forgotten(OURS)).toBeUndefined();
@@ -62,7 +58,7 @@ test('an archived session that was reopened meanwhile is not forgotten by a rule
 /** A session that was archived by its log and its record. */
 async function archived() {
   const { ports, settled } = idle();
-  await ports.lifecycle.change(OURS, () => ({ at: NOW }));
+  await recordArchived(ports.lifecycle, OURS, { at: NOW });
   const { load } = ports.reader;
   ports.reader.load = async (session) => {
     const loaded = await load(session);
@@ -74,20 +70,10 @@ async function archived() {
 
 test('an archived session is forgotten once the time of its rule has passed again', async () => {
   const { ports } = await archived();
-  ports.log.newest = async () => 1;
   await followed(ports, { v: 1, rules: [{ action: 'archive', after: '30d', at: NOW }] });
   expect(ports.lifecycle.forgotten(OURS)).toBeUndefined();
   await followed(ports, FORGET);
   expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgetting' });
-});
-
-test('a session that is reopened while a rule records that it is forgotten stays', async () => {
-  const { ports, settled } = await archived();
-  // The event of the reopening is stored behind what the rule has read.
-  ports.log.newest = async () => 2;
-  await followed(ports, FORGET);
-  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgotten' });
-  expect(settled).toEqual(['ours']);
 });
 
 test('a session that a rule has just forgotten cannot be reopened', async () => {
@@ -101,7 +87,7 @@ test('a session that a rule has just forgotten cannot be reopened', async () => 
     maxCached: 9,
   });
   const options = { log, reader, lifecycle, clock: () => NOW, newId: () => 'id', maxEventBytes: () => 1e6 };
-  await lifecycle.forgetting(OURS, { at: NOW, dispatches: 0, sequence: 0 });
+  await recordForgotten(lifecycle, OURS, { at: NOW });
   await expect(createArchiver(options).settle(OURS)).rejects.toMatchObject({ code: 'session_forgotten' });
 });
 
@@ -121,7 +107,7 @@ test('a session is due by the age of its last event, by the rule of its project 
   known('shut', 'default', 31);
   known('closed', 'archives', 91);
   table.moved(token('unread', 'session'));
-  for (const name of ['shut', 'closed']) await lifecycle.change(token(name, 'session'), () => ({ at: NOW }));
+  for (const name of ['shut', 'closed']) await recordArchived(lifecycle, token(name, 'session'), { at: NOW });
   let stored: RetentionRules = { v: 1, rules: [] };
   const store = {
     rules: async () => stored,

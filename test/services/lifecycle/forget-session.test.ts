@@ -9,6 +9,7 @@ import {
 } from '../../../src/services/lifecycle/forget-session.js';
 import { timeOf } from '../../support/builders.js';
 import { keeperPorts, NOW } from '../../support/forget-ports.js';
+import { recordForgotten } from '../../support/lifecycle-records.js';
 
 const OURS = token('ours', 'session');
 
@@ -27,7 +28,7 @@ test('the boundary is the time of the first request, however late it is erased, 
   await new LifecycleKeeper(ports).tick();
   expect(asked).toEqual([new Date(Date.parse(NOW) + SETTLED_MS).toISOString()]);
   expect(ports.lifecycle.forgotten(OURS)).toEqual({
-    ...{ v: 1, status: 'forgotten', at: NOW, dispatches: 7, sequence: 9 },
+    ...{ status: 'forgotten', at: NOW, dispatches: 7, sequence: 9 },
   });
 });
 
@@ -68,8 +69,7 @@ test('a keeper that has lost its lease records nothing more, also once the sessi
   ports.eraser.rewrite = async () => {
     // Another keeper takes over and finishes, and the next session of the name is to be forgotten.
     await claim('forget', { holder: 'another', ttlMs: 60_000, at: later, ended: holders });
-    await lifecycle.forgot(OURS, later);
-    await lifecycle.forgetting(OURS, { at: later, dispatches: 0, sequence: 0 });
+    await recordForgotten(lifecycle, OURS, { at: later });
   };
 
   await new LifecycleKeeper(ports).tick();
@@ -100,9 +100,9 @@ test('a dry run says that a session is being forgotten, counts the next session 
   );
   const look = () => forget({ session: 'ours', dryRun: true });
 
-  await ports.lifecycle.forgetting(OURS, { at: timeOf(1), dispatches: 1, sequence: 1 });
+  await recordForgotten(ports.lifecycle, OURS, { at: timeOf(1) });
   expect(await look()).toMatchObject({ state: 'running', found: { dispatches: 1 } });
-  await ports.lifecycle.forgot(OURS, timeOf(2));
+  await recordForgotten(ports.lifecycle, OURS, { status: 'forgotten', at: timeOf(2) });
   expect(await look()).toMatchObject({ state: 'counted', found: { dispatches: 1 } });
 
   expect([...ports.eraser.dispatches.keys()]).toEqual(['ours']);

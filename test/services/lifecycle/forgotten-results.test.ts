@@ -3,6 +3,7 @@ import { token } from '../../../src/contracts/names.js';
 import { generationOf } from '../../../src/engine/ports/session-lifecycle.js';
 import { admission } from '../../../src/services/common/open-sessions.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
+import { recordForgotten } from '../../support/lifecycle-records.js';
 
 const DEMO = token('demo', 'session');
 const AT = '2026-01-01T00:00:00.000Z';
@@ -13,13 +14,13 @@ test('a result counts, unless it came before its session was forgotten; while th
   expect(admission(lifecycle, DEMO, 5)).toBe('counts');
   expect(admission(undefined, DEMO, 5)).toBe('counts');
 
-  await lifecycle.forgetting(DEMO, { at: AT, dispatches: 0, sequence: 0 });
+  await recordForgotten(lifecycle, DEMO, { at: AT, dispatches: 0, sequence: 0 });
   expect(admission(lifecycle, DEMO, 5)).toBe('later');
-  await lifecycle.forgetting(DEMO, { at: AT, dispatches: 5, sequence: 9 });
+  await recordForgotten(lifecycle, DEMO, { at: AT, dispatches: 5, sequence: 9 });
   expect(admission(lifecycle, DEMO, 5)).toBe('forgotten');
   expect(admission(lifecycle, DEMO, 6)).toBe('later');
 
-  await lifecycle.forgot(DEMO, LATER);
+  await recordForgotten(lifecycle, DEMO, { status: 'forgotten', at: LATER, dispatches: 5 });
   expect(admission(lifecycle, DEMO, 5)).toBe('forgotten');
   expect(admission(lifecycle, DEMO, 6)).toBe('counts');
 });
@@ -28,11 +29,11 @@ test('a forgotten session has a new generation, and none while it is being forgo
   const lifecycle = new MemorySessionLifecycle();
   const before = generationOf(lifecycle, DEMO);
 
-  await lifecycle.forgetting(DEMO, { at: AT, dispatches: 5, sequence: 9 });
+  await recordForgotten(lifecycle, DEMO, { at: AT, dispatches: 5, sequence: 9 });
   expect(() => generationOf(lifecycle, DEMO)).toThrow(
     'session demo is being forgotten: try again in a moment',
   );
-  await lifecycle.forgot(DEMO, LATER);
+  await recordForgotten(lifecycle, DEMO, { status: 'forgotten', at: LATER, dispatches: 5 });
 
   expect(generationOf(lifecycle, DEMO)).not.toBe(before);
 });

@@ -12,6 +12,7 @@ import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, recorded, reviewer } from '../../support/builders.js';
 import { calling } from '../../support/calling.js';
+import { recordArchived, recordForgotten } from '../../support/lifecycle-records.js';
 import * as fc from '../../support/properties.js';
 
 function opened(name: string, at: string): [Token, SessionEvent] {
@@ -44,7 +45,7 @@ async function listOf(...events: readonly [Token, SessionEvent][]) {
   await feed.stop();
   log.follow((session) => table.moved(session));
   const lifecycle = new MemorySessionLifecycle();
-  const options = { table, caughtUp: () => feed.catchUp(), lifecycle, logger: silentLogger, now };
+  const options = { table, caughtUp: () => feed.ready, lifecycle, logger: silentLogger, now };
   const sessionList = new SessionList({ ...options, reader: counting });
   const list = (request: object = {}) =>
     calling({ 'tool.session-list': (asked) => sessionList.list(asked) })('session-list', request) as Promise<{
@@ -211,38 +212,13 @@ describe('the list of sessions', () => {
 
   it('an archived session is listed only where that is asked for, and one that is being forgotten not at all', async () => {
     const { list, lifecycle } = await listOf(opened('a', at(1)), opened('b', at(2)), opened('c', at(3)));
-    await lifecycle.change(token('a', 'session'), () => ({ at: at(4), reason: 'done' }));
-    const forgetting = { at: at(4), dispatches: 1, sequence: 1 };
-    await lifecycle.forgetting(token('b', 'session'), forgetting);
+    await recordArchived(lifecycle, token('a', 'session'), { at: at(4), reason: 'done' });
+    await recordForgotten(lifecycle, token('b', 'session'), { at: at(4) });
     expect(await list()).toMatchObject({ sessions: [{ session: 'c' }], total: 1 });
     expect(names(await list({ archived: true }))).toEqual(['c', 'a']);
     expect(names(await list({ archived: true, active: true }))).toEqual([]);
     expect(await list({ status: 'archived' })).toMatchObject({
       sessions: [{ session: 'a', archived: { at: at(4), reason: 'done' } }],
     });
-  });
-});
-
-describe('the list of sessions where nothing is heard of them', () => {
-  it('shows what was stored before it was asked for', async () => {
-    const log = new MemorySessionLog();
-    log.isSilent = true;
-    const now = Date.now;
-    const table = new SessionTable(now);
-    const index = new MemorySessionIndex();
-    const options = { table, log, index, logger: silentLogger, now };
-    const feed = new SessionFeed({ ...options, onReconnect: () => () => {} });
-    feed.start();
-    await feed.ready;
-    const snapshots = new MemorySnapshotStore();
-    const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxCached: 9 });
-    const lifecycle = new MemorySessionLifecycle();
-    const caughtUp = () => feed.catchUp();
-    const list = new SessionList({ table, caughtUp, reader, lifecycle, logger: silentLogger, now });
-    await log.append(...opened('a', at(1)));
-    expect(
-      await calling({ 'tool.session-list': (asked) => list.list(asked) })('session-list', {}),
-    ).toMatchObject({ sessions: [{ session: 'a', brief: false }], total: 1 });
-    await feed.stop();
   });
 });

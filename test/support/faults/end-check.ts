@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { RejectedStore } from '../../../src/engine/ports/rejected-store.js';
-import type { SessionActivity } from '../../../src/engine/ports/session-lifecycle.js';
-import type { SessionLog, SnapshotStore } from '../../../src/engine/ports/session-log.js';
+import type { SessionActivity, SessionLog, SnapshotStore } from '../../../src/engine/ports/session-log.js';
 import { DEFAULT_LIMITS, type SessionLimits } from '../../../src/memory/session/session-state.js';
 import { allRejected } from '../all-rejected.js';
 import { sessionsOf } from '../session-names.js';

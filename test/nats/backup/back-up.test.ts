@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import * as names from '../../../src/contracts/names.js';
-import { isOwnStream, newDirectory } from '../../../src/nats/backup/backup-files.js';
+import { newDirectory } from '../../../src/nats/backup/back-up.js';
+import { subjectsOf } from '../../../src/nats/jetstream/topology.js';
 
 it('every stream and bucket that has a name is part of a backup', () => {
   const streams = Object.entries(names).flatMap(([key, value]) => {
@@ -10,13 +11,14 @@ it('every stream and bucket that has a name is part of a backup', () => {
     return key.endsWith('_STREAM') ? [String(value)] : [];
   });
   expect(streams.length).toBeGreaterThan(5);
-  expect(streams.filter((stream) => !isOwnStream(stream))).toEqual([]);
+  expect(streams.filter((stream) => subjectsOf(stream) === undefined)).toEqual([]);
 });
 
 it('the logs of sessions are part of a backup in either layout, and streams of others are not', () => {
-  for (const stream of ['SESSION_demo', 'SESSIONS_00', 'SESSIONS_ff']) expect(isOwnStream(stream)).toBe(true);
+  for (const stream of ['SESSION_demo', 'SESSIONS_00', 'SESSIONS_ff'])
+    expect(subjectsOf(stream)).toBeDefined();
   for (const stream of ['SESSION_a.b', 'SESSIONS_fff', 'KV_other', 'ORDERS', 'THROUGHLINE_PROBE'])
-    expect(isOwnStream(stream)).toBe(false);
+    expect(subjectsOf(stream)).toBeUndefined();
 });
 
 // Node's own recursive mkdir never returns there.
