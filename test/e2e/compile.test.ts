@@ -133,35 +133,6 @@ describe('snapshots', () => {
   });
 });
 
-describe('a request that cannot be answered', () => {
-  const ok = { session: 'any', ...TASK };
-  const cases: [name: string, body: string, status: number, code: string, message: RegExp][] = [
-    ['bad JSON', '{"session":', 400, 'json_parse_failed', /send one JSON object/],
-    [
-      'no taskPrompt',
-      '{"session":"any","taskId":"1"}',
-      400,
-      'schema_invalid',
-      /^task "1" is neither in the plan nor on the board; give its text as taskPrompt \(--prompt\)$/,
-    ],
-    ['after 0', JSON.stringify({ ...ok, after: 0 }), 400, 'schema_invalid', /after: must be a sequence/],
-    ['after with asOf', JSON.stringify({ ...ok, after: 1, asOf: 1 }), 400, 'schema_invalid', /asOf: cannot/],
-    ['a sequence not there yet', JSON.stringify({ ...ok, asOf: 5 }), 409, 'not_caught_up', /is at 0/],
-  ];
-
-  it.each(cases)(
-    'prompt.compile answers %s with an error reply, micro headers and a typed body',
-    async (_name, body, status, code, message) => {
-      const reply = await system.ports.connection.request('prompt.compile', body, { timeout: 5000 });
-      expect(reply.headers?.get('Nats-Service-Error-Code')).toBe(String(status));
-      expect(reply.headers?.get('Nats-Service-Error')).toMatch(new RegExp(`^${code}: `));
-      const { error } = reply.json<{ error: { code: string; message: string } }>();
-      expect(error.code).toBe(code);
-      expect(error.message).toMatch(message);
-    },
-  );
-});
-
 describe('the prompts that were compiled', () => {
   /** The newest prompts of a session, once there are so many. */
   const kept = (session: Token, count: number) =>

@@ -255,33 +255,3 @@ describe('compile with learnings', () => {
     expect(fresh.stderr).not.toContain('does not exist');
   });
 });
-
-describe('the exit code', () => {
-  it.each([
-    ['an unknown id', ['learning', 'accept', 'fffffff'], 3, /no proposal "fffffff".*\(not_found\)/],
-    ['a text of 201 characters', ['learning', 'propose', 'x'.repeat(201)], 2, /content: .*200 characters/],
-    [
-      'a session that does not exist',
-      ['learning', 'propose', 'x', '-s', 'nowhere'],
-      3,
-      /session nowhere does not exist: "throughline session ls" lists those that do/,
-    ],
-    [
-      'an unknown type',
-      ['learning', 'propose', 'x', '--type', 'rumour'],
-      2,
-      /use pattern, insight or self_knowledge/,
-    ],
-    ['a confidence of 2', ['learning', 'propose', 'x', '--confidence', '2'], 2, /number from 0 to 1/],
-    [
-      'an unknown status',
-      ['learning', 'ls', '--status', 'open'],
-      2,
-      /use pending, accepted, rejected or all/,
-    ],
-  ])('the commands for learnings exit with the right code for %s', async (_what, args, code, text) => {
-    const refused = await up.cli(args);
-    expect(refused).toMatchObject({ code, stdout: '' });
-    expect(refused.stderr).toMatch(text);
-  });
-});

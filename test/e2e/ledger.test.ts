@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RequestInput } from '../../src/contracts/requests.js';
 import { hashOf } from '../../src/shared/hash.js';
 import { planSystemOfFile, runReplyOf, TASKS_MD } from '../support/runs.js';
-import { allDealtWith, eventsOf, freshState, newestOf, newSession, publishWork } from '../support/system.js';
+import { eventsOf, freshState, newestOf, newSession } from '../support/system.js';
 
 const { folder, system } = await planSystemOfFile();
 
@@ -47,16 +47,6 @@ describe('run.init', () => {
       { id: '2.2', status: 'pending' },
       { id: '3', optional: true },
     ]);
-  });
-
-  it('a second run.init replaces the run, and keeps the outcomes of dispatches', async () => {
-    const session = newSession('init');
-    await publishWork(system.client, session, '2.2');
-    await allDealtWith(system.ports);
-    await init({ session, spec: 'first', goal: 'one', tasksText: TASKS_MD });
-    const { run, tasks } = await init({ session, spec: 'second', tasksText: '- [ ] 7. Other' });
-    expect(run).toMatchObject({ spec: 'second', goal: 'one', active_task_id: '7' });
-    expect(tasks).toMatchObject([{ task: '2.2', dispatches: 1 }]);
   });
 });
 

@@ -28,9 +28,6 @@ const typesOf = async (session: Token) => (await eventsOf(system, session)).map(
 describe('an append whose answer is lost', () => {
   const calls: [CommandName, object, SessionEvent['type'], object][] = [
     ['task-add', { content: 'a' }, 'task.added', { task: { id: 'TAS-1' } }],
-    ['note-add', { content: 'a' }, 'note.added', { note: { id: 'NOT-1' } }],
-    ['inbox-add', { content: 'a' }, 'inbox.added', { message: { id: 'MSG-1' } }],
-    ['iteration-start', {}, 'iteration.started', { iteration: { number: 1 } }],
     ['session-open', { goal: 'a' }, 'session.opened', { session: { status: 'open' } }],
   ];
 
@@ -63,15 +60,6 @@ describe('an append whose answer is lost', () => {
       sequence: await newestOf(system, session),
     });
     expect((await typesOf(session)).length).toBe(3);
-  });
-
-  it('gives a claim whose answer was lost to its agent alone', async () => {
-    const session = newSession('lost');
-    const tools = toolsOn({ append: losing(0) });
-    for (const content of ['a', 'b']) await tools('task-add', { session, content });
-    const claimed = await toolsOn({ append: losing(1) })('task-next', { session, claim: 'x' });
-    expect(claimed).toMatchObject({ task: { id: 'TAS-1', claimed_by: 'x' } });
-    expect(await typesOf(session)).toEqual(['task.added', 'task.added', 'task.claimed']);
   });
 
   it('sees an append that arrives only after the session was loaded again', async () => {

@@ -251,16 +251,6 @@ describe('plan follow', () => {
     const refused = await init('refused', tasks, ...more);
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(text) });
   });
-
-  it.each([
-    ['no file', ['plan', 'follow', '-s', 'x', '--spec', 'a'], /no plan was found: name its file/],
-    ['no session', ['plan', 'follow', '--spec', 'a', 'a.md'], /--session NAME, or set THROUGHLINE_SESSION/],
-    ['a bad session', ['status', '-s', 'a.b'], /--session is "a\.b"/],
-    ['no session to count for', ['session', 'telemetry'], /--session NAME/],
-  ])('the ledger commands exit 2 for %s', async (_what, args, text) => {
-    const refused = await up.cli(args);
-    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(text) });
-  });
 });
 
 describe('status', () => {

@@ -147,22 +147,6 @@ describe('what the tools show of a task whose last result could not be read', ()
 });
 
 describe('rejected', () => {
-  it.each([
-    ['bytes that are not text', Uint8Array.of(0xff, 0xfe, 0, 10, 0xc3, 0x28)],
-    ['a text that is longer in JSON than a reply', Buffer.from(`no result ${'ä\u0001'.repeat(150_000)}`)],
-  ])('rejected-show gives a body back byte for byte: %s', async (_, body) => {
-    const session = newSession('raw');
-    const { sequence } = await client.publishText(session, 'implementer', body);
-    const id = await soon(async () => {
-      const entry = (await listed(session)).find((each) => each.sequence === sequence);
-      expect(entry).toBeDefined();
-      return entry?.id ?? 0;
-    });
-    const shown = await client.tools.rejectedShow({ id });
-    expect(Buffer.compare(Buffer.from(shown.body, shown.encoding), Buffer.from(body))).toBe(0);
-    await rejected('rm', String(id));
-  });
-
   it('result retry publishes what is edited in a file, which is then recorded and no longer listed', async () => {
     const session = newSession('retry');
     const id = await rejectOne(session);

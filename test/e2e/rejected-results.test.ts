@@ -75,26 +75,6 @@ describe('a prompt after a rejected dispatch', () => {
 });
 
 describe('dispatch-show', () => {
-  it('dispatch-show waits for a dispatch, and says which facts it gave', async () => {
-    const { client } = system;
-    const session = newSession('show');
-    const { sequence: dispatch } = await publishWork(client, session, '2.1', {
-      files_modified: ['src/a.ts'],
-    });
-    expect(await client.tools.dispatchShow({ session, dispatch })).toEqual({
-      dispatch,
-      sequence: await newestOf(system, session),
-      status: 'recorded',
-      role: 'implementer',
-      task: '2.1',
-      facts: [
-        expect.objectContaining({ subject: 'task:2.1', relation: 'completed_with', object: 'completed' }),
-        expect.objectContaining({ subject: 'task:2.1', relation: 'summary', object: 'did 2.1' }),
-        expect.objectContaining({ subject: 'src/a.ts', relation: 'modified_by', object: 'task:2.1' }),
-      ],
-    });
-  });
-
   it('dispatch-show knows what became of a dispatch as long as anything of it is remembered, and says when nothing is', async () => {
     const { client } = system;
     const session = newSession('show');

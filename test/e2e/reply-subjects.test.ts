@@ -71,45 +71,11 @@ async function stored(stream: string, like: (message: StoredMsg) => boolean): Pr
   });
 }
 
-/** Has a stream of events end at a sequence, by what the server answers an operator. */
-async function pad(stream: string, sequence: number): Promise<void> {
-  const jsm = await admin.jetstreamManager();
-  const { state } = await jsm.streams.info(stream);
-  const asked = Array.from({ length: sequence - state.last_seq }, () => {
-    return ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x'] as const;
-  });
-  await ask('operator', ...asked);
-  await soon(async () => expect((await jsm.streams.info(stream)).state.last_seq).toBe(sequence));
-}
-
 const isCopy = ({ header }: StoredMsg) => header.has('Nats-Stream');
 const at = (subject: string) => (message: StoredMsg) => message.subject === subject;
 const stateOf = async (session: string) => stateToJson(await freshState(system, session));
 
 describe('an operator, who may read streams', () => {
-  it('an operator neither deletes the tasks of a session nor completes it', async () => {
-    const { client } = system;
-    await client.tools.taskAdd({ session: 'b', content: 'the second of b' });
-    await client.tools.taskDelete({ session: 'a', id: 'TAS-1' });
-    await client.tools.sessionComplete({ session: 'a', reason: 'to be copied' });
-    const before = await stateOf('b');
-    const jsm = await admin.jetstreamManager();
-    for (const type of ['task.deleted', 'session.completed']) {
-      const { seq } = await stored('SESSION_a', at(`session.a.command.${type}`));
-      await ask('operator', ['$JS.API.DIRECT.GET.SESSION_a', { seq }, `session.b.command.${type}`]);
-      // It expects the sequence that it was appended after on the subjects of a: the stream of b refuses it, and goes on.
-      await pad('SESSION_b', (await jsm.streams.info('SESSION_b')).state.last_seq + 1);
-      const { state } = await jsm.streams.info('SESSION_b', { subjects_filter: `session.b.${type}` });
-      expect(state.subjects ?? {}).toEqual({});
-    }
-    await client.tools.sessionRestart({ session: 'a' });
-    expect(await stateOf('b')).toEqual(before);
-    expect(await client.tools.taskList({ session: 'b' })).toMatchObject({ tasks: [{}, {}] });
-    // A command of b still works, without a conflict.
-    const added = await client.tools.taskAdd({ session: 'b', content: 'the third of b' });
-    expect(added).toMatchObject({ task: { id: 'TAS-3' } });
-  });
-
   it('an operator changes nothing in a session by copying what stands in it', async () => {
     // What was malformed is counted event by event: nothing else tells a copy from the first one.
     const entries = [{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' }, { action_type: 'UNKNOWN' }];
@@ -207,28 +173,6 @@ describe('a publisher', () => {
     expect(rejected.filter(({ session, code }) => session === 'b' && code !== 'stored_reply')).toMatchObject([
       { code: 'marker_missing', reason: 'the body is empty', bytes: 0 },
     ]);
-  });
-});
-
-describe('a rejected body that is a valid event', () => {
-  it('a rejected body that is a valid event does not count when it is copied out of the rejected results', async () => {
-    const before = await stateOf('b');
-    const event = {
-      v: 1,
-      type: 'inbox.added',
-      at: '2026-01-01T00:00:00.000Z',
-      session: 'b',
-      data: { message: 'MSG-1', content: 'forged' },
-    };
-    await system.client.publishText('a', 'implementer', JSON.stringify(event));
-    await stored('DISPATCH_REJECTED', (message) => message.string().includes('forged'));
-    const jsm = await admin.jetstreamManager();
-    const { state } = await jsm.streams.info('DISPATCH_REJECTED');
-    admin.publish('$JS.API.DIRECT.GET.DISPATCH_REJECTED', JSON.stringify({ seq: state.last_seq }), {
-      reply: 'session.b.inbox.added',
-    });
-    await stored('SESSION_b', (message) => message.string().includes('forged'));
-    expect(await stateOf('b')).toEqual(before);
   });
 });
 

@@ -45,16 +45,6 @@ const firstIds = (count: number) => Array.from({ length: count }, (_, index) => 
 const byNumber = (ids: readonly string[]) => ids.toSorted((a, b) => numberOf(a) - numberOf(b));
 
 describe('many at once', () => {
-  it('20 task-adds at once from 4 connections give 20 ids', async () => {
-    const session = newSession('adds');
-    const replies = await addAll(session, 20);
-    expect(byNumber(idsOf(replies))).toEqual(firstIds(20));
-    const { board } = await freshState(system, session);
-    expect([...board.tasks.keys()]).toEqual(firstIds(20));
-    for (const { task } of replies) expect(board.tasks.get(task?.id ?? '')?.content).toBe(task?.content);
-    expect(await eventsOf(system, session)).toHaveLength(20);
-  });
-
   it('one of two agents that ask for the only ready task gets it, and the other gets nothing', async () => {
     for (let round = 0; round < 10; round += 1) {
       const session = newSession('one');

@@ -6,7 +6,7 @@ import { startPrivateNats } from '../support/nats-server.js';
 import { ofFile } from '../support/of-file.js';
 import { newSession, publishWork, soon } from '../support/system.js';
 
-const nats = await ofFile(startPrivateNats({ monitor: true }));
+const nats = await ofFile(startPrivateNats());
 const served = await ofFile(serveInspected({ nats }));
 
 const live = (query = ''): Promise<HeardFeed> => hearFeed((init) => served.fetch(`/api/live${query}`, init));
@@ -131,33 +131,6 @@ describe('the live feed', () => {
     await feed.heard('learning', ({ project }) => project === 'live');
   });
 
-  it('a browser that watches one session hears of its events and prompts, and of no other session', async () => {
-    const { client } = served.system;
-    const session = newSession('watched');
-    const other = newSession('other');
-    await publishWork(client, session, '1', {}, { wait: true });
-    await using feed = await live(`?session=${session}`);
-    await feed.heard('state');
-    await publishWork(client, other, '1', {}, { wait: true });
-    await publishWork(client, session, '2', {}, { wait: true });
-    const change = await feed.heard('change');
-    expect(change.data).toEqual({ session, type: 'result', at: expect.any(String) });
-    await client.compile({ session, taskId: '3', taskPrompt: 'Go on' });
-    expect((await feed.heard('prompt')).data).toMatchObject({ session });
-    // It is kept although the feed listens to the same subjects.
-    const prompts = await soon(async () => {
-      const { body } = await served.ask('tool.prompt-list', { session });
-      expect(body).toMatchObject({ total: 1, prompts: [{ task: '3' }] });
-      return (body as { prompts: { id: string }[] }).prompts;
-    });
-    const shown = await served.ask('tool.prompt-show', { session, id: prompts[0]?.id });
-    expect(await served.ask('prompt.past', (shown.body as { request: object }).request)).toMatchObject({
-      status: 200,
-      body: { kind: 'dispatch', prompt: expect.stringContaining('Go on') },
-    });
-    expect(feed.events.map(({ data }) => data.session)).not.toContain(other);
-  });
-
   it('a wrong name of a session is refused', async () => {
     const response = await served.fetch('/api/live?session=a.b');
     expect([response.status, await response.json()]).toMatchObject([
@@ -165,39 +138,7 @@ describe('the live feed', () => {
       { error: { code: 'token_invalid' } },
     ]);
   });
-
-  it('the subscription is one for all browsers, and none when nobody watches', async () => {
-    const subscriptions = async () => {
-      const url = `${nats.monitorUrl}/connz?subs=detail`;
-      const { connections } = (await (await fetch(url)).json()) as Connz;
-      const own = connections.find(({ name }) => name === 'throughline inspector');
-      return (own?.subscriptions_list_detail ?? []).filter(({ subject }) => !subject.startsWith('_INBOX'));
-    };
-    expect(served.inspector.watching()).toBe(0);
-    const feeds = await Promise.all(Array.from({ length: 50 }, () => live()));
-    await Promise.all(feeds.map((feed) => feed.heard('state')));
-    expect(served.inspector.watching()).toBe(50);
-    expect((await subscriptions()).map(({ subject }) => subject).sort()).toEqual([
-      'compiled.*',
-      'learning.*.>',
-      'rejected.*.*',
-      'session.*.>',
-      'sessions.*.*.>',
-    ]);
-    await Promise.all(feeds.map((feed) => feed.close()));
-    await soon(async () => {
-      expect(served.inspector.watching()).toBe(0);
-      expect(await subscriptions()).toEqual([]);
-    });
-  });
 });
-
-interface Connz {
-  readonly connections: readonly {
-    readonly name: string;
-    readonly subscriptions_list_detail?: readonly { readonly subject: string }[];
-  }[];
-}
 
 describe('a reader', () => {
   it('a reader sees, and is told that deciding takes the operator role', async () => {

@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../../src/contracts/names.js';
 import { ManualScheduler } from '../../doubles/manual-scheduler.js';
 import { MemoryDispatchSource } from '../../doubles/memory-dispatch-source.js';
+import { ofFile } from '../../support/of-file.js';
 import { soon } from '../../support/soon.js';
 import {
   type DispatchSourceSettings,
   dispatchSourceContract,
   type OpenedDispatchSource,
 } from './dispatch-source.contract.js';
-import { bytes, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
+import { bytes, openPorts, startNatsPorts } from './opened.js';
 
 /** Longest wait, in the source's own time. */
 const SOON_MS = 10_000;
@@ -91,12 +92,8 @@ describe('in memory', () => {
   });
 });
 
-describe('on NATS', () => {
-  let nats: OpenedNats;
-  beforeAll(async () => {
-    nats = await startNatsPorts();
-  });
-  afterAll(() => nats.close());
+describe('on NATS', async () => {
+  const nats = await ofFile(startNatsPorts());
 
   /** Opens an empty source: the consumer and the messages of an earlier test are deleted. */
   dispatchSourceContract('on NATS', async ({ ackWaitMs }) => {

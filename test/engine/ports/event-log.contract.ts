@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { EventFormat } from '../../../src/contracts/event.js';
 import type { Token } from '../../../src/contracts/names.js';
 import type { Appended, EventLog, EventRemoval, ReadRange } from '../../../src/engine/ports/session-log.js';
@@ -14,7 +14,6 @@ export interface OpenedEventLog<Event> {
   keys(): Promise<Token[]>;
   /** Stores bytes on the key that are not an event, like a foreign publisher. */
   injected(key: Token, data: Uint8Array): Promise<number>;
-  close(): Promise<void>;
 }
 
 export interface LoggedEvents<Event> {
@@ -30,15 +29,9 @@ export interface LoggedEvents<Event> {
 export function eventLogContract<Event extends { readonly type: string }>(
   name: string,
   { format, event, several, invalid }: LoggedEvents<Event>,
-  open: () => Promise<OpenedEventLog<Event>>,
+  opened: OpenedEventLog<Event>,
 ): void {
   describe(`the event log, ${name}`, () => {
-    let opened: OpenedEventLog<Event>;
-    beforeAll(async () => {
-      opened = await open();
-    });
-    afterAll(() => opened.close());
-
     const append = async (key: Token, number: number) =>
       sequenceOf(await opened.log.append(key, event(number)));
     const noEvents = [

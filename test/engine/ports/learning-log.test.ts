@@ -1,15 +1,14 @@
 import { headers } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { LEARNING_EVENTS, type LearningEvent } from '../../../src/contracts/learning-events.js';
-import { LEARNINGS_STREAM, learningSubject, projectOf, type Token } from '../../../src/contracts/names.js';
+import { LEARNINGS_STREAM, learningSubject, type Token } from '../../../src/contracts/names.js';
 import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
-import type { MemoryEventLogOptions } from '../../doubles/memory-event-log.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
 import { accepted, eventAt, observed, proposed } from '../../support/learning-project.js';
-import { eventLogContract, type LoggedEvents, type OpenedEventLog } from './event-log.contract.js';
-import { bytes, newSession, openPorts, twoOnNats } from './opened.js';
+import { eventLogContract, type LoggedEvents } from './event-log.contract.js';
+import { newSession, openPorts, twoOnNats } from './opened.js';
 
 const event = (number: number) => eventAt(number, proposed(`Learning ${number}`));
 const EVENTS: LoggedEvents<LearningEvent> = {
@@ -23,22 +22,16 @@ const EVENTS: LoggedEvents<LearningEvent> = {
   ],
 };
 
-async function inMemory(options?: MemoryEventLogOptions): Promise<OpenedEventLog<LearningEvent>> {
-  const log = new MemoryLearningLog(options);
-  return {
-    log,
-    other: log,
-    keys: () => log.projects(),
+for (const sequenceStep of [1, 7]) {
+  const log = new MemoryLearningLog({ sequenceStep });
+  eventLogContract(`of learnings, in memory, in steps of ${sequenceStep}`, EVENTS, {
+    ...{ log, other: log, keys: () => log.projects() },
     injected: async (project, data) => log.inject(project, data),
-    close: async () => {},
-  };
+  });
 }
 
-eventLogContract('of learnings, in memory', EVENTS, () => inMemory());
-eventLogContract('of learnings, in memory, with gaps', EVENTS, () => inMemory({ sequenceStep: 7 }));
-
-describe('on NATS', () => {
-  const opened = twoOnNats();
+describe('on NATS', async () => {
+  const opened = await twoOnNats();
 
   const publish = async (project: Token, data: Uint8Array) =>
     (
@@ -57,13 +50,11 @@ describe('on NATS', () => {
     await (await opened.nats.connection.jetstreamManager()).streams.delete(LEARNINGS_STREAM);
   };
 
-  eventLogContract('of learnings, on NATS', EVENTS, async () => ({
-    log: opened.nats.learnings,
-    other: opened.other.learnings,
+  eventLogContract('of learnings, on NATS', EVENTS, {
+    ...{ log: opened.nats.learnings, other: opened.other.learnings },
     keys: () => opened.other.learnings.projects(),
     injected: publish,
-    close: async () => {},
-  }));
+  });
 
   it('the learning log on NATS holds all projects in one stream, each event under its project and type', async () => {
     const project = newSession('own');
@@ -90,27 +81,6 @@ describe('on NATS', () => {
     expect(await append(two, 6, second)).toBeGreaterThan(second);
   });
 
-  it('the learning log on NATS tells a project from another whose name begins the same way', async () => {
-    const [short, long] = [newSession('app'), newSession('app')];
-    await append(short, 1, 0);
-    await append(projectOf(`${short}-x`), 1, 0);
-    await append(long, 1, 0);
-    expect((await opened.nats.learnings.read(short, { after: 0 })).events).toHaveLength(1);
-  });
-
-  it('the learning log on NATS lets the decisions of many projects pass at once', async () => {
-    const projects = Array.from({ length: 20 }, () => newSession('busy'));
-    const outcomes = await Promise.all(
-      projects.flatMap((project, index) =>
-        [opened.nats, opened.other].map(({ learnings }) =>
-          learnings.append(project, event(index), { expectedSequence: 0 }),
-        ),
-      ),
-    );
-    const won = outcomes.filter(({ outcome }) => outcome === 'appended');
-    expect(won).toHaveLength(projects.length);
-  });
-
   it('the learning log on NATS takes an event that a killed process stored already, and that the newest snapshot covers', async () => {
     const project = newSession('repeated');
     const options = { messageId: 'observed:1' };
@@ -121,31 +91,6 @@ describe('on NATS', () => {
     const heir = await openPorts(opened.nats.server.url, { makes: false });
     expect(await heir.learnings.append(project, event(1), options)).toMatchObject({ outcome: 'appended' });
     await heir.close();
-  });
-
-  it('the learning log on NATS makes its stream again when it is deleted', async () => {
-    const project = newSession('deleted');
-    await append(project, 1);
-    await deleteStream();
-    expect(await opened.nats.learnings.projects()).toEqual([]);
-    expect((await opened.nats.learnings.read(project, { after: 0 })).events).toEqual([]);
-    // States in memory treat lower sequences as already folded.
-    expect(await append(project, 2, 0)).toBeGreaterThan(1);
-    expect((await opened.other.learnings.read(project, { after: 0 })).events).toHaveLength(1);
-  });
-
-  it('the learning log on NATS goes on when the newest event of a project is gone, for readers that had seen it too', async () => {
-    const project = newSession('purged');
-    await append(project, 1);
-    const last = await append(project, 2);
-    await opened.nats.learnings.read(project, { after: 0 });
-    await (await opened.nats.connection.jetstreamManager()).streams.deleteMessage(LEARNINGS_STREAM, last);
-    expect(await append(project, 3, last)).toBeGreaterThan(last);
-    await expect(
-      opened.other.learnings.append(project, event(4), { expectedSequence: last }),
-    ).resolves.toEqual({
-      outcome: 'conflict',
-    });
   });
 
   it('the learning log on NATS reports learnings again after the stream was deleted under a state folded from it', async () => {
@@ -164,56 +109,5 @@ describe('on NATS', () => {
     // Otherwise a snapshot of both would restore the lost event, only for readers that load it.
     const { state } = (await reader.load(project)).folded;
     expect([...state.entries.values()].map(({ proposal }) => proposal.content)).toEqual(['Learning 4']);
-  });
-
-  it('the learning log on NATS makes its stream again even when a watcher takes the answer "no stream" away', async () => {
-    const ports = await openPorts(opened.nats.server.url, { requestTimeoutMs: 2000 });
-    const project = newSession('watched');
-    const overheard = opened.nats.connection.subscribe('>', { callback: () => {} });
-    await ports.learnings.append(project, event(1));
-    await deleteStream();
-    // The first attempt gets no responder, and the next one checks the stream.
-    const unavailable = expect.objectContaining({ code: 'unavailable' });
-    await expect(ports.learnings.append(project, event(2))).rejects.toEqual(unavailable);
-    expect(await ports.learnings.append(project, event(2))).toMatchObject({ outcome: 'appended' });
-    expect((await ports.learnings.read(project, { after: 0 })).events).toHaveLength(1);
-    overheard.unsubscribe();
-    await ports.close();
-  });
-
-  it('the learning log on NATS reads nothing, and at once, from a missing stream that a watcher listens to', async () => {
-    await deleteStream();
-    const overheard = opened.nats.connection.subscribe('>', { callback: () => {} });
-    const fresh = await openPorts(opened.nats.server.url);
-    await deleteStream();
-    const read = await fresh.learnings.read(newSession('none'), { after: 0 });
-    expect(read).toEqual({ events: [], through: 0, skipped: 0 });
-    expect(await fresh.learnings.append(newSession('none'), event(1))).toMatchObject({ outcome: 'appended' });
-    overheard.unsubscribe();
-    await fresh.close();
-  });
-
-  it('the learning log on NATS reads messages past those that pretend to come from the server', async () => {
-    const project = newSession('hostile');
-    const first = await append(project, 1);
-    const head = headers();
-    head.set('Nats-Sequence', '900000000');
-    head.set('Nats-Num-Pending', '0');
-    const subject = learningSubject(project, 'proposed');
-    await opened.nats.connection.request(subject, bytes('no event'), { headers: head, timeout: 5000 });
-    const last = await append(project, 2);
-    const read = await opened.nats.learnings.read(project, { after: 0 });
-    expect(read).toMatchObject({ through: last, skipped: 1 });
-    expect(read.events.map(({ sequence }) => sequence)).toEqual([first, last]);
-  });
-
-  it('the learning log on NATS is unavailable on a closed connection', async () => {
-    const ports = await openPorts(opened.nats.server.url);
-    await ports.close();
-    const unavailable = expect.objectContaining({ code: 'unavailable' });
-    const project = newSession('closed');
-    await expect(ports.learnings.read(project, { after: 0 })).rejects.toEqual(unavailable);
-    await expect(ports.learnings.append(project, event(1))).rejects.toEqual(unavailable);
-    await expect(ports.learnings.projects()).rejects.toEqual(unavailable);
   });
 });

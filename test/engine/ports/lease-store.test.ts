@@ -8,8 +8,8 @@ import { newSession, openPorts, twoOnNats } from './opened.js';
 const memory = new MemoryLeaseStore();
 leaseStoreContract('in memory', () => ({ leases: memory, other: memory }));
 
-describe('on NATS', () => {
-  const opened = twoOnNats();
+describe('on NATS', async () => {
+  const opened = await twoOnNats();
   leaseStoreContract('on NATS', () => ({ leases: opened.nats.leases, other: opened.other.leases }));
 
   it('a lease on NATS leaves nothing behind once it has ended', async () => {

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll } from 'vitest';
 import { type Token, token } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { type NatsOptions, type NatsPorts, openNats } from '../../../src/nats/open-nats.js';
@@ -8,6 +7,7 @@ import {
   type TestNats,
   type TestNatsOptions,
 } from '../../support/nats-server.js';
+import { ofFile } from '../../support/of-file.js';
 
 /** Ports on a real server, with the server. */
 export interface OpenedNats<Server extends TestNats = TestNats> extends NatsPorts {
@@ -39,33 +39,14 @@ async function opened<Server extends TestNats>(
   };
 }
 
-/** Shares a server, and the ports of two processes on it, among the tests of a `describe`; all close after the tests. */
-export function twoOnNats(options: Partial<NatsOptions> = {}) {
-  return twoOn(() => startNatsPorts(options));
+/** Opens a server and the ports of two processes on it, for the tests of the file or `describe` that waits for it. */
+export async function twoOnNats(options: Partial<NatsOptions> = {}) {
+  return withOther(await ofFile(startNatsPorts(options)));
 }
 
-/** Does the same on a server that `start` starts. */
-export function twoOn<Server extends TestNats>(
-  start: () => Promise<OpenedNats<Server>>,
-): { readonly nats: OpenedNats<Server>; readonly other: NatsPorts } {
-  let nats: OpenedNats<Server>;
-  let other: NatsPorts;
-  beforeAll(async () => {
-    nats = await start();
-    other = await openPorts(nats.server.url);
-  });
-  afterAll(async () => {
-    await other.close();
-    await nats.close();
-  });
-  return {
-    get nats() {
-      return nats;
-    },
-    get other() {
-      return other;
-    },
-  };
+/** Opens the ports of another process beside these. */
+export async function withOther<Server extends TestNats>(nats: OpenedNats<Server>) {
+  return { nats, other: await ofFile(openPorts(nats.server.url)) };
 }
 
 /** Opens separate ports on a server, like another process. */

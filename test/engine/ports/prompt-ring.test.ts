@@ -1,8 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PROMPTS_STREAM, PROMPTS_SUBJECTS, type Token } from '../../../src/contracts/names.js';
 import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
-import { type PromptRing, RING_SIZE } from '../../../src/engine/ports/telemetry-store.js';
-import { MemoryPromptRing } from '../../doubles/memory-prompt-ring.js';
+import { RING_SIZE } from '../../../src/engine/ports/telemetry-store.js';
 import { timeOf } from '../../support/builders.js';
 import { newSession, openPorts, twoOnNats } from './opened.js';
 
@@ -19,46 +18,26 @@ function kept(session: Token, number: number): KeptPrompt {
   };
 }
 
-/** The contract of `src/engine/ports/prompt-traces.ts`. */
-function promptRingContract(
-  name: string,
-  open: () => { readonly ring: PromptRing; readonly other: PromptRing },
-) {
-  describe(`the ring of prompts, ${name}`, () => {
-    let opened: ReturnType<typeof open>;
-    beforeAll(() => {
-      opened = open();
-    });
+describe('the ring of prompts', async () => {
+  const opened = await twoOnNats();
 
-    it('the ring gives back what was kept of each session, the newest first', async () => {
-      const [one, other] = [newSession(), newSession()];
-      for (const number of [1, 2, 3]) await opened.ring.keep(kept(one, number));
-      await opened.ring.keep(kept(other, 9));
-      expect(await opened.other.all(one)).toEqual([3, 2, 1].map((number) => kept(one, number)));
-      expect(await opened.other.all(other)).toEqual([kept(other, 9)]);
-      expect(await opened.other.all(newSession())).toEqual([]);
-    });
-
-    it('the ring keeps so many prompts of a session, and forgets the oldest', async () => {
-      const session = newSession();
-      const many = Array.from({ length: RING_SIZE + 5 }, (_, index) => kept(session, index + 1));
-      for (const each of many) await opened.ring.keep(each);
-      const ids = (await opened.other.all(session)).map(({ id }) => id);
-      expect(ids).toHaveLength(RING_SIZE);
-      expect([ids[0], ids.at(-1)]).toEqual([`p${RING_SIZE + 5}`, 'p6']);
-    });
+  it('the ring gives back what was kept of each session, the newest first', async () => {
+    const [one, other] = [newSession(), newSession()];
+    for (const number of [1, 2, 3]) await opened.nats.prompts.keep(kept(one, number));
+    await opened.nats.prompts.keep(kept(other, 9));
+    expect(await opened.other.prompts.all(one)).toEqual([3, 2, 1].map((number) => kept(one, number)));
+    expect(await opened.other.prompts.all(other)).toEqual([kept(other, 9)]);
+    expect(await opened.other.prompts.all(newSession())).toEqual([]);
   });
-}
 
-promptRingContract('in memory', () => {
-  const ring = new MemoryPromptRing();
-  return { ring, other: ring };
-});
-
-describe('on NATS', () => {
-  const opened = twoOnNats();
-
-  promptRingContract('on NATS', () => ({ ring: opened.nats.prompts, other: opened.other.prompts }));
+  it('the ring keeps so many prompts of a session, and forgets the oldest', async () => {
+    const session = newSession();
+    const many = Array.from({ length: RING_SIZE + 5 }, (_, index) => kept(session, index + 1));
+    for (const each of many) await opened.nats.prompts.keep(each);
+    const ids = (await opened.other.prompts.all(session)).map(({ id }) => id);
+    expect(ids).toHaveLength(RING_SIZE);
+    expect([ids[0], ids.at(-1)]).toEqual([`p${RING_SIZE + 5}`, 'p6']);
+  });
 
   it('the ring on NATS skips what is not a prompt, and is made again where its stream was deleted', async () => {
     const session = newSession();

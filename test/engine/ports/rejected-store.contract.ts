@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type {
   RejectedSelection,
   RejectedStore,
@@ -12,18 +12,11 @@ import { bytes, newSession } from './opened.js';
 export interface OpenedRejectedStore {
   readonly store: RejectedStore;
   readonly other: RejectedStore;
-  close(): Promise<void>;
 }
 
 /** The contract of `src/engine/ports/rejected-store.ts`. */
-export function rejectedStoreContract(name: string, open: () => Promise<OpenedRejectedStore>): void {
+export function rejectedStoreContract(name: string, opened: OpenedRejectedStore): void {
   describe(`the rejected store, ${name}`, () => {
-    let opened: OpenedRejectedStore;
-    beforeAll(async () => {
-      opened = await open();
-    });
-    afterAll(() => opened.close());
-
     /** Stores a rejection of the next dispatch and returns its entry on a page. */
     const put = async (overrides: Partial<Rejection> = {}) => {
       const rejection = rejectionOf(overrides);

@@ -6,19 +6,13 @@ import { timeOf } from '../../support/builders.js';
 import { newSession, openPorts, twoOnNats } from './opened.js';
 import { rejectedStoreContract } from './rejected-store.contract.js';
 
-rejectedStoreContract('in memory', async () => {
-  const store = new MemoryRejectedStore();
-  return { store, other: store, close: async () => {} };
-});
+const memory = new MemoryRejectedStore();
+rejectedStoreContract('in memory', { store: memory, other: memory });
 
-describe('on NATS', () => {
-  const opened = twoOnNats();
+describe('on NATS', async () => {
+  const opened = await twoOnNats();
 
-  rejectedStoreContract('on NATS', async () => ({
-    store: opened.nats.rejected,
-    other: opened.other.rejected,
-    close: async () => {},
-  }));
+  rejectedStoreContract('on NATS', { store: opened.nats.rejected, other: opened.other.rejected });
 
   const rejection = (sequence: number, size: number) => {
     const session = newSession('rejected');

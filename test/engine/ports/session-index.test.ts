@@ -7,8 +7,8 @@ import { entry, sessionIndexContract } from './session-index.contract.js';
 const memory = new MemorySessionIndex();
 sessionIndexContract('in memory', () => ({ index: memory, other: memory }));
 
-describe('on NATS', () => {
-  const opened = twoOnNats();
+describe('on NATS', async () => {
+  const opened = await twoOnNats();
 
   sessionIndexContract('on NATS', () => ({ index: opened.nats.index, other: opened.other.index }));
 

@@ -4,7 +4,8 @@ import { LIFECYCLE_STREAM } from '../../../src/nats/stores/kv-bucket.js';
 import type { NatsSessionLifecycle } from '../../../src/nats/stores/nats-session-lifecycle.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { recordArchived, recordForgotten } from '../../support/lifecycle-records.js';
-import { newSession, startPrivatePorts, twoOn } from './opened.js';
+import { ofFile } from '../../support/of-file.js';
+import { newSession, startPrivatePorts, withOther } from './opened.js';
 import { sessionLifecycleContract } from './session-lifecycle.contract.js';
 
 sessionLifecycleContract('in memory', async () => {
@@ -12,8 +13,8 @@ sessionLifecycleContract('in memory', async () => {
   return { store, other: store, reopened: async () => store, close: async () => {} };
 });
 
-describe('on NATS', () => {
-  const opened = twoOn(startPrivatePorts);
+describe('on NATS', async () => {
+  const opened = await withOther(await ofFile(startPrivatePorts()));
   const AT = '2026-01-31T12:00:00.000Z';
 
   sessionLifecycleContract('on NATS', async () => {

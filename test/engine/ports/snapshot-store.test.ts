@@ -1,62 +1,33 @@
-import type { KV } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SNAPSHOT_BUCKET } from '../../../src/contracts/names.js';
-import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { startFaultyServer } from '../../support/faults/server.js';
-import { newSession, type OpenedNats, openPorts, startPrivatePorts } from './opened.js';
+import { ofFile } from '../../support/of-file.js';
+import { newSession, openPorts, startPrivatePorts, withOther } from './opened.js';
 import { snapshotStoreContract } from './snapshot-store.contract.js';
 
 const MAX_PAYLOAD = 32 * 1024;
 /** Payload of a message of that size, without subject and headers. */
 const MAX_BYTES = MAX_PAYLOAD - 4096;
 
-snapshotStoreContract('in memory', async () => {
-  const store = new MemorySnapshotStore({ maxBytes: MAX_BYTES });
-  return {
-    store,
-    other: store,
-    maxBytes: MAX_BYTES,
-    damaged: async (session, text) => store.overwrite(session, text),
-    close: async () => {},
-  };
+const memory = new MemorySnapshotStore({ maxBytes: MAX_BYTES });
+snapshotStoreContract('in memory', {
+  ...{ store: memory, other: memory, maxBytes: MAX_BYTES },
+  damaged: async (session, text) => memory.overwrite(session, text),
 });
 
-describe('on NATS', () => {
-  let nats: OpenedNats;
-  let other: NatsPorts;
-  let kv: KV;
-  beforeAll(async () => {
-    nats = await startPrivatePorts({ maxPayloadBytes: MAX_PAYLOAD });
-    other = await openPorts(nats.server.url);
-    kv = await nats.connection.jetstream().views.kv(SNAPSHOT_BUCKET, { bindOnly: true });
-  });
-  afterAll(async () => {
-    await other.close();
-    await nats.close();
-  });
+describe('on NATS', async () => {
+  const started = await ofFile(startPrivatePorts({ maxPayloadBytes: MAX_PAYLOAD }));
+  const { nats, other } = await withOther(started);
+  const kv = await nats.connection.jetstream().views.kv(SNAPSHOT_BUCKET, { bindOnly: true });
 
-  snapshotStoreContract('on NATS', async () => ({
-    store: nats.snapshots,
-    other: other.snapshots,
-    maxBytes: MAX_BYTES,
-    async damaged(session, text) {
-      await kv.put(session, text);
-    },
-    close: async () => {},
-  }));
-
-  snapshotStoreContract('on NATS, of learnings', async () => {
-    const bucket = await nats.connection.jetstream().views.kv('session_snapshots', { bindOnly: true });
-    return {
-      store: nats.learningSnapshots,
-      other: other.learningSnapshots,
-      maxBytes: MAX_BYTES,
-      async damaged(project, text) {
-        await bucket.put(`project=${project}`, text);
-      },
-      close: async () => {},
-    };
+  snapshotStoreContract('on NATS', {
+    ...{ store: nats.snapshots, other: other.snapshots, maxBytes: MAX_BYTES },
+    damaged: (session, text) => kv.put(session, text),
+  });
+  snapshotStoreContract('on NATS, of learnings', {
+    ...{ store: nats.learningSnapshots, other: other.learningSnapshots, maxBytes: MAX_BYTES },
+    damaged: (project, text) => kv.put(`project=${project}`, text),
   });
 
   it('the snapshot store on NATS waits no longer for an answer than is configured, whatever it asks for', async () => {

@@ -1,23 +1,42 @@
 import type { KV } from 'nats';
 import { describe, expect, it } from 'vitest';
+import { NO_TELEMETRY, type SessionTelemetry } from '../../../src/contracts/compile-request.js';
 import { TELEMETRY_BUCKET } from '../../../src/contracts/names.js';
-import { MemoryTelemetryStore } from '../../doubles/memory-telemetry-store.js';
+import type { TelemetryStore } from '../../../src/engine/ports/telemetry-store.js';
 import { newSession, twoOnNats } from './opened.js';
-import { counted, telemetryStoreContract } from './telemetry-store.contract.js';
 
-telemetryStoreContract('in memory', async () => {
-  const store = new MemoryTelemetryStore();
-  return { store, other: store, close: async () => {} };
-});
+function counted(counts: Partial<SessionTelemetry> = { compiles: 1 }): SessionTelemetry {
+  return { ...NO_TELEMETRY, ...counts };
+}
 
-describe('on NATS', () => {
-  const opened = twoOnNats();
+describe('the telemetry store', async () => {
+  const opened = await twoOnNats();
 
-  telemetryStoreContract('on NATS', async () => ({
-    store: opened.nats.telemetry,
-    other: opened.other.telemetry,
-    close: async () => {},
-  }));
+  it('the telemetry store holds nothing for a session that was never counted', async () => {
+    expect(await opened.nats.telemetry.load(newSession('none'))).toBeUndefined();
+  });
+
+  it('the telemetry store adds up what processes have counted, for their session alone', async () => {
+    const [session, another] = [newSession('sum'), newSession('sum')];
+    const failing = { compiles: 2, fallbacks: { rebuild_failed: 2 }, retrievalMs: 5, retrievalMaxMs: 4 };
+    await opened.nats.telemetry.add(session, counted(failing));
+    const more = { fallbacks: { rebuild_failed: 1, other: 1 }, retrievalMaxMs: 3 };
+    await opened.other.telemetry.add(session, counted(more));
+    await opened.nats.telemetry.add(another, counted());
+    const sum = { ...failing, fallbacks: { rebuild_failed: 3, other: 1 } };
+    expect(await opened.nats.telemetry.load(session)).toEqual(counted(sum));
+    expect(await opened.other.telemetry.load(session)).toEqual(counted(sum));
+    expect(await opened.other.telemetry.load(another)).toMatchObject({ compiles: 1 });
+  });
+
+  it('the telemetry store loses nothing where two processes write at once', async () => {
+    const session = newSession('both');
+    const write = async (store: TelemetryStore) => {
+      for (let times = 0; times < 30; times += 1) await store.add(session, counted());
+    };
+    await Promise.all([write(opened.nats.telemetry), write(opened.other.telemetry)]);
+    expect((await opened.nats.telemetry.load(session))?.compiles).toBe(60);
+  });
 
   const bucket = (): Promise<KV> =>
     opened.nats.connection.jetstream().views.kv(TELEMETRY_BUCKET, { bindOnly: true });

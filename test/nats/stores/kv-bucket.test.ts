@@ -4,7 +4,7 @@ import type { StreamMessage } from '../../../src/nats/jetstream/direct-get.js';
 import { GONE, KEPT, KvBucket, LIFECYCLE_STREAM } from '../../../src/nats/stores/kv-bucket.js';
 import { newSession, twoOnNats } from '../../engine/ports/opened.js';
 
-const opened = twoOnNats();
+const opened = await twoOnNats();
 const OPTIONS = { replicas: 1, timeoutMs: 5000 };
 
 /** Returns buckets of two processes; one reads from a replica that lags from some point on. */

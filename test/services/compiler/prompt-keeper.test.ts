@@ -8,10 +8,10 @@ import {
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { token } from '../../../src/contracts/names.js';
 import type { DispatchReply } from '../../../src/contracts/replies/compile-reply.js';
+import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
 import type { PromptRing } from '../../../src/engine/ports/telemetry-store.js';
 import { secretlintScanner } from '../../../src/memory/redaction/secretlint-scanner.js';
 import { keptOf, PromptKeeper } from '../../../src/services/compiler/prompt-keeper.js';
-import { MemoryPromptRing } from '../../doubles/memory-prompt-ring.js';
 import { fact } from '../../support/builders.js';
 import { capturedLog } from '../../support/captured-log.js';
 
@@ -104,6 +104,11 @@ describe('the keeper of prompts', () => {
     vi.useRealTimers();
   });
 
+  function keptPrompts() {
+    const kept: KeptPrompt[] = [];
+    return { all: () => kept, keep: async (prompt: KeptPrompt) => void kept.unshift(prompt) };
+  }
+
   function keeperOn(ring: Pick<PromptRing, 'keep'>, maxWaiting = 500) {
     const log = capturedLog();
     const clock = () => '2026-01-01T00:00:00.000Z';
@@ -111,28 +116,33 @@ describe('the keeper of prompts', () => {
   }
 
   it('the keeper stores nothing while the request is answered, and what waits a moment later', async () => {
-    const ring = new MemoryPromptRing();
+    const ring = keptPrompts();
     const { keeper } = keeperOn(ring);
     keeper.add(compiled());
-    expect(await ring.all(SESSION)).toEqual([]);
+    expect(ring.all()).toEqual([]);
     await vi.advanceTimersByTimeAsync(100);
-    expect(await ring.all(SESSION)).toHaveLength(1);
+    expect(ring.all()).toHaveLength(1);
     expect(keeper.counts).toEqual({ kept: 1, dropped: 0, waiting: 0 });
   });
 
   it('the keeper drops the oldest of more than may wait, and counts them; at its end it stores the others', async () => {
-    const ring = new MemoryPromptRing();
+    const ring = keptPrompts();
     const { keeper } = keeperOn(ring, 60);
     for (let sequence = 1; sequence <= 100; sequence += 1) keeper.add(compiled({}, { sequence }));
     expect(keeper.counts).toEqual({ kept: 0, dropped: 40, waiting: 60 });
     await keeper.stop();
-    expect((await ring.all(SESSION)).map(({ sequence }) => sequence).slice(0, 2)).toEqual([100, 99]);
-    expect((await ring.all(SESSION)).at(-1)?.sequence).toBe(41);
+    expect(
+      ring
+        .all()
+        .map(({ sequence }) => sequence)
+        .slice(0, 2),
+    ).toEqual([100, 99]);
+    expect(ring.all().at(-1)?.sequence).toBe(41);
     expect(keeper.counts).toEqual({ kept: 60, dropped: 40, waiting: 0 });
   });
 
   it('the keeper says once that nothing can be stored, drops what could not be, and goes on', async () => {
-    const ring = new MemoryPromptRing();
+    const ring = keptPrompts();
     let isDown = true;
     const { keeper, log } = keeperOn({
       keep: async (prompt) => {
@@ -148,7 +158,7 @@ describe('the keeper of prompts', () => {
     isDown = false;
     keeper.add(compiled());
     await vi.advanceTimersByTimeAsync(100);
-    expect(await ring.all(SESSION)).toHaveLength(1);
+    expect(ring.all()).toHaveLength(1);
     expect(keeper.counts).toEqual({ kept: 1, dropped: 3, waiting: 0 });
   });
 });

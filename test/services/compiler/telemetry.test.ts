@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { added, NO_TELEMETRY, type SessionTelemetry } from '../../../src/contracts/compile-request.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import type { DispatchReply, IterationReply } from '../../../src/contracts/replies/compile-reply.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
+import type { TelemetryStore } from '../../../src/engine/ports/telemetry-store.js';
 import { Telemetry } from '../../../src/services/compiler/telemetry.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
-import { MemoryTelemetryStore } from '../../doubles/memory-telemetry-store.js';
 
 type Counted = Pick<DispatchReply, 'ledger' | 'budget' | 'tokenEstimate'>;
 
@@ -111,7 +112,12 @@ describe('telemetry', () => {
 
 /** Returns telemetry on a log with the session `a`; `written` stops it. */
 async function counting(everyMs = 2 ** 30) {
-  const [store, log] = [new MemoryTelemetryStore(), new MemorySessionLog()];
+  const log = new MemorySessionLog();
+  const sums = new Map<string, SessionTelemetry>();
+  const store: TelemetryStore = {
+    load: async (session) => sums.get(session),
+    add: async (session, counts) => void sums.set(session, added(sums.get(session) ?? NO_TELEMETRY, counts)),
+  };
   const at = '2026-01-01T00:00:00.000Z';
   await log.append(A, { v: EVENT_VERSION, type: 'session.opened', at, data: {} });
   const warnings: unknown[] = [];
