@@ -6,7 +6,7 @@ import type { Charter } from '../memory/session/charter.js';
 import type { Iteration, IterationHistory } from '../memory/session/iterations.js';
 import { isForPerson, unread } from '../memory/session/notebook.js';
 import type { Notebook } from '../memory/session/session-state.js';
-import { byPriority, type Task, type TaskBoard } from '../memory/session/task-board.js';
+import { byPriority, claimOf, type Task, type TaskBoard } from '../memory/session/task-board.js';
 import { isReady, type Unresolved, unresolved } from '../memory/session/task-dependencies.js';
 import { age, clipText, counted, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import {
@@ -309,10 +309,8 @@ function taskItem(board: TaskBoard, task: Task, waits: string): Item {
   const some = open.slice(0, SHOWN_DEPENDENCIES).map(reason).join(', ');
   const more = open.length > SHOWN_DEPENDENCIES ? ` and ${open.length - SHOWN_DEPENDENCIES} more` : '';
   const waiting = open.length === 0 ? '' : ` (${waits}: ${some}${more})`;
-  const claimed =
-    task.claimed_by !== undefined && task.status === 'in_progress'
-      ? ` (claimed by ${line(task.claimed_by)})`
-      : '';
+  const { claimed_by: by } = claimOf(board, task.id);
+  const claimed = by !== undefined && task.status === 'in_progress' ? ` (claimed by ${line(by)})` : '';
   const result = task.result === undefined ? '' : ` (last result: ${task.result.outcome})`;
   const told = task.status === 'blocked' || task.result !== undefined ? task.reason : undefined;
   const why = told === undefined ? '' : ` (reason: ${line(told)})`;

@@ -87,8 +87,10 @@ function planLines(
 
 /** Returns a board task with its dependencies. */
 function boardLines({ board }: SessionState, task: Task): string[] {
-  const title = ({ id, status, claimed_by: by }: Task) =>
-    `${id} (${statusText(status)}${by === undefined ? '' : `, by ${line(by)}`})`;
+  const title = ({ id, status }: Task) => {
+    const { claimed_by: by } = claimOf(board, id);
+    return `${id} (${statusText(status)}${by === undefined ? '' : `, by ${line(by)}`})`;
+  };
   return [
     `Board task ${title(task)}: ${line(task.content)}`,
     ...(task.reason === undefined ? [] : [`Reason: ${line(task.reason)}`]),
@@ -118,10 +120,11 @@ function handoverLines(state: SessionState, taskId: string): string[] {
 function doneLines(state: SessionState, taskId: string, planned: ProgressTask | undefined): string[] {
   const last = ledgersOf(state).get(taskId)?.last;
   const task = state.board.tasks.get(taskId);
+  const { claimed_by: agent } = claimOf(state.board, taskId);
   const by = [
     ...(last?.verdict === 'approved' ? [`approved by the ${last.role} at ${last.at}`] : []),
     ...(task?.status === 'completed'
-      ? [`completed on the board${task.claimed_by === undefined ? '' : ` by ${line(task.claimed_by)}`}`]
+      ? [`completed on the board${agent === undefined ? '' : ` by ${line(agent)}`}`]
       : []),
     ...(planned?.status === 'completed' ? ['ticked in the plan'] : []),
   ];

@@ -9,6 +9,7 @@ import {
   type ViewName,
 } from '../../src/memory/session/commands/decide-session.js';
 import type { NewEvent } from '../../src/memory/session/commands/session-decision.js';
+import { shown } from '../../src/memory/session/commands/task-commands.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import {
   emptyState,
@@ -96,7 +97,8 @@ export class Played {
 
   /** The tasks of the session by id. */
   task(id: string) {
-    return this.state.board.tasks.get(id);
+    const task = this.state.board.tasks.get(id);
+    return task && shown(this.state.board, task);
   }
 }
 

@@ -17,7 +17,7 @@ import { evolveIterations, openForWrite, recordWork } from './iterations.js';
 import { rejectedBy } from './known-rejections.js';
 import { evolveNotebook } from './notebook.js';
 import type { SessionState } from './session-state.js';
-import { evolveTasks, expireClaims, unblock } from './task-board.js';
+import { evolveTasks, expireClaims, isBoardId, unblock } from './task-board.js';
 
 /** Folds an event into the state, in place, and returns it. Otherwise pure: time and ids come with the event. */
 export function evolve(state: SessionState, stored: StoredEvent): SessionState {
@@ -122,7 +122,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     case 'run.ended':
       state.left = state.run === undefined ? state.left : leftTasks(state.run.document).slice(-MAX_LEFT);
       state.run = evolveRun(state.run, event);
-      state.board.planned.clear();
+      for (const id of state.board.claims.keys()) if (!isBoardId(id)) state.board.claims.delete(id);
       return state;
     case 'progress.rebuilt':
       state.run = evolveRun(state.run, event);

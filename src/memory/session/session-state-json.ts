@@ -30,8 +30,10 @@ const resultKeys = z
 
 const dispatchCounts = z.record(z.enum([...ROLES, 'rejected']), z.number());
 
-const task = taskView.omit({ unresolved: true, result: true });
 const claim = planClaim.omit({ text: true });
+const task = taskView.omit({
+  ...{ unresolved: true, result: true, claimed_by: true, claimed_at: true, handover: true },
+});
 
 const factJson = z.object({
   subject: z.string(),
@@ -82,7 +84,7 @@ export const stateJson = z.object({
   window: z.object({ recent: z.array(dispatchEntry), counted: countedJson }),
   charter: charterJson,
   tasks: z.array(task),
-  plan_claims: z.array(claim).exactOptional(),
+  claims: z.array(claim),
   inbox: z.array(inboxMessage),
   iterations: z.array(iterationView),
   traces: tracesJson,
@@ -112,9 +114,7 @@ export function stateToJson(state: SessionState) {
     window: state.dispatches.toJSON(),
     charter: ordered(charter, charterJson),
     tasks: [...board.tasks.values()].map((each) => ordered(each, task)),
-    ...(board.planned.size > 0 && {
-      plan_claims: [...board.planned.values()].map((each) => ordered(each, claim)),
-    }),
+    claims: [...board.claims].map(([id, each]) => ordered({ id, ...each }, claim)),
     inbox: [...notebook.inbox.values()],
     iterations: history.iterations.map((each) => ordered(each, iterationView)),
     traces: tracesToJson(settled.traces),
@@ -150,7 +150,11 @@ export function stateFromJson(
     charter: { ...json.charter },
     run: json.run,
     left: json.left ?? [],
-    board: { tasks: byId(json.tasks), lastNumber: json.last.task, planned: byId(json.plan_claims ?? []) },
+    board: {
+      tasks: byId(json.tasks),
+      lastNumber: json.last.task,
+      claims: new Map(json.claims.map(({ id, ...each }) => [id, each])),
+    },
     notebook: {
       lastNote: json.last.note,
       inbox: byId(json.inbox),

@@ -252,7 +252,7 @@ export function planVersion(
   const { run, left, board } = state;
   const known = new Set([
     ...ledgersOf(state).keys(),
-    ...board.planned.keys(),
+    ...board.claims.keys(),
     ...rejectionsOf(state).flatMap(({ task }) => task ?? []),
     ...answersOf(state).map(({ task }) => task),
   ]);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { kindOf, ROLES, VERDICTS } from '../../contracts/kinds.js';
-import type { Figures, taskView } from '../../contracts/replies/session-reply.js';
+import type { Figures, planClaim, taskView } from '../../contracts/replies/session-reply.js';
 import type { Output } from '../../contracts/schema-fields.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import { type TaskStatus, taskKey } from '../../contracts/task-events.js';
@@ -10,30 +10,26 @@ import { dropOldest } from '../../shared/collections.js';
 import { clipText } from '../../shared/text.js';
 
 /** A task of the board. Immutable; an event replaces it. `result` is on the shown board only, and not stored. */
-export type Task = Omit<Output<typeof taskView>, 'unresolved'>;
+export type Task = Omit<Output<typeof taskView>, 'unresolved' | keyof Claim>;
+
+/** The claim of an agent on a task of board or plan, and what the last one left that gave the task back. */
+export type Claim = Omit<Output<typeof planClaim>, 'id' | 'text'>;
 
 /** In the order of addition. */
 export interface TaskBoard {
   readonly tasks: Map<string, Task>;
   /** Number of the newest task ever added: numbers of deleted tasks are not reused. */
   lastNumber: number;
-  /** Tasks of the plan that an agent has claimed or handed over, the most recent at the end. */
-  readonly planned: Map<string, PlanClaim>;
-}
-
-/** The claim of an agent on a task. */
-type Claim = Pick<Task, 'claimed_by' | 'claimed_at' | 'handover'>;
-export interface PlanClaim extends Claim {
-  readonly id: string;
-  /** When it was claimed. */
-  readonly since?: string;
+  /** By task of the board or of the plan, the most recent at the end. */
+  readonly claims: Map<string, Claim>;
 }
 
 /** Time from the last sign of life of an agent to the end of its claims. */
 const CLAIM_MS = 30 * 60_000;
 /** Age at which a claim is renewed by an event. */
 const RENEW_MS = 10 * 60_000;
-const MAX_PLAN_CLAIMS = 1000;
+/** More than a board has tasks. */
+const MAX_CLAIMS = 6000;
 
 export type TaskEvent = EventOf<
   | 'task.added'
@@ -50,7 +46,7 @@ export type TaskEvent = EventOf<
 const OPEN: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['remaining', 'in_progress', 'blocked']);
 
 export function emptyBoard(): TaskBoard {
-  return { tasks: new Map(), lastNumber: 0, planned: new Map() };
+  return { tasks: new Map(), lastNumber: 0, claims: new Map() };
 }
 
 export function isOpen(task: Task): boolean {
@@ -88,17 +84,13 @@ export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
     return;
   }
   const { task: id } = event.data;
-  if (event.type === 'task.claimed' && renewed(board, event)) return;
   const task = board.tasks.get(id);
-  if (task === undefined) {
-    if (!isBoardId(id)) evolvePlanClaim(board, event);
-    return;
-  }
-  if (event.type === 'task.deleted') {
-    board.tasks.delete(id);
-    return;
-  }
-  board.tasks.set(id, stamped(task, changed(task, event), event.at, SETS_STATUS.has(event.type)));
+  if (task === undefined && isBoardId(id)) return;
+  if (event.type === 'task.claimed' && renewed(board, event)) return;
+  evolveClaim(board, event);
+  if (event.type === 'task.deleted') board.tasks.delete(id);
+  else if (task !== undefined)
+    board.tasks.set(id, stamped(task, changed(task, event), event.at, SETS_STATUS.has(event.type)));
 }
 
 /**
@@ -106,34 +98,35 @@ export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
  * than the claim still moves the task.
  */
 export function expireClaims(board: TaskBoard, iteration: number, at: string): void {
-  for (const task of board.tasks.values()) {
-    if (task.claimed_by === undefined || !isOpen(task) || task.iteration > iteration) continue;
-    board.tasks.set(task.id, stamped(task, released(task), at, false));
-  }
+  for (const task of board.tasks.values())
+    if (isHeld(board, task.id) && task.iteration <= iteration) freeTask(board, task.id, at);
 }
 
 /** Reopens a blocked task, because what blocked it is answered. */
 export function unblock(board: TaskBoard, id: string, at: string): void {
   const task = board.tasks.get(id);
   if (task === undefined) return;
-  const { reason: _, ...rest } = unclaimed(task);
+  const { reason: _, ...rest } = task;
+  unclaim(board, id);
   board.tasks.set(id, stamped(task, { ...rest, status: 'remaining' }, at, true));
 }
 
-/** A task of the board or of the plan, as far as claims are concerned. */
-export function claimOf({ tasks, planned }: TaskBoard, id: string): Claim {
-  const task = tasks.get(id);
-  return task === undefined ? (planned.get(id) ?? {}) : { ...task, claimed_at: claimedAt(task) };
+/** Returns the claim on a task of the board or of the plan; a completed one keeps that of the agent that did it. */
+export function claimOf({ claims }: TaskBoard, id: string): Claim {
+  return claims.get(id) ?? {};
+}
+
+/** True while an agent works on a task. */
+function isHeld(board: TaskBoard, id: string): boolean {
+  const task = board.tasks.get(id);
+  return claimOf(board, id).claimed_by !== undefined && (task === undefined || isOpen(task));
 }
 
 /** Returns the tasks that agents work on, the most recently claimed first. */
-export function claimedTasks({ tasks, planned }: TaskBoard): Figures['working'] {
-  const onBoard = [...tasks.values()]
-    .filter(isOpen)
-    .map((task) => ({ ...task, since: statusAt(task), claimed_at: claimedAt(task) }));
-  return [...onBoard, ...planned.values()]
-    .flatMap(({ id, claimed_by, since = '', claimed_at = since }) =>
-      claimed_by === undefined ? [] : [{ task: id, agent: claimed_by, since, seen: claimed_at }],
+export function claimedTasks(board: TaskBoard): Figures['working'] {
+  return [...board.claims]
+    .flatMap(([task, { claimed_by: agent, since = '', claimed_at: seen = since }]) =>
+      agent !== undefined && isHeld(board, task) ? [{ task, agent, since, seen }] : [],
     )
     .sort((a, b) => b.since.localeCompare(a.since));
 }
@@ -141,19 +134,11 @@ export function claimedTasks({ tasks, planned }: TaskBoard): Figures['working'] 
 /** Releases claims of agents that gave no sign of life for half an hour before `now`. Results still move the tasks. */
 export function withoutLapsed(board: TaskBoard, now: string): TaskBoard {
   const until = Date.parse(now) - CLAIM_MS;
-  const isLapsed = (at: string) => Date.parse(at) < until;
-  const lapsed = [...board.tasks.values()].filter(
-    (task) => task.claimed_by !== undefined && isOpen(task) && isLapsed(claimedAt(task)),
-  );
-  const free = [...board.planned.values()].filter(
-    ({ claimed_by, claimed_at = '' }) => claimed_by !== undefined && isLapsed(claimed_at),
-  );
-  if (lapsed.length + free.length === 0) return board;
-  const tasks = new Map(board.tasks);
-  for (const task of lapsed) tasks.set(task.id, stamped(task, released(task), task.updated_at, false));
-  const planned = new Map(board.planned);
-  for (const claim of free) planned.set(claim.id, unclaimed(claim));
-  return { ...board, tasks, planned };
+  const lapsed = claimedTasks(board).filter(({ seen }) => Date.parse(seen) < until);
+  if (lapsed.length === 0) return board;
+  const free = { ...board, tasks: new Map(board.tasks), claims: new Map(board.claims) };
+  for (const { task } of lapsed) freeTask(free, task, board.tasks.get(task)?.updated_at ?? now);
+  return free;
 }
 
 /** True if a claim is old enough to be renewed. */
@@ -161,34 +146,43 @@ export function isDue({ claimed_at = '' }: Claim, now: string): boolean {
   return !(Date.parse(now) - Date.parse(claimed_at) < RENEW_MS);
 }
 
-function claimedAt(task: Task): string {
-  return task.claimed_at ?? statusAt(task);
-}
-
 /** Renews all claims of an agent that claims a task again; false if it has not claimed this one. */
 function renewed(board: TaskBoard, { at, data: { task: id, agent } }: EventOf<'task.claimed'>): boolean {
-  const { tasks, planned } = board;
   if (claimOf(board, id).claimed_by !== agent) return false;
-  for (const task of tasks.values())
-    if (task.claimed_by === agent && isOpen(task)) tasks.set(task.id, { ...task, claimed_at: at });
-  for (const claim of planned.values())
-    if (claim.claimed_by === agent) planned.set(claim.id, { ...claim, claimed_at: at });
+  for (const [task, claim] of board.claims)
+    if (claim.claimed_by === agent && isHeld(board, task))
+      board.claims.set(task, { ...claim, claimed_at: at });
   return true;
 }
 
-function evolvePlanClaim({ planned }: TaskBoard, event: TaskEvent): void {
-  const { task: id } = event.data;
-  const free = unclaimed(planned.get(id) ?? { id });
-  planned.delete(id);
-  if (event.type === 'task.claimed')
-    planned.set(id, { ...free, claimed_by: event.data.agent, since: event.at, claimed_at: event.at });
-  if (event.type === 'task.released' && event.data.note !== undefined)
-    planned.set(id, { id, ...handover(event) });
-  dropOldest(planned, MAX_PLAN_CLAIMS);
+function evolveClaim(board: TaskBoard, { type, at, data }: TaskEvent): void {
+  const { claims } = board;
+  const { task: id } = data;
+  if (type === 'task.deleted') claims.delete(id);
+  if (type === 'task.released' || (type === 'task.status' && data.status === 'remaining')) unclaim(board, id);
+  if (type === 'task.released' && data.note !== undefined)
+    claims.set(id, {
+      handover: { note: data.note, ...(data.agent !== undefined && { by: data.agent }), at },
+    });
+  if (type !== 'task.claimed') return;
+  const { handover } = claimOf(board, id);
+  claims.delete(id);
+  claims.set(id, { claimed_by: data.agent, since: at, claimed_at: at, ...(handover && { handover }) });
+  dropOldest(claims, MAX_CLAIMS);
 }
 
-function handover({ at, data: { agent, note } }: EventOf<'task.released'>): Pick<Task, 'handover'> {
-  return note === undefined ? {} : { handover: { note, at, ...(agent !== undefined && { by: agent }) } };
+/** Ends the claim on a task; what its agent left stays. */
+function unclaim({ claims }: TaskBoard, id: string): void {
+  const { handover } = claims.get(id) ?? {};
+  if (handover === undefined) claims.delete(id);
+  else claims.set(id, { handover });
+}
+
+/** Ends the claim on a task, and makes a task of the board pending again. */
+function freeTask(board: TaskBoard, id: string, at: string): void {
+  unclaim(board, id);
+  const task = board.tasks.get(id);
+  if (task !== undefined) board.tasks.set(id, stamped(task, released(task), at, false));
 }
 
 function add(board: TaskBoard, { at, data }: EventOf<'task.added'>): void {
@@ -210,7 +204,7 @@ function changed(task: Task, event: Exclude<TaskEvent, EventOf<'task.added' | 't
   switch (event.type) {
     case 'task.status': {
       const { status, iteration, reason } = event.data;
-      const { reason: _, ...kept } = status === 'remaining' ? unclaimed(task) : task;
+      const { reason: _, ...kept } = task;
       return { ...kept, status, iteration, ...(reason !== undefined && { reason }) };
     }
     case 'task.priority':
@@ -222,22 +216,16 @@ function changed(task: Task, event: Exclude<TaskEvent, EventOf<'task.added' | 't
     case 'task.undepends':
       return { ...task, depends_on: task.depends_on.filter((id) => !event.data.depends_on.includes(id)) };
     case 'task.claimed': {
-      const { agent, iteration } = event.data;
-      const { reason: _, ...free } = unclaimed(task);
-      return { ...free, status: 'in_progress', iteration, claimed_by: agent };
+      const { reason: _, ...free } = task;
+      return { ...free, status: 'in_progress', iteration: event.data.iteration };
     }
     case 'task.released':
-      return { ...released(task), ...handover(event) };
+      return released(task);
   }
 }
 
 function released(task: Task): Task {
-  const free = unclaimed(task);
-  return task.status === 'in_progress' ? { ...free, status: 'remaining' } : free;
-}
-
-function unclaimed<Claimed extends Claim>({ claimed_by: _, claimed_at: __, ...free }: Claimed) {
-  return free;
+  return task.status === 'in_progress' ? { ...task, status: 'remaining' } : task;
 }
 
 /**
@@ -325,27 +313,23 @@ function statusAfter(status: Task['status'], { role, verdict }: BoardResult): Ta
 const ASK_FOR_WORK: ReadonlySet<OutcomeName> = new Set(['reviewer_needs_changes', 'implementer_failed']);
 
 /** True if a result asks for more work on a task in progress without a claim. */
-export function isSentBack({ status, claimed_by, result }: Task): boolean {
-  return (
-    status === 'in_progress' &&
-    claimed_by === undefined &&
-    result !== undefined &&
-    ASK_FOR_WORK.has(result.outcome)
-  );
+export function isSentBack(board: TaskBoard, { id, status, result }: Task): boolean {
+  const isAsked = result !== undefined && ASK_FOR_WORK.has(result.outcome);
+  return status === 'in_progress' && isAsked && !isHeld(board, id);
 }
 
 /** Returns the agent that has claimed a task and not returned its work. */
 export function holderOf(
-  { tasks, planned }: TaskBoard,
+  board: TaskBoard,
   id: string,
   ledgers: ReadonlyMap<string, { readonly last: LastOutcome }>,
 ): string | undefined {
-  const task = tasks.get(id);
+  const task = board.tasks.get(id);
+  const { claimed_by, since = '' } = claimOf(board, id);
   if (task !== undefined)
     return task.status === 'in_progress' && task.result?.outcome !== 'implementer_completed'
-      ? task.claimed_by
+      ? claimed_by
       : undefined;
-  const { claimed_by, since = '' } = planned.get(id) ?? {};
   const last = ledgers.get(id)?.last;
   const isReturned = last !== undefined && last.at > since && outcomeName(last) === 'implementer_completed';
   return isReturned ? undefined : claimed_by;

@@ -34,7 +34,7 @@ export function isBlocked(board: TaskBoard, task: Task): boolean {
 export function nextTasks(board: TaskBoard): Task[] {
   const tasks = [...board.tasks.values()];
   const ready = tasks.filter((task) => isReady(board, task));
-  return [...tasks.filter(isSentBack).sort(byPriority), ...ready.sort(byPriority)];
+  return [...tasks.filter((task) => isSentBack(board, task)).sort(byPriority), ...ready.sort(byPriority)];
 }
 
 /**

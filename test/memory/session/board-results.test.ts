@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../../src/contracts/results.js';
 import type { FactRecorded, SessionEvent } from '../../../src/contracts/session-events.js';
+import { shown } from '../../../src/memory/session/commands/task-commands.js';
 import { seenState } from '../../../src/memory/session/session-state.js';
 import { addBoardResult } from '../../../src/memory/session/task-board.js';
 import { recorded, reviewer } from '../../support/builders.js';
@@ -19,7 +20,11 @@ function published(sequence: number, minutes: number, returned: RoleResult, id?:
 }
 
 const CLAIM = { task: 'TAS-1', agent: 'x', iteration: 0 };
-const seen = (played: Played, id = 'TAS-1') => seenState(played.state).board.tasks.get(id);
+const seen = (played: Played, id = 'TAS-1') => {
+  const { board } = seenState(played.state);
+  const task = board.tasks.get(id);
+  return task && shown(board, task);
+};
 /** A board of two tasks, the first moved by these results, one a minute from the tenth on. */
 function moved(...returned: readonly RoleResult[]): Played {
   const played = withTasks('a', 'b');

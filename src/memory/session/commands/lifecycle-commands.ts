@@ -88,24 +88,24 @@ function openFixes(state: SessionState): { readonly task: string; readonly fix: 
     .map(({ sourceTaskId, object }) => ({ task: sourceTaskId, fix: object }));
 }
 
-export function restartSession(state: SessionState, { reason }: ToolArguments<'session-restart'>): Decision {
-  if (state.sequence === 0) return refuseUnknown(state);
-  if (state.charter.archived !== undefined) return refuseArchived(state);
-  if (state.charter.status === 'open') return answer(overview);
-  return append({ type: 'session.restarted', data: { ...(reason !== undefined && { reason }) } }, overview);
+/** Changes what a session is open for, unless it is so already. */
+function changed(
+  type: 'session.restarted' | 'session.archived' | 'session.reopened',
+  isDone: (charter: Charter) => boolean,
+) {
+  return (state: SessionState, { reason }: { readonly reason?: string | undefined }): Decision => {
+    if (state.sequence === 0) return refuseUnknown(state);
+    if (isDone(state.charter)) return answer(overview);
+    return append({ type, data: { ...(reason !== undefined && { reason }) } }, overview);
+  };
 }
 
-export function archiveSession(state: SessionState, { reason }: ToolArguments<'session-archive'>): Decision {
-  if (state.sequence === 0) return refuseUnknown(state);
-  if (state.charter.archived !== undefined) return answer(overview);
-  return append({ type: 'session.archived', data: { ...(reason !== undefined && { reason }) } }, overview);
-}
-
-export function reopenSession(state: SessionState, { reason }: ToolArguments<'session-reopen'>): Decision {
-  if (state.sequence === 0) return refuseUnknown(state);
-  if (state.charter.archived === undefined) return answer(overview);
-  return append({ type: 'session.reopened', data: { ...(reason !== undefined && { reason }) } }, overview);
-}
+export const restartSession = changed(
+  'session.restarted',
+  ({ status, archived }) => status === 'open' && archived === undefined,
+);
+export const archiveSession = changed('session.archived', ({ archived }) => archived !== undefined);
+export const reopenSession = changed('session.reopened', ({ archived }) => archived === undefined);
 
 function refuseUnknown({ session }: SessionState): Decision {
   const { code, message, details } = noSuchSession(session);

@@ -210,7 +210,8 @@ export function release(
 export type TaskView = Output<typeof taskView>;
 
 export function shown(board: TaskBoard, task: Task): TaskView {
-  return { ...task, unresolved: unresolved(board, task) };
+  const { since: _, ...claim } = claimOf(board, task.id);
+  return { ...task, ...claim, unresolved: unresolved(board, task) };
 }
 
 function onTask(state: SessionState, id: string, decide: (task: Task) => NewEvent | Decision): Decision {
@@ -224,7 +225,7 @@ function showing(id: string): Reply {
   return ({ board, run }) => {
     const planned = run?.document.tasks.find((task) => task.id === id);
     if (planned === undefined) return { task: shown(board, stillThere(board.tasks.get(id), id)) };
-    return { task: null, plan: { text: planned.text, ...(board.planned.get(id) ?? { id }) } };
+    return { task: null, plan: { id, text: planned.text, ...claimOf(board, id) } };
   };
 }
 

@@ -7,7 +7,7 @@ import { growth } from '../../../support/cpu-time.js';
 function dense(count: number): TaskBoard {
   const ids = Array.from({ length: count }, (_, at) => `TAS-${at + 1}`);
   const tasks = new Map(ids.map((id, at) => [id, waiting(id, ids.slice(0, at))]));
-  return { tasks, lastNumber: count, planned: new Map() };
+  return { tasks, lastNumber: count, claims: new Map() };
 }
 
 function waiting(id: string, depends_on: readonly string[]): Task {

@@ -51,6 +51,7 @@ describe('a claim', () => {
           updated_at: timeAt(2),
           iteration: 1,
           claimed_by: 'agent-1',
+          claimed_at: timeAt(2),
           unresolved: [],
         },
       },
@@ -123,7 +124,7 @@ describe('a claim as a lease', () => {
     });
     played.wait(6);
     expect(played.view('task-list', {})).toMatchObject({ tasks: [{ status: 'remaining' }] });
-    expect(played.state.board.tasks.get('TAS-1')).toMatchObject({ claimed_by: 'x' });
+    expect(played.task('TAS-1')).toMatchObject({ claimed_by: 'x' });
     expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { task: { claimed_by: 'y' } } });
     expect(played.when('task-next', { claim: 'x', id: '1' })).toMatchObject({
       refused: { code: 'conflict', message: expect.stringMatching(/^TAS-1 is claimed by y since 2026-/) },
