@@ -64,8 +64,8 @@ export function noteProposals(project: LearningState, session: string, notes: It
     });
   }
   if (found.size === 0) return [];
-  const room = new Room(project);
-  return [...found.values()].filter(() => room.take([{ session }]) !== undefined);
+  const reserve = capacityOf(project);
+  return [...found.values()].filter(() => reserve([{ session }]) !== undefined);
 }
 
 /** Returns the distinct demands of a review. */
@@ -91,13 +91,13 @@ export function demandsOf(
  */
 export function dueProposals(state: LearningState, ids: readonly string[], threshold: number): Proposed[] {
   // Usually nothing is due, so capacity is computed lazily.
-  let room: Room | undefined;
+  let reserve: Reserve | undefined;
   return ids.flatMap((id): Proposed[] => {
     const demand = state.observations.get(id);
     if (demand === undefined || demand.evidence.length < threshold || state.entries.has(id)) return [];
-    room ??= new Room(state);
+    reserve ??= capacityOf(state);
     // The first session with the demand, or another one if the first has no capacity.
-    const source = room.take(demand.evidence);
+    const source = reserve(demand.evidence);
     if (source === undefined) return [];
     const { session, dispatch } = source;
     return [
@@ -177,26 +177,20 @@ export function sessionsPaused(state: LearningState): string[] {
     .sort();
 }
 
-/** The remaining capacity for rules. */
-export class Room {
-  #free: number;
-  readonly #held: ReturnType<typeof held>['bySession'];
+/** Reserves a place for the first item whose session has capacity; `undefined` if none has. */
+type Reserve = <Item extends { readonly session: string }>(items: readonly Item[]) => Item | undefined;
 
-  constructor(state: LearningState) {
-    const { all, bySession } = held(state, isOfRules);
-    this.#free = MAX_WAITING - all;
-    this.#held = bySession;
-  }
-
-  /** Reserves a place for the first item whose session has capacity; `undefined` if none has. */
-  take<Thing extends { readonly session: string }>(things: readonly Thing[]): Thing | undefined {
-    if (this.#free <= 0) return undefined;
-    const taker = things.find(({ session }) => (this.#held.get(session) ?? 0) < MAX_WAITING_OF_SESSION);
-    if (taker === undefined) return undefined;
-    this.#free -= 1;
-    this.#held.set(taker.session, (this.#held.get(taker.session) ?? 0) + 1);
+/** Hands out the remaining capacity for rules. */
+function capacityOf(state: LearningState): Reserve {
+  const { all, bySession } = held(state, isOfRules);
+  let free = MAX_WAITING - all;
+  return (items) => {
+    const taker = items.find(({ session }) => (bySession.get(session) ?? 0) < MAX_WAITING_OF_SESSION);
+    if (free <= 0 || taker === undefined) return undefined;
+    free -= 1;
+    bySession.set(taker.session, (bySession.get(taker.session) ?? 0) + 1);
     return taker;
-  }
+  };
 }
 
 /** Returns the refusal of a manual proposal beyond the limit. */

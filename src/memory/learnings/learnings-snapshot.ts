@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
+import { storedJson } from '../../contracts/checked.js';
 import {
   DEMAND_KINDS,
   type LearningEventOf,
@@ -102,28 +103,21 @@ type DecodedLearnings =
 
 /** Returns the reason for a damaged snapshot or another version. */
 export function decodeLearnings(project: string, snapshot: string): DecodedLearnings {
-  try {
-    const parsed = snapshotJson.safeParse(JSON.parse(snapshot));
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0];
-      return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };
-    }
-    const { after_sequence: sequence, last_event: lastEvent = sequence, project: owner, state } = parsed.data;
-    if (owner !== project) return { ok: false, reason: `it belongs to project ${owner}` };
-    const entries = new Map(state.entries.map((each) => [each.proposal.id, entryFromJson(each)]));
-    const active = new Map<string, Learning>();
-    for (const [index, id] of state.active.entries()) {
-      const learning = entries.get(id)?.learning;
-      if (learning === undefined)
-        return { ok: false, reason: `state.active.${index}: ${id} is not a learning` };
-      active.set(id, learning);
-    }
-    const observations = new Map(state.observations.map(({ id, ...observation }) => [id, observation]));
-    const lastEventAt = state.last_event_at;
-    return { ok: true, state: { project, entries, active, observations, sequence, lastEvent, lastEventAt } };
-  } catch {
-    return { ok: false, reason: 'not JSON' };
+  const stored = storedJson(snapshotJson, snapshot);
+  if (!stored.ok) return stored;
+  const { after_sequence: sequence, last_event: lastEvent = sequence, project: owner, state } = stored.value;
+  if (owner !== project) return { ok: false, reason: `it belongs to project ${owner}` };
+  const entries = new Map(state.entries.map((each) => [each.proposal.id, entryFromJson(each)]));
+  const active = new Map<string, Learning>();
+  for (const [index, id] of state.active.entries()) {
+    const learning = entries.get(id)?.learning;
+    if (learning === undefined)
+      return { ok: false, reason: `state.active.${index}: ${id} is not a learning` };
+    active.set(id, learning);
   }
+  const observations = new Map(state.observations.map(({ id, ...observation }) => [id, observation]));
+  const lastEventAt = state.last_event_at;
+  return { ok: true, state: { project, entries, active, observations, sequence, lastEvent, lastEventAt } };
 }
 
 function entryFromJson({ proposal: proposed, learning, retired }: z.output<typeof entry>): Entry {
@@ -148,23 +142,14 @@ export function learningsCheckpoint(state: LearningState): Checkpoint['data'] {
 
 /** Replaces the state with the checkpoint's. A damaged checkpoint is ignored. */
 export function restoreLearnings(state: LearningState, { data }: Checkpoint): void {
-  const carried = carriedBy(state.project, data.state);
-  if (carried === undefined) return;
-  for (const part of ['entries', 'active', 'observations'] as const)
-    replace<unknown>(state[part], carried[part]);
-}
-
-function replace<Value>(before: Map<string, Value>, next: ReadonlyMap<string, Value>): void {
-  before.clear();
-  for (const [key, value] of next) before.set(key, value);
-}
-
-function carriedBy(project: string, packed: string): LearningState | undefined {
+  let text: string;
   try {
-    const text = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_UNPACKED }).toString();
-    const decoded = decodeLearnings(project, text);
-    return decoded.ok ? decoded.state : undefined;
+    text = gunzipSync(Buffer.from(data.state, 'base64'), { maxOutputLength: MAX_UNPACKED }).toString();
   } catch {
-    return undefined;
+    return;
   }
+  const carried = decodeLearnings(state.project, text);
+  if (!carried.ok) return;
+  const { entries, active, observations } = carried.state;
+  Object.assign(state, { entries, active, observations });
 }

@@ -13,11 +13,11 @@ import { factsOfEvent } from '../facts/statements.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, evolveRun, idInPlan, recordSettings } from './charter.js';
 import { restoreCheckpoint } from './checkpoint.js';
-import { evolveIterations, openForWrite, recordWork } from './iterations.js';
+import { evolveIterations, recordWork } from './iterations.js';
 import { rejectedBy } from './known-rejections.js';
 import { evolveNotebook } from './notebook.js';
 import type { SessionState } from './session-state.js';
-import { evolveTasks, expireClaims, isBoardId, unblock } from './task-board.js';
+import { evolveTasks, expireClaims, isBoardId } from './task-board.js';
 
 /** Folds an event into the state, in place, and returns it. Otherwise pure: time and ids come with the event. */
 export function evolve(state: SessionState, stored: StoredEvent): SessionState {
@@ -78,18 +78,12 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       }
       return state;
     case 'note.added':
-      openForWrite(state.history, event.data.iteration, event.at);
-      evolveNotebook(state, event, sequence);
-      return state;
     case 'note.edited':
     case 'note.deleted':
     case 'inbox.added':
     case 'inbox.read':
-      evolveNotebook(state, event, sequence);
-      return state;
     case 'question.answered':
       evolveNotebook(state, event, sequence);
-      if (event.data.unblocks) unblock(state.board, event.data.task, event.at);
       return state;
     case 'iteration.started':
       expireClaims(state.board, event.data.number - 1, event.at);

@@ -4,8 +4,9 @@ import type { EventOf } from '../../contracts/session-events.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { type Note, recordedFact, type SessionFact, type SessionFactTag } from '../facts/fact-types.js';
+import { openForWrite } from './iterations.js';
 import { factsOf, type InboxMessage, type Notebook, type SessionState } from './session-state.js';
-import { numberOf } from './task-board.js';
+import { numberOf, unblock } from './task-board.js';
 
 type NotebookEvent = EventOf<
   'note.added' | 'note.edited' | 'note.deleted' | 'inbox.added' | 'inbox.read' | 'question.answered'
@@ -34,6 +35,7 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
   switch (event.type) {
     case 'note.added': {
       const { note: id, content, type, iteration, by } = event.data;
+      openForWrite(state.history, iteration, at);
       const note = { id, content, type, created_at: at, updated_at: at, iteration };
       const fact = {
         ...stated(id, type, content),
@@ -63,7 +65,8 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
       state.dispatches.change(({ facts }) => facts.unsay(({ note }) => note?.id === event.data.note));
       return;
     case 'question.answered': {
-      const { ref, task, questions, answer, by, agent } = event.data;
+      const { ref, task, questions, answer, by, agent, unblocks } = event.data;
+      if (unblocks) unblock(state.board, task, at);
       const fact = stated(ref, 'decision', `${questions.join(' ')} ${answer}`);
       state.dispatches.change(({ facts }) => {
         for (const { ref: before = '', answer: given } of facts.said())

@@ -15,13 +15,14 @@ import { leftTask } from '../../contracts/run-request.js';
 import { STALL_SIGNALS } from '../../contracts/session-meta-events.js';
 import { taskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
+import { InMemorySessionFactStore } from '../facts/fact-store.js';
 import { factId } from '../facts/fact-types.js';
 import { PastResults } from '../search/past-results.js';
 import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-traces.js';
 import { charterJson, runJson } from './charter.js';
 import { countedJson, DispatchWindow, resultsFromJson, resultsToJson } from './dispatch-window.js';
 import { knownRejection } from './known-rejections.js';
-import { dispatchEntry, dispatchFold, dispatchMemory, type SessionState } from './session-state.js';
+import { dispatchEntry, dispatchFold, type SessionState } from './session-state.js';
 import { boardResult } from './task-board.js';
 
 const resultKeys = z
@@ -135,16 +136,16 @@ export function stateFromJson(
     limits: json.limits,
     dispatches: new DispatchWindow(
       dispatchFold(json.limits),
-      dispatchMemory(
-        json.facts.map((fact) => ({ id: factId(fact), ...fact })),
-        json.settled.counts,
-        json.settled.ledgers,
-        tracesFromJson(json.traces),
-        resultsFromJson(json.results),
-        json.rejections,
-        new PastResults(json.past),
-        json.board_results,
-      ),
+      {
+        facts: InMemorySessionFactStore.of(json.facts.map((fact) => ({ id: factId(fact), ...fact }))),
+        counts: json.settled.counts,
+        ledgers: new Map(json.settled.ledgers.map((ledger) => [ledger.task, ledger])),
+        traces: tracesFromJson(json.traces),
+        results: resultsFromJson(json.results),
+        rejections: json.rejections,
+        past: new PastResults(json.past),
+        boardResults: new Map(json.board_results.map((result) => [result.task, result])),
+      },
       json.window,
     ),
     charter: { ...json.charter },

@@ -17,7 +17,7 @@ import { clipText, quoted } from '../../shared/text.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
 
-import type { Answer, RecordedFact, SessionFact } from '../facts/fact-types.js';
+import type { Answer, RecordedFact } from '../facts/fact-types.js';
 
 import { type PastResult, PastResults } from '../search/past-results.js';
 import { knownAs } from '../search/path-table.js';
@@ -80,13 +80,8 @@ export type DispatchEntry = Output<typeof dispatchEntry>;
 /** Counts since the session began. */
 export type DispatchCounts = Record<Role | 'rejected', number>;
 
-export function noDispatches(): DispatchCounts {
-  const none = [...ROLES, 'rejected'].map((what) => [what, 0]);
-  return Object.fromEntries(none);
-}
-
 /** The fold of dispatches, in order. */
-interface DispatchMemory {
+export interface DispatchMemory {
   readonly facts: InMemorySessionFactStore;
   readonly counts: DispatchCounts;
   /** By task, the most recent at the end. */
@@ -146,10 +141,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
   return {
     session,
     limits,
-    dispatches: new DispatchWindow(
-      dispatchFold(limits),
-      dispatchMemory([], noDispatches(), [], emptyTraces(), [], [], new PastResults(), []),
-    ),
+    dispatches: new DispatchWindow(dispatchFold(limits), emptyMemory()),
     charter: { status: 'open' },
     run: undefined,
     left: [],
@@ -277,25 +269,17 @@ export function rejectionsOf(state: SessionState): readonly KnownRejection[] {
   return state.dispatches.current().rejections;
 }
 
-export function dispatchMemory(
-  facts: Iterable<SessionFact>,
-  counts: DispatchCounts,
-  ledgers: Iterable<TaskLedger>,
-  traces: Traces,
-  results: Iterable<string>,
-  rejections: Iterable<KnownRejection>,
-  past: PastResults,
-  boardResults: Iterable<BoardResult>,
-): DispatchMemory {
+function emptyMemory(): DispatchMemory {
+  const none = [...ROLES, 'rejected'].map((what) => [what, 0]);
   return {
-    facts: InMemorySessionFactStore.of(facts),
-    counts: { ...counts },
-    ledgers: new Map([...ledgers].map((ledger) => [ledger.task, ledger])),
-    traces,
-    results: new Set(results),
-    rejections: [...rejections],
-    past,
-    boardResults: new Map([...boardResults].map((result) => [result.task, result])),
+    facts: new InMemorySessionFactStore(),
+    counts: Object.fromEntries(none),
+    ledgers: new Map(),
+    traces: emptyTraces(),
+    results: new Set(),
+    rejections: [],
+    past: new PastResults(),
+    boardResults: new Map(),
   };
 }
 
@@ -332,17 +316,16 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       answerRejections(folded.rejections, ledger);
       folded.past.add(pastResultOf(entry, entry.digest));
     },
-    copy: ({ facts, counts, ledgers, traces, results, rejections, past, boardResults }) =>
-      dispatchMemory(
-        facts.all(),
-        counts,
-        ledgers.values(),
-        copyOfTraces(traces),
-        results,
-        rejections,
-        past.copy(),
-        boardResults.values(),
-      ),
+    copy: ({ facts, counts, ledgers, traces, results, rejections, past, boardResults }) => ({
+      facts: InMemorySessionFactStore.of(facts.all()),
+      counts: { ...counts },
+      ledgers: new Map(ledgers),
+      traces: copyOfTraces(traces),
+      results: new Set(results),
+      rejections: [...rejections],
+      past: past.copy(),
+      boardResults: new Map(boardResults),
+    }),
     finish: ({ traces }) => addPending(traces, limits.compaction),
     follows: ({ traces }, { at }) => at > traces.appendedUntil,
   };
