@@ -2,7 +2,7 @@ import { jsonSchema, SCHEMA_LIST } from '../../src/contracts/json-schemas.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import * as names from '../../src/contracts/names.js';
 import { DEFAULT_SHARDS, MAX_SHARDS, SERVICE_NAMES } from '../../src/contracts/names.js';
-import { REQUEST_NAMES, rowOf } from '../../src/contracts/requests.js';
+import { REQUEST_NAMES, type RequestName, rowOf } from '../../src/contracts/requests.js';
 import { RING_SIZE } from '../../src/engine/ports/telemetry-store.js';
 import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../../src/nats/role-permissions.js';
 import { asCode, endingWith, type Written } from './pages.js';
@@ -110,6 +110,13 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
 };
 
 const SUBJECTS = REQUEST_NAMES;
+
+/** The command that sends a request; the hidden `tool NAME` where people have none. */
+function commandOf(subject: RequestName): string {
+  const [words = ''] = rowOf(subject).cli.split(' <');
+  if (words !== '') return code(words);
+  return subject.startsWith('tool.') ? code(subject.replace('.', ' ')) : '–';
+}
 
 /** What each service answers. */
 export const SERVICES: Readonly<Record<string, readonly string[]>> = {
@@ -224,9 +231,9 @@ ${Object.values(SERVICE_NAMES)
 A request that names a session may go to \`<subject>.<session>\` too, as the SDK sends it: a permission can then hold a user to
 its session. "May ask" names the roles of users that may send it for all sessions; \`trace.record\` is not answered.
 
-| subject | what | may ask | schemas |
-|---|---|---|---|
-${SUBJECTS.map((subject) => `| ${code(subject)} | ${asCode(aboutOf.get(`${subject}.request`) ?? '')} | ${mayAsk(subject)} | ${schema(`${subject}.request`)}, ${schema(`${subject}.reply`)} |`).join('\n')}
+| subject | what | command | may ask | schemas |
+|---|---|---|---|---|
+${SUBJECTS.map((subject) => `| ${code(subject)} | ${asCode(aboutOf.get(`${subject}.request`) ?? '')} | ${commandOf(subject)} | ${mayAsk(subject)} | ${schema(`${subject}.request`)}, ${schema(`${subject}.reply`)} |`).join('\n')}
 
 ## What you may listen to
 

@@ -1,10 +1,11 @@
+import { z } from 'zod';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { REQUESTS } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { answerCommand as answering } from '../work/task-step.js';
 import type { Command } from './cli-command.js';
 import { out, withClient } from './command-context.js';
-import { addFields, addRequest, print } from './request-command.js';
+import { addFields, addRequest, addRequests, print } from './request-command.js';
 import { SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { coloursOf, showReply } from './show-reply.js';
 
@@ -15,38 +16,23 @@ export function taskCommand(program: Command): void {
     .command('task')
     .description('The tasks on the board of a session. Agents take them, results move them.')
     .examples('throughline task add "Write the parser" -s demo', 'throughline task ls demo');
-  addRequest(task, 'add', 'task-add', {
-    places: ['content'],
-    examples: ['"Write the parser" -s demo', '"Write the printer" -s demo --priority 1 --depends-on TAS-1'],
+  addRequests(task, {
+    'tool.task-status': { sets: { status: 'completed' }, about: 'mark a task as completed' },
+    'tool.task-priority': false,
+    'tool.task-content': false,
+    'tool.task-depends': {
+      about: 'make a task wait for others, or with --remove no longer',
+      send: (client, { remove, ...request }: { remove?: boolean }) =>
+        client.send(remove === true ? 'tool.task-undepends' : 'tool.task-depends', request),
+      fields: { remove: z.literal(true).optional().describe('stop waiting for these tasks') },
+    },
+    'tool.task-undepends': false,
   });
-  addRequest(task, 'ls', 'task-list', {
-    reads: true,
-    examples: ['demo', 'demo --status blocked'],
-  });
-  addRequest(task, 'next', 'task-next', {
-    examples: ['demo', 'demo --claim agent-1'],
-  });
-  addRequest(task, 'done', 'task-status', {
-    ...{ places: ['id'], sets: { status: 'completed' } },
-    ...{ about: 'mark a task as completed', examples: ['TAS-1 -s demo'] },
-  });
-  addRequest(task, 'block', 'task-status', {
-    ...{ places: ['id'], sets: { status: 'blocked' } },
-    ...{ about: 'mark a task as blocked', examples: ['TAS-1 -s demo --reason "Waits for the schema"'] },
+  addRequest(task, 'tool.task-status', {
+    ...{ cli: 'task block <id>', sets: { status: 'blocked' }, about: 'mark a task as blocked' },
+    example: { reason: 'Waits for the schema' },
   });
   addEdit(task);
-  addRequest(task, 'release', 'task-release', {
-    places: ['id'],
-    examples: ['TAS-1 -s demo'],
-  });
-  addRequest(task, 'rm', 'task-delete', { places: ['id'], examples: ['TAS-1 -s demo'] });
-  addRequest(task, 'depends', 'task-depends', {
-    ...{ places: ['id', 'dependsOn'], examples: ['TAS-2 TAS-1 -s demo', 'TAS-2 TAS-1 -s demo --remove'] },
-    about: 'make a task wait for others, or with --remove no longer',
-    send: (client, { remove, ...request }: { remove?: boolean }) =>
-      client.send(remove === true ? 'tool.task-undepends' : 'tool.task-depends', request),
-    options: [['--remove', 'stop waiting for these tasks']],
-  });
 }
 
 const EDITS = ['task-content', 'task-priority', 'task-status'] as const;
@@ -85,16 +71,14 @@ function addEdit(task: Command): void {
           const reply = await client.send(`tool.${name}`, { session, ...Object.fromEntries(fields) });
           if (name !== changes.at(-1)) continue;
           if (json) out(JSON.stringify(reply));
-          else print(cli, showReply(name, reply, coloursOf(cli)));
+          else print(cli, showReply(`tool.${name}`, reply, coloursOf(cli)));
         }
       });
     });
 }
 
 export function answerCommand(program: Command): void {
-  addRequest(program, 'answer', 'blocker-answer', {
-    places: ['task', 'answer'],
-    examples: ['2.1 "Use port 9464" -s demo', '2.1 "LF" -s demo --question "Which line endings?"'],
+  addRequest(program, 'tool.blocker-answer', {
     send: (client, request: { session?: string; task?: string }) =>
       client.send('tool.blocker-answer', request).catch(async (error: unknown) => {
         throw await withOpenQuestions(error, client, request);
@@ -121,16 +105,7 @@ export function noteCommand(program: Command): void {
     .command('note')
     .description('Notes for later agents: prompts show them until they are removed.')
     .examples('throughline note add "The CI machine has no docker" -s demo', 'throughline note ls demo');
-  addRequest(note, 'add', 'note-add', {
-    places: ['content'],
-    examples: ['"The CI machine has no docker" -s demo --type learning'],
-  });
-  addRequest(note, 'ls', 'note-list', {
-    reads: true,
-    examples: ['demo', 'demo --type stuck'],
-  });
-  addRequest(note, 'edit', 'note-edit', { places: ['id'], examples: ['NOT-1 -s demo --type tip'] });
-  addRequest(note, 'rm', 'note-delete', { places: ['id'], examples: ['NOT-1 -s demo'] });
+  addRequests(note);
 }
 
 export function inboxCommand(program: Command): void {
@@ -138,13 +113,5 @@ export function inboxCommand(program: Command): void {
     .command('inbox')
     .description('Messages for the next agent: prompts show them until they are read.')
     .examples('throughline inbox add "Look at the failing build first" -s demo', 'throughline inbox ls demo');
-  addRequest(inbox, 'add', 'inbox-add', {
-    places: ['content'],
-    examples: ['"Look at the failing build first" -s demo'],
-  });
-  addRequest(inbox, 'ls', 'inbox-list', {
-    reads: true,
-    examples: ['demo', 'demo --all'],
-  });
-  addRequest(inbox, 'read', 'inbox-mark-read', { places: ['id'], examples: ['MSG-1 -s demo'] });
+  addRequests(inbox);
 }

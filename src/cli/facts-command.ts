@@ -3,7 +3,7 @@ import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, note, out, withClient } from './command-context.js';
 import { allPages } from './output.js';
-import { addFields, addRequest, print, printTable, shapeOf } from './request-command.js';
+import { addFields, addRequests, print, printTable, shapeOf } from './request-command.js';
 import { onSession, requireEvents, sessionFor } from './session-argument.js';
 import { coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
 
@@ -56,18 +56,7 @@ export function factsCommand(program: Command): void {
       const hint = found.length > 0 || is === 'all' ? '' : ': "--is all" shows closed ones, too';
       note(`-- ${counted(found.length, 'fact')} at session sequence ${sequence}${hint}`);
     });
-  addRequest(facts, 'retract', 'fact-retract', {
-    places: ['id'],
-    examples: ['M7 -s demo --reason "Never agreed"'],
-  });
-  addRequest(facts, 'restore', 'fact-restore', {
-    places: ['id'],
-    examples: ['M7 -s demo --reason "It was about the web app"'],
-  });
-  addRequest(facts, 'correct', 'fact-correct', {
-    places: ['id', 'text'],
-    examples: ['M7 "port 9464" -s demo --reason "Agreed on Monday"'],
-  });
+  addRequests(facts);
 }
 
 async function showOne(
@@ -78,5 +67,5 @@ async function showOne(
 ): Promise<void> {
   const reply = await withClient(cli, (client) => client.send(`tool.${name}`, request));
   if (json) out(JSON.stringify(reply));
-  else print(cli, showReply(name, reply, coloursOf(cli)));
+  else print(cli, showReply(`tool.${name}`, reply, coloursOf(cli)));
 }

@@ -1,21 +1,13 @@
 import { ThroughlineError, usageError } from '../contracts/errors.js';
-import { type LearningRequest, REQUESTS, type ReplyTo, rowOf } from '../contracts/requests.js';
+import { REQUESTS, type ReplyTo } from '../contracts/requests.js';
 import { sameText } from '../memory/learnings/learnings-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, oneLine } from '../shared/text.js';
 import type { Command } from './cli-command.js';
-import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
+import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { nextPageLines } from './output.js';
-import { addFields, printTable, sentence, shapeOf } from './request-command.js';
-import {
-  deciderIn,
-  deciding,
-  onProject,
-  type ProjectOptions,
-  projectIn,
-  projectOption,
-  shownOf,
-} from './session-argument.js';
+import { addFields, addRequests, printTable } from './request-command.js';
+import { onProject, type ProjectOptions, projectIn, projectOption, shownOf } from './session-argument.js';
 import {
   LEARNING_HEADINGS,
   learningCells,
@@ -26,7 +18,7 @@ import {
   rankedLine,
   shortId,
 } from './show-learning.js';
-import { coloursOf } from './show-reply.js';
+import { type Colors, coloursOf } from './show-reply.js';
 
 export function learningCommand(program: Command): void {
   const learning = program
@@ -41,43 +33,37 @@ export function learningCommand(program: Command): void {
       'throughline learning search "write tests"',
     );
   addList(learning);
-  addRequest(learning, 'search', 'learning.search', {
-    places: ['query'],
-    show: ({ results, total, project, method }, cli) => ({
-      answer: results.map((each) => rankedLine(coloursOf(cli), each)),
-      note: `-- ${results.length} of ${counted(total, 'learning')} of project ${project}, ${method}`,
-    }),
-  });
-  addRequest(learning, 'show', 'proposal.show', {
-    places: ['id'],
-    show: (reply, cli) => ({ answer: [proposalFields(coloursOf(cli), reply)] }),
-  });
-  addRequest(learning, 'propose', 'learning.propose', {
-    places: ['content'],
-    show: (reply, cli) => {
-      const { id, status } = reply.proposal;
-      const accept = `throughline learning accept ${shortId(id)}${projectOption(cli, reply.project)}`;
-      return {
-        answer: [proposedLine(coloursOf(cli), reply)],
-        note:
-          status === 'pending' ? `-- "${accept}" makes it a learning of project ${reply.project}` : undefined,
-      };
+  const show = (reply: ReplyTo<'proposal.show'>, pc: Colors) => [outcomeLine(pc, reply)];
+  addRequests(learning, {
+    'learning.list': false,
+    'proposal.list': false,
+    'learning.search': {
+      show: ({ results }, pc) => results.map((each) => rankedLine(pc, each)),
+      remark: ({ results, total, project, method }) =>
+        `${results.length} of ${counted(total, 'learning')} of project ${project}, ${method}`,
     },
+    'proposal.show': { show: (reply, pc) => [proposalFields(pc, reply)] },
+    'learning.propose': {
+      show: (reply, pc) => [proposedLine(pc, reply)],
+      remark({ proposal: { id, status }, project }, cli) {
+        const accept = `throughline learning accept ${shortId(id)}${projectOption(cli, project)}`;
+        return status === 'pending' ? `"${accept}" makes it a learning of project ${project}` : undefined;
+      },
+    },
+    'proposal.accept': {
+      show,
+      send: (client, request) =>
+        client.send('proposal.accept', request).catch(async (fault: unknown) => {
+          throw await withWaysOut(fault, client, request);
+        }),
+    },
+    'proposal.reject': { show },
+    'learning.edit': {
+      show: ({ learning: changed, proposal }, pc) => [learningLine(pc, changed ?? proposal)],
+    },
+    'learning.retract': { show },
+    'learning.supersede': { show },
   });
-  addRequest(learning, 'accept', 'proposal.accept', { places: ['id'], show: outcome, explain: withWaysOut });
-  addRequest(learning, 'reject', 'proposal.reject', { places: ['id'], show: outcome });
-  addRequest(learning, 'edit', 'learning.edit', {
-    places: ['id'],
-    show: ({ learning: changed, proposal }, cli) => ({
-      answer: [learningLine(coloursOf(cli), changed ?? proposal)],
-    }),
-  });
-  addRequest(learning, 'retract', 'learning.retract', { places: ['id'], show: outcome });
-  addRequest(learning, 'supersede', 'learning.supersede', { places: ['id', 'replacement'], show: outcome });
-}
-
-function outcome(reply: ReplyTo<'proposal.show'>, cli: Cli): Printed {
-  return { answer: [outcomeLine(coloursOf(cli), reply)] };
 }
 
 interface ListOptions extends ProjectOptions {
@@ -192,61 +178,6 @@ function proposalsNote(
 }
 
 type Asked = Readonly<Record<string, unknown>>;
-
-/** Output of a command: the answer, and a note for standard error. */
-interface Printed {
-  readonly answer: readonly string[];
-  readonly note?: string | undefined;
-}
-
-interface RequestCommand<Subject extends LearningRequest> {
-  readonly show: (reply: ReplyTo<Subject>, cli: Cli) => Printed;
-  /** Fields that are positional arguments, in this order; the others are options. */
-  readonly places?: readonly string[];
-  /** Says what to do about a fault, in words of the command line. */
-  readonly explain?: (fault: unknown, client: ThroughlineClient, asked: Asked) => Promise<unknown>;
-}
-
-/** Fields that every command has in the same way. */
-const COMMON = new Set(['project', 'by', 'source']);
-
-/** Adds the command of a request: its arguments and options come from the table of requests. */
-function addRequest<Subject extends LearningRequest>(
-  group: Command,
-  word: string,
-  subject: Subject,
-  { show, places = [], explain = async (fault) => fault }: RequestCommand<Subject>,
-): void {
-  const { shape, summary, example } = rowOf(subject);
-  const command = group.command(word).summary(summary).description(sentence(summary));
-  const fieldsIn = addFields(
-    command,
-    shapeOf(REQUESTS[subject].shape, (field) => !COMMON.has(field)),
-    { places },
-  );
-  if ('source' in shape) command.option('-s, --session <name>', 'the session that it comes from');
-  if ('by' in shape) deciding(command);
-  else onProject(command);
-  command.examples(`throughline learning ${word} ${example}`).action(async () => {
-    const cli = cliOf(command);
-    const given = command.opts<ProjectOptions & { session?: string }>();
-    const asked: Asked = {
-      ...projectIn(cli, given),
-      ...('by' in shape && deciderIn(given)),
-      ...('source' in shape && given.session !== undefined && { source: { session: given.session } }),
-      ...fieldsIn(),
-    };
-    const reply = await withClient(cli, async (client) => {
-      return client.send(subject, asked).catch(async (fault: unknown) => {
-        throw await explain(fault, client, asked);
-      });
-    });
-    if (given.json) return out(JSON.stringify(reply));
-    const { answer, note: beside } = show(reply, cli);
-    for (const line of answer) out(line, coloured(cli));
-    if (beside !== undefined) note(beside);
-  });
-}
 
 /** The refusal of a near-duplicate in terms of the command line, with both ways out; any other fault unchanged. */
 async function withWaysOut(

@@ -1,90 +1,159 @@
 import { Argument, Option } from 'commander';
 import { z } from 'zod';
-import type { ToolReply } from '../contracts/requests.js';
-import { REQUESTS, TOOL_NAMES, type ToolName } from '../contracts/requests.js';
+import type { Token } from '../contracts/names.js';
+import type { RequestScope } from '../contracts/request-row.js';
+import { REQUEST_NAMES, type ReplyTo, type RequestName, rowOf, TOOL_NAMES } from '../contracts/requests.js';
 import { TASK_STATUSES } from '../contracts/task-events.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionOf, withClient } from './command-context.js';
 import { fraction, settingPair, TASK_STATUS_WORDS, taskStatus, wholeNumber } from './option-parsers.js';
 import { type Cell, nextPageLines, table } from './output.js';
-import { onSession, requireEvents, SESSION_DEFAULT, usualSession } from './session-argument.js';
+import {
+  deciderIn,
+  deciding,
+  onProject,
+  onSession,
+  type ProjectOptions,
+  projectIn,
+  requireEvents,
+  SESSION_DEFAULT,
+  usualSession,
+} from './session-argument.js';
 import { type Colors, coloursOf, showReply } from './show-reply.js';
 
 /** Commands that are one request: arguments, options, defaults and descriptions come from the schema of the request. */
 
 export type Shape = Readonly<Record<string, z.ZodType>>;
 
-export interface RequestRow<Name extends ToolName> {
-  /** Fields that are typed as arguments, in this order; the others are options. */
-  readonly places?: readonly string[];
-  /** Fields that the command sets itself. */
-  readonly sets?: Readonly<Record<string, unknown>>;
-  /** Fields that the command does not offer. */
-  readonly without?: readonly string[];
-  /** True for a command that reads: a session without events is `not_found`. */
-  readonly reads?: boolean;
+type Values = Readonly<Record<string, unknown>>;
+
+/** What a command does beside its request. */
+interface RequestCommand<Name extends RequestName> {
+  /** Its words and arguments. Default: those of the row. */
+  readonly cli?: string;
+  /** Fields that the command sets itself, and does not offer. */
+  readonly sets?: Values;
+  /** Fields beside those of the request, for `send`. */
+  readonly fields?: Shape;
   /** Says `add a task` of a command. Default: the summary of the request. */
   readonly about?: string;
-  /** Arguments after the command words in its examples. Default: the example of the request. */
-  readonly examples?: readonly string[];
-  /** Options beside the fields of the request: flags, whose values `send` gets with the fields. */
-  readonly options?: readonly (readonly [flag: `--${string}`, about: string])[];
+  /** Values beside the example of the row. */
+  readonly example?: Values;
+  /** True for options that are exactly the fields, as prompts write them. */
+  readonly exact?: boolean;
   /** Sends the request. Default: once. */
-  readonly send?: (client: ThroughlineClient, request: object, json: boolean) => Promise<ToolReply<Name>>;
+  readonly send?: (client: ThroughlineClient, request: Values) => Promise<ReplyTo<Name>>;
   /** Shows the reply. Default: as `showReply` does. */
-  readonly show?: (reply: ToolReply<Name>, colours: Colors) => readonly string[];
+  readonly show?: (reply: ReplyTo<Name>, colours: Colors) => readonly string[];
   /** The note about the reply on standard error. */
-  readonly remark?: (reply: ToolReply<Name>, request: Readonly<Record<string, unknown>>) => string;
+  readonly remark?: (reply: ReplyTo<Name>, cli: Cli) => string | undefined;
 }
 
-/** Adds the command `word` to a group: the request `name`. */
-export function addRequest<Name extends ToolName>(
+type Requests = { readonly [Name in RequestName]?: RequestCommand<Name> | false };
+
+/** Adds the commands of a group: one for each request with a place in it. False leaves out one that is added otherwise. */
+export function addRequests(group: Command, special: Requests = {}): void {
+  for (const name of REQUEST_NAMES) {
+    const [first, second] = rowOf(name).cli.split(' ');
+    if (first === group.name() && second !== undefined && special[name] !== false)
+      addRequest(group, name, special[name] as RequestCommand<typeof name> | undefined);
+  }
+}
+
+/** Fields that commands about a project have in other words. */
+const OF_PROJECT = { by: undefined, source: undefined };
+
+/** Adds the command of a request to a group: arguments, options, defaults and descriptions come from its row. */
+export function addRequest<Name extends RequestName>(
   group: Command,
-  word: string,
   name: Name,
-  row: RequestRow<Name> = {},
-): Command {
-  const { scope, summary, example, shape } = REQUESTS[`tool.${name}`];
-  const { places = [], sets = {}, without = [], reads = false, about = summary } = row;
-  const command = group.command(word).summary(about).description(sentence(about));
-  const asArgument = scope === 'session' && places.length === 0;
+  more: RequestCommand<Name> = {},
+): void {
+  const row = rowOf(name);
+  const { sets = {}, about = row.summary, cli: usage = row.cli, exact = false } = more;
+  const { scope } = row;
+  const places = [...usage.matchAll(/<(\w+)>/g)].map(([, field = '']) => field);
+  const words = usage.replace(/ <.*/, '');
+  const command = group
+    .command(words.split(' ').at(-1) ?? '')
+    .summary(about)
+    .description(sentence(about));
+  const isOfProject = scope === 'project';
+  const asArgument = scope === 'session' && places.length === 0 && !exact;
+  const taken = { ...sets, ...(isOfProject && OF_PROJECT) };
+  const shape = shapeOf({ ...row.shape, ...more.fields }, (field) => !(field in taken));
   if (asArgument) onSession(command);
-  const offered = (field: string) => !(field in sets) && !without.includes(field);
-  const fieldsIn = addFields(command, shapeOf(shape, offered), { places });
-  if (scope === 'session' && !asArgument)
-    command.option('-s, --session <name>', `session ${SESSION_DEFAULT}`);
-  if (scope === 'any session') command.option('-s, --session <name>', 'only of this session');
-  const flags = row.options ?? [];
-  for (const [flag, meaning] of flags) command.option(flag, meaning);
-  const words = ['throughline', ...(group.parent === null ? [] : [group.name()]), word].join(' ');
-  const flagsIn = () => {
-    const options = command.opts();
-    const given = flags.map(([flag]) => [flag.slice(2), options[flag.slice(2)]]);
-    return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  const fieldsIn = addFields(command, shape, { places, exact });
+  const of = {
+    session: `session ${SESSION_DEFAULT}`,
+    'any session': 'only of this session',
+    project: 'source' in row.shape ? 'the session that it comes from' : undefined,
+    'no session': undefined,
+  }[scope];
+  if (of !== undefined && !asArgument) command.option('-s, --session <name>', of);
+  if (isOfProject) ('by' in row.shape ? deciding : onProject)(command);
+  else command.option('--json', 'print the whole reply as JSON');
+  const ownerIn = async (cli: Cli): Promise<{ readonly session?: Token }> => {
+    const given = command.opts<ProjectOptions & { session?: Token; name?: string }>();
+    const { session } = given;
+    if (exact && scope === 'session') return { session: sessionOf(cli, session ?? given.name) };
+    if (scope === 'session') return { session: await usualSession(cli, command, asArgument) };
+    if (!isOfProject) return session === undefined ? {} : { session };
+    const source = session !== undefined && { source: { session } };
+    return { ...projectIn(cli, given), ...('by' in row.shape && deciderIn(given)), ...source } as object;
   };
-  return command
-    .option('--json', 'print the whole reply as JSON')
-    .examples(...(row.examples ?? [example]).map((each) => `${words} ${each}`.trimEnd()))
+  command
+    .examples(
+      exampleOf(`throughline ${words}`, { ...row.example, ...more.example }, shape, row.scope, places, exact),
+    )
     .action(async () => {
       const cli = cliOf(command);
-      const session =
-        scope === 'session' ? await usualSession(cli, command, asArgument) : command.opts().session;
-      const request = { ...(session !== undefined && { session }), ...fieldsIn(), ...sets, ...flagsIn() };
-      const { json = false } = command.opts<{ json?: boolean }>();
+      const owner = await ownerIn(cli);
+      const request = { ...owner, ...fieldsIn(), ...sets };
       const reply = await withClient(cli, async (client) => {
-        const sent = row.send?.(client, request, json) ?? client.send(`tool.${name}`, request);
-        const answer = await sent;
-        if (reads && session !== undefined && 'sequence' in answer) requireEvents(session, answer.sequence);
+        const answer = await (more.send?.(client, request) ?? client.send(name, request));
+        const { sequence }: { sequence?: number } = Object(answer);
+        if (row.reads && scope === 'session' && !exact && owner.session !== undefined)
+          requireEvents(owner.session, sequence ?? 1);
         return answer;
       });
+      const { json } = command.opts<{ json?: boolean }>();
       if (json) out(JSON.stringify(reply));
-      else print(cli, row.show?.(reply, coloursOf(cli)) ?? showReply(name, reply, coloursOf(cli)));
-      if (row.remark !== undefined) note(`-- ${row.remark(reply, request)}`);
-      if ('created' in reply) note(`-- created session ${session}`);
-      if ('next' in reply && typeof reply.next === 'string')
-        for (const line of nextPageLines(command, reply.next)) note(line);
+      else print(cli, more.show?.(reply, coloursOf(cli)) ?? showReply(name, reply, coloursOf(cli)));
+      const remark = json ? undefined : more.remark?.(reply, cli);
+      if (remark !== undefined) note(`-- ${remark}`);
+      const { created, next }: { created?: true; next?: unknown } = Object(reply);
+      if (created && !exact) note(`-- created session ${owner.session}`);
+      if (typeof next === 'string' && exact) note(`-- there are more: --cursor ${next}`);
+      else if (typeof next === 'string') for (const line of nextPageLines(command, next)) note(line);
     });
+  // The name of this option in the specifications.
+  if (exact && scope === 'session') command.addOption(new Option('-n, --name <session>').hideHelp());
+}
+
+/** A command with the values of an example: its arguments, its session, then its options. */
+function exampleOf(
+  words: string,
+  example: Values,
+  shape: Shape,
+  scope: RequestScope,
+  places: readonly string[],
+  exact: boolean,
+): string {
+  const word = (value: unknown) => (/^[\w./-]+$/.test(`${value}`) ? `${value}` : JSON.stringify(value));
+  const wordsOf = (value: unknown) =>
+    [!exact && value === 'remaining' ? 'pending' : value]
+      .flat()
+      .map((each) => ` ${word(each)}`)
+      .join('');
+  const options = Object.entries(example).flatMap(([field, value]) => {
+    if (!(field in shape) || places.includes(field)) return [];
+    return ` --${flagOf(exact ? field : (RENAMED[field] ?? field))}${value === true ? '' : wordsOf(value)}`;
+  });
+  const session = exact ? ' --session demo' : places.length === 0 ? ' demo' : ' -s demo';
+  const given = places.map((field) => wordsOf(example[field]));
+  return [words, ...given, scope === 'session' ? session : '', ...options].join('');
 }
 
 export function print(cli: Cli, lines: readonly string[]): void {
@@ -150,7 +219,7 @@ function optionOf(name: string, field: string, schema: z.ZodType): Option {
   const { inner, required, fallback } = unwrapped(schema);
   const flag = `${field === 'task' ? '-t, ' : ''}--${flagOf(name)}`;
   const about = aboutOf(schema);
-  if (inner instanceof z.ZodBoolean) return new Option(flag, about);
+  if (inner instanceof z.ZodBoolean || inner instanceof z.ZodLiteral) return new Option(flag, about);
   if (inner instanceof z.ZodObject) return new Option(`${flag} <key=value...>`, about).argParser(settingPair);
   const isShown = typeof fallback === 'string' || typeof fallback === 'number';
   const shown = fallback === 'remaining' ? 'pending' : fallback;
@@ -251,31 +320,5 @@ export function toolCommand(program: Command): void {
     .command('tool')
     .description('Sends one request of the service session-tools. Prompts tell agents to run these commands.')
     .examples('throughline tool task-next --session demo --claim agent-1');
-  for (const name of TOOL_NAMES) {
-    const command = tool.command(name);
-    const { scope, summary, example, shape } = REQUESTS[`tool.${name}`];
-    const fallback = scope === 'any session' ? '(default: all)' : SESSION_DEFAULT;
-    if (scope !== 'no session') command.option('-s, --session <name>', `session ${fallback}`);
-    // The name of this option in the specifications.
-    if (scope === 'session') command.addOption(new Option('-n, --name <session>').hideHelp());
-    const fieldsIn = addFields(command, shape, { exact: true });
-    const words = `throughline tool ${name}${scope === 'no session' ? '' : ' --session demo'}`;
-    command
-      .summary(summary)
-      .description(sentence(summary))
-      .option('--json', 'print the whole reply as JSON')
-      .examples(`${words} ${example}`.trimEnd())
-      .action(async () => {
-        const cli = cliOf(command);
-        const given = command.opts<{ session?: string; name?: string; json?: boolean }>();
-        const named = given.session ?? (scope === 'session' ? given.name : undefined);
-        const session = scope === 'session' ? sessionOf(cli, named) : named;
-        const request = { ...(session !== undefined && { session }), ...fieldsIn() };
-        const reply = await withClient(cli, (client) => client.send(`tool.${name}`, request));
-        if (given.json === true) return out(JSON.stringify(reply));
-        print(cli, showReply(name, reply, coloursOf(cli)));
-        if ('next' in reply && typeof reply.next === 'string')
-          note(`-- there are more: --cursor ${reply.next}`);
-      });
-  }
+  for (const name of TOOL_NAMES) addRequest(tool, `tool.${name}`, { cli: `tool ${name}`, exact: true });
 }

@@ -23,8 +23,7 @@ export function resultCommand(program: Command): void {
       'throughline result show 3 --raw > result.json',
       'throughline result retry 3 --file result.json',
     );
-  addRequest(result, 'ls', 'rejected-list', {
-    examples: ['', '--session demo'],
+  addRequest(result, 'tool.rejected-list', {
     show: ({ rejected }, pc) =>
       rejected.length === 0 ? [] : tabled(pc, REJECTED_HEADINGS, rejected.map(rejectedCells), ''),
     remark: ({ rejected }) => counted(rejected.length, 'rejected result'),

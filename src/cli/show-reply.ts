@@ -6,7 +6,7 @@ import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fac
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { SessionListed, SnapshotShown } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
-import type { ToolName, ToolReply } from '../contracts/requests.js';
+import type { ReplyTo, RequestName, ToolReply } from '../contracts/requests.js';
 import { age, clipText, counted, oneLine } from '../shared/text.js';
 import { cameText, spaced, stallText, statusText, toneOf } from '../shared/wire-words.js';
 import { answerCommand } from '../work/task-step.js';
@@ -27,111 +27,128 @@ export function coloursOf(cli: Cli): Colors {
   return picocolors.createColors(coloured(cli));
 }
 
-type Renderer<Name extends ToolName> = (reply: ToolReply<Name>, pc: Colors) => readonly string[];
+type Renderer<Name extends RequestName> = (reply: ReplyTo<Name>, pc: Colors) => readonly string[];
 
-const task: Renderer<'task-add'> = ({ task: each }, pc) => [taskLine(pc, each)];
-const claim: Renderer<'task-next'> = ({ task: each, plan }, pc) => [
+const task: Renderer<'tool.task-add'> = ({ task: each }, pc) => [taskLine(pc, each)];
+const claim: Renderer<'tool.task-next'> = ({ task: each, plan }, pc) => [
   each !== null ? taskLine(pc, each) : plan === undefined ? 'no task is ready' : planClaimLine(pc, plan),
 ];
-const note: Renderer<'note-add'> = ({ note: each }, pc) => [inLine(noteCells(pc, each))];
-const message: Renderer<'inbox-add'> = ({ message: each }, pc) => [inLine(messageCells(pc, each))];
-const iteration: Renderer<'iteration-start'> = ({ iteration: each }, pc) => [
+const note: Renderer<'tool.note-add'> = ({ note: each }, pc) => [inLine(noteCells(pc, each))];
+const message: Renderer<'tool.inbox-add'> = ({ message: each }, pc) => [inLine(messageCells(pc, each))];
+const iteration: Renderer<'tool.iteration-start'> = ({ iteration: each }, pc) => [
   inLine(iterationCells(pc, each)),
 ];
-const session: Renderer<'session-open'> = ({ session: each }, pc) => sessionFields(pc, each);
-const retention: Renderer<'retention-show'> = (reply) => retentionLines(reply);
+const session: Renderer<'tool.session-open'> = ({ session: each }, pc) => sessionFields(pc, each);
+const retention: Renderer<'tool.retention-show'> = (reply) => retentionLines(reply);
 
-const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
-  ...{ 'task-add': task, 'task-status': task, 'task-priority': task, 'task-depends': task },
-  ...{ 'task-undepends': task, 'task-content': task, 'task-release': claim, 'task-next': claim },
-  'task-list': ({ tasks }, pc) =>
+const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
+  ...{
+    'tool.task-add': task,
+    'tool.task-status': task,
+    'tool.task-priority': task,
+    'tool.task-depends': task,
+  },
+  ...{
+    'tool.task-undepends': task,
+    'tool.task-content': task,
+    'tool.task-release': claim,
+    'tool.task-next': claim,
+  },
+  'tool.task-list': ({ tasks }, pc) =>
     tabled(
       pc,
       ['ID', 'PRIO', 'STATUS', 'TASK'],
       tasks.map((each) => taskCells(pc, each)),
       'no tasks: "throughline task add" adds one',
     ),
-  'task-delete': ({ deleted }) => [`${deleted} deleted`],
-  ...{ 'note-add': note, 'note-edit': note },
-  'note-list': ({ notes }, pc) =>
+  'tool.task-delete': ({ deleted }) => [`${deleted} deleted`],
+  ...{ 'tool.note-add': note, 'tool.note-edit': note },
+  'tool.note-list': ({ notes }, pc) =>
     tabled(
       pc,
       ['ID', 'TYPE', 'NOTE'],
       notes.map((each) => noteCells(pc, each)),
       'no notes: "throughline note add" writes one',
     ),
-  'note-delete': ({ deleted }) => [`${deleted} deleted`],
-  ...{ 'inbox-add': message, 'inbox-mark-read': message },
-  'blocker-answer': ({ answer: { task, questions, answer } }) => [
+  'tool.note-delete': ({ deleted }) => [`${deleted} deleted`],
+  ...{ 'tool.inbox-add': message, 'tool.inbox-mark-read': message },
+  'tool.blocker-answer': ({ answer: { task, questions, answer } }) => [
     `task ${oneLine(task)} asked: ${questions.map(oneLine).join(' ')}`,
     `answered: ${oneLine(answer)}`,
   ],
-  'inbox-list': ({ messages }, pc) =>
+  'tool.inbox-list': ({ messages }, pc) =>
     tabled(
       pc,
       ['ID', 'STATE', 'MESSAGE'],
       messages.map((each) => messageCells(pc, each)),
       'no unread messages: --all shows those that were read',
     ),
-  ...{ 'iteration-start': iteration, 'iteration-complete': iteration, 'iteration-summary': iteration },
-  'iteration-list': ({ iterations }, pc) =>
+  ...{
+    'tool.iteration-start': iteration,
+    'tool.iteration-complete': iteration,
+    'tool.iteration-summary': iteration,
+  },
+  'tool.iteration-list': ({ iterations }, pc) =>
     tabled(
       pc,
       ['NO', 'BEGAN', 'STATE', 'SUMMARY'],
       iterations.map((each) => iterationCells(pc, each)),
       'no iterations: an agent begins one with "throughline tool iteration-start"',
     ),
-  ...{ 'session-open': session, 'session-complete': session, 'session-restart': session },
-  ...{ 'session-reopen': session, 'session-archive': session },
-  'session-list': ({ sessions }, pc) =>
+  ...{ 'tool.session-open': session, 'tool.session-complete': session, 'tool.session-restart': session },
+  ...{ 'tool.session-reopen': session, 'tool.session-archive': session },
+  'tool.session-list': ({ sessions }, pc) =>
     sessions.length === 0 ? ['no such sessions'] : sessionLines(pc, sessions),
-  'session-export': ({ events }) =>
+  'tool.session-export': ({ events }) =>
     listed(
       events.map((each) => oneLine(JSON.stringify(each))),
       'no such events: "throughline session ls" lists the sessions that have some',
     ),
-  'dispatch-show': (result) => [resultText(result)],
-  'fact-find': ({ facts }, pc) =>
+  'tool.dispatch-show': (result) => [resultText(result)],
+  'tool.fact-find': ({ facts }, pc) =>
     tabled(
       pc,
       FACT_HEADINGS,
       facts.map((each) => factCells(pc, each)),
       'no such facts: --is all finds closed ones, too',
     ),
-  'fact-show': factLines,
-  'fact-retract': ({ fact }, pc) => [factLine(fact, pc)],
-  'fact-restore': ({ fact }, pc) => [factLine(fact, pc)],
-  'fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
-  'file-list': ({ files }) =>
+  'tool.fact-show': factLines,
+  'tool.fact-retract': ({ fact }, pc) => [factLine(fact, pc)],
+  'tool.fact-restore': ({ fact }, pc) => [factLine(fact, pc)],
+  'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
+  'tool.file-list': ({ files }) =>
     listed(fileLines({ files }), 'no such files: results name them in files_modified'),
-  'timeline-list': ({ entries }, pc) =>
+  'tool.timeline-list': ({ entries }, pc) =>
     tabled(
       pc,
       TIMELINE_HEADINGS,
       entries.map((entry) => timelineCells(pc, entry)),
       'no such entries: with the session alone all are listed',
     ),
-  'trace-list': ({ intents }) =>
+  'tool.trace-list': ({ intents }) =>
     listed(intents.map(intentLine), 'no intent has a trace yet: "throughline publish trace" begins one'),
-  'snapshot-show': (shown) => [...(shown.text === undefined ? [] : [shown.text]), ...snapshotLines(shown)],
-  'telemetry-show': telemetryLines,
-  ...{ 'retention-show': retention, 'retention-set': retention },
-  'rejected-list': ({ rejected }, pc) =>
+  'tool.snapshot-show': (shown) => [
+    ...(shown.text === undefined ? [] : [shown.text]),
+    ...snapshotLines(shown),
+  ],
+  'tool.telemetry-show': telemetryLines,
+  ...{ 'tool.retention-show': retention, 'tool.retention-set': retention },
+  'tool.rejected-list': ({ rejected }, pc) =>
     tabled(pc, REJECTED_HEADINGS, rejected.map(rejectedCells), 'no such rejected results'),
-  'prompt-list': ({ prompts }, pc) =>
+  'tool.prompt-list': ({ prompts }, pc) =>
     tabled(
       pc,
       PROMPT_HEADINGS,
       prompts.map(promptCells),
       'no such prompts: each that is compiled is kept, the newest 200',
     ),
-  'prompt-show': ({ prompt }) => promptLines(prompt),
+  'tool.prompt-show': ({ prompt }) => promptLines(prompt),
 };
 
 /** A reply as lines of text; as JSON for a tool that only programs use. */
-export function showReply<Name extends ToolName>(
+export function showReply<Name extends RequestName>(
   name: Name,
-  reply: ToolReply<Name>,
+  reply: ReplyTo<Name>,
   colours: Colors = picocolors.createColors(false),
 ): readonly string[] {
   const renderer = RENDERERS[name] as Renderer<Name> | undefined;

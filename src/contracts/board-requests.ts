@@ -51,7 +51,10 @@ const created = z
 export const BOARD_REQUESTS = {
   'tool.task-add': command(
     'add a task',
-    '--content "Write the parser" --priority 1 --depends-on TAS-1',
+    {
+      cli: 'task add <content>',
+      example: { content: 'Write the parser', priority: 1, dependsOn: ['TAS-1'] },
+    },
     {
       content: work,
       priority: priority.default(DEFAULT_PRIORITY),
@@ -62,37 +65,37 @@ export const BOARD_REQUESTS = {
   ),
   'tool.task-status': command(
     'set the status of a task',
-    '--id TAS-1 --status completed',
+    { cli: 'task done <id>', example: { id: 'TAS-1', status: 'completed' } },
     { id, status, reason: content.optional().describe('Why, in words.') },
     task,
   ),
   'tool.task-priority': command(
     'set the priority of a task: 0 critical, 1 high, 2 medium, 3 low, 4 backlog',
-    '--id TAS-1 --priority 0',
+    { cli: 'task edit <id>', example: { id: 'TAS-1', priority: 0 } },
     { id, priority },
     task,
   ),
   'tool.task-depends': command(
     'make a task wait for others',
-    '--id TAS-2 --depends-on TAS-1',
+    { cli: 'task depends <id> <dependsOn>', example: { id: 'TAS-2', dependsOn: ['TAS-1'] } },
     { id, dependsOn: ids.describe('The tasks that it waits for.') },
     task,
   ),
   'tool.task-undepends': command(
     'stop a task from waiting for others',
-    '--id TAS-2 --depends-on TAS-1',
+    { cli: 'task depends <id> <dependsOn>', example: { id: 'TAS-2', dependsOn: ['TAS-1'] } },
     { id, dependsOn: ids.describe('The tasks that it waits for.') },
     task,
   ),
   'tool.task-content': command(
     'change the text of a task',
-    '--id TAS-1 --content "Write the lexer and the parser"',
+    { cli: 'task edit <id>', example: { id: 'TAS-1', content: 'Write the lexer and the parser' } },
     { id, content: work },
     task,
   ),
   'tool.task-delete': command(
     'delete a task',
-    '--id TAS-1',
+    { cli: 'task rm <id>', example: { id: 'TAS-1' } },
     { id },
     z.object({
       task: z.null().describe('Null: the task is deleted.'),
@@ -102,7 +105,7 @@ export const BOARD_REQUESTS = {
   ),
   'tool.task-next': command(
     'show the next ready task; --claim claims it for an agent',
-    '--claim agent-1',
+    { cli: 'task next', example: { claim: 'agent-1' } },
     {
       claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
       id: id.optional().describe('A task of the board or the plan. Default: the next one.'),
@@ -115,7 +118,7 @@ export const BOARD_REQUESTS = {
   ),
   'tool.task-release': command(
     'give a claimed task back, so that another agent can take it',
-    '--id TAS-1 --note "The parser works, the printer does not"',
+    { cli: 'task release <id>', example: { id: 'TAS-1', note: 'The parser works, the printer does not' } },
     {
       id,
       claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
@@ -129,13 +132,13 @@ export const BOARD_REQUESTS = {
   ),
   'tool.task-list': query(
     'list the tasks',
-    '--status remaining',
+    { cli: 'task ls', example: { status: 'remaining' } },
     { status: status.optional() },
     z.object({ tasks: list('The tasks.', taskView), sequence }),
   ),
   'tool.note-add': command(
     'write a note for later agents',
-    '--content "The CI machine has no docker" --type learning',
+    { cli: 'note add <content>', example: { content: 'The CI machine has no docker', type: 'learning' } },
     {
       content: noteText,
       type: noteType.default('learning'),
@@ -145,13 +148,13 @@ export const BOARD_REQUESTS = {
   ),
   'tool.note-edit': command(
     'change a note',
-    '--id NOT-1 --type tip',
+    { cli: 'note edit <id>', example: { id: 'NOT-1', type: 'tip' } },
     { id, content: noteText.optional(), type: noteType.optional() },
     oneNote,
   ),
   'tool.note-delete': command(
     'delete a note',
-    '--id NOT-1',
+    { cli: 'note rm <id>', example: { id: 'NOT-1' } },
     { id },
     z.object({
       note: z.null().describe('Null: the note is deleted.'),
@@ -161,26 +164,31 @@ export const BOARD_REQUESTS = {
   ),
   'tool.note-list': query(
     'list the notes',
-    '--type stuck',
+    { cli: 'note ls', example: { type: 'stuck' } },
     { type: noteType.optional() },
     z.object({ notes: list('The notes.', note), sequence }),
   ),
   'tool.inbox-add': command(
     'leave a message for the next agent; one that begins with @human is for a person',
-    '--content "Please look at the failing build first"',
+    { cli: 'inbox add <content>', example: { content: 'Please look at the failing build first' } },
     { content: noteText },
     message.extend({ created }),
   ),
-  'tool.inbox-mark-read': command('mark a message as read', '--id MSG-1', { id }, message),
+  'tool.inbox-mark-read': command(
+    'mark a message as read',
+    { cli: 'inbox read <id>', example: { id: 'MSG-1' } },
+    { id },
+    message,
+  ),
   'tool.inbox-list': query(
     'list the messages that were not read',
-    '--all',
+    { cli: 'inbox ls', example: { all: true } },
     { all: flag.describe('Include read messages.') },
     z.object({ messages: list('The messages.', inboxMessage), sequence }),
   ),
   'tool.blocker-answer': command(
     'answer the open question of a task: later prompts show it',
-    '--task 2.1 --answer "Use port 9464"',
+    { cli: 'answer <task> <answer>', example: { task: '2.1', answer: 'Use port 9464' } },
     {
       task: taskId.describe('The task that asked, or the id of its question.'),
       answer: content.describe('The answer.'),
@@ -190,11 +198,11 @@ export const BOARD_REQUESTS = {
     },
     z.object({ answer: answerView.describe('The answer, with what it answers.'), sequence }),
   ),
-  'tool.iteration-start': command('begin an iteration', '', { number: number.optional() }, iteration),
-  'tool.iteration-complete': command('end an iteration', '', { number: number.optional() }, iteration),
+  'tool.iteration-start': command('begin an iteration', {}, { number: number.optional() }, iteration),
+  'tool.iteration-complete': command('end an iteration', {}, { number: number.optional() }, iteration),
   'tool.iteration-summary': command(
     'summarize an iteration',
-    '--summary "Parser done, all tests pass"',
+    { example: { summary: 'Parser done, all tests pass' } },
     {
       summary: content.describe('Summary of the iteration.'),
       number: number.optional(),
@@ -205,7 +213,7 @@ export const BOARD_REQUESTS = {
   ),
   'tool.iteration-list': query(
     'list the iterations',
-    '',
+    { cli: 'session iterations' },
     {},
     z.object({ iterations: list('The iterations, the oldest first.', iterationView), sequence }),
   ),

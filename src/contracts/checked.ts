@@ -185,11 +185,17 @@ interface Fields {
 function fieldsOf(schema: z.ZodObject): Fields {
   const known = Object.keys(schema.shape);
   const fields = known.map((name) => ({ name, plan: planOf(schema.shape[name]) }));
-  const spelled = fields.flatMap((field) => [
-    [field.name, field] as const,
-    [otherSpelling(field.name), field] as const,
-  ]);
+  const spelled = fields.flatMap((field) =>
+    spellingsOf(field.name).map((spelling) => [spelling, field] as const),
+  );
   return { known, bySpelling: new Map(spelled), isOpen: openObjects.has(schema) };
+}
+
+/** The id of a task has three names: in tools, in prompts and in results. Each is read everywhere. */
+const TASK_NAMES = ['task', 'taskId', 'task_id'];
+
+function spellingsOf(name: string): readonly string[] {
+  return TASK_NAMES.includes(name) ? TASK_NAMES : [name, otherSpelling(name)];
 }
 
 /** @param elsewhere explains a field that belongs to another kind of request */
@@ -208,7 +214,10 @@ function objectPlan(
         continue;
       }
       const { name, plan } = field;
-      if (Object.hasOwn(renamed, name)) tell([...path, key], () => twice([...path, key]));
+      if (Object.hasOwn(renamed, name)) {
+        const other = spellingsOf(name).find((each) => each !== key && Object.hasOwn(value, each));
+        tell([...path, key], () => twice([...path, key], [...path, other ?? name]));
+      }
       renamed[name] = plan === undefined ? value[key] : plan(value[key], [...path, key], tell);
     }
     return renamed;
@@ -241,8 +250,7 @@ function choicePlan(schema: z.ZodDiscriminatedUnion): Plan {
     plansByValue.get(isObject(value) ? value[discriminator] : undefined)?.(value, path, tell) ?? value;
 }
 
-function twice(path: readonly string[]): string {
-  const other = [...path.slice(0, -1), otherSpelling(path.at(-1) ?? '')];
+function twice(path: readonly string[], other: readonly string[]): string {
   return `${shownPath(path)} and ${shownPath(other)} are the same field: give one of them`;
 }
 
@@ -259,8 +267,7 @@ export function pathIn(value: unknown, path: readonly PropertyKey[]): string[] {
   return path.map((key) => {
     const inside = typeof at === 'object' && at !== null ? at : {};
     const name = String(key);
-    const given = Object.hasOwn(inside, name) || !Object.hasOwn(inside, otherSpelling(name));
-    const here = given ? name : otherSpelling(name);
+    const here = [name, ...spellingsOf(name)].find((each) => Object.hasOwn(inside, each)) ?? name;
     at = Object.hasOwn(inside, here) ? Reflect.get(inside, here) : undefined;
     return here;
   });

@@ -115,7 +115,10 @@ const page = {
 export const LEARNING_REQUESTS = {
   'learning.propose': projectCommand(
     'propose a learning, which reaches prompts only after a person accepts it',
-    '"Run the linter before you hand in" --type pattern --tags lint',
+    {
+      cli: 'learning propose <content>',
+      example: { content: 'Run the linter before you hand in', type: 'pattern', tags: ['lint'] },
+    },
     {
       content: content.describe('One sentence of at most 200 characters.'),
       type: type.default('insight').describe('Kind of learning.'),
@@ -143,7 +146,7 @@ export const LEARNING_REQUESTS = {
   ),
   'learning.list': projectQuery(
     'list the learnings of a project, the newest first',
-    '--project shop --json',
+    { cli: 'learning ls' },
     { retired: flag.describe('Show superseded and retracted learnings instead.'), limit, cursor },
     z.object({
       ...ofProject,
@@ -156,7 +159,7 @@ export const LEARNING_REQUESTS = {
   ),
   'learning.search': projectQuery(
     'find the learnings that are relevant to a text, as prompts do',
-    '"handle errors in the parser"',
+    { cli: 'learning search <query>', example: { query: 'handle errors in the parser' } },
     {
       query: text(10_000).describe('Topic of the learnings.'),
       maxResults: maxLearnings.optional().describe('Maximum number of learnings.'),
@@ -188,7 +191,11 @@ export const LEARNING_REQUESTS = {
   ),
   'learning.edit': projectCommand(
     'change a learning, or a pending proposal',
-    'abc12 --content "Run the linter and the tests"',
+    {
+      cli: 'learning edit <id>',
+      example: { id: 'abc12', content: 'Run the linter and the tests' },
+      agents: false,
+    },
     {
       id,
       content: content.optional().describe('One sentence of at most 200 characters.'),
@@ -197,25 +204,26 @@ export const LEARNING_REQUESTS = {
       by,
     },
     proposalView,
-    { agents: false },
   ),
   'learning.supersede': projectCommand(
     'replace a learning by another one',
-    'abc12 def45',
+    {
+      cli: 'learning supersede <id> <replacement>',
+      example: { id: 'abc12', replacement: 'def45' },
+      agents: false,
+    },
     { id, replacement: id.describe('The learning that replaces it.'), by },
     proposalView,
-    { agents: false },
   ),
   'learning.retract': projectCommand(
     'retract a learning: it stays on record, but no longer reaches prompts',
-    'abc12 --reason "We use biome now"',
+    { cli: 'learning retract <id>', example: { id: 'abc12', reason: 'We use biome now' }, agents: false },
     { id, reason, by },
     proposalView,
-    { agents: false },
   ),
   'proposal.list': projectQuery(
     'list the proposals of a project, the newest first',
-    '--status all --json',
+    { cli: 'learning ls', agents: false },
     {
       status: z
         .enum([...PROPOSAL_STATUSES, 'all'])
@@ -240,18 +248,16 @@ export const LEARNING_REQUESTS = {
         }),
       ).exactOptional(),
     }),
-    { agents: false },
   ),
   'proposal.show': projectQuery(
     'show a proposal with its evidence, and the learning that says nearly the same',
-    'abc12',
+    { cli: 'learning show <id>', example: { id: 'abc12' }, agents: false },
     { id },
     proposalView,
-    { agents: false },
   ),
   'proposal.accept': projectCommand(
     'make a proposal a learning; one that says nearly the same as a learning is not added twice',
-    'abc12 --merge',
+    { cli: 'learning accept <id>', example: { id: 'abc12', merge: true }, agents: false },
     {
       id,
       by,
@@ -259,14 +265,16 @@ export const LEARNING_REQUESTS = {
       separate: flag.describe('Keep it beside a learning that says nearly the same.'),
     },
     proposalView,
-    { agents: false },
   ),
   'proposal.reject': projectCommand(
     'reject a proposal: it stays on record, and only a person can propose the same again',
-    'abc12 --reason "True of one module only"',
+    {
+      cli: 'learning reject <id>',
+      example: { id: 'abc12', reason: 'True of one module only' },
+      agents: false,
+    },
     { id, reason, by },
     proposalView,
-    { agents: false },
   ),
 } as const;
 

@@ -62,17 +62,19 @@ const rejectedId = z
   .describe('Number of the rejected result, from rejected-list.');
 
 export const MEMORY_REQUESTS = {
-  'prompt.compile': ofSession(false, 'compile the next prompt', compileRequest, compileReply),
+  'prompt.compile': ofSession(false, 'compile the next prompt', 'prompt', compileRequest, compileReply),
   // A normal compile is counted and stored as if for an agent.
   'prompt.past': ofSession(
     true,
     'compile a prompt as it was; it is neither counted nor kept',
+    'prompt show',
     pastPromptRequest,
     compileReply,
   ),
   'trace.append': ofSession(
     false,
     'add entries to the trace of an intent',
+    'publish trace',
     traceAppendRequest,
     traceAppended,
   ),
@@ -80,32 +82,48 @@ export const MEMORY_REQUESTS = {
   'trace.record': ofSession(
     false,
     'the same without an answer, for volume',
+    '',
     traceAppendRequest,
     z.undefined(),
   ),
-  'trace.compact': ofSession(true, 'the compacted history of an intent', traceCompactRequest, traceCompacted),
+  'trace.compact': ofSession(
+    true,
+    'the compacted history of an intent',
+    'log',
+    traceCompactRequest,
+    traceCompacted,
+  ),
   'trace.get': ofSession(
     true,
     'an entry as its event keeps it, with its output',
+    'log',
     traceGetRequest,
     traceFound,
   ),
   'trace.pin': ofSession(
     false,
     'keep what an entry says as a constraint of its intent',
+    'log',
     traceGetRequest,
     tracePinned,
   ),
-  'run.init': ofSession(false, 'track the progress of a session in a tasks.md', runInitRequest, runInitReply),
+  'run.init': ofSession(
+    false,
+    'track the progress of a session in a tasks.md',
+    'plan follow',
+    runInitRequest,
+    runInitReply,
+  ),
   'run.status': ofSession(
     true,
     'show how far a session is, what each task needs next, and what is known of a task',
+    'status',
     runStatusRequest,
     runStatusReply,
   ),
   'tool.fact-find': query(
     'find facts, where they come from and what closed them',
-    '--text "parser test" --is all',
+    { cli: 'facts', example: { text: 'parser test', is: 'all' } },
     {
       text: text(1000).optional().describe('Its id, a unique prefix of it, or words that it contains.'),
       task: text(128).optional().describe('Only facts from results of this task.'),
@@ -124,7 +142,7 @@ export const MEMORY_REQUESTS = {
   ),
   'tool.dispatch-show': query(
     'show what became of a result, once the session has it',
-    '--dispatch 7',
+    { example: { dispatch: 7 } },
     {
       dispatch: z
         .int()
@@ -138,13 +156,13 @@ export const MEMORY_REQUESTS = {
   ),
   'tool.fact-show': query(
     'show a fact, its history and the prompts that showed it',
-    '--id 3f2a',
+    { cli: 'facts', example: { id: '3f2a' } },
     { id: factKey },
     factShown,
   ),
   'tool.fact-retract': command(
     'withdraw a wrong fact: no later prompt shows it',
-    '--id 3f2a --reason "Never agreed"',
+    { cli: 'facts retract <id>', example: { id: 'M7', reason: 'Never agreed' } },
     {
       id: factKey,
       reason: content.optional().describe('Why, in words.'),
@@ -154,7 +172,7 @@ export const MEMORY_REQUESTS = {
   ),
   'tool.fact-correct': command(
     'replace what a fact says',
-    '--id 3f2a --text "The port is 9464"',
+    { cli: 'facts correct <id> <text>', example: { id: 'M7', text: 'The port is 9464' } },
     {
       id: factKey,
       text: content.describe('What it should say.'),
@@ -165,7 +183,7 @@ export const MEMORY_REQUESTS = {
   ),
   'tool.fact-restore': command(
     'make a fact hold again, whatever ended it',
-    '--id M7 --reason "It was about the web app"',
+    { cli: 'facts restore <id>', example: { id: 'M7', reason: 'It was about the web app' } },
     {
       id: factKey,
       reason: content.optional().describe('Why, in words.'),
@@ -175,7 +193,7 @@ export const MEMORY_REQUESTS = {
   ),
   'tool.file-list': query(
     'list the files that results touched',
-    '--text parser',
+    { cli: 'facts', example: { text: 'parser' } },
     {
       text: text(200).optional().describe('Only files whose path contains these words.'),
       limit: limit(200, 50),
@@ -184,7 +202,7 @@ export const MEMORY_REQUESTS = {
   ),
   'tool.timeline-list': query(
     'list what happened, the newest first',
-    '--kinds result rejected --limit 20',
+    { cli: 'log', example: { kinds: ['result', 'rejected'], limit: 20 } },
     {
       kinds: z
         .array(z.enum(TIMELINE_KINDS))
@@ -211,13 +229,13 @@ export const MEMORY_REQUESTS = {
   ),
   'tool.trace-list': query(
     'list the intents that have a trace',
-    '',
+    { cli: 'log' },
     { limit: limit(200, 50), cursor },
     tracesListed,
   ),
   'tool.run-claim': command(
     'claim the lease of a task for a run, renew it or release it',
-    '--task 2.1 --holder me',
+    { example: { task: '2.1', holder: 'me' } },
     {
       task: taskId.describe('The task that the run works on.'),
       holder: holder.describe('A unique id of the run.'),
@@ -237,7 +255,7 @@ export const MEMORY_REQUESTS = {
   ),
   'tool.rejected-list': queryOfAny(
     'results that could not be used, the newest first',
-    '',
+    { cli: 'result ls' },
     {
       role: oneOf('Only results that were published with this role.', ROLES).optional(),
       limit: limit(200, 50),
@@ -251,7 +269,7 @@ export const MEMORY_REQUESTS = {
   ),
   'tool.rejected-show': wideQuery(
     'show a rejected result, its reason and what would fix it',
-    '--id 3',
+    { cli: 'result show', example: { id: 3 }, agents: false },
     { id: rejectedId },
     z.object({
       rejected: rejectedShown.describe('The rejected result.'),
@@ -259,11 +277,10 @@ export const MEMORY_REQUESTS = {
       encoding: oneOf('Encoding of the body: text if it is UTF-8 and fits, else base64.', ['utf8', 'base64']),
       truncated: mark('Set where this is only the beginning.'),
     }),
-    { agents: false },
   ),
   'tool.rejected-retry': wideCommand(
     'publish a rejected result again, corrected or as it came',
-    '--id 3',
+    { cli: 'result retry', example: { id: 3 }, agents: false },
     {
       id: rejectedId,
       role: oneOf('Publish it with this role.', ROLES).optional(),
@@ -278,21 +295,19 @@ export const MEMORY_REQUESTS = {
       id: z.int().describe('Its number, which is no longer in the list.'),
       dispatch: place('Sequence in the DISPATCH stream under which it was published again.'),
     }),
-    { agents: false },
   ),
   'tool.rejected-remove': wideCommand(
     'remove a rejected result for good',
-    '--id 3',
+    { cli: 'result rm', example: { id: 3 }, agents: false },
     { id: rejectedId },
     z.object({
       id: z.int().describe('Its number, which is no longer in the list.'),
       removed: z.literal(true).describe('It is removed.'),
     }),
-    { agents: false },
   ),
   'tool.prompt-list': query(
     'the prompts that were compiled last, the newest first',
-    '--task 2.1',
+    { cli: 'prompt ls', example: { task: '2.1' } },
     {
       task: text(128).optional().describe('Only prompts of this task.'),
       limit: limit(200, 50),
@@ -306,7 +321,7 @@ export const MEMORY_REQUESTS = {
   ),
   'tool.prompt-show': query(
     'show what a compiled prompt held, and the request that compiles it again',
-    '--id 4f1c',
+    { cli: 'prompt show', example: { id: '4f1c' } },
     { id: text(64).describe('Id of the prompt, from prompt-list.') },
     z.object({
       prompt: promptTrace.describe('The prompt.'),

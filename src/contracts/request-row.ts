@@ -40,6 +40,15 @@ const OWNER = {
   'no session': {},
 } as const satisfies Readonly<Record<RequestScope, z.ZodRawShape>>;
 
+/** Who calls a request beside programs, and how. */
+interface Callers<Shape extends z.ZodRawShape> {
+  /** Default: none. */
+  readonly cli?: string;
+  readonly example?: { readonly [Field in keyof Shape]?: unknown };
+  /** Default: true. */
+  readonly agents?: boolean;
+}
+
 /** One request: all that permissions, services, clients, commands and pages know of it. */
 export interface RegisteredRequest {
   readonly scope: RequestScope;
@@ -48,29 +57,26 @@ export interface RegisteredRequest {
   /** True if users that run agents may send it. */
   readonly agents: boolean;
   readonly summary: string;
-  /** Options and arguments of its command. */
-  readonly example: string;
+  /** Its command: words, then the fields that are arguments, such as `task rm <id>`. Several requests may share one. */
+  readonly cli: string;
+  /** Values of fields, shown in use. */
+  readonly example: Readonly<Record<string, unknown>>;
   /** Fields without the session or project. */
-  readonly shape: z.ZodRawShape;
+  readonly shape: Readonly<Record<string, z.ZodType>>;
   readonly request: z.ZodType;
   readonly reply: z.ZodType;
-}
-
-interface Callers {
-  readonly agents: boolean;
 }
 
 const row =
   <const Scope extends RequestScope>(scope: Scope, reads: boolean) =>
   <const Shape extends z.ZodRawShape, Reply extends z.ZodType>(
     summary: string,
-    example: string,
+    { cli = '', example = {}, agents = true }: Callers<Shape>,
     shape: Shape,
     reply: Reply,
-    { agents }: Callers = { agents: true },
   ) => {
     const request = z.object({ ...OWNER[scope], ...shape });
-    return { scope, reads, agents, summary, example, shape, request, reply };
+    return { scope, reads, agents, summary, cli, example, shape, request, reply };
   };
 
 /** Changes a session. */
@@ -87,8 +93,12 @@ export const wideQuery = row('no session', true);
 export function ofSession<Request extends z.ZodType, Reply extends z.ZodType>(
   reads: boolean,
   summary: string,
+  cli: string,
   request: Request,
   reply: Reply,
 ) {
-  return { scope: 'session', reads, agents: true, summary, example: '', shape: {}, request, reply } as const;
+  return {
+    ...({ scope: 'session', agents: true, example: {}, shape: {} } as const),
+    ...{ reads, summary, cli, request, reply },
+  };
 }

@@ -85,7 +85,14 @@ const retention = z.object({
 export const SESSION_REQUESTS = {
   'tool.session-open': command(
     'set the title and the goal of the session',
-    '--title "Query parser" --goal "A parser for the query language" --spec-path specs/parser.md',
+    {
+      cli: 'session open',
+      example: {
+        title: 'Query parser',
+        goal: 'A parser for the query language',
+        specPath: 'specs/parser.md',
+      },
+    },
     {
       title: text(200).optional().describe('Title, shown in lists; one line, may be changed.'),
       goal: content.optional().describe('Goal of the session.'),
@@ -98,7 +105,7 @@ export const SESSION_REQUESTS = {
   ),
   'tool.session-complete': command(
     'complete the session when all tasks are done, and no review asks for a fix',
-    '--force --reason "The rest moved to the next release"',
+    { cli: 'session complete', example: { force: true, reason: 'The rest moved to the next release' } },
     {
       force: flag.describe('Complete it although tasks or fixes are open; needs a reason.'),
       reason: content.optional().describe('Why, in words.'),
@@ -107,27 +114,25 @@ export const SESSION_REQUESTS = {
   ),
   'tool.session-restart': command(
     'reopen a completed session',
-    '--reason "One more fix"',
+    { cli: 'session restart', example: { reason: 'One more fix' } },
     { reason: content.optional().describe('Why, in words.') },
     session,
   ),
   'tool.session-archive': command(
     'archive the session: it becomes read-only, and a snapshot replaces its log',
-    '--reason "Shipped in 2.0"',
+    { cli: 'session archive', example: { reason: 'Shipped in 2.0' }, agents: false },
     { reason: content.optional().describe('Why, in words.') },
     session,
-    { agents: false },
   ),
   'tool.session-reopen': command(
     'reopen an archived session',
-    '--reason "A bug was found"',
+    { cli: 'session reopen', example: { reason: 'A bug was found' }, agents: false },
     { reason: content.optional().describe('Why, in words.') },
     session,
-    { agents: false },
   ),
   'tool.session-list': wideQuery(
     'list the sessions: those that wait for a person first, then stalled ones, then the newest',
-    '--stalled',
+    { cli: 'session ls', example: { stalled: true } },
     {
       text: text(200)
         .optional()
@@ -155,13 +160,13 @@ export const SESSION_REQUESTS = {
   ),
   'tool.snapshot-show': query(
     'show the stored snapshot in numbers',
-    '',
+    { cli: 'session snapshot' },
     { whole: flag.describe('Include the text of the snapshot.') },
     snapshotShown,
   ),
   'tool.telemetry-show': query(
     'show what was counted of the session: results, prompts, progress',
-    '',
+    { cli: 'session telemetry' },
     {},
     z.object({
       session: string('The session.'),
@@ -185,7 +190,7 @@ export const SESSION_REQUESTS = {
   ),
   'tool.health-show': wideQuery(
     'show how services, streams and server do',
-    '',
+    { cli: 'status' },
     { brief: flag.describe('Only services and results, without findings, which is cheap.') },
     z.object({
       at: time('When it was asked'),
@@ -205,7 +210,7 @@ export const SESSION_REQUESTS = {
   ),
   'tool.session-export': query(
     'list the events of the session whole, the oldest first',
-    '',
+    { cli: 'session export', agents: false },
     { cursor },
     z.object({
       session: string('Name of the session.'),
@@ -214,11 +219,10 @@ export const SESSION_REQUESTS = {
       sequence: place('Sequence of the newest event when the first page was made: the last page ends there.'),
       next,
     }),
-    { agents: false },
   ),
   'tool.session-import': command(
     'make a session from a state, or add the history of an imported one',
-    '--id 4f1c',
+    { cli: 'session import', example: { id: '4f1c' }, agents: false },
     {
       id: text(64).describe('Unique to this import: a repeated request is stored once.'),
       checkpoint: checkpointEvent.optional().describe('The state that the new session begins with.'),
@@ -233,11 +237,10 @@ export const SESSION_REQUESTS = {
       session: string('Name of the session.'),
       sequence: place('Sequence of its newest event that the import has stored; 0 for none.'),
     }),
-    { agents: false },
   ),
   'tool.session-forget': command(
     'erase a session for good: events, results, snapshots, prompts, evidence in learnings',
-    '--confirm demo',
+    { cli: 'session rm', example: { confirm: 'demo' }, agents: false },
     {
       confirm: text(64).optional().describe('The name of the session once more, except for a dry run.'),
       dryRun: flag.describe('Only count what would be erased.'),
@@ -247,17 +250,16 @@ export const SESSION_REQUESTS = {
         .describe('Also remove accepted learnings that only this session supports.'),
     },
     z.object({ session: string('Name of the session.'), ...progress }),
-    { agents: false },
   ),
   'tool.retention-show': wideQuery(
     'show the rules of retention, and what they would do now',
-    '',
+    { cli: 'admin retention show' },
     {},
     retention,
   ),
   'tool.retention-set': wideCommand(
     'set what happens to sessions without activity, for the installation or a project; the keeper applies it from then on',
-    '--action archive --after 90d',
+    { cli: 'admin retention set', example: { action: 'archive', after: '90d' }, agents: false },
     {
       project: sessionName.optional().describe('Only for sessions of this project.'),
       action: oneOf('archive, forget or keep; remove deletes the rule.', [...RETENTION_ACTIONS, 'remove']),
@@ -269,6 +271,5 @@ export const SESSION_REQUESTS = {
       dryRun: z.boolean().default(false).describe('Only show what the rules would do.'),
     },
     retention,
-    { agents: false },
   ),
 } as const;

@@ -57,10 +57,13 @@ it('publish waits for a server that is away at first, says so once, and is store
 });
 
 it.each([
-  [['publish', 'implementr'], 'role is "implementr": did you mean implementer?'],
-  [['publish', 'boss'], 'role is "boss": use implementer, reviewer or observer'],
-  [['publish', 'reviewer', '--timeout', '0s'], 'use a time from 1ms to 24h, such as 500ms, 30s or 5m'],
-  [['publish', 'reviewer', '--timeout', 'soon'], 'use a time from 1ms to 24h, such as 500ms, 30s or 5m'],
+  [['publish', 'implementr'], '(Did you mean implementer?)'],
+  [
+    ['publish', 'boss'],
+    "'boss' is invalid for argument 'role'. Allowed choices are implementer, reviewer, observer",
+  ],
+  [['publish', 'reviewer', '--timeout', '0s'], 'Use a time from 1ms to 24h, such as 500ms, 30s or 5m'],
+  [['publish', 'reviewer', '--timeout', 'soon'], 'Use a time from 1ms to 24h, such as 500ms, 30s or 5m'],
 ])('publish says what a wrong argument should be: %j', async (args, words) => {
   const refused = await cli(args);
   expect(refused).toMatchObject({ code: 2, stdout: '' });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { showReply } from '../../src/cli/show-reply.js';
-import type { ToolReply } from '../../src/contracts/requests.js';
+import type { RequestName, ToolReply } from '../../src/contracts/requests.js';
 import type { CommandName } from '../../src/memory/session/commands/decide-session.js';
 import { type Given, Played } from '../support/played.js';
 
@@ -18,7 +18,8 @@ const session: Session = {
     ...{ blocked: 0, completed: 0, cancelled: 0 },
   },
 };
-const shownOf = (shown: Session) => showReply('session-open', { session: shown, sequence: 7 }).join('\n');
+const shownOf = (shown: Session) =>
+  showReply('tool.session-open', { session: shown, sequence: 7 }).join('\n');
 const statusIn = (shown: string) => /^status +(.*)$/m.exec(shown)?.[1];
 
 it('a session that is archived is shown as archived, with since when and why, as in a list', () => {
@@ -39,7 +40,10 @@ it('the status of a task is shown in words for people', () => {
 it('what a tool did to a task, note, message or iteration is shown in one line', () => {
   const played = new Played();
   const shown = <Name extends CommandName>(name: Name, args: Given<Name>) =>
-    showReply(name, { ...played.when(name, args).reply, sequence: 1 } as ToolReply<Name>).join('\n');
+    showReply<RequestName>(`tool.${name}`, {
+      ...played.when(name, args).reply,
+      sequence: 1,
+    } as ToolReply<Name>).join('\n');
   expect([
     shown('iteration-start', {}),
     shown('inbox-add', { content: 'Begin with the lexer' }),

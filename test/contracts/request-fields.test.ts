@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkedRequest, openObject, otherSpelling } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
-import { REQUESTS } from '../../src/contracts/requests.js';
+import { REQUEST_NAMES, REQUESTS, rowOf } from '../../src/contracts/requests.js';
 import { traceEntry } from '../../src/contracts/trace-entry.js';
 import { type Contract, REQUESTS as GOOD_REQUESTS, ofSession, TRACE_ENTRY } from '../support/bad-input.js';
 import { growth } from '../support/cpu-time.js';
@@ -144,6 +144,27 @@ describe('the fields of a request', () => {
 });
 
 const COMPILE = { session: 'demo', taskId: '1', taskPrompt: 'Write the parser' };
+
+it.each([
+  ['taskId', compileRequest, { taskPrompt: 'Write' }],
+  ['task', REQUESTS['tool.blocker-answer'].request, { answer: 'Yes' }],
+] as const)('the id of a task has any of its three names in a request: %s', (field, schema, others) => {
+  const given = { session: 'demo', ...others };
+  for (const name of ['task', 'taskId', 'task_id'])
+    expect(checkedRequest(schema, { ...given, [name]: '2.1' })).toMatchObject({ [field]: '2.1' });
+  const twice = { ...given, task: '2.1', task_id: '2.1' };
+  expect(() => checkedRequest(schema, twice)).toThrow('task_id and task are the same field');
+  expect(() => checkedRequest(schema, { ...given, task_id: 7 })).toThrow('task_id is 7: use text');
+});
+
+it.each(REQUEST_NAMES)('the example of %s is a request', (name) => {
+  const { scope, example, request } = rowOf(name);
+  if (Object.keys(example).length === 0) return;
+  expect(
+    checkedRequest(request, { ...(scope === 'session' && { session: 'demo' }), ...example }),
+  ).toMatchObject(example);
+});
+
 const OPEN_SESSION = REQUESTS['tool.session-open'].request;
 
 describe('what is said of a field that is not known', () => {
@@ -169,8 +190,8 @@ describe('what is said of a field that is not known', () => {
     [
       'a required field under another name',
       compileRequest,
-      { session: 'demo', task: '1', task_prompt: 'x' },
-      'task is not a recognized field; taskId is missing',
+      { session: 'demo', taskid: '1', task_prompt: 'x' },
+      'taskid is not a recognized field: did you mean taskId?; taskId is missing',
     ],
     [
       'a misspelt session',

@@ -69,7 +69,7 @@ describe('compile in a small room', () => {
     expect(await up.cli([...base, '--room', needed ?? ''])).toMatchObject({ code: 0 });
     const wrong = await up.cli([...base, '--room', '0']);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toContain('--room is "0": use a whole number');
+    expect(wrong.stderr).toContain("argument '0' is invalid. Use a whole number");
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { showReply } from '../../src/cli/show-reply.js';
 import { token } from '../../src/contracts/names.js';
-import { REQUESTS, TOOL_NAMES } from '../../src/contracts/requests.js';
+import { REQUESTS, type RequestName, TOOL_NAMES } from '../../src/contracts/requests.js';
 import { newSession, publishReview, publishWork, systemOfFile } from '../support/system.js';
 
 const system = await systemOfFile();
@@ -105,7 +105,7 @@ describe('reading tools', () => {
       const input = REQUESTS[`tool.${name}`].scope === 'no session' ? {} : { session, ...more[name] };
       const reply = await system.client.send(`tool.${name}`, input).catch(() => undefined);
       if (reply === undefined) continue;
-      expect(showReply(name, reply).join('\n')).toMatch(/\S/);
+      expect(showReply<RequestName>(`tool.${name}`, reply).join('\n')).toMatch(/\S/);
       shown.push(name);
     }
     expect(shown).toEqual(expect.arrayContaining(['session-list', 'telemetry-show', 'rejected-list']));

@@ -173,7 +173,7 @@ describe('throughline work', () => {
   it.each([
     [['--env', 'NOT_SET'], '--env NOT_SET: no variable has this name'],
     [['--env', 'A=b'], 'give its name alone'],
-    [['--max-cost', 'much'], 'use an amount in dollars'],
+    [['--max-cost', 'much'], 'Use an amount in dollars'],
   ])('refuses %j', async (more, said) => {
     const { work } = await project();
     expect(await work(...more)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) });

@@ -5,8 +5,13 @@ import type {
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
 import type { Monitoring } from '../../engine/monitoring/monitoring.js';
-import type { Logger } from '../../engine/ports/clients.js';
+import type { Clock, Logger } from '../../engine/ports/clients.js';
+import type { DispatchSource } from '../../engine/ports/dispatch-source.js';
+import type { RejectedStore } from '../../engine/ports/rejected-store.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { SessionActivity, SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
+import type { PromptRing, TelemetryStore } from '../../engine/ports/telemetry-store.js';
+import type { ConcurrencyLimit } from '../../engine/runtime/batched.js';
 import type { Shutdown } from '../../engine/runtime/shutdown.js';
 import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import type { ProgressTracker } from './progress-tracker.js';
@@ -36,6 +41,23 @@ export interface Sessions {
   readonly writer: SessionSnapshotWriter;
   readonly command: SessionCommander;
   readonly tracker: ProgressTracker;
+}
+
+/** The parts of a process that handlers of requests about sessions use, each some of them. */
+export interface ToolPorts extends Sessions {
+  readonly log: SessionLog & Pick<SessionActivity, 'newest'>;
+  readonly snapshots: Pick<SnapshotStore, 'load' | 'loadAtOrBefore'>;
+  readonly prompts: Pick<PromptRing, 'all'>;
+  readonly telemetry: Pick<TelemetryStore, 'load'>;
+  readonly rejected: RejectedStore;
+  readonly source: Pick<DispatchSource, 'publish'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'archived'>;
+  /** The time of the server. */
+  readonly clock: Clock;
+  readonly waiters: ConcurrencyLimit;
+  readonly afterTimeoutMs: number;
+  readonly maxBodyBytes: number;
+  readonly maxReplyBytes: () => number;
 }
 
 export function numbersOf({ reader, writer }: Sessions): object {

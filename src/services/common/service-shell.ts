@@ -1,13 +1,21 @@
+import type { Config } from '../../config/config.js';
 import { checkedRequest } from '../../contracts/checked.js';
-import { type Token, token } from '../../contracts/names.js';
+import { isToken, type Token, token } from '../../contracts/names.js';
 import type { ReplyTo, RequestName, RequestValues } from '../../contracts/requests.js';
 import { rowOf } from '../../contracts/requests.js';
+import type { Logger } from '../../engine/ports/clients.js';
+import { ConcurrencyLimit } from '../../engine/runtime/batched.js';
+import {
+  addCounts,
+  redactJson,
+  type SecretCounts,
+  type SecretScanner,
+} from '../../memory/redaction/redactor.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import type { NatsConnection } from '../../nats/connection/connect-nats.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
 import { VERSION } from '../../version.js';
-import { guarded } from './request-guard.js';
 import type { Serving } from './service-context.js';
 import { healthOf, watchService } from './service-metrics.js';
 
@@ -70,8 +78,48 @@ export async function serveRequests(
   const guard = { ...config, logger, ...(redacts && { secrets: scannerFor(config) }) };
   const service = await startService(connection, {
     ...{ name, version: VERSION, description, logger, traceSessions },
-    endpoints: [...guarded<Endpoint>(guard, endpoints), healthEndpoint(name, healthOf(health, own))],
+    endpoints: [...guarded(guard, endpoints), healthEndpoint(name, healthOf(health, own))],
   });
   watchService(monitoring, name, service);
   shutdown.add(`the service ${name}`, () => service.stop());
+}
+
+/**
+ * Wraps endpoints: limits the requests in progress of each session, and redacts secrets before a handler stores anything. An
+ * endpoint without statistics gets the guard's: redacted secrets by rule.
+ */
+export function guarded(
+  {
+    requestsInProgress: perKey,
+    secrets,
+    logger,
+  }: Pick<Config, 'requestsInProgress'> & { readonly secrets?: SecretScanner; readonly logger: Logger },
+  endpoints: readonly Endpoint[],
+): Endpoint[] {
+  const limit = new ConcurrencyLimit({ perKey, what: 'requests in progress' });
+  return endpoints.map((endpoint) => {
+    const redacted: SecretCounts = {};
+    const clean = (request: unknown, of: object) => {
+      if (secrets === undefined) return request;
+      const { value, found } = redactJson(request, secrets);
+      addCounts(redacted, found);
+      if (Object.keys(found).length > 0)
+        logger.info({ endpoint: endpoint.name, ...of, redacted: found }, 'secrets taken out of a request');
+      return value;
+    };
+    const handle = async (request: unknown) => {
+      const of = namedIn(request);
+      const [[kind, name] = ['the', 'installation']] = Object.entries(of);
+      return limit.run(`${kind} ${name}`, () => endpoint.handle(clean(request, of)));
+    };
+    const stats = () => (Object.keys(redacted).length === 0 ? null : { redacted });
+    return { stats, ...endpoint, handle };
+  });
+}
+
+/** Returns the session or project of a request; empty if it names neither. */
+function namedIn(request: unknown): { readonly session?: string; readonly project?: string } {
+  if (typeof request !== 'object' || request === null) return {};
+  if ('session' in request && isToken(request.session)) return { session: request.session };
+  return 'project' in request && isToken(request.project) ? { project: request.project } : {};
 }

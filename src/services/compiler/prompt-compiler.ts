@@ -20,9 +20,8 @@ import { clipText, recordOf, type Tokenizer } from '../../shared/text.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
 import type { WordVectorsLoader } from '../common/word-vectors-loader.js';
-import type { PromptKeeper } from './prompt-keeper.js';
+import type { PromptKeeper, Telemetry } from './prompt-keeper.js';
 import type { PromptLearnings } from './prompt-learnings.js';
-import type { Telemetry } from './telemetry.js';
 
 /**
  * Answers `prompt.compile`: validate the request, load the session, wait for the dispatch in `after`, update the progress

@@ -8,9 +8,8 @@ import { numbersOf, type Serving, type Sessions } from '../common/service-contex
 import { endpointOf, serveRequests } from '../common/service-shell.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { CompileTimes, createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
-import { PromptKeeper } from './prompt-keeper.js';
+import { PromptKeeper, Telemetry } from './prompt-keeper.js';
 import { createPromptLearnings } from './prompt-learnings.js';
-import { Telemetry } from './telemetry.js';
 
 export async function serveCompiler(
   nats: NatsPorts,

@@ -1,22 +1,18 @@
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import { caughtUp } from '../../engine/folding/caught-up.js';
-import type { SessionReader } from '../../engine/folding/session-folding.js';
-import type { SessionLog } from '../../engine/ports/session-log.js';
-import type { ConcurrencyLimit } from '../../engine/runtime/batched.js';
 import { factsOfEvent } from '../../memory/facts/statements.js';
 import { factsOf, rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
+import type { ToolPorts } from '../common/service-context.js';
 import type { Asked } from '../common/service-shell.js';
 
 /** Answers `dispatch-show`: waits until the session has folded a dispatch, then shows its event. */
-interface DispatchResultOptions {
-  readonly reader: SessionReader;
-  readonly log: SessionLog;
-  readonly waiters: ConcurrencyLimit;
-  readonly afterTimeoutMs: number;
-}
-
-export function createDispatchResults({ reader, log, waiters, afterTimeoutMs }: DispatchResultOptions) {
+export function createDispatchResults({
+  reader,
+  log,
+  waiters,
+  afterTimeoutMs,
+}: Pick<ToolPorts, 'reader' | 'log' | 'waiters' | 'afterTimeoutMs'>) {
   return async ({ session, dispatch, timeoutMs }: Asked<'tool.dispatch-show'>): Promise<DispatchResult> => {
     const waitMs = Math.min(afterTimeoutMs, timeoutMs ?? Number.POSITIVE_INFINITY);
     const { state } = (await caughtUp({ reader, log, waiters }, session, dispatch, waitMs)).folded;

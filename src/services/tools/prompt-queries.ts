@@ -4,17 +4,14 @@ import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { KeptPrompt, PromptTrace } from '../../contracts/replies/prompt-trace.js';
 import type { ToolReply } from '../../contracts/requests.js';
-import type { SessionReader } from '../../engine/folding/session-folding.js';
-import type { RejectedStore } from '../../engine/ports/rejected-store.js';
-import type { SessionLog } from '../../engine/ports/session-log.js';
-import type { PromptRing, TelemetryStore } from '../../engine/ports/telemetry-store.js';
+import type { ToolPorts } from '../common/service-context.js';
 import type { Asked, Handlers } from '../common/service-shell.js';
 
 const PLACE = [z.literal('prompts'), z.string()] as const;
 
-export function createPromptQueries(
-  ring: Pick<PromptRing, 'all'>,
-): Handlers<'tool.prompt-list' | 'tool.prompt-show'> {
+export function createPromptQueries({
+  prompts: ring,
+}: Pick<ToolPorts, 'prompts'>): Handlers<'tool.prompt-list' | 'tool.prompt-show'> {
   return {
     async 'tool.prompt-list'({ session, task, limit, cursor }) {
       const [, before] = cursor === undefined ? [] : readCursor(cursor, PLACE);
@@ -54,18 +51,11 @@ function traceOf({ request: _, session: _of, ...trace }: KeptPrompt): PromptTrac
   return trace;
 }
 
-/** Answers `telemetry-show`: the compilers' counters of a session, and figures from its log. */
-interface TelemetryQueryOptions {
-  readonly reader: SessionReader;
-  readonly log: Pick<SessionLog, 'read'>;
-  readonly telemetry: TelemetryStore;
-  readonly rejected: RejectedStore;
-}
-
 /** Rejected results that are counted by error code. */
 const MAX_REJECTED = 1000;
 
-export function createTelemetryQuery(options: TelemetryQueryOptions) {
+/** Answers `telemetry-show`: the compilers' counters of a session, and figures from its log. */
+export function createTelemetryQuery(options: Pick<ToolPorts, 'reader' | 'log' | 'telemetry' | 'rejected'>) {
   return async ({ session }: Asked<'tool.telemetry-show'>): Promise<ToolReply<'telemetry-show'>> => {
     const { state } = (await options.reader.load(session)).folded;
     if (state.sequence === 0) throw noSuchSession(session);

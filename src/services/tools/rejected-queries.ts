@@ -5,23 +5,16 @@ import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { dispatchMessageId, dispatchSubject, parseDispatchSubject, token } from '../../contracts/names.js';
-import type { SessionReader } from '../../engine/folding/session-folding.js';
-import type { DispatchSource } from '../../engine/ports/dispatch-source.js';
 import type { RejectedStore, WholeRejection } from '../../engine/ports/rejected-store.js';
 import { rejectionsOf } from '../../memory/session/session-state.js';
+import type { ToolPorts } from '../common/service-context.js';
 import type { Handlers } from '../common/service-shell.js';
-
-/** Answers the tools that list, show, retry and remove rejected results. */
-interface RejectedQueriesOptions extends RetryPorts {
-  readonly rejected: RejectedStore;
-  readonly maxBodyBytes: number;
-  readonly maxReplyBytes: () => number;
-}
 
 const PLACE = [z.literal('rejected'), z.int().positive()] as const;
 
+/** Answers the tools that list, show, retry and remove rejected results. */
 export function createRejectedQueries(
-  options: RejectedQueriesOptions,
+  options: Pick<ToolPorts, 'rejected' | 'reader' | 'source' | 'maxBodyBytes' | 'maxReplyBytes'>,
 ): Handlers<'tool.rejected-list' | 'tool.rejected-show' | 'tool.rejected-retry' | 'tool.rejected-remove'> {
   const { rejected, maxReplyBytes } = options;
   return {
@@ -124,9 +117,8 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-export interface RetryPorts {
-  readonly reader: Pick<SessionReader, 'load'>;
-  readonly source: Pick<DispatchSource, 'publish'>;
+export interface RetryPorts extends Pick<ToolPorts, 'source'> {
+  readonly reader: Pick<ToolPorts['reader'], 'load'>;
   readonly rejected: Pick<RejectedStore, 'get' | 'remove'>;
 }
 

@@ -2,8 +2,6 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { ReplyTo, ToolReply } from '../../contracts/requests.js';
 import type { TasksSource } from '../../contracts/run-request.js';
-import type { SessionCommander, SessionReader } from '../../engine/folding/session-folding.js';
-import type { Clock } from '../../engine/ports/clients.js';
 import type { LeaseStore } from '../../engine/ports/lease-store.js';
 import { specNameOf } from '../../ledger/next-task.js';
 import { planProblem } from '../../ledger/plan-document.js';
@@ -14,14 +12,9 @@ import { runStatus } from '../../memory/session/run-status.js';
 import { ledgersOf, planVersion, type SessionState, seenState } from '../../memory/session/session-state.js';
 import { claimOf, holderOf } from '../../memory/session/task-board.js';
 import { hashOf } from '../../shared/hash.js';
-import { type ProgressTracker, readDocument } from '../common/progress-tracker.js';
+import { readDocument } from '../common/progress-tracker.js';
+import type { ToolPorts } from '../common/service-context.js';
 import type { Asked, Handlers } from '../common/service-shell.js';
-
-interface RunServiceOptions {
-  readonly reader: SessionReader;
-  readonly command: SessionCommander;
-  readonly tracker: ProgressTracker;
-}
 
 /** Problems listed in a reply; the run counts all of them. */
 const MAX_PROBLEMS = 1000;
@@ -30,7 +23,7 @@ export function createRunService({
   reader,
   command,
   tracker,
-}: RunServiceOptions): Handlers<'run.init' | 'run.status'> {
+}: Pick<ToolPorts, 'reader' | 'command' | 'tracker'>): Handlers<'run.init' | 'run.status'> {
   /** Returns the state with the current plan, and the error if the plan could not be read. */
   async function refreshed(session: Token): Promise<{ state: SessionState; degraded?: string }> {
     const { folded } = await reader.load(session);
@@ -101,7 +94,7 @@ export function runLease(session: Token, task: string): string {
 }
 
 /** Answers `run-claim`: a lease per task, unless an agent has claimed the task. */
-export function createRunClaim(leases: LeaseStore, clock: Clock, reader: SessionReader) {
+export function createRunClaim(leases: LeaseStore, { clock, reader }: Pick<ToolPorts, 'clock' | 'reader'>) {
   return async ({
     session,
     task,

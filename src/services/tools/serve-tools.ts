@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { loadTokenizer } from '../../config/load-tokenizer.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { SERVICE_NAMES, type Token } from '../../contracts/names.js';
 import type { LearningRequest, RequestName, ToolArguments } from '../../contracts/requests.js';
@@ -21,7 +19,7 @@ import type { NatsPorts } from '../../nats/open-nats.js';
 import type { KvLease } from '../../nats/stores/kv-stores.js';
 import { VERSION } from '../../version.js';
 import type { KnownSessions } from '../common/open-sessions.js';
-import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
+import { numbersOf, type Serving, type Sessions, type ToolPorts } from '../common/service-context.js';
 import { type Asked, endpointsOf, type Handlers, serveRequests } from '../common/service-shell.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
@@ -61,36 +59,23 @@ export async function serveTools(
   });
   shutdown.add('the note harvester', () => harvester.stop());
   const onNotes = (session: Token) => harvester.schedule(session);
-  const { afterTimeoutMs } = config;
-  const showDispatch = createDispatchResults({
-    reader: sessions.reader,
-    log: nats.log,
-    waiters: waitLimit(),
-    afterTimeoutMs,
-  });
-  const maxReplyBytes = () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD;
   const clock = clockBy(known.now);
   const archiver = openArchiver(nats, sessions.reader, lifecycle);
-  const { prompts } = nats;
+  const caughtUp = () => known.feed.ready;
+  const ports: ToolPorts = {
+    ...nats,
+    ...sessions,
+    ...{ lifecycle, clock, waiters: waitLimit() },
+    ...{ afterTimeoutMs: config.afterTimeoutMs, maxBodyBytes: config.maxBodyBytes },
+    maxReplyBytes: () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD,
+  };
   const list = new SessionList({
-    table: known.table,
-    caughtUp: () => known.feed.ready,
-    reader: sessions.reader,
-    lifecycle,
-    logger,
-    now: known.now,
+    ...{ table: known.table, now: known.now, caughtUp, reader: sessions.reader, lifecycle, logger },
   });
-  const trace = createTraceService({
-    log: nats.log,
-    lifecycle,
-    reader: sessions.reader,
-    clock: systemClock,
-    newId: randomUUID,
-    tokenizers: loadTokenizer,
-  });
+  const trace = createTraceService(ports);
   const handlers: Handlers<Exclude<RequestName, LearningRequest | 'prompt.compile' | 'prompt.past'>> = {
     ...createSessionTools({ ...sessions, archiver, logger, onNotes, clock, leases: nats.leases }),
-    ...createRunService(sessions),
+    ...createRunService(ports),
     ...trace,
     // Nobody gets its refusal, so it is logged.
     'trace.record': async (asked) => {
@@ -99,37 +84,24 @@ export async function serveTools(
         throw error;
       });
     },
-    ...createSessionQueries({
-      log: nats.log,
-      reader: sessions.reader,
-      snapshots: nats.snapshots,
-      prompts,
-      lifecycle,
-      clock: systemClock,
-    }),
-    'tool.dispatch-show': showDispatch,
+    ...createSessionQueries(ports),
+    'tool.dispatch-show': createDispatchResults(ports),
     'tool.session-list': (asked) => list.list(asked),
-    'tool.timeline-list': createTimelineService({ log: nats.log, prompts }),
+    'tool.timeline-list': createTimelineService(nats),
     'tool.session-forget': createForgetTool(
       { ...nats, lifecycle, clock, projects: projects.reader, command: projects.inBackground },
       async () =>
         (await healthOfServices(nats.connection, [SERVICE_NAMES.keeper], HEALTH_PART_MS)).length > 0,
     ),
     ...createRetentionTools({
-      ...{ table: known.table, now: known.now, lifecycle, store: nats.retention, clock, logger },
-      caughtUp: () => known.feed.ready,
+      ...{ table: known.table, now: known.now, lifecycle, store: nats.retention, clock, logger, caughtUp },
     }),
-    'tool.session-export': createSessionExport({ ...nats, maxReplyBytes }),
+    'tool.session-export': createSessionExport(ports),
     'tool.session-import': createSessionImport({ ...nats, ...sessions, lifecycle, archiver }),
-    ...createRejectedQueries({
-      ...nats,
-      reader: sessions.reader,
-      maxBodyBytes: config.maxBodyBytes,
-      maxReplyBytes,
-    }),
-    ...createPromptQueries(prompts),
-    'tool.telemetry-show': createTelemetryQuery({ ...nats, reader: sessions.reader }),
-    'tool.run-claim': createRunClaim(nats.leases, clock, sessions.reader),
+    ...createRejectedQueries(ports),
+    ...createPromptQueries(ports),
+    'tool.telemetry-show': createTelemetryQuery(ports),
+    'tool.run-claim': createRunClaim(nats.leases, ports),
     'tool.health-show': createHealthQuery({
       parts: {
         services: () => healthOfServices(nats.connection, Object.values(SERVICE_NAMES), HEALTH_PART_MS - 300),

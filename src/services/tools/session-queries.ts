@@ -4,10 +4,7 @@ import type { Token } from '../../contracts/names.js';
 import { promptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
-import type { Clock } from '../../engine/ports/clients.js';
-import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
-import type { PromptRing } from '../../engine/ports/telemetry-store.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
 import { createFactId, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { touchedFiles } from '../../memory/search/touched-files.js';
@@ -22,18 +19,9 @@ import {
 } from '../../memory/session/session-state.js';
 import { intentList } from '../../memory/traces/session-traces.js';
 import { withRepairs } from '../common/event-repairs.js';
+import type { ToolPorts } from '../common/service-context.js';
 import type { Asked, Handlers } from '../common/service-shell.js';
 import { appendTo } from './trace-service.js';
-
-/** Answers the tools that show parts of a session's state, and those that retract or correct its facts. */
-interface SessionQueriesOptions {
-  readonly log: Pick<SessionLog, 'read' | 'append'>;
-  readonly lifecycle: Pick<SessionLifecycle, 'archived'>;
-  readonly clock: Clock;
-  readonly reader: Pick<SessionReader, 'load'>;
-  readonly snapshots: Pick<SnapshotStore, 'load'>;
-  readonly prompts: Pick<PromptRing, 'all'>;
-}
 
 /** Prompts shown that a fact was in. */
 const MAX_PROMPTS = 20;
@@ -42,8 +30,12 @@ const MAX_ATTEMPTS = 10;
 /** Ids listed in an error. */
 const MAX_CANDIDATES = 20;
 
+/** Answers the tools that show parts of a session's state, and those that retract or correct its facts. */
 export function createSessionQueries(
-  options: SessionQueriesOptions,
+  options: Pick<ToolPorts, 'lifecycle' | 'clock' | 'snapshots' | 'prompts'> & {
+    readonly log: Pick<SessionLog, 'read' | 'append'>;
+    readonly reader: Pick<SessionReader, 'load'>;
+  },
 ): Handlers<
   | `tool.${ViewName | 'file-list' | 'trace-list'}`
   | `tool.fact-${'retract' | 'restore' | 'correct' | 'find' | 'show'}`

@@ -1,29 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import { loadTokenizer } from '../../config/load-tokenizer.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import type { EventOf, SessionEvent } from '../../contracts/session-events.js';
-import type { TokenizerName } from '../../contracts/session-meta-events.js';
 import type { PinnedText, StoredEntry } from '../../contracts/trace-entry.js';
-import type { SessionReader } from '../../engine/folding/session-folding.js';
-import type { Clock } from '../../engine/ports/clients.js';
-import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { archivedFault, resolvedSettings } from '../../memory/session/charter.js';
 import { tracesOf } from '../../memory/session/session-state.js';
 import { recordEntry, textOfEntry } from '../../memory/traces/record-entry.js';
 import { compactedReport, recentLines, summarise } from '../../memory/traces/trace-summary.js';
-import { clipText, quoted, type Tokenizer } from '../../shared/text.js';
+import { clipText, quoted } from '../../shared/text.js';
+import type { ToolPorts } from '../common/service-context.js';
 import type { Handlers } from '../common/service-shell.js';
-
-interface TraceServiceOptions {
-  readonly log: SessionLog;
-  /** Default: no session is archived. */
-  readonly lifecycle?: Pick<SessionLifecycle, 'archived'>;
-  readonly reader: SessionReader;
-  readonly clock: Clock;
-  readonly newId: () => string;
-  readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
-}
 
 /**
  * Appends an event, and returns its sequence; undefined if it was decided on another command than the last one.
@@ -31,12 +20,15 @@ interface TraceServiceOptions {
  * @throws ThroughlineError `session_archived`
  */
 export async function appendTo(
-  { log, lifecycle }: Pick<TraceServiceOptions, 'lifecycle'> & { readonly log: Pick<SessionLog, 'append'> },
+  {
+    log,
+    lifecycle,
+  }: { readonly log: Pick<SessionLog, 'append'>; readonly lifecycle: ToolPorts['lifecycle'] },
   session: Token,
   event: SessionEvent,
   decided?: { readonly expectedSequence: number },
 ): Promise<number | undefined> {
-  const archived = lifecycle?.archived(session);
+  const archived = lifecycle.archived(session);
   if (archived !== undefined) throw archivedFault(session, archived);
   const appended = await log.append(session, event, decided);
   return appended.outcome === 'appended' ? appended.sequence : undefined;
@@ -51,9 +43,9 @@ const EVENT_SIZE = 400_000;
 const PAGE = 200;
 
 export function createTraceService(
-  options: TraceServiceOptions,
+  options: Pick<ToolPorts, 'log' | 'lifecycle' | 'reader' | 'clock'>,
 ): Handlers<'trace.append' | 'trace.compact' | 'trace.get' | 'trace.pin'> {
-  const { log, reader, clock, newId, tokenizers } = options;
+  const { log, reader, clock } = options;
   // Without an expectation, it is always stored.
   const append = async (session: Token, data: EventOf<'trace.appended'>['data']) =>
     (await appendTo(options, session, { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data })) ?? 0;
@@ -90,7 +82,7 @@ export function createTraceService(
       const pins: PinnedText[] = [];
       const malformed: { index: number; message: string }[] = [];
       for (const [index, each] of given.entries()) {
-        const recorded = recordEntry(each, newId);
+        const recorded = recordEntry(each, randomUUID);
         if ('entry' in recorded) {
           entries.push(recorded.entry);
           if (recorded.pin !== undefined) pins.push(recorded.pin);
@@ -115,7 +107,7 @@ export function createTraceService(
     /** Returns an intent's summary with its figures, and the newer entries; null or empty below the threshold. */
     async 'trace.compact'({ session, intentId }) {
       const opened = (await reader.load(session)).folded.state;
-      const tokenizer = await tokenizers(resolvedSettings(opened.charter.settings).tokenizer);
+      const tokenizer = await loadTokenizer(resolvedSettings(opened.charter.settings).tokenizer);
       const { state } = (await reader.load(session)).folded;
       const trace = tracesOf(state).intents.get(intentId);
       const summary = trace === undefined ? null : summarise(trace, tokenizer);

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { SecretScanner } from '../../../src/memory/redaction/redactor.js';
-import { guarded } from '../../../src/services/common/request-guard.js';
+import { guarded } from '../../../src/services/common/service-shell.js';
 
 const secrets: SecretScanner = {
   mayHold: (text) => text.includes('key-'),
@@ -13,8 +13,8 @@ function guardedEcho(more: { secrets?: SecretScanner } = {}) {
   const logger = { ...silentLogger, info: vi.fn() };
   const handle = vi.fn(async (request: unknown) => request);
   const [first, second] = guarded({ requestsInProgress: 2, logger, ...more }, [
-    { name: 'first', handle },
-    { name: 'second', handle, stats: () => 'its own' },
+    { name: 'first', subject: 'tool.first', description: '', handle },
+    { name: 'second', subject: 'tool.second', description: '', handle, stats: () => 'its own' },
   ]);
   if (first === undefined || second === undefined) throw new Error('unreachable');
   return { first, second, handle, logger };

@@ -6,7 +6,7 @@ import { token } from '../../../src/contracts/names.js';
 import type { DispatchReply, IterationReply } from '../../../src/contracts/replies/compile-reply.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { TelemetryStore } from '../../../src/engine/ports/telemetry-store.js';
-import { Telemetry } from '../../../src/services/compiler/telemetry.js';
+import { Telemetry } from '../../../src/services/compiler/prompt-keeper.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 
 type Counted = Pick<DispatchReply, 'ledger' | 'budget' | 'tokenEstimate'>;
