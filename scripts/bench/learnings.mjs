@@ -1,7 +1,6 @@
 // Finding the relevant ones of 5,000 learnings, by words and by meaning.
 import { readFileSync } from 'node:fs';
-import { lexicalSearch } from '../../dist/memory/learnings/lexical-index.js';
-import { relevantLearnings } from '../../dist/memory/learnings/relevant-learnings.js';
+import { lexicalSearch, relevantLearnings } from '../../dist/memory/learnings/relevant-learnings.js';
 import { WordVectors } from '../../dist/memory/search/word-vectors.js';
 import { median, quantile } from './stats.mjs';
 

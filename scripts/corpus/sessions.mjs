@@ -3,9 +3,8 @@ import { sessionEvent } from '../../dist/contracts/session-events.js';
 import { RuleBasedFactExtractor } from '../../dist/memory/facts/fact-extractor.js';
 import { checkpointOf } from '../../dist/memory/session/checkpoint.js';
 import { evolve } from '../../dist/memory/session/evolve-session.js';
-import { encodeSnapshot } from '../../dist/memory/session/session-snapshot.js';
+import { encodeSnapshot, stateToJson } from '../../dist/memory/session/session-snapshot.js';
 import { emptyState } from '../../dist/memory/session/session-state.js';
-import { stateToJson } from '../../dist/memory/session/session-state-json.js';
 import { recordedEvent } from '../../dist/services/extractor/extractor-worker.js';
 
 const START = Date.UTC(2026, 0, 1);

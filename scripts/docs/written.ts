@@ -1,7 +1,8 @@
 import { VERSION } from '../../src/version.js';
 import { clientsPage } from './clients.js';
-import { commandsPage } from './commands.js';
+import { groupPages, indexPage } from './commands.js';
 import { errorsPage } from './errors.js';
+import { eventsPage } from './events.js';
 import { metricsPage } from './metrics.js';
 import type { Written } from './pages.js';
 import { plansPage } from './plans.js';
@@ -11,14 +12,17 @@ import { referencePage, typesFile } from './python.js';
 import { configurationPage, sourceLayoutPage } from './reference.js';
 import { resultsPage } from './results.js';
 import { jsonSchemas, schemasPage } from './schemas.js';
-import { sdkPage } from './sdk.js';
+import { partsInsidePage, sdkPage } from './sdk.js';
+import { storiesPage } from './stories.js';
 import { subjectsPage } from './subjects.js';
 
 /** All files that are generated from the code: `npm run docs` writes them, and `test/docs/written.test.ts` compares. */
 export const WRITTEN: Written = {
   ...clientsPage(),
-  ...commandsPage(),
+  ...indexPage(),
+  ...groupPages(),
   ...errorsPage(),
+  ...eventsPage(),
   ...metricsPage(),
   ...plansPage(),
   ...promptsPage(),
@@ -28,6 +32,8 @@ export const WRITTEN: Written = {
   ...sourceLayoutPage(),
   ...resultsPage(),
   ...sdkPage(),
+  ...partsInsidePage(),
+  ...storiesPage(),
   ...subjectsPage(),
   ...jsonSchemas(),
   ...schemasPage(),

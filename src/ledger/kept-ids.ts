@@ -1,5 +1,5 @@
 import type { LeftTask, ProgressTask, TasksDocument } from '../contracts/run-request.js';
-import { addTo } from '../shared/collections.js';
+import { addTo, defined } from '../shared/collections.js';
 import { isSlipOf } from '../shared/nearest-name.js';
 import { MAX_TEXT } from './plan-document.js';
 
@@ -85,12 +85,7 @@ const MAX_UNKNOWN = 100;
 
 /** Returns all tasks of a plan as tasks of an earlier version, the newest last. */
 export function leftTasks({ tasks, left = [] }: EarlierPlan): LeftTask[] {
-  const now = tasks.map(({ id, text, was = text, written }) => ({
-    id,
-    text: was,
-    ...(written !== undefined && { written }),
-  }));
-  return [...left, ...now];
+  return [...left, ...tasks.map(({ id, text, was = text, written }) => defined({ id, text: was, written }))];
 }
 
 interface Kept {

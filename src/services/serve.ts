@@ -19,7 +19,7 @@ import { connectionMetrics, countingLogger, foldedMetrics } from './common/servi
 import { serveCompiler } from './compiler/serve-compiler.js';
 import { serveExtractor } from './extractor/serve-extractor.js';
 import { serveKeeper } from './keeper/serve-keeper.js';
-import { reviewHarvest } from './learnings/review-harvest.js';
+import { reviewHarvest } from './learnings/harvesters.js';
 import { openProjects, serveLearnings } from './learnings/serve-learnings.js';
 import { serveTools } from './tools/serve-tools.js';
 

@@ -45,6 +45,17 @@ export function ordered<Value extends object>(
   return Object.fromEntries(entries);
 }
 
+/** An object whose undefined fields are missing. */
+type Defined<Value> = {
+  [Key in keyof Value as undefined extends Value[Key] ? never : Key]: Value[Key];
+} & { [Key in keyof Value as undefined extends Value[Key] ? Key : never]?: Exclude<Value[Key], undefined> };
+
+/** Copies an object without its undefined fields. */
+export function defined<Value extends object>(value: Value): Defined<Value> {
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(entries) as Defined<Value>;
+}
+
 /** Inserts an item; the last one leaves a list that has `most` already. Unlike `splice`, it allocates nothing. */
 export function insertAt<Item>(items: Item[], at: number, item: Item, most: number): void {
   for (let to = Math.min(items.length, most - 1); to > at; to -= 1) items[to] = items[to - 1] as Item;

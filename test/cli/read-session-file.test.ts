@@ -1,9 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { sessionFiles } from '../../src/cli/session-import.js';
-import { SNAPSHOT_VERSION } from '../../src/memory/session/session-snapshot.js';
+import { SNAPSHOT_VERSION, stateToJson } from '../../src/memory/session/session-snapshot.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
-import { stateToJson } from '../../src/memory/session/session-state-json.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const OPENED = { v: 1, type: 'session.opened', at: AT, id: '1', data: { goal: 'A parser' } };

@@ -3,8 +3,8 @@ import { DISPATCH_STREAM, sessionRequest, streamOf, token } from '../../src/cont
 import { createSessionReader } from '../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import type { SnapshotStore } from '../../src/engine/ports/session-log.js';
+import { stateToJson } from '../../src/memory/session/session-snapshot.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
-import { stateToJson } from '../../src/memory/session/session-state-json.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { type Permissions, permissionsOf } from '../../src/nats/role-permissions.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';

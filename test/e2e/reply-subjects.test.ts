@@ -2,7 +2,7 @@ import { headers, type StoredMsg } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
-import { stateToJson } from '../../src/memory/session/session-state-json.js';
+import { stateToJson } from '../../src/memory/session/session-snapshot.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { allRejected } from '../support/all-rejected.js';
 import { startGuardedSystem } from '../support/guarded-system.js';

@@ -7,6 +7,7 @@ import {
 } from '../../contracts/event.js';
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { LearningRequest, RequestArguments } from '../../contracts/requests.js';
+import { defined } from '../../shared/collections.js';
 import { pageOf } from './best-learnings.js';
 import { noRoomByHand, rulesPaused, SAID_ONCE, sessionsPaused } from './harvest.js';
 import {
@@ -81,13 +82,8 @@ function editLearning(state: LearningState, args: RequestArguments<'learning.edi
     const message = `learning ${near.learning} says the same: let it supersede ${id}, or retract one of them`;
     return refuse('near_duplicate', message, { id, ...near });
   }
-  const data = {
-    learning: id,
-    by: args.by,
-    ...(content !== undefined && { content }),
-    ...(args.type !== undefined && { type: args.type }),
-    ...(args.tags !== undefined && { tags: learningTags(args.tags) }),
-  };
+  const { by, type, tags } = args;
+  const data = defined({ learning: id, by, content, type, tags: tags && learningTags(tags) });
   return append({ type: 'edited', data }, showing(id));
 }
 

@@ -1,5 +1,6 @@
 import { assertNever } from '../../contracts/errors.js';
 import type { LearningEventOf, StoredLearningEvent } from '../../contracts/learning-events.js';
+import { defined } from '../../shared/collections.js';
 import { confidenceOf, withEvidence } from './harvest.js';
 import { restoreLearnings } from './learnings-snapshot.js';
 import {
@@ -82,11 +83,7 @@ function accept(state: LearningState, event: LearningEventOf<'accepted'>): void 
 
 function edit(state: LearningState, { data }: LearningEventOf<'edited'>): void {
   const { learning: id, content, type, tags } = data;
-  const change = {
-    ...(content !== undefined && { content }),
-    ...(type !== undefined && { type }),
-    ...(tags !== undefined && { tags }),
-  };
+  const change = defined({ content, type, tags });
   changePending(state, id, (proposal) => ({ ...proposal, ...change }));
   changeLearning(state, id, (learning) => ({ ...learning, ...change }));
 }

@@ -5,6 +5,7 @@ import {
   type RelevanceMethod,
 } from '../../contracts/learning-events.js';
 import type { ReplyTo } from '../../contracts/requests.js';
+import { defined } from '../../shared/collections.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText, quoted } from '../../shared/text.js';
 
@@ -85,17 +86,7 @@ export function learningBytes({ entries, observations }: LearningState): number 
 
 export function learningOf(proposal: Proposal, confirmedAt: string): Learning {
   const { id, type, content, tags, source, evidence, extractedAt, confidence } = proposal;
-  return {
-    id,
-    type,
-    content,
-    tags,
-    source,
-    evidence,
-    extractedAt,
-    confirmedAt,
-    ...(confidence !== undefined && { confidence }),
-  };
+  return defined({ id, type, content, tags, source, evidence, extractedAt, confirmedAt, confidence });
 }
 
 /** An immutable view of a state. */

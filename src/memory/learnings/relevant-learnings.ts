@@ -1,8 +1,9 @@
 import type { RelevanceMethod } from '../../contracts/learning-events.js';
+import { rarity, saturation } from '../search/similar-results.js';
+import { isTelling, tokens } from '../search/tokens.js';
 import { closenessTo, type WordVectors } from '../search/word-vectors.js';
 import { BestLearnings, FUSED_DEPTH, fused, mostRecent } from './best-learnings.js';
 import type { Learning, RankedLearning } from './learnings-state.js';
-import { lexicalSearch } from './lexical-index.js';
 
 export type ActiveLearnings = ReadonlyMap<string, Learning>;
 
@@ -66,4 +67,85 @@ function nearest(
 function methodOf({ length: byWords }: RankedLearning[], { length: byMeaning }: RankedLearning[]) {
   if (byMeaning > 0) return byWords > 0 ? 'hybrid' : 'semantic';
   return byWords > 0 ? 'lexical' : 'recency';
+}
+
+/**
+ * Returns the learnings that share a distinctive word with the query, best first.
+ *
+ * BM25 over the tokens of content and tags; tokens in both count twice. A learning that shares only common words such
+ * as `use` or `all` does not match.
+ *
+ * A score is the learning's share of the query's weight: the BM25 sum, without its constant factor k1 + 1, divided by
+ * the sum of the inverse document frequencies of all query words, including unknown ones. It is between 0 and 1.
+ *
+ * Not a library, because it must be exact and fast: MiniSearch keeps a running mean of lengths that drifts with the
+ * order of changes, and took 19 ms for 60 words and 117 ms for 200 over 5,000 learnings; task prompts have as many.
+ */
+export function lexicalSearch(
+  learnings: ReadonlyMap<string, Learning>,
+  query: string,
+  maxResults: number,
+): RankedLearning[] {
+  const best = new BestLearnings(maxResults);
+  const { indexed, lengths, meanLength, postings } = indexOf(learnings);
+  const scores = new Float64Array(indexed.length);
+  const fits = new Uint8Array(indexed.length);
+  let whole = 0;
+  for (const word of wordsOf(query)) {
+    const posting = postings.get(word);
+    const weight = rarity(posting?.size ?? 0, indexed.length);
+    whole += weight;
+    if (posting === undefined) continue;
+    const telling = isTelling(word) ? 1 : 0;
+    for (const [slot, times] of posting) {
+      const share = saturation(times, (lengths[slot] ?? 0) / meanLength);
+      scores[slot] = (scores[slot] ?? 0) + weight * share;
+      fits[slot] = (fits[slot] ?? 0) | telling;
+    }
+  }
+  for (const [slot, learning] of indexed.entries())
+    if (fits[slot] === 1) best.add(learning, (scores[slot] ?? 0) / whole);
+  return best.ranked;
+}
+
+interface LexicalIndex {
+  readonly indexed: readonly Learning[];
+  readonly lengths: readonly number[];
+  readonly meanLength: number;
+  /** Term frequency by word and position of the learning. */
+  readonly postings: ReadonlyMap<string, Map<number, number>>;
+}
+
+/** Cached for a version of the learnings, and the words of a learning for its life: learnings are immutable. */
+const indexes = new WeakMap<ReadonlyMap<string, Learning>, LexicalIndex>();
+const known = new WeakMap<Learning, readonly string[]>();
+
+function indexOf(learnings: ReadonlyMap<string, Learning>): LexicalIndex {
+  const cached = indexes.get(learnings);
+  if (cached !== undefined) return cached;
+  const indexed = [...learnings.values()];
+  const words = indexed.map(allWordsOf);
+  const lengths = words.map(({ length }) => length);
+  const meanLength = lengths.reduce((sum, length) => sum + length, 0) / indexed.length;
+  const postings = new Map<string, Map<number, number>>();
+  for (const [slot, each] of words.entries())
+    for (const word of each) {
+      const posting = postings.get(word) ?? new Map<number, number>();
+      postings.set(word, posting.set(slot, (posting.get(slot) ?? 0) + 1));
+    }
+  const index = { indexed, lengths, meanLength, postings };
+  indexes.set(learnings, index);
+  return index;
+}
+
+function allWordsOf(learning: Learning): readonly string[] {
+  const { content, tags } = learning;
+  const words = known.get(learning) ?? [...wordsOf(content), ...wordsOf(tags.join(' '))];
+  known.set(learning, words);
+  return words;
+}
+
+/** The dash prevents a first word such as `Test` from being read as a verb. */
+function wordsOf(text: string): string[] {
+  return tokens(`- ${text}`);
 }

@@ -3,9 +3,14 @@ import { z } from 'zod';
 import { storedJson } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { EventOf } from '../../contracts/session-events.js';
-import { SNAPSHOT_VERSION } from './session-snapshot.js';
+import {
+  type SessionStateJson,
+  SNAPSHOT_VERSION,
+  stateFromJson,
+  stateJson,
+  stateToJson,
+} from './session-snapshot.js';
 import type { SessionState } from './session-state.js';
-import { type SessionStateJson, stateFromJson, stateJson, stateToJson } from './session-state-json.js';
 
 /**
  * Carries a session's whole state and replaces all events before it, which may be removed. Their sequences are lost:

@@ -7,6 +7,7 @@ import {
 } from '../../contracts/session-events.js';
 import { leftTasks } from '../../ledger/kept-ids.js';
 import { digestOf } from '../../ledger/outcome-digest.js';
+import { defined } from '../../shared/collections.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import type { RecordedFact } from '../facts/fact-types.js';
 import { factsOfEvent } from '../facts/statements.js';
@@ -44,9 +45,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
         task: dispatch.task,
         facts: factsOfEvent(named),
         digest: digestOf(dispatch),
-        ...(dispatch.result_key !== undefined && { result: dispatch.result_key }),
-        ...(trace !== undefined && { trace }),
-        ...(event.data.ends !== undefined && { ends: event.data.ends }),
+        ...defined({ result: dispatch.result_key, trace, ends: event.data.ends }),
       });
       return state;
     }
@@ -137,10 +136,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
               ),
               corrects: fact.id,
             };
-      const retraction = {
-        ...{ by, at, ...(reason !== undefined && { reason }) },
-        ...(instead !== undefined && { instead: instead.id }),
-      };
+      const retraction = defined({ by, at, reason, instead: instead?.id });
       state.dispatches.change(({ facts }) => facts.retract(fact, retraction, instead, data.after));
       return state;
     }

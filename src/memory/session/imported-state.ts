@@ -1,8 +1,8 @@
 import type { StoredEvent } from '../../contracts/session-events.js';
 import { PastResults } from '../search/past-results.js';
 import { evolve } from './evolve-session.js';
+import { stateFromJson, stateJson, stateToJson } from './session-snapshot.js';
 import { emptyState, type SessionState } from './session-state.js';
-import { stateFromJson, stateJson, stateToJson } from './session-state-json.js';
 
 /** Fields of a state with a number of a dispatch. */
 const DISPATCHES: ReadonlySet<string> = new Set(['sequence', 'sourceSequence', 'closedBy', 'after']);

@@ -5,6 +5,7 @@ import type { Output } from '../../contracts/schema-fields.js';
 import type { DispatchRejected } from '../../contracts/session-events.js';
 import type { UnreadableResult } from '../../ledger/ledger-entries.js';
 import type { TaskLedger } from '../../ledger/task-ledger.js';
+import { defined } from '../../shared/collections.js';
 import { clipText } from '../../shared/text.js';
 
 /** A rejected dispatch as the fold keeps it. */
@@ -32,18 +33,14 @@ export type KnownRejection = Output<typeof knownRejection>;
 export function rejectedBy({ data }: DispatchRejected, event: number): Rejected {
   const { sequence, role, task } = data.dispatch;
   const { code, reason, fix, meant } = data.error;
-  return {
+  const [why, how] = [reason, fix].map((text) => text && clipText(text, KEPT.rejection.text));
+  return defined({
     sequence,
     event,
-    ...(role !== undefined && { role }),
-    ...(task !== undefined && { task }),
-    error: {
-      code,
-      reason: clipText(reason, KEPT.rejection.text),
-      ...(fix !== undefined && { fix: clipText(fix, KEPT.rejection.text) }),
-      ...(meant !== undefined && { meant }),
-    },
-  };
+    role,
+    task,
+    error: defined({ code, reason: why ?? '', fix: how, meant }),
+  });
 }
 
 /** Inserts a rejection in dispatch order and evicts the oldest. */

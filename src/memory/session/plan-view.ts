@@ -2,6 +2,7 @@ import type { PlanTaskView, RunStatusReply } from '../../contracts/replies/run-r
 import type { ListName, PLAN_STATUSES } from '../../contracts/run-request.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import type { PlannedTask } from '../../ledger/next-task.js';
+import { defined } from '../../shared/collections.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
 import { oneLine } from '../../shared/text.js';
 import { idInPlan, resolvedSettings } from './charter.js';
@@ -45,14 +46,9 @@ function taskView(
     text,
     depth,
     status,
-    ...(written !== undefined && { written }),
-    ...(parent !== undefined && { parent }),
-    ...(group && { group }),
+    ...defined({ written, parent, group, reason, cancelled, depends_on: dependsOn }),
     ...(isBlocked && { blocked: true }),
-    ...(reason !== undefined && { reason }),
     ...(isOptional && { optional: true }),
-    ...(cancelled && { cancelled }),
-    ...(dependsOn !== undefined && { depends_on: dependsOn }),
     ...(waitsFor.length > 0 && { waits_for: waitsFor }),
     ...(unknown.length > 0 && { unknown_dependencies: unknown }),
     ...(isWhole && requirements !== undefined && { requirements }),
@@ -61,7 +57,7 @@ function taskView(
         requirement_texts: Object.fromEntries(texts.map((each) => [each, known[each] ?? ''])),
       }),
     ...(isWhole && prompt !== undefined && { prompt }),
-    ...(claimed_by !== undefined && { claimed_by }),
+    ...defined({ claimed_by }),
     ...(came && {
       last_outcome: came.last_outcome,
       next_action: came.next_action,

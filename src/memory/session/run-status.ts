@@ -10,6 +10,7 @@ import {
   totalsOf,
 } from '../../ledger/next-task.js';
 import { nextAction, outcomeName, signalsOf, type TaskLedger } from '../../ledger/task-ledger.js';
+import { defined } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { waitsForPerson } from '../../shared/wire-words.js';
 import type { SessionFact } from '../facts/fact-types.js';
@@ -105,8 +106,7 @@ export function progressOf(
   const plan = run?.document.tasks.find(({ id }) => id === ledger.task)?.status;
   return {
     task: ledger.task,
-    ...(board !== undefined && { board }),
-    ...(plan !== undefined && { plan }),
+    ...defined({ board, plan }),
     dispatches: ledger.dispatches,
     last_outcome: outcomeName(ledger.last),
     next_action: nextAction(ledger, tasksLeft(run?.document, ledger.task)),
@@ -125,15 +125,14 @@ const MAX_GOAL = 300;
 
 export function sessionFigures(state: SessionState): Figures {
   const seen = seenState(state);
-  const { session } = overview(seen);
-  const status = progress(state);
+  const { session, ...status } = progress(state);
   const { rejected, ...read } = session.dispatches;
   const goal = session.goal ?? state.run?.goal;
   return {
     session: state.session,
     status: session.status,
     ...(state.startedAt && { startedAt: state.startedAt }),
-    ...(session.project !== undefined && { project: session.project }),
+    ...defined({ project: session.project }),
     ...(session.title !== undefined && { title: oneLine(session.title) }),
     ...(goal !== undefined && { goal: clipText(oneLine(goal), MAX_GOAL) }),
     results: Object.values(read).reduce((sum, count) => sum + count, 0),

@@ -1,12 +1,182 @@
 import { z } from 'zod';
 import { storedJson } from '../../contracts/checked.js';
 import { messageOf } from '../../contracts/errors.js';
-import type { Figures } from '../../contracts/replies/session-reply.js';
+import { FACT_TAGS, ORIGINS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
+import { ended } from '../../contracts/recorded-fact.js';
+import { retraction } from '../../contracts/replies/fact-reply.js';
+import {
+  answerView,
+  type Figures,
+  inboxMessage,
+  iterationView,
+  note,
+  planClaim,
+  taskView,
+} from '../../contracts/replies/session-reply.js';
+import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
+import { leftTask } from '../../contracts/run-request.js';
+import { STALL_SIGNALS } from '../../contracts/session-meta-events.js';
+import { taskLedger } from '../../ledger/task-ledger.js';
+import { ordered } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
-import { groupOf, isBare, type SessionFact } from '../facts/fact-types.js';
+import { InMemorySessionFactStore } from '../facts/fact-store.js';
+import { factId, groupOf, isBare, type SessionFact } from '../facts/fact-types.js';
+import { PastResults } from '../search/past-results.js';
+import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-traces.js';
+import { charterJson, runJson } from './charter.js';
+import { countedJson, DispatchWindow, resultsFromJson, resultsToJson } from './dispatch-window.js';
+import { knownRejection } from './known-rejections.js';
 import { openFindings, sessionFigures } from './run-status.js';
-import { factsOf, type SessionState } from './session-state.js';
-import { stateFromJson, stateJson, stateToJson } from './session-state-json.js';
+import { dispatchEntry, dispatchFold, factsOf, type SessionState } from './session-state.js';
+import { boardResult } from './task-board.js';
+
+const resultKeys = z
+  .string()
+  .refine((keys) => keys.length % RESULT_KEY_LENGTH === 0, `must be keys of ${RESULT_KEY_LENGTH} characters`);
+
+const dispatchCounts = z.record(z.enum([...ROLES, 'rejected']), z.number());
+
+const claim = planClaim.omit({ text: true });
+const task = taskView.omit({
+  ...{ unresolved: true, result: true, claimed_by: true, claimed_at: true, handover: true },
+});
+
+const factJson = z.object({
+  subject: z.string(),
+  relation: z.string(),
+  object: z.string(),
+  tags: z.array(z.enum(FACT_TAGS)),
+  severity: z.enum(SEVERITIES).exactOptional(),
+  fix: z.string().exactOptional(),
+  validFrom: z.string(),
+  sourceTaskId: z.string(),
+  sourceRole: z.enum(ROLES),
+  sourceSequence: z.number(),
+  eventSequence: z.number(),
+  confidence: z.number(),
+  origin: z.enum(ORIGINS).exactOptional(),
+  ref: z.string().exactOptional(),
+  validTo: z.string().exactOptional(),
+  closedBy: z.number().exactOptional(),
+  history: z.literal(true).exactOptional(),
+  retracted: retraction.exactOptional(),
+  corrects: z.string().exactOptional(),
+  ended: ended.exactOptional(),
+  note: note.exactOptional(),
+  answer: answerView.exactOptional(),
+  restored: z.object({ by: z.string(), at: z.string(), after: z.number() }).exactOptional(),
+});
+
+export const stateJson = z.object({
+  limits: z.object({
+    maxFacts: z.number(),
+    stall: z.record(z.enum(STALL_SIGNALS), z.number()),
+    compaction: z.object({ threshold: z.number(), block: z.number() }),
+  }),
+  last_event_at: z.string(),
+  started_at: z.string(),
+  ref_floor: z.number().exactOptional(),
+  settled: z.object({ counts: dispatchCounts, ledgers: z.array(taskLedger) }),
+  facts: z.array(factJson),
+  rejections: z.array(knownRejection),
+  past: z.object({
+    total: z.number(),
+    words: z.string(),
+    tasks: z.array(z.string()),
+    paths: z.string(),
+    numbers: z.string(),
+  }),
+  board_results: z.array(boardResult),
+  window: z.object({ recent: z.array(dispatchEntry), counted: countedJson }),
+  charter: charterJson,
+  tasks: z.array(task),
+  claims: z.array(claim),
+  inbox: z.array(inboxMessage),
+  iterations: z.array(iterationView),
+  traces: tracesJson,
+  results: resultKeys,
+  run: runJson.exactOptional(),
+  left: z.array(leftTask).exactOptional(),
+  last: z.object({ task: z.number(), note: z.number(), message: z.number() }),
+});
+
+/** A state as its snapshot has it. */
+export type SessionStateJson = z.output<typeof stateJson>;
+
+/** Returns a state as plain JSON for a snapshot. Equal states have equal bytes. */
+export function stateToJson(state: SessionState) {
+  const settled = state.dispatches.settled();
+  const { board, notebook, history, charter, run } = state;
+  return {
+    limits: state.limits,
+    last_event_at: state.lastEventAt,
+    started_at: state.startedAt,
+    ...(state.refFloor > 0 && { ref_floor: state.refFloor }),
+    settled: { counts: settled.counts, ledgers: [...settled.ledgers.values()] },
+    facts: settled.facts.all().map(({ id: _, ...fact }) => ordered(fact, factJson)),
+    rejections: settled.rejections,
+    past: settled.past.toJSON(),
+    board_results: [...settled.boardResults.values()],
+    window: state.dispatches.toJSON(),
+    charter: ordered(charter, charterJson),
+    tasks: [...board.tasks.values()].map((each) => ordered(each, task)),
+    claims: [...board.claims].map(([id, each]) => ordered({ id, ...each }, claim)),
+    inbox: [...notebook.inbox.values()],
+    iterations: history.iterations.map((each) => ordered(each, iterationView)),
+    traces: tracesToJson(settled.traces),
+    results: resultsToJson(settled.results),
+    ...(run !== undefined && { run: ordered(run, runJson) }),
+    ...(state.left.length > 0 && { left: state.left }),
+    last: { task: board.lastNumber, note: notebook.lastNote, message: notebook.lastMessage },
+  };
+}
+
+export function stateFromJson(
+  session: string,
+  at: Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand' | 'checkpoint'>,
+  json: SessionStateJson,
+): SessionState {
+  return {
+    session,
+    limits: json.limits,
+    dispatches: new DispatchWindow(
+      dispatchFold(json.limits),
+      {
+        facts: InMemorySessionFactStore.of(json.facts.map((fact) => ({ id: factId(fact), ...fact }))),
+        counts: json.settled.counts,
+        ledgers: new Map(json.settled.ledgers.map((ledger) => [ledger.task, ledger])),
+        traces: tracesFromJson(json.traces),
+        results: resultsFromJson(json.results),
+        rejections: json.rejections,
+        past: new PastResults(json.past),
+        boardResults: new Map(json.board_results.map((result) => [result.task, result])),
+      },
+      json.window,
+    ),
+    charter: { ...json.charter },
+    run: json.run,
+    left: json.left ?? [],
+    board: {
+      tasks: byId(json.tasks),
+      lastNumber: json.last.task,
+      claims: new Map(json.claims.map(({ id, ...each }) => [id, each])),
+    },
+    notebook: {
+      lastNote: json.last.note,
+      inbox: byId(json.inbox),
+      lastMessage: json.last.message,
+    },
+    history: { iterations: [...json.iterations] },
+    ...at,
+    lastEventAt: json.last_event_at,
+    startedAt: json.started_at,
+    refFloor: json.ref_floor ?? 0,
+  };
+}
+
+function byId<T extends { readonly id: string }>(items: readonly T[]): Map<string, T> {
+  return new Map(items.map((item) => [item.id, item]));
+}
 
 /**
  * The format of a snapshot:

@@ -10,6 +10,7 @@ import {
   type StoredEvent,
 } from '../../contracts/session-events.js';
 import { totalsOf } from '../../ledger/next-task.js';
+import { defined } from '../../shared/collections.js';
 import { clipText, counted, oneLine } from '../../shared/text.js';
 import { statusText } from '../../shared/wire-words.js';
 import { factsOfEvent } from '../facts/statements.js';
@@ -68,8 +69,8 @@ function told(event: SessionEvent): Told {
     case 'dispatch.rejected': {
       const { dispatch, error } = event.data;
       const { sequence, role, task } = dispatch;
-      const of = { ...(task !== undefined && { task }), ...(role !== undefined && { role }) };
-      return { ...of, failed: true, dispatch: sequence, summary: `${error.code}: ${error.reason}` };
+      const summary = `${error.code}: ${error.reason}`;
+      return defined({ task, role, failed: true as const, dispatch: sequence, summary });
     }
     case 'trace.appended':
       return traced(event);
@@ -87,7 +88,7 @@ function told(event: SessionEvent): Told {
     }
     default: {
       const task = 'task' in event.data ? event.data.task : undefined;
-      return { ...(task !== undefined && { task }), summary: summaryOf(event) };
+      return defined({ task, summary: summaryOf(event) });
     }
   }
 }

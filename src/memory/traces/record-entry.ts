@@ -7,6 +7,7 @@ import {
   type TraceEntry,
   traceEntry,
 } from '../../contracts/trace-entry.js';
+import { defined } from '../../shared/collections.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { paragraphsOf, sentencesOf } from './sentences.js';
@@ -58,15 +59,10 @@ export function recordEntry(input: unknown, newId: () => string): Recorded {
     intent: intent_id,
     action: action_type,
     status: result.status,
-    ...(at !== undefined && { at }),
-    ...(state !== undefined && { state }),
-    ...(tool !== undefined && { tool }),
+    ...defined({ at, state, tool }),
     ...(files !== undefined && files.length > 0 && { files }),
     ...(named > MAX_FILES && { files_omitted: named - MAX_FILES }),
-    ...(command !== undefined && { command }),
-    ...(reasoning !== undefined && { reasoning }),
-    ...(output !== undefined && { output }),
-    ...(error !== undefined && { error }),
+    ...defined({ command, reasoning, output, error }),
     ...(asks && { constraints: [...constraints.texts] }),
     ...(constraints.leftOut > 0 && { constraints_omitted: constraints.leftOut }),
     size: JSON.stringify(read.value).length,

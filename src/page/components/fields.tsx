@@ -66,8 +66,8 @@ export function FilterField(props: {
       />
       {list && (
         <datalist id={listId}>
-          {list.map((value) => (
-            <option key={value} value={value} />
+          {list.map((each) => (
+            <option key={each} value={each} />
           ))}
         </datalist>
       )}

@@ -31,7 +31,7 @@ import {
 } from '../../memory/redaction/redactor.js';
 import { archivedResult } from '../../memory/session/charter.js';
 import { admission, type Forgetting, HELD_BACK_MS } from '../common/open-sessions.js';
-import { isHarvested, type ReviewHarvest } from '../learnings/review-harvest.js';
+import { isHarvested, type ReviewHarvest } from '../learnings/harvesters.js';
 import { type Counted, ResultWriter } from './result-writer.js';
 import { type Held, isRefusal, retryDelay, type SetAside, setAsideOf } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';

@@ -6,7 +6,7 @@ import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Serving } from '../common/service-context.js';
 import { backlogMetrics } from '../common/service-metrics.js';
 import { serveRequests } from '../common/service-shell.js';
-import type { ReviewHarvest } from '../learnings/review-harvest.js';
+import type { ReviewHarvest } from '../learnings/harvesters.js';
 import { type Extractor, startExtractor } from './extractor-worker.js';
 
 export async function serveExtractor(

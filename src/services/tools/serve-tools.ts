@@ -21,7 +21,7 @@ import { VERSION } from '../../version.js';
 import type { KnownSessions } from '../common/open-sessions.js';
 import { numbersOf, type Serving, type Sessions, type ToolPorts } from '../common/service-context.js';
 import { type Asked, endpointsOf, type Handlers, serveRequests } from '../common/service-shell.js';
-import { NoteHarvester } from '../learnings/note-harvester.js';
+import { NoteHarvester } from '../learnings/harvesters.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { type Archiver, openArchiver } from '../lifecycle/archive-session.js';
 import { createSessionExport } from '../lifecycle/export-session.js';

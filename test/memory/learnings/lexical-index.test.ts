@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lexicalSearch } from '../../../src/memory/learnings/lexical-index.js';
+import { lexicalSearch } from '../../../src/memory/learnings/relevant-learnings.js';
 import { learningOf, mapOf, someHistory, someText } from '../../support/learning-maps.js';
 import * as fc from '../../support/properties.js';
 

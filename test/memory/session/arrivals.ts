@@ -2,6 +2,7 @@ import type { RoleResult } from '../../../src/contracts/results.js';
 import type { DispatchRejected, FactRecorded, StoredEvent } from '../../../src/contracts/session-events.js';
 import { resultsToJson, WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
+import { stateToJson } from '../../../src/memory/session/session-snapshot.js';
 import {
   emptyState,
   factsOf,
@@ -10,7 +11,6 @@ import {
   type SessionState,
   tracesOf,
 } from '../../../src/memory/session/session-state.js';
-import { stateToJson } from '../../../src/memory/session/session-state-json.js';
 import { tracesToJson } from '../../../src/memory/traces/session-traces.js';
 import { recorded, rejected, roleResults, stored } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';

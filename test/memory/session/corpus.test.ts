@@ -2,14 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SESSION_EVENTS, type StoredEvent, sessionEvent } from '../../../src/contracts/session-events.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
+import { decodeSnapshot, encodeSnapshot, stateToJson } from '../../../src/memory/session/session-snapshot.js';
 import {
   emptyState,
   factsOf,
   type SessionLimits,
   type SessionState,
 } from '../../../src/memory/session/session-state.js';
-import { stateToJson } from '../../../src/memory/session/session-state-json.js';
 import { held, said } from './arrivals.js';
 
 /**

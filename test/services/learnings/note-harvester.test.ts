@@ -9,7 +9,7 @@ import { createSessionReader, PROJECT_FOLDING } from '../../../src/engine/foldin
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
-import { NoteHarvester } from '../../../src/services/learnings/note-harvester.js';
+import { NoteHarvester } from '../../../src/services/learnings/harvesters.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';

@@ -7,7 +7,7 @@ import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import { startExtractor } from '../../../src/services/extractor/extractor-worker.js';
-import { reviewHarvest } from '../../../src/services/learnings/review-harvest.js';
+import { reviewHarvest } from '../../../src/services/learnings/harvesters.js';
 import { ManualScheduler } from '../../doubles/manual-scheduler.js';
 import { MemoryDispatchSource } from '../../doubles/memory-dispatch-source.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';

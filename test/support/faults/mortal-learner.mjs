@@ -9,7 +9,7 @@ import { watchConnection } from '../../../dist/nats/connection/connection-states
 import { openSessions } from '../../../dist/services/common/open-sessions.js';
 import { countingLogger } from '../../../dist/services/common/service-metrics.js';
 import { serveExtractor } from '../../../dist/services/extractor/serve-extractor.js';
-import { reviewHarvest } from '../../../dist/services/learnings/review-harvest.js';
+import { reviewHarvest } from '../../../dist/services/learnings/harvesters.js';
 import { openProjects, serveLearnings } from '../../../dist/services/learnings/serve-learnings.js';
 import { openMortal } from './mortality.mjs';
 

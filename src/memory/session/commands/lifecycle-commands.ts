@@ -4,6 +4,7 @@ import { RELATIONS } from '../../../contracts/relations.js';
 import type { sessionView } from '../../../contracts/replies/session-reply.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
 import type { Output } from '../../../contracts/schema-fields.js';
+import { defined } from '../../../shared/collections.js';
 import { clipText, counted, named, oneLine } from '../../../shared/text.js';
 import { statusText } from '../../../shared/wire-words.js';
 import { archivedFault, type Charter } from '../charter.js';
@@ -21,14 +22,7 @@ export function openSession(state: SessionState, args: ToolArguments<'session-op
     const message = `project: session ${state.session} already belongs to project ${bound}: leave out the project, or open another session`;
     return refuse('project_bound', message, { field: 'project', project: bound });
   }
-  const data = {
-    ...(title !== undefined && { title }),
-    ...(goal !== undefined && { goal }),
-    ...(spec !== undefined && { spec }),
-    ...(specPath !== undefined && { spec_path: specPath }),
-    ...(project !== undefined && { project }),
-    ...(settings !== undefined && { settings }),
-  };
+  const data = defined({ title, goal, spec, spec_path: specPath, project, settings });
   return append({ type: 'session.opened', data }, overview);
 }
 
@@ -74,7 +68,7 @@ export function completeSession(
     return refuse('schema_invalid', 'reason: say why the session ends with work that is open', {
       fields: ['reason'],
     });
-  const data = { forced: open.length + fixes.length > 0, ...(reason !== undefined && { reason }) };
+  const data = defined({ forced: open.length + fixes.length > 0, reason });
   return append({ type: 'session.completed', data }, overview);
 }
 
@@ -96,7 +90,7 @@ function changed(
   return (state: SessionState, { reason }: { readonly reason?: string | undefined }): Decision => {
     if (state.sequence === 0) return refuseUnknown(state);
     if (isDone(state.charter)) return answer(overview);
-    return append({ type, data: { ...(reason !== undefined && { reason }) } }, overview);
+    return append({ type, data: defined({ reason }) }, overview);
   };
 }
 

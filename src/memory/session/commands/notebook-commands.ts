@@ -1,6 +1,7 @@
 import { RELATIONS } from '../../../contracts/relations.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
 import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
+import { defined } from '../../../shared/collections.js';
 import { named } from '../../../shared/text.js';
 import type { Note, SessionFact } from '../../facts/fact-types.js';
 import { factOfId } from '../../facts/found-facts.js';
@@ -31,7 +32,7 @@ export function addNote(state: SessionState, { content, type, by }: ToolArgument
     fullText('notes', notes.values(), content, FEWER_NOTES);
   if (refusal !== undefined) return refusal;
   const id = `NOT-${state.notebook.lastNote + 1}`;
-  const data = { note: id, content, type, ...(by !== undefined && { by }), ...workedIn(state) };
+  const data = defined({ note: id, content, type, by, ...workedIn(state) });
   return append({ type: 'note.added', data }, showingNote(id));
 }
 
@@ -45,7 +46,7 @@ export function editNote(state: SessionState, { id, content, type }: ToolArgumen
   const others = [...notes.values()].filter(({ id }) => id !== note);
   const refusal = content === undefined ? undefined : fullText('notes', others, content, FEWER_NOTES);
   if (refusal !== undefined) return refusal;
-  const data = { note, ...(content !== undefined && { content }), ...(type !== undefined && { type }) };
+  const data = defined({ note, content, type });
   return append({ type: 'note.edited', data }, showingNote(note));
 }
 
