@@ -61,7 +61,6 @@ export type { Iteration } from './memory/session/iterations.js';
 export type { InboxMessage } from './memory/session/session-state.js';
 export type { BoardCounts, TaskCounts } from './memory/session/task-dependencies.js';
 export type { NatsAccess } from './nats/connection/nats-access.js';
-export type { CamelCased } from './sdk/camel-case.js';
 export type { Published, PublishedBy, PublishOptions } from './sdk/persistent-publish.js';
 export type {
   Bound,

@@ -23,7 +23,7 @@ const UNIT_AMONG_SYSTEM = [
     'command-logger given-options own-server program progress-line read-session-file session-lines',
   ),
   ...within('cli', 'show-learning show-reply whole-program'),
-  ...within('sdk', 'camel-case learning-methods tool-methods'),
+  ...within('sdk', 'learning-methods tool-methods'),
   ...within('docker', 'compose'),
   ...within('nats/server', 'binary-cache server-pin server-version'),
   ...within('nats/jetstream', 'list-streams'),

@@ -1,8 +1,6 @@
-import { ThroughlineError, usageError } from '../contracts/errors.js';
+import { usageError } from '../contracts/errors.js';
 import { REQUESTS, type ReplyTo } from '../contracts/requests.js';
-import { sameText } from '../memory/learnings/learnings-state.js';
-import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { counted, oneLine } from '../shared/text.js';
+import { counted } from '../shared/text.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { nextPageLines } from './output.js';
@@ -50,13 +48,7 @@ export function learningCommand(program: Command): void {
         return status === 'pending' ? `"${accept}" makes it a learning of project ${project}` : undefined;
       },
     },
-    'proposal.accept': {
-      show,
-      send: (client, request) =>
-        client.send('proposal.accept', request).catch(async (fault: unknown) => {
-          throw await withWaysOut(fault, client, request);
-        }),
-    },
+    'proposal.accept': { show },
     'proposal.reject': { show },
     'learning.edit': {
       show: ({ learning: changed, proposal }, pc) => [learningLine(pc, changed ?? proposal)],
@@ -178,26 +170,3 @@ function proposalsNote(
 }
 
 type Asked = Readonly<Record<string, unknown>>;
-
-/** The refusal of a near-duplicate in terms of the command line, with both ways out; any other fault unchanged. */
-async function withWaysOut(
-  fault: unknown,
-  client: ThroughlineClient,
-  { project, id }: Asked,
-): Promise<unknown> {
-  if (!(fault instanceof ThroughlineError) || fault.code !== 'near_duplicate') return fault;
-  const { proposal, similar } = await client.proposals.show({
-    id: String(id),
-    ...(typeof project === 'string' && { project }),
-  });
-  if (similar === null) return fault;
-  const same = sameText(proposal.content, similar.content);
-  const how = same ? 'the same' : `nearly the same (${similar.similarity.toFixed(2)})`;
-  const other = same ? 'or reject the proposal' : 'or --separate to keep both';
-  return new ThroughlineError(
-    'near_duplicate',
-    `learning ${shortId(similar.learning)} says ${how}: ${JSON.stringify(oneLine(similar.content))}. ` +
-      `Give --merge to add the evidence to it, ${other}`,
-    { cause: fault },
-  );
-}

@@ -7,9 +7,8 @@ import { type NatsConnection, subscribeResiliently } from '../nats/connection/co
 import { onConnectionState } from '../nats/connection/connection-states.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { passes } from '../sdk/keep-trying.js';
-import type { TailFollower } from '../sdk/tail-follower.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
-import { tailTimeline, type WatchedEvent } from '../sdk/watch-session.js';
+import { type TailFollower, tailTimeline, type WatchedEvent } from '../sdk/watch-session.js';
 import { dropOldest } from '../shared/collections.js';
 import { oneLine } from '../shared/text.js';
 import { needsText } from '../shared/wire-words.js';

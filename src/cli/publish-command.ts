@@ -8,7 +8,7 @@ import type { TraceAppended } from '../contracts/replies/trace-reply.js';
 import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { counted, oneLine } from '../shared/text.js';
+import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf, readBody } from './option-parsers.js';
@@ -70,16 +70,10 @@ export function publishCommand(program: Command): void {
           : await client.publishText(session, role, body, settings);
       });
       const { result } = published;
-      const before =
-        published.duplicate === true
-          ? storedBefore(published, { id: options.id, role, body }, cli)
-          : undefined;
-      if (before !== undefined) note(before.said);
-      if (before?.isOther === true) process.exitCode = 1;
+      if (published.duplicate === true) note(storedBefore(published));
       if (options.json) out(JSON.stringify(published));
-      else if (before?.isOther !== true)
-        out(result === undefined ? String(published.sequence) : await resultText(result));
-      if (result?.status !== 'rejected' || before?.isOther === true) return;
+      else out(result === undefined ? String(published.sequence) : await resultText(result));
+      if (result?.status !== 'rejected') return;
       note(
         `-- "throughline result ls --session ${session}" lists it; "throughline result retry --file" sends it again corrected`,
       );
@@ -95,28 +89,11 @@ async function resultText(result: DispatchResult): Promise<string> {
 
 type Stored = Published & { readonly result?: DispatchResult };
 
-/** Describes a result stored before under the same id; `isOther` is true if it clearly differs. */
-function storedBefore(
-  { sequence, result }: Stored,
-  sent: { readonly id: string | undefined; readonly role: Role; readonly body: Uint8Array },
-  { config }: Cli,
-): { readonly said: string; readonly isOther: boolean } {
-  const before = `result ${sequence}`;
-  const isKnown = result !== undefined && result.status !== 'counted';
-  const { role, task } = isKnown ? result : {};
-  const parsed = parseDispatchBody(sent.body, sent.role, config.maxBodyBytes);
-  const sentTask = parsed.ok ? parsed.value.result.task_id : parsed.task;
-  const isOtherTask = task !== undefined && sentTask !== undefined && task !== sentTask;
-  if ((role !== undefined && role !== sent.role) || isOtherTask) {
-    const what = oneLine([role, ...(task === undefined ? [] : [`task ${task}`])].join(', '));
-    const whose = `the id ${sent.id} belongs to ${before} (${what}), which is another result`;
-    return { said: `-- ${whose}: publish this one under an id of its own`, isOther: true };
-  }
-  const said =
-    result?.status === 'rejected'
-      ? `stored before as ${before}, which was rejected; give the corrected result an id of its own`
-      : `stored before under this id, as ${before}: nothing new was stored`;
-  return { said: `-- ${said}`, isOther: false };
+/** Says that nothing new was stored under an id that was used before. */
+function storedBefore({ sequence, result }: Stored): string {
+  return result?.status === 'rejected'
+    ? `-- stored before as result ${sequence}, which was rejected; give the corrected result an id of its own`
+    : `-- stored before under this id, as result ${sequence}: nothing new was stored`;
 }
 
 function refused({ code, reason, fix }: DispatchFault): ThroughlineError {

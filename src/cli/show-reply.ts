@@ -4,7 +4,7 @@ import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult, RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
-import type { SessionListed, SnapshotShown } from '../contracts/replies/session-reply.js';
+import type { SessionListed } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ReplyTo, RequestName, ToolReply } from '../contracts/requests.js';
 import { age, clipText, counted, oneLine } from '../shared/text.js';
@@ -127,11 +127,11 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     ),
   'tool.trace-list': ({ intents }) =>
     listed(intents.map(intentLine), 'no intent has a trace yet: "throughline publish trace" begins one'),
-  'tool.snapshot-show': (shown) => [
-    ...(shown.text === undefined ? [] : [shown.text]),
-    ...snapshotLines(shown),
+  'tool.snapshot-show': ({ text, sequence: _, ...fields }, pc) => [
+    ...(text === undefined ? [] : [text]),
+    ...fieldLines(pc, fields),
   ],
-  'tool.telemetry-show': telemetryLines,
+  'tool.telemetry-show': (report, pc) => fieldLines(pc, report),
   ...{ 'tool.retention-show': retention, 'tool.retention-set': retention },
   'tool.rejected-list': ({ rejected }, pc) =>
     tabled(pc, REJECTED_HEADINGS, rejected.map(rejectedCells), 'no such rejected results'),
@@ -232,23 +232,28 @@ function sessionFields(
   { archived, status, ...rest }: ToolReply<'session-open'>['session'],
 ): string[] {
   const why = archived?.reason === undefined ? '' : `: ${archived.reason}`;
-  const fields = Object.entries({
+  return fieldLines(pc, {
     ...{ name: rest.name, status: archived === undefined ? status : 'archived' },
     ...(archived !== undefined && { archived: `since ${archived.at}${why}` }),
     ...rest,
   });
+}
+
+/** The fields of an object, a line each. */
+function fieldLines(pc: Colors, given: object): string[] {
+  const fields = Object.entries(given);
   const width = Math.max(...fields.map(([key]) => key.length));
-  const shown = (value: unknown): string =>
-    typeof value === 'object' && value !== null
-      ? Object.entries(value)
-          .map(
-            ([key, inner]) =>
-              `${inner} ${statusText(key.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`))}`,
-          )
-          .join(', ')
-      : clipText(oneLine(String(value ?? '-')), 200);
+  const shown = (field: string, value: unknown): string => {
+    if (typeof value !== 'object' || value === null) return clipText(oneLine(String(value ?? '-')), 200);
+    const hasStates = field === 'board' || field === 'plan';
+    const counts = Object.entries(value).map(
+      ([key, count]) => `${count} ${hasStates ? statusText(key) : key}`,
+    );
+    return counts.join(', ') || '-';
+  };
   return fields.map(
-    ([key, value]) => `${pc.dim((key === 'dispatches' ? 'results' : key).padEnd(width))}  ${shown(value)}`,
+    ([key, value]) =>
+      `${pc.dim((key === 'dispatches' ? 'results' : key).padEnd(width))}  ${shown(key, value)}`,
   );
 }
 
@@ -430,17 +435,6 @@ export function progressLines(pc: Colors, progress: Progress, width = 0): string
   ];
 }
 
-export function snapshotLines(shown: SnapshotShown): string[] {
-  const byRole = Object.entries(shown.dispatches).map(([kind, count]) => `${count} ${kind}`);
-  return [
-    `after sequence  ${shown.after}`,
-    `created at      ${shown.createdAt}`,
-    `size            ${shown.bytes} bytes`,
-    `valid facts     ${shown.facts}`,
-    `results         ${byRole.join(', ')}`,
-  ];
-}
-
 export const REJECTED_HEADINGS = ['ID', 'TIME', 'SUBJECT', 'RESULT', 'BYTES', 'WHY'];
 
 export function rejectedCells(entry: RejectedShown): string[] {
@@ -451,16 +445,6 @@ export function rejectedCells(entry: RejectedShown): string[] {
 export function rejectedLine(entry: RejectedShown): string {
   const [id, at, subject, sequence, bytes, why] = rejectedCells(entry);
   return `${id}  ${at}  ${subject}  result ${sequence}  ${bytes} bytes  ${why}`;
-}
-
-export function telemetryLines(report: ToolReply<'telemetry-show'>): string[] {
-  const entries = (value: object) =>
-    Object.entries(value)
-      .map(([key, count]) => `${count} ${key}`)
-      .join(', ') || '-';
-  return Object.entries(report).map(
-    ([key, value]) => `${key.padEnd(16)}${typeof value === 'object' ? entries(value) : value}`,
-  );
 }
 
 export function resultText(result: DispatchResult): string {

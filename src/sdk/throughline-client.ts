@@ -9,7 +9,6 @@ import type { ResultOf } from '../contracts/results.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
 import { HookEngine, PreCompactHook } from '../memory/traces/hook-engine.js';
-import { type CamelCase, type CamelCased, camelCased } from './camel-case.js';
 import {
   checkRole,
   type Published,
@@ -160,10 +159,7 @@ export class ThroughlineClient {
   }
 }
 
-/**
- * A session, by `client.session`: its methods are those of the client, without the session. Replies have the names of
- * their fields in camelCase; those of `client.tools` are as on the wire.
- */
+/** A session, by `client.session`: its methods are those of the client, without the session. */
 export class Session {
   readonly id: string;
   /** The tools of `client.tools` that are about one session: `tools.taskAdd({ content })`. */
@@ -175,8 +171,7 @@ export class Session {
   constructor(client: ThroughlineClient, id: string) {
     this.id = id;
     this.#client = client;
-    const send: Send = async (subject, input) =>
-      camelCased(await client.send(subject, { ...input, session: id }));
+    const send: Send = (subject, input) => client.send(subject, { ...input, session: id });
     this.tools = methodsOf('tool', send);
     this.runs = methodsOf('run', send);
     this.traces = methodsOf('trace', send);
@@ -202,10 +197,10 @@ export class Session {
   /** Requests the next prompt. The reply has the kind of the request. */
   async compile<Request extends WithoutSession<CompileRequestInput>>(
     request: Request,
-  ): Promise<CamelCased<CompileReplyTo<Request>>> {
+  ): Promise<CompileReplyTo<Request>> {
     const reply = await this.#client.compile<CompileRequestInput>({ ...request, session: this.id });
     // The kind is unknown here.
-    return camelCased(reply as CompileReplyTo<Request>);
+    return reply as CompileReplyTo<Request>;
   }
 
   /** Yields what happens in the session, as `client.watch` does. */
@@ -229,6 +224,10 @@ function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }
 export type Result<R extends Role> = {
   [Field in keyof ResultOf<R> as CamelCase<Field & string>]: ResultOf<R>[Field];
 };
+
+type CamelCase<Name extends string> = Name extends `${infer Head}${'-' | '_'}${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
 
 type Send = (subject: RequestName, input: object) => Promise<unknown>;
 
@@ -257,7 +256,7 @@ export type Proposals = Methods<'proposal'>;
 export type Bound<Group extends string> = {
   readonly [Name in Exclude<RequestName, WideRequest> as Name extends `${Group}.${infer Method}`
     ? CamelCase<Method>
-    : never]: (...given: Given<WithoutSession<RequestInput<Name>>>) => Promise<CamelCased<ReplyTo<Name>>>;
+    : never]: (...given: Given<WithoutSession<RequestInput<Name>>>) => Promise<ReplyTo<Name>>;
 };
 
 type WithoutSession<Input> = Input extends unknown ? Omit<Input, 'session'> : never;

@@ -80,14 +80,7 @@ export interface AgentAnswer {
  */
 export type Agent = (call: AgentCall) => Promise<AgentAnswer | string>;
 
-export interface CheckCall {
-  readonly session: string;
-  readonly task: string;
-  readonly round: number;
-  readonly name: string;
-  readonly directory: string;
-  readonly signal: AbortSignal;
-}
+export type CheckCall = Pick<AgentCall, 'session' | 'task' | 'round' | 'name' | 'directory' | 'signal'>;
 
 export interface CheckAnswer {
   readonly passed: boolean;
@@ -112,12 +105,7 @@ export interface RunIdentity {
 }
 
 /** Names one call of an agent. */
-interface OfCall {
-  readonly task: string;
-  readonly role: AgentRole;
-  readonly round: number;
-  readonly attempt: 1 | 2;
-}
+type OfCall = Pick<AgentCall, 'task' | 'role' | 'round' | 'attempt'>;
 
 export type RunPlanEvent =
   | { readonly type: 'run-started'; readonly session: string; readonly tasks: number; readonly done: number }
@@ -168,23 +156,27 @@ export type RunOutcome = 'done' | 'needed' | 'limit' | 'stopped';
 
 export type TaskOutcome = 'approved' | 'needed' | 'limit';
 
-export interface TaskSummary {
+interface Effort {
+  /** Implementer results; of a task also those of earlier runs. */
+  readonly rounds: number;
+  /** Findings of reviews and checks in this run. */
+  readonly findings: number;
+  readonly tokens: number;
+  /** In US dollars. */
+  readonly cost: number;
+  readonly ms: number;
+}
+
+export interface TaskSummary extends Effort {
   readonly task: string;
   readonly text: string;
   /** `open`: not finished in this run. */
   readonly outcome: TaskOutcome | 'open';
   /** Why the task is not approved or not ticked. */
   readonly why?: string;
-  /** Implementer results, also of earlier runs. */
-  readonly rounds: number;
-  /** Findings of reviews and checks in this run. */
-  readonly findings: number;
-  readonly tokens: number;
-  readonly cost: number;
-  readonly ms: number;
 }
 
-export interface RunSummary {
+export interface RunSummary extends Effort {
   readonly session: string;
   /** `done`: all tasks; `needed`: a person must decide; `limit`: rounds, tokens or cost; `stopped`: by the signal. */
   readonly outcome: RunOutcome;
@@ -196,9 +188,4 @@ export interface RunSummary {
   readonly tasks: readonly TaskSummary[];
   /** Questions that no one has answered. */
   readonly questions: readonly AskedQuestion[];
-  readonly rounds: number;
-  readonly findings: number;
-  readonly tokens: number;
-  readonly cost: number;
-  readonly ms: number;
 }

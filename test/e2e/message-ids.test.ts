@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, type Token, token } from '../../src/contracts/names.js';
 import type { Rejection } from '../../src/engine/ports/rejected-store.js';
 import { connectThroughline } from '../../src/index.js';
-import { retryRejected } from '../../src/services/tools/rejected-queries.js';
+import { retryRejected } from '../../src/services/tools/result-queries.js';
 import { allRejected } from '../support/all-rejected.js';
 import { cli } from '../support/cli.js';
 import { freshReader } from '../support/faults/clean-run.js';

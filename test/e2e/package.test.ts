@@ -310,7 +310,7 @@ describe('the package', () => {
 /** Every exported type, as a consumer writes it. */
 const CONSUMER = `
 import {
-  type BoardCounts, type BudgetReport, type CamelCased, type ClientOptions, type ClientTransport, type CompiledFact, type CompileReply,
+  type BoardCounts, type BudgetReport, type ClientOptions, type ClientTransport, type CompiledFact, type CompileReply,
   type CompileReplyTo, type CompileRequest, type ConnectOptions, connectThroughline, type Considered,
   type ConsideredFact, type ConsideredFile, createThroughlineClient, type DispatchReply,
   ERROR_CODES, type ErrorCode, type IterationReply, type Learning,
@@ -341,7 +341,7 @@ await client.publishText('s', role, 'text');
 
 const dispatch: DispatchReply = await client.compile({ session: 's', taskId: '2', taskPrompt: 'x', after: published.sequence });
 export const hashes: readonly string[] = [dispatch.stablePrefixHash, dispatch.messages?.[0]?.content ?? '', dispatch.ledger.mode];
-const same: CamelCased<DispatchReply> = await session.compile({ taskId: '2', taskPrompt: 'x' });
+const same: DispatchReply = await session.compile({ taskId: '2', taskPrompt: 'x' });
 export const compiled: string = same.prompt;
 const asMessages = await client.compile({ session: 's', taskId: '2', taskPrompt: 'x', include: ['messages', 'facts'] });
 export const content: string = asMessages.messages.map((each) => each.content).join() + asMessages.facts.length;
@@ -371,8 +371,8 @@ export const next: readonly string[] = status.tasks.map((each) => each.next_acti
 const added: ToolReply<'task-add'> = await client.tools.taskAdd({ session: 's', content: 'x' });
 export const task: TaskView | null = added.task;
 export const events: AsyncIterable<WatchedEvent> = session.watch({ after: added.sequence });
-export const again: CamelCased<TaskView> = (await session.tools.taskAdd({ content: 'x' })).task;
-export const tasks: readonly string[] = (await session.tools.taskList()).tasks.flatMap((each) => each.dependsOn);
+export const again: TaskView = (await session.tools.taskAdd({ content: 'x' })).task;
+export const tasks: readonly string[] = (await session.tools.taskList()).tasks.flatMap((each) => each.depends_on);
 const overview: SessionOverview = (await client.runs.status({ session: 's' })).session;
 const board: BoardCounts = overview.board;
 export const counts: number = board.ready + (overview.plan?.total ?? 0) + overview.facts + overview.dispatches.rejected;

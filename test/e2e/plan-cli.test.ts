@@ -345,7 +345,7 @@ describe('telemetry', () => {
       retrievalMaxMs: expect.any(Number),
     });
     const lines = (await up.cli(['session', 'telemetry', '-s', session])).stdout.split('\n');
-    expect(lines).toContain('dispatches      2 implementer, 2 reviewer, 0 observer, 1 rejected');
+    expect(lines).toContain('results         2 implementer, 2 reviewer, 0 observer, 1 rejected');
     expect(lines).toContain('approvalLoops   2');
     expect(lines).toContain('errors          1 dispatch_rejected, 1 prompt_overflow');
   });

@@ -6,7 +6,7 @@ import { createSessionReader } from '../../src/engine/folding/session-folding.js
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { WINDOW_LENGTH } from '../../src/memory/session/dispatch-window.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
-import { createDispatchResults } from '../../src/services/tools/dispatch-results.js';
+import { createDispatchResults } from '../../src/services/tools/result-queries.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import {
   allDealtWith,

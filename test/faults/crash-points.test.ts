@@ -7,7 +7,7 @@ import {
   PER_SESSION,
   type SessionLayout,
 } from '../../src/contracts/names.js';
-import { retryRejected } from '../../src/services/tools/rejected-queries.js';
+import { retryRejected } from '../../src/services/tools/result-queries.js';
 import { allRejected } from '../support/all-rejected.js';
 import { startNode } from '../support/cli.js';
 import { freshReader } from '../support/faults/clean-run.js';

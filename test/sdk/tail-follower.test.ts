@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { TailFollower } from '../../src/sdk/tail-follower.js';
+import { TailFollower } from '../../src/sdk/watch-session.js';
 import * as fc from '../support/properties.js';
 
 beforeEach(() => {

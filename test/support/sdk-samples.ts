@@ -53,7 +53,7 @@ END_DISPATCH_RESULT`;
     const { task } = await demo.tools.taskAdd({ content: 'Write the printer', priority: 1 });
     await demo.tools.taskStatus({ id: task.id, status: 'in_progress' });
     const found = await demo.tools.factFind({ text: 'parser' });
-    console.log(task.id, task.createdAt, found.facts.length);
+    console.log(task.id, task.created_at, found.facts.length);
     // #endregion
 
     // #region learnings

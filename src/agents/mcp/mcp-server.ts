@@ -141,19 +141,11 @@ const TELL = 'Do not repeat the call. Go on with your work, and tell the user.';
  */
 export function failureText(error: unknown, fields: readonly string[]): string {
   const code = codeOf(error);
-  if (code === 'prompt_overflow' && error instanceof ThroughlineError) return overflowText(error, fields);
+  // Its message names fields and options that a model does not have.
+  if (code === 'prompt_overflow' && error instanceof ThroughlineError) {
+    const most = fields.includes('tokens') ? `tokens: ${error.details?.tokens} or more, or with ` : '';
+    return `The prompt does not fit (prompt_overflow). Call again with ${most}a shorter prompt.`;
+  }
   const said = messageOf(error).replace(/[.!]$/, '');
   return `${said} (${code}). ${NEXT[code] ?? TELL}`;
-}
-
-/** Replaces the message, which names fields and options that a model does not have. */
-function overflowText({ details = {} }: ThroughlineError, fields: readonly string[]): string {
-  const { tokens, room } = details;
-  const much = typeof tokens === 'number' ? ` at least ${tokens} tokens` : ' more tokens';
-  const given = typeof room === 'number' ? `, and has ${room}` : '';
-  const enough = typeof tokens === 'number' ? ` (${tokens} or more)` : '';
-  const next = fields.includes('tokens')
-    ? `Call again with more tokens${enough}, or with a shorter prompt.`
-    : 'Call again with a shorter prompt.';
-  return `The prompt needs${much}${given} (prompt_overflow). ${next}`;
 }

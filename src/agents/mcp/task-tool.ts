@@ -159,7 +159,11 @@ function planLine(task: PlanTaskView): string {
     ...(claimed_by === undefined ? [] : [`claimed by ${oneLine(claimed_by)}`]),
     ...(last === undefined ? [] : [`last result ${last}`]),
   ];
-  return `${oneLine(id)} ${statusOf(task)}: ${clipText(oneLine(text), MAX_LISTED)}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
+  return `${oneLine(id)} ${statusOf(task)}: ${clipText(oneLine(text), MAX_LISTED)}${inBrackets(more)}`;
+}
+
+function inBrackets(more: readonly string[]): string {
+  return more.length === 0 ? '' : ` (${more.join('; ')})`;
 }
 
 function statusOf({ status, blocked, cancelled }: PlanTaskView): string {
@@ -172,7 +176,7 @@ function lineOf({ id, status, priority, content, unresolved, claimed_by, reason 
     ...(claimed_by === undefined ? [] : [`claimed by ${oneLine(claimed_by)}`]),
     ...(reason === undefined ? [] : [`reason: ${oneLine(reason)}`]),
   ];
-  return `${id} [P${priority}] ${status}: ${oneLine(content)}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
+  return `${id} [P${priority}] ${status}: ${oneLine(content)}${inBrackets(more)}`;
 }
 
 function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: Plan): string[] {

@@ -7,7 +7,7 @@ describe('what a model reads of a prompt without room', () => {
 
   it('a prompt without room is told in the fields of the tool, and in no options of the command line', () => {
     expect(failureText(error, ['task', 'prompt', 'tokens'])).toBe(
-      'The prompt needs at least 412 tokens, and has 10 (prompt_overflow). Call again with more tokens (412 or more), or with a shorter prompt.',
+      'The prompt does not fit (prompt_overflow). Call again with tokens: 412 or more, or with a shorter prompt.',
     );
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shownBody } from '../../../src/services/tools/rejected-queries.js';
+import { shownBody } from '../../../src/services/tools/result-queries.js';
 import * as fc from '../../support/properties.js';
 
 const SMALL = 16_384 + 400;

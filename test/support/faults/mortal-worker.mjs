@@ -3,7 +3,7 @@
 import { silentLogger } from '../../../dist/engine/ports/clients.js';
 import { sessionReader } from '../../../dist/services/common/open-sessions.js';
 import { startExtractor } from '../../../dist/services/extractor/extractor-worker.js';
-import { retryRejected } from '../../../dist/services/tools/rejected-queries.js';
+import { retryRejected } from '../../../dist/services/tools/result-queries.js';
 import { openMortal } from './mortality.mjs';
 
 const [url, point, count] = process.argv.slice(2);
