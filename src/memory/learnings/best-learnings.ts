@@ -77,29 +77,15 @@ export function fused(
   });
 }
 
-/** A part of a list, with the cursor of the next one if there is more. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly next?: string;
-  /** Size of the whole list. */
-  readonly total: number;
-}
-
-interface PageRequest {
-  /** `next` of the previous page; absent for the first. */
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-}
-
 /**
  * Returns a page of matching items after the cursor's item, which need not match any more: changes between two pages
- * neither repeat nor skip other items.
+ * neither repeat nor skip other items. `next` is the cursor of the next page, `total` the size of the whole list.
  */
 export function pageOf<Item extends { readonly id: string }>(
   items: readonly Item[],
-  { cursor, limit }: PageRequest,
+  { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
   fits: (item: Item) => boolean = () => true,
-): Page<Item> | Refusal {
+): { readonly items: readonly Item[]; readonly next?: string; readonly total: number } | Refusal {
   const at = cursor === undefined ? -1 : items.findIndex(({ id }) => id === cursor);
   if (cursor !== undefined && at < 0) {
     return refuse(

@@ -40,12 +40,8 @@ export type Retirement = NonNullable<ListedLearning['retired']>;
 /** An active learning, or a retired one with the reason. */
 export type ListedLearning = ReplyTo<'learning.list'>['learnings'][number];
 
-interface RetiredLearning extends Learning {
-  readonly retired: Retirement;
-}
-
 /** Returns retired learnings, the latest first. */
-export function retiredLearnings({ entries }: LearningState): RetiredLearning[] {
+export function retiredLearnings({ entries }: LearningState) {
   return [...entries.values()]
     .flatMap(({ learning, retired }) => (learning && retired ? [{ ...learning, retired }] : []))
     .sort((a, b) =>
@@ -89,28 +85,22 @@ export function learningOf(proposal: Proposal, confirmedAt: string): Learning {
   return defined({ id, type, content, tags, source, evidence, extractedAt, confirmedAt, confidence });
 }
 
-/** An immutable view of a state. */
-export interface LearningsView {
-  readonly active: ReadonlyMap<string, Learning>;
-  /** Pending proposals, the newest first. */
-  readonly pending: readonly Proposal[];
-  readonly sequence: number;
-}
-
 /** Cached per event, to avoid copying thousands of learnings for each prompt. */
-const views = new WeakMap<LearningState, LearningsView>();
+const views = new WeakMap<LearningState, ReturnType<typeof viewAt>>();
 
-export function viewOf(state: LearningState): LearningsView {
+/** Returns an immutable view of a state: its active learnings, and the pending proposals, the newest first. */
+export function viewOf(state: LearningState) {
   const known = views.get(state);
   if (known?.sequence === state.sequence) return known;
-  const proposals = [...state.entries.values()].map(({ proposal }) => proposal);
-  const view = {
-    active: new Map(state.active),
-    pending: proposals.filter(({ status }) => status === 'pending').reverse(),
-    sequence: state.sequence,
-  };
+  const view = viewAt(state);
   views.set(state, view);
   return view;
+}
+
+function viewAt({ active, entries, sequence }: LearningState) {
+  const proposals = [...entries.values()].map(({ proposal }) => proposal);
+  const pending: readonly Proposal[] = proposals.filter(({ status }) => status === 'pending').reverse();
+  return { active: new Map(active) as ReadonlyMap<string, Learning>, pending, sequence };
 }
 
 /** An accepted proposal: one sentence that is valid across the sessions of a project. */
@@ -238,12 +228,6 @@ function withoutPlaces(text: string): string {
   return text.replace(PLACE, ' ');
 }
 
-interface NearDuplicate {
-  readonly learning: string;
-  readonly content: string;
-  readonly similarity: number;
-}
-
 /** Cached: learnings are immutable. */
 const words = new WeakMap<Learning, WordSet>();
 
@@ -253,21 +237,21 @@ function wordsOfLearning(learning: Learning): WordSet {
   return known;
 }
 
-export function nearDuplicate(state: LearningState, text: string, except: string): NearDuplicate | undefined {
-  let best: NearDuplicate | undefined;
+/** Returns the active learning that says nearly the same. */
+export function nearDuplicate(state: LearningState, text: string, except: string) {
+  let best: Learning | undefined;
   let closest = 0;
   const said = wordSet(text);
   for (const learning of state.active.values()) {
-    const { id, content } = learning;
-    if (id === except) continue;
+    if (learning.id === except) continue;
     const alike = likeness(said, wordsOfLearning(learning));
     // Word order may differ; identical text is closer still.
-    const closer = alike > closest || (alike === 1 && sameText(text, content));
+    const closer = alike > closest || (alike === 1 && sameText(text, learning.content));
     if (alike < NEAR_DUPLICATE || !closer) continue;
     closest = alike;
-    best = { learning: id, content, similarity: Math.round(alike * 100) / 100 };
+    best = learning;
   }
-  return best;
+  return best && { learning: best.id, content: best.content, similarity: Math.round(closest * 100) / 100 };
 }
 
 /** The learnings of a project for a prompt. */
