@@ -88,13 +88,6 @@ export async function startDetached(
 const SETTINGS = 'throughline-up.json';
 const MAX_SETTINGS = 256 * 1024;
 
-/** The options, variables and folder of an `up`, as a later start in the background uses them again. */
-interface UpSettings {
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
-}
-
 /** Records how the user has started the server. May hold secrets, as the variables do. */
 export function recordSettings(
   storeDir: string,
@@ -141,7 +134,8 @@ export async function startUserServer(
   return up;
 }
 
-function recordedSettings(storeDir: string): UpSettings {
+/** Returns the options, variables and folder of the last `up`. */
+function recordedSettings(storeDir: string): { args: readonly string[]; env: object; cwd: string } {
   const read = readRegularFile(join(storeDir, SETTINGS), MAX_SETTINGS);
   // Only `recordSettings` writes it.
   return read instanceof Buffer ? JSON.parse(read.toString('utf8')) : { args: [], env: {}, cwd: storeDir };

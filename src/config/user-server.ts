@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { makePrivateFolder, readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
 import type { NatsAddress } from '../nats/connection/nats-access.js';
 import { type ProvenServer, serverOnStore, storeId } from '../nats/server/server-store.js';
+import { withoutCredentials } from '../shared/text.js';
 
 /**
  * Which server is in use: one that the user has named, else the user's own one, which `throughline up` starts on a store in
@@ -79,14 +80,6 @@ function hostsOf(url: string): string {
     .map((each) => each.replace(/^[a-z][a-z\d+.-]*:\/\//i, '').replace(/\/$/, ''))
     .join(',')
     .toLowerCase();
-}
-
-/** Returns one or several URLs without user, password or token. */
-export function withoutCredentials(url: string): string {
-  return url
-    .split(/,(?=[a-z][a-z\d+.-]*:\/\/)/i)
-    .map((each) => each.replace(/^([a-z][a-z\d+.-]*:\/\/)?(?:.*@)?/is, '$1'))
-    .join(',');
 }
 
 const TEAM_FILE = 'team';

@@ -1,13 +1,7 @@
-import type { JetStreamManager, NatsConnection } from 'nats';
-import { PROJECT_KEY, type SessionLayout, SNAPSHOT_BUCKET } from '../contracts/names.js';
+import type { JetStreamManager } from 'nats';
+import { PROJECT_KEY, SNAPSHOT_BUCKET } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/clients.js';
 import { type ForgottenSessions, NONE_FORGOTTEN } from '../engine/ports/session-lifecycle.js';
-import type {
-  EventRemoval,
-  NewestResults,
-  SessionActivity,
-  SessionLog,
-} from '../engine/ports/session-log.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess, NatsAddress } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
@@ -33,29 +27,8 @@ import { NatsSessionLifecycle } from './stores/nats-session-lifecycle.js';
 import { NatsLearningLog, NatsSessionLog } from './stores/nats-session-log.js';
 import { NatsSnapshotStore } from './stores/nats-snapshot-store.js';
 
-export interface NatsPorts {
-  readonly connection: NatsConnection;
-  readonly layout: SessionLayout;
-  readonly log: SessionLog & SessionActivity & EventRemoval & NewestResults;
-  readonly snapshots: NatsSnapshotStore;
-  readonly index: NatsSessionIndex;
-  readonly learnings: NatsLearningLog;
-  readonly learningSnapshots: NatsSnapshotStore;
-  readonly source: NatsDispatchSource;
-  readonly numbers: DispatchNumbers;
-  readonly rejected: NatsRejectedStore;
-  readonly telemetry: NatsTelemetryStore;
-  readonly prompts: NatsPromptRing;
-  readonly eraser: NatsSessionEraser;
-  readonly retention: NatsRetentionStore;
-  readonly leases: KvLease;
-  /** Opens the lifecycle records, which are followed until `close`: once per process. */
-  openLifecycle(): Promise<NatsSessionLifecycle>;
-  /** Opens the server's clock; requires the bucket of snapshots. */
-  openClock(): Promise<ServerClock>;
-  /** Flushes and closes. Consumers and services must be stopped before. */
-  close(): Promise<void>;
-}
+/** The stores and sources of an installation, on one connection. */
+export type NatsPorts = Awaited<ReturnType<typeof openNats>>;
 
 export interface NatsOptions {
   readonly url: NatsAddress;
@@ -87,7 +60,7 @@ async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger:
 }
 
 /** Connects, and creates missing streams and buckets. */
-export async function openNats(options: NatsOptions): Promise<NatsPorts> {
+export async function openNats(options: NatsOptions) {
   const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
   const { lifecycle = NONE_FORGOTTEN } = options;
   const connection = await connectNats(options);
@@ -129,9 +102,12 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       eraser: new NatsSessionEraser(ports, layout),
       retention: new NatsRetentionStore(bucket),
       leases: new KvLease(connection, bucketOptions),
+      /** Opens the lifecycle records, which are followed until `close`: once per process. */
       openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
+      /** Opens the server's clock; requires the bucket of snapshots. */
       openClock: () => ServerClock.open(connection, `KV_${SNAPSHOT_BUCKET}`, timeoutMs),
-      async close() {
+      /** Flushes and closes. Consumers and services must be stopped before. */
+      async close(): Promise<void> {
         publisher.close();
         await closeConnection(connection);
       },

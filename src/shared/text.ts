@@ -185,6 +185,18 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
+/**
+ * Returns one or several URLs without user, password or token, also of a wrong one: up to the last @ of each.
+ *
+ * @param mark stands in their place
+ */
+export function withoutCredentials(url: string, mark = ''): string {
+  return url
+    .split(/,(?=[a-z][a-z\d+.-]*:\/\/)/i)
+    .map((each) => each.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, `$1${mark}`))
+    .join(',');
+}
+
 /** Excludes `null` and arrays. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -157,20 +157,20 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
         { details: { [kind]: key, asOf: sequence, sequence: at } },
       );
     }
-    const loaded = await this.#foldTo(key, sequence);
-    if (loaded === undefined) throw await this.#before(key, sequence);
-    return loaded;
-  }
-
-  /** Returns the state at a sequence; `undefined` if the log starts later. */
-  async #foldTo(key: Token, sequence: number): Promise<Loaded<State> | undefined> {
     const { log, snapshots } = this.#options;
     const snapshot = await snapshots.loadAtOrBefore(key, sequence);
     const folded = await this.#start(key, snapshot, this.#lifeOf(key));
     const range = { after: folded.state.sequence, through: sequence };
     const read = await log.read(key, range);
     // Every log is empty before its first event.
-    if (sequence > 0 && range.after === 0 && read.through === 0) return undefined;
+    if (sequence > 0 && range.after === 0 && read.through === 0)
+      throw new ThroughlineError(
+        'not_found',
+        `asOf is ${sequence}, but the log of ${kind} ${key} begins later`,
+        {
+          details: { [kind]: key, asOf: sequence },
+        },
+      );
     const replayed = this.#fold(folded, read);
     return { folded, replayed, isWhole: true };
   }
@@ -211,17 +211,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     this.#reads.set(key, reads);
     reads.running = this.#turn(key, reads, undefined, limit);
     return reads.running;
-  }
-
-  async #before(key: Token, sequence: number): Promise<ThroughlineError> {
-    const { log, folding } = this.#options;
-    const [first] = (await log.read(key, { after: 0, limit: 1 })).events;
-    const begins = first === undefined ? 'is empty' : `begins at ${first.sequence}`;
-    return new ThroughlineError(
-      'not_found',
-      `asOf is ${sequence}, but the log of ${folding.format.kind} ${key} ${begins}: sequences from before a restore into another layout are gone`,
-      { details: { [folding.format.kind]: key, asOf: sequence } },
-    );
   }
 
   async #refresh(key: Token, limit?: number): Promise<Loaded<State>> {

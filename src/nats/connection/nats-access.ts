@@ -9,9 +9,10 @@ import {
   type TlsOptions,
 } from 'nats';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
+import { withoutCredentials } from '../../shared/text.js';
 import { serverNameOf, serverOnStore, tokenOf } from '../server/server-store.js';
 import type { DialOptions } from './ending-transport.js';
-import { START_ONE, withoutSecrets } from './nats-errors.js';
+import { START_ONE } from './nats-errors.js';
 
 /**
  * Credentials and encryption of the NATS connection, with the configuration variables in brackets. The `nats` CLI also reads
@@ -51,7 +52,7 @@ export type NatsAddress = string | OwnStore;
 
 /** Describes an address without credentials. */
 export function shownAddress(address: NatsAddress): string {
-  if (typeof address === 'string') return withoutSecrets(address);
+  if (typeof address === 'string') return withoutCredentials(address, HIDDEN);
   return serverOnStore(address.store)?.url ?? address.store;
 }
 
@@ -62,6 +63,8 @@ interface Servers {
   readonly tls: boolean;
 }
 
+/** Stands for credentials in texts. */
+const HIDDEN = '***@';
 const SCHEMES: ReadonlySet<string> = new Set(['nats://', 'tls://']);
 const INBOX_PREFIX = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 const SEED = /\bSU[A-Z2-7]{56}\b/;
@@ -141,7 +144,7 @@ function requireServer(host: string, scheme: string, url: string): void {
   const isScheme = scheme === '' || SCHEMES.has(scheme.toLowerCase());
   if (isHost !== undefined && isScheme && Number(port) >= 1 && Number(port) <= 65_535) return;
   // Redacted as a whole: what looks like a server may be part of a password.
-  const shown = JSON.stringify(withoutSecrets(url));
+  const shown = JSON.stringify(withoutCredentials(url, HIDDEN));
   const escaped = url.includes('@')
     ? '; in a user or a password write / as %2F and a comma as %2C, or use NATS_USER and NATS_PASSWORD'
     : '';

@@ -210,18 +210,3 @@ const TLS_CODE = /^(?:ERR_(?:TLS|SSL|OSSL)_|TLS$|SERVER_OPT_NA$)|CERT|SELF_SIGNE
 function codeOf(cause: unknown): string {
   return typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
 }
-
-/** Redacts the credentials in a URL or a list of URLs, with or without schemes. */
-export function withoutSecrets(url: string): string {
-  // Up to the last @ of each: a password may contain one, and, wrongly, a slash, a comma or a line break.
-  return url
-    .split(/,(?=[a-z][a-z\d+.-]*:\/\/)/i)
-    .map(shown)
-    .join(',');
-}
-
-function shown(url: string): string {
-  const [scheme = ''] = /^[a-z][a-z\d+.-]*:\/\//i.exec(url) ?? [];
-  const at = url.lastIndexOf('@');
-  return at < scheme.length ? url : `${scheme}***${url.slice(at)}`;
-}

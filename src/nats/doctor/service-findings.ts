@@ -1,10 +1,10 @@
-import type { NatsConnection, ServiceStats } from 'nats';
+import type { NatsConnection } from 'nats';
 import { z } from 'zod';
 import { SERVICE_NAMES } from '../../contracts/names.js';
-
+import type { ServiceHealth } from '../../contracts/replies/health-reply.js';
 import { counted } from '../../shared/text.js';
 import { MAKE_ROOM } from '../connection/nats-errors.js';
-import { instancesOf } from '../micro/service-health.js';
+import { healthOfServices } from '../micro/service-health.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Listed sessions with dispatches set aside. */
@@ -18,13 +18,6 @@ const RECENT_MS = 600_000;
 
 const waiting = z.object({ session: z.string(), code: z.string(), reason: z.string(), since: z.string() });
 const setAside = z.object({ sessions: z.number(), dispatches: z.number(), worst: z.array(waiting) });
-
-const health = z.object({
-  host: z.string().optional(),
-  errors: z.number(),
-  lastIncident: z.object({ at: z.string(), message: z.string(), code: z.string().optional() }).nullable(),
-  setAside: setAside.optional(),
-});
 
 interface ExpectedServices {
   readonly version: string;
@@ -47,8 +40,8 @@ export async function serviceFindings(
   // In parallel: each silent service takes the whole timeout.
   const found = await Promise.all(
     asked.map(async ([served, name]) => {
-      const everywhere = await instancesOf(connection, name, timeoutMs);
-      const instances = everywhere.filter((each) => host === undefined || healthIn(each)?.host === host);
+      const everywhere = await healthOfServices(connection, [name], timeoutMs);
+      const instances = everywhere.filter((each) => host === undefined || each.host === host);
       const check = `service ${name}`;
       if (instances.length === 0)
         return [fail(check, `no instance answers${where}`, `throughline admin serve --only ${served}`)];
@@ -60,29 +53,25 @@ export async function serviceFindings(
   return found.flat();
 }
 
-function judged(check: string, instance: ServiceStats, version: string, now: number): Finding[] {
+function judged(check: string, instance: ServiceHealth, version: string, now: number): Finding[] {
+  const { lastIncident, errors = 0, numbers } = instance;
   const found: Finding[] = [];
   if (instance.version !== version) {
     const message = `an instance is version ${instance.version}, this is ${version}`;
     found.push(warn(check, message, 'run one version everywhere'));
   }
-  const told = healthIn(instance);
-  if (told?.setAside !== undefined) found.push(...setAsideFindings(check, told.setAside));
-  if (!told?.lastIncident) return found;
-  const { at, message, code = 'no code' } = told.lastIncident;
+  const { data } = setAside.safeParse(numbers.setAside);
+  if (data !== undefined) found.push(...setAsideFindings(check, data));
+  if (lastIncident === undefined) return found;
+  const { at, message, code = 'no code' } = lastIncident;
   if (code === 'store_full') {
     const judge = now - Date.parse(at) < RECENT_MS ? fail : warn;
     found.push(judge(check, `could store no more at ${at}: ${message} (${code})`, MAKE_ROOM));
-  } else if (told.errors > 0) {
-    const said = `${counted(told.errors, 'error')}; last, at ${at}: ${message} (${code})`;
+  } else if (errors > 0) {
+    const said = `${counted(errors, 'error')}; last, at ${at}: ${message} (${code})`;
     found.push(warn(check, said, 'look at its log around that time'));
   }
   return found;
-}
-
-function healthIn(instance: ServiceStats): z.infer<typeof health> | undefined {
-  const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
-  return health.safeParse(data).data;
 }
 
 /** Reports sessions whose logs reject writes: their dispatches wait in the extractor, and are finally rejected. */

@@ -44,7 +44,6 @@ interface Known {
   epoch: string;
   /** Highest sequence seen. It proves nothing about the stream, since a snapshot may be forged. */
   highest: number;
-  floor: number;
   /** The round of the stream in which the key was checked. */
   round: number;
   /** Generation at the last access. */
@@ -121,11 +120,6 @@ export class KeyStreams {
     return this.#keys.get(key)?.highest ?? 0;
   }
 
-  /** Lower bound (exclusive) for new sequences; 0 if unknown. */
-  floor(key: Token): number {
-    return this.#keys.get(key)?.floor ?? 0;
-  }
-
   /** Records a sequence of a key, as reported by the `leader` of its stream or as read. */
   reached(key: Token, sequence: number, by: 'leader' | 'read'): void {
     const known = this.#known(key);
@@ -184,7 +178,7 @@ export class KeyStreams {
     if (found !== undefined) return found;
     if (this.#keys.size >= MAX_KNOWN) this.#keys.clear();
     const known: Known = {
-      ...{ held: 0, epoch: '', highest: 0, floor: 0, round: 0 },
+      ...{ held: 0, epoch: '', highest: 0, round: 0 },
       ...{ generation: this.#generationOf(key), checking: undefined },
     };
     this.#keys.set(key, known);
@@ -224,7 +218,7 @@ export class KeyStreams {
       if (snapshot > stream.highest) await this.#look(key, stream);
       if (snapshot > stream.highest)
         throw restoredAlone(this.#options.nameOf(key), stream.highest, `its snapshot at ${snapshot}`);
-      Object.assign(known, { highest: 0, floor: snapshot, round });
+      Object.assign(known, { highest: 0, round });
     } catch (error) {
       throw toThroughlineError(error, `looking at the log of ${key}`);
     } finally {

@@ -22,41 +22,36 @@ export interface ListedStreams {
   readonly leaderless: string[];
 }
 
-/** Lists all streams with matching subjects, and those without a leader. */
-export async function listedStreams(jsm: JetStreamManager, subjects: string): Promise<ListedStreams> {
-  const { found, faults } = await askedStreams(jsm, subjects);
-  for (const fault of faults.values()) if (!isOfLeaderless(fault)) throw fault;
-  // If this times out as well, the connection or the server is at fault.
-  if ([...faults.values()].some(isTimeout)) await namesOf(jsm, subjects);
-  return { found, leaderless: [...faults.keys()] };
-}
-
 /**
- * Lists streams and requests the missing ones by name. The server's list omits streams that have not elected a leader, and
- * shows streams whose servers are down as empty.
- *
- * @returns the streams, and the error for each one that does not answer
+ * Lists all streams with matching subjects, and those without a leader. The server's list omits streams that have not elected a
+ * leader, and shows streams whose servers are down as empty: these are requested by name.
  */
-async function askedStreams(jsm: JetStreamManager, subjects: string) {
+export async function listedStreams(jsm: JetStreamManager, subjects: string): Promise<ListedStreams> {
   // After an omission the pages overlap, so streams may repeat.
   const found = new Map<string, StreamInfo>();
-  const faults = new Map<string, unknown>();
   for await (const info of jsm.streams.list(subjects))
     if (info.cluster === undefined || info.cluster.leader) found.set(info.config.name, info);
-  const turns = new Semaphore(AT_ONCE);
+  const leaderless: string[] = [];
+  let isSilent = false;
   const ask = async (name: string) => {
     try {
       found.set(name, await jsm.streams.info(name));
     } catch (error) {
       // Removed since it was listed.
-      if (apiCode(error) !== API.streamNotFound) faults.set(name, error);
+      if (apiCode(error) === API.streamNotFound) return;
+      if (!isOfLeaderless(error)) throw error;
+      leaderless.push(name);
+      isSilent ||= isTimeout(error);
     }
   };
   if (!isAlone([...found.values()])) {
+    const turns = new Semaphore(AT_ONCE);
     const left = (await namesOf(jsm, subjects)).filter((name) => !found.has(name));
     await Promise.all(left.map((name) => turns.run(() => ask(name))));
   }
-  return { found: [...found.values()], faults };
+  // If this times out as well, the connection or the server is at fault.
+  if (isSilent) await namesOf(jsm, subjects);
+  return { found: [...found.values()], leaderless };
 }
 
 async function namesOf(jsm: JetStreamManager, subjects: string): Promise<string[]> {

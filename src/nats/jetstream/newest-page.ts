@@ -109,10 +109,10 @@ export function newestMessage(
   return ifExists(jsm.streams.getMessage(stream, { last_by_subj: subject }));
 }
 
-/** Growth of the search window. */
-const WIDER = 8;
-
-/** Returns `read` of the newest message for which it is defined. Skips foreign messages, which must not hide older ones. */
+/**
+ * Returns `read` of the newest of a few messages for which it is defined. Skips foreign messages, which must not hide older
+ * ones.
+ */
 export async function newestOf<T>(
   jsm: JetStreamManager,
   stream: string,
@@ -122,20 +122,17 @@ export async function newestOf<T>(
   const ours = (message: StoredMsg) =>
     foreignBy(message.header, 'as_stored') === undefined ? read(message) : undefined;
   const newest = await newestMessage(jsm, stream, subject);
-  if (newest === undefined) return undefined;
-  let found = ours(newest);
-  // The server cannot search backwards by subject: each window starts further back.
-  for (let [before, width] = [newest.seq, WIDER]; found === undefined && before > 1; width *= WIDER) {
-    const from = Math.max(1, before - width);
-    for (let seq = from; seq < before; ) {
-      const message = await firstMessage(jsm, stream, subject, seq);
-      if (message === undefined || message.seq >= before) break;
-      found = ours(message) ?? found;
-      seq = message.seq + 1;
-    }
-    before = from;
+  const found = newest && ours(newest);
+  if (newest === undefined || found !== undefined) return found;
+  // The server cannot search backwards by subject.
+  let older: T | undefined;
+  for (let from = 1; from < newest.seq; ) {
+    const message = await firstMessage(jsm, stream, subject, from);
+    if (message === undefined) break;
+    older = ours(message) ?? older;
+    from = message.seq + 1;
   }
-  return found;
+  return older;
 }
 
 /** Returns the newest message in the form of direct reads, but from the leader: a replica may lag. */

@@ -53,13 +53,9 @@ export async function answer(
   }
 }
 
-function lastOf(subject: string): string {
-  return subject.slice(subject.lastIndexOf('.') + 1);
-}
-
 /** A caller that may only use its own session's subject must not address another one in the body. */
 function requireSession(subject: string, request: unknown): void {
-  if (sessionIn(request) === lastOf(subject)) return;
+  if (sessionIn(request) === subject.split('.').at(-1)) return;
   throw new ThroughlineError(
     'permission_denied',
     `session: the body names another session than the subject ${subject}`,

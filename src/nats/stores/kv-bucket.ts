@@ -45,13 +45,6 @@ export type Next = (
   last: StreamMessage | undefined,
 ) => Value | typeof KEPT | typeof GONE | Promise<Value | typeof KEPT>;
 
-interface WrittenRecord {
-  /** For a purged key: its last revision. */
-  readonly revision: number;
-  /** `undefined` for a deleted key. */
-  readonly value: Value | typeof GONE;
-}
-
 export interface BucketKind {
   readonly name: string;
   /** `any`: by direct get from any replica, which needs fewer permissions. Default: from the leader. */
@@ -124,8 +117,8 @@ export class KvBucket {
   }
 
   /**
-   * Writes by compare-and-set: stores `next(stored)`; after a lost race, calls it again. Returns `undefined` if that is already
-   * stored or is to stay.
+   * Writes by compare-and-set: stores `next(stored)`; after a lost race, calls it again. Returns the new revision; `undefined` if
+   * that is already stored or is to stay.
    *
    * @param ttlOf called after `next`: returns the time to live of its value, which is then stored again even if it is unchanged
    */
@@ -133,7 +126,7 @@ export class KvBucket {
     key: string,
     next: Next,
     ttlOf: () => number | undefined = () => undefined,
-  ): Promise<WrittenRecord | undefined> {
+  ): Promise<number | undefined> {
     const { timeoutMs } = this.#options;
     try {
       if (!this.#isThere) await this.#messages(timeoutMs);
@@ -143,14 +136,14 @@ export class KvBucket {
         const value = await next(last);
         const ttlMs = ttlOf();
         // Another process has purged it, which is not announced.
-        if (value === GONE && last === undefined) return { revision: Number.MAX_SAFE_INTEGER - 1, value };
+        if (value === GONE && last === undefined) return undefined;
         if (value === KEPT || (ttlMs === undefined && isStored(value, last))) return undefined;
         if (!this.#isThere) await this.#make();
         const revision =
           value === GONE
             ? await this.#purge(subject, last?.sequence ?? 0)
             : await this.#replace(subject, value, last?.sequence ?? 0, ttlMs);
-        if (revision !== undefined) return { revision, value };
+        if (revision !== undefined) return revision;
       }
     } catch (error) {
       // The bucket may have been deleted: the next write creates it.

@@ -88,9 +88,8 @@ export class NatsRetentionStore {
   async changeRules(next: (before: RetentionRules) => RetentionRules): Promise<RetentionRules> {
     let after = NO_RULES;
     await this.#bucket.write(RETENTION_KEY, (stored) => {
-      const before = stored && rulesIn(stored);
-      after = next(before ?? NO_RULES);
-      return before === undefined && after === NO_RULES ? undefined : after;
+      after = next((stored && rulesIn(stored)) ?? NO_RULES);
+      return after;
     });
     return after;
   }

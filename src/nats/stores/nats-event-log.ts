@@ -149,11 +149,15 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     );
   }
 
-  /** Maps a stored event; `undefined` if it was not stored, or at a sequence that readers have passed. */
+  /** Maps a stored event; `undefined` if it was not stored. Throws if readers have passed its sequence. */
   #stored(key: Token, published: PubOutcome, before: number): Appended | undefined {
     if (published.outcome !== 'stored') return undefined;
     const { sequence, duplicate } = published;
-    if (sequence <= (duplicate ? this.#streams.floor(key) : before)) return undefined;
+    if (!duplicate && sequence <= before) {
+      this.#streams.missed(key);
+      const stream = this.#layout.stream(key);
+      throw new ThroughlineError('unavailable', `stream ${stream} went back to lower numbers during a write`);
+    }
     this.#streams.reached(key, sequence, 'leader');
     return { outcome: 'appended', sequence };
   }
@@ -163,42 +167,18 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     if (published.outcome === 'no_stream') {
       this.#streams.missed(key);
       await this.#streams.ensure(key);
-      published = await this.#publishAgain(key, append);
+      published = await this.#publish(key, append).catch((error: unknown) => this.#failed(key, error));
     }
-    switch (published.outcome) {
-      case 'stored':
-        return this.#stored(key, published, before) ?? this.#appendBeyond(key, append, before);
-      case 'wrong_sequence':
-        // The stream may have been replaced.
-        this.#streams.invalidate(key);
-        return { outcome: 'conflict' };
-      case 'no_stream':
-        throw new ThroughlineError(
-          'unavailable',
-          `stream ${this.#layout.stream(key)} was created, but has no subject for events`,
-        );
-    }
-  }
-
-  /**
-   * Stores an event again whose sequence readers have already passed: it repeats one that the newest snapshot covers, or the
-   * stream was restored from an earlier backup.
-   */
-  async #appendBeyond(key: Token, { messageId, ...append }: Append, before: number): Promise<Appended> {
-    this.#streams.missed(key);
-    await this.#streams.ensure(key);
-    const again =
-      messageId === undefined ? {} : { messageId: `${messageId}:beyond:${this.#streams.floor(key)}` };
-    const published = await this.#publishAgain(key, { ...append, ...again });
-    if (published.outcome === 'wrong_sequence') return { outcome: 'conflict' };
-    if (published.outcome === 'stored' && published.sequence > (published.duplicate ? 0 : before)) {
-      this.#streams.reached(key, published.sequence, 'leader');
-      return { outcome: 'appended', sequence: published.sequence };
-    }
-    throw new ThroughlineError(
-      'unavailable',
-      `stream ${this.#layout.stream(key)} went back to lower numbers during a write`,
-    );
+    const appended = this.#stored(key, published, before);
+    if (appended !== undefined) return appended;
+    if (published.outcome === 'no_stream')
+      throw new ThroughlineError(
+        'unavailable',
+        `stream ${this.#layout.stream(key)} was created, but has no subject for events`,
+      );
+    // The stream may have been replaced.
+    this.#streams.invalidate(key);
+    return { outcome: 'conflict' };
   }
 
   async read(key: Token, range: ReadRange): Promise<ReadResult<Event>> {
@@ -293,10 +273,6 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
         expectedLastOfSubjects: { sequence: expectedSequence, subjects: expectedOn },
       }),
     });
-  }
-
-  #publishAgain(key: Token, append: Append): Promise<PubOutcome> {
-    return this.#publish(key, append).catch((error: unknown) => this.#failed(key, error));
   }
 
   #failed(key: Token, error: unknown): never {

@@ -138,8 +138,8 @@ export class NatsSessionLifecycle implements SessionLifecycle {
       return wanted === there ? KEPT : record;
     };
     const ttlMs = () => (record.session === undefined ? TOMBSTONE_MS : undefined);
-    const written = await this.#bucket.write(key, write, ttlMs);
-    if (written !== undefined) this.#set(key, { revision: written.revision, record });
+    const revision = await this.#bucket.write(key, write, ttlMs);
+    if (revision !== undefined) this.#set(key, { revision, record });
     return record;
   }
 

@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
@@ -53,18 +52,8 @@ type ReadDocument =
       readonly fix?: string;
     };
 
-const MAX_SEEN = 10_000;
-
-interface SeenFile {
-  readonly path: string;
-  readonly hash: string;
-  readonly mtimeMs: number;
-}
-
 export class ProgressTracker {
   readonly #options: ProgressTrackerOptions;
-  /** Modification times for which the hash was already known. */
-  readonly #seen = new LRUCache<Token, SeenFile>({ max: MAX_SEEN });
 
   constructor(options: ProgressTrackerOptions) {
     this.#options = options;
@@ -111,13 +100,10 @@ export class ProgressTracker {
     const known = run.document.fingerprint;
     const modified = await this.#options.files.modified(path);
     if ('fault' in modified) return { outcome: 'failed', message: `${path}: ${modified.fault}` };
-    const seen = this.#seen.get(session);
-    const { mtimeMs } = seen?.path === path && seen.hash === known.hash ? seen : known;
-    if (modified.mtimeMs === mtimeMs) return { outcome: 'unchanged' };
+    if (modified.mtimeMs === known.mtimeMs) return { outcome: 'unchanged' };
     const read = await this.readFile(path, known.hash);
     if (!read.ok) return { outcome: 'failed', message: read.message };
     const { document, unnamed } = read;
-    this.#seen.set(session, { path, ...document.fingerprint });
     if (document.fingerprint.hash === known.hash) return { outcome: 'unchanged' };
     try {
       const { appended } = await this.#options.command(session, 'progress.rebuilt', (now) =>

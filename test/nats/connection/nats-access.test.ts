@@ -5,8 +5,8 @@ import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { connectThroughline } from '../../../src/index.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import type { NatsAccess } from '../../../src/nats/connection/nats-access.js';
-import { withoutSecrets } from '../../../src/nats/connection/nats-errors.js';
 import { startNatsServer } from '../../../src/nats/server/server-process.js';
+import { withoutCredentials } from '../../../src/shared/text.js';
 import { cli } from '../../support/cli.js';
 import {
   type CredentialsFolder,
@@ -241,11 +241,11 @@ describe('a password with a slash or a comma, which no URL can hold', () => {
       /^NATS_URL or --nats is "[^"]*\*\*\*@127.*write \/ as %2F and a comma as %2C/,
     );
     expect(await faultOf(url, {})).toMatchObject({ code: 'config_invalid', message });
-    expect(withoutSecrets(url)).not.toContain(SECRET);
+    expect(withoutCredentials(url)).not.toContain(SECRET);
   });
 
   it('hiding secrets in a list of addresses hides every password and nothing else', () => {
-    expect(withoutSecrets('nats://me:a@one:1,nats://two:2,tls://b@three:3')).toBe(
+    expect(withoutCredentials('nats://me:a@one:1,nats://two:2,tls://b@three:3', '***@')).toBe(
       'nats://***@one:1,nats://two:2,tls://***@three:3',
     );
   });
