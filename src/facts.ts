@@ -11,7 +11,7 @@ export {
   type FactExtractorOptions,
   RuleBasedFactExtractor,
 } from './memory/facts/fact-extractor.js';
-export { KeywordFactRetriever } from './memory/facts/fact-retriever.js';
+export { KeywordFactRetriever } from './memory/facts/fact-ranking.js';
 export { InMemorySessionFactStore, type ISessionFactStore } from './memory/facts/fact-store.js';
 export type {
   DispatchOrigin,

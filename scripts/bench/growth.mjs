@@ -1,6 +1,6 @@
 // What grows with a session: events behind it, and facts to choose from.
 import { token } from '../../dist/contracts/names.js';
-import { KeywordFactRetriever } from '../../dist/memory/facts/fact-retriever.js';
+import { KeywordFactRetriever } from '../../dist/memory/facts/fact-ranking.js';
 import { evolve } from '../../dist/memory/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState, factsOf } from '../../dist/memory/session/session-state.js';
 import { openPorts, startServer, startThroughline } from './host.mjs';

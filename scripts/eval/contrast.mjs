@@ -1,7 +1,8 @@
 // Which new statements end an older one without naming it: each pair of contrast.json is said in a session of its own, by two
 // turns with a labelled line, beside five statements about other things.
 //
-//   npm run eval -- contrast                  # figures, and each pair that came out wrong
+//   npm run eval -- contrast                  # figures
+//   npm run eval -- contrast --cases          # and each pair that came out wrong
 //
 // `contradict`: the newer ends the older. `lookAlike`: both hold. `throughline facts` says what holds. A pair is wrong, too, if
 // one of the five others ended or the newer does not hold.
@@ -11,11 +12,11 @@ import { inTurn, onStage } from './play.mjs';
 const PAIRS = new URL('contrast.json', import.meta.url);
 const AT_ONCE = 3;
 
-export function judgeContrast(dist) {
-  return onStage(dist, judge);
+export function judgeContrast(dist, { cases }) {
+  return onStage(dist, (newSession) => judge(newSession, cases));
 }
 
-async function judge(newSession) {
+async function judge(newSession, showsCases) {
   const { beside, contradict, lookAlike } = JSON.parse(readFileSync(PAIRS, 'utf8'));
   const told = (pairs) =>
     inTurn(pairs, AT_ONCE, async ([language, older, newer]) => {
@@ -38,6 +39,7 @@ async function judge(newSession) {
     console.log(`| ${language} | ${of(right)} of ${of(ended)} | ${of(wrong)} of ${of(kept)} |`);
   }
   console.log(`| all | ${right.length} of ${ended.length} | ${wrong.length} of ${kept.length} |\n`);
+  if (!showsCases) return;
   for (const each of ended.filter((pair) => !right.includes(pair))) print('not replaced', each);
   for (const each of wrong) print('wrongly ended', each);
 }

@@ -2,7 +2,7 @@
 // task that needs it, in other words. The cases are for judging alone.
 //
 //   npm run eval -- meaning                   # figures
-//   npm run eval -- meaning --print           # and each case that is not shown
+//   npm run eval -- meaning --cases           # and each case that is not shown
 //   npm run eval -- meaning --dist FOLDER     # of another build
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -14,7 +14,7 @@ const HISTORY = new URL('history', import.meta.url).pathname;
 const EARLY = 20;
 const LATER = 2000;
 
-export async function judgeMeaning(dist, { print }) {
+export async function judgeMeaning(dist, { cases: showsCases }) {
   const product = await productIn(pathToFileURL(`${dist}/`));
   const { statements, fixes } = JSON.parse(readFileSync(CASES, 'utf8'));
   const commits = historiesIn(HISTORY).flatMap((history) => history.commits);
@@ -42,7 +42,7 @@ export async function judgeMeaning(dist, { print }) {
     console.log(`| ${name} | ${share} | ${Math.round(tokens)} | ${lines.toFixed(1)} |`);
     missed.push(...asked.filter((_, at) => !isShown[at]).map((each) => [name, ...each]));
   }
-  if (print) for (const [name, text, task] of missed) console.log(`- ${name}: ${task} → ${text}`);
+  if (showsCases) for (const [name, text, task] of missed) console.log(`- ${name}: ${task} → ${text}`);
 }
 
 function shareWord(product, text, task) {

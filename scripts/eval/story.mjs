@@ -1,7 +1,8 @@
 // What the next agent of a team is told: story.json is some weeks of a team, told by results, turns and commands of people. Then
 // fifteen things are judged: `must` in the session start (`in` is empty) or in the prompt of a task, `mustNot` in all of them.
 //
-//   npm run eval -- story                     # figures, and each thing that is wrong
+//   npm run eval -- story                     # figures
+//   npm run eval -- story --cases             # and each thing that is wrong
 //   npm run eval -- story --print             # and the session start and all prompts
 //
 // A step is one result of a role, one `turn`, or one command to `run`; `correct` and `retract` find the id by its words.
@@ -11,11 +12,11 @@ import { linesOf, onStage, saysIt } from './play.mjs';
 const STORY = new URL('story.json', import.meta.url);
 
 /** Plays the story and prints what came of it. */
-export function judgeStory(dist, { print }) {
-  return onStage(dist, (newSession) => judge(newSession, print));
+export function judgeStory(dist, options) {
+  return onStage(dist, (newSession) => judge(newSession, options));
 }
 
-async function judge(newSession, print) {
+async function judge(newSession, { print, cases: showsCases }) {
   const { steps, things, done } = JSON.parse(readFileSync(STORY, 'utf8'));
   const session = await newSession('story');
   for (const [index, step] of steps.entries()) await play(session, step, index);
@@ -47,9 +48,10 @@ async function judge(newSession, print) {
   console.log(`\n| ${results} results, ${steps.length - results} commands | |\n|---|---|`);
   console.log(`| things right | ${right.length} of ${judged.length} |`);
   console.log(`| lines of what is left to do that is done | ${stale.length} of ${left.length} |\n`);
-  for (const { thing, request, faults } of judged)
+  for (const { thing, request, faults } of showsCases ? judged : [])
     for (const fault of faults) console.log(`- ${thing} (${request.taskId ?? 'start'}): ${fault}`);
-  for (const text of new Set(stale.map((each) => each.text))) console.log(`- done already: ${text}`);
+  if (showsCases)
+    for (const text of new Set(stale.map((each) => each.text))) console.log(`- done already: ${text}`);
   if (print) for (const [request, text] of texts) console.log(`\n== ${request}\n${text}`);
 }
 

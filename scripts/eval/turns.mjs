@@ -1,7 +1,8 @@
 // What the next session is told after everyday turns: each case of turns.json is played through the hooks, once by an agent that
 // ends its last message with labelled lines and once by an agent that writes none, and the next session start is judged.
 //
-//   npm run eval -- turns                     # figures, and each wrong judgement
+//   npm run eval -- turns                     # figures
+//   npm run eval -- turns --cases             # and each wrong judgement
 //   npm run eval -- turns --print             # and what each next session starts with
 //
 // `must` and `mustNot` are `LABELS: expression`: some line, or no line, under these labels says it. `before` are lines of an
@@ -15,11 +16,11 @@ const HOLDS = ['Decided', 'Rule', 'Failed', 'Found', 'Open'];
 const AT_ONCE = 3;
 
 /** Plays all cases and prints what came of them. */
-export function judgeTurns(dist, { print }) {
-  return onStage(dist, (newSession) => judge(newSession, print));
+export function judgeTurns(dist, options) {
+  return onStage(dist, (newSession) => judge(newSession, options));
 }
 
-async function judge(newSession, print) {
+async function judge(newSession, { print, cases: showsCases }) {
   const cases = JSON.parse(readFileSync(CASES, 'utf8'));
   const countTokens = await tokenCounter();
   for (const labelled of [true, false]) {
@@ -51,13 +52,13 @@ async function judge(newSession, print) {
     );
     console.log(`| said twice | ${played.filter((each) => each.twice).length} cases |`);
     console.log(`| tokens of the start, mean and most | ${mean(tokens)}, ${Math.max(...tokens)} |\n`);
-    for (const { name, language, judgements, decided, twice, start } of played) {
+    for (const { name, language, judgements, decided, twice } of showsCases ? played : []) {
       const wrong = judgements.filter((each) => !each.right).map(({ said }) => said);
       const untrue = decided.filter((each) => each.isFalse).map(({ text }) => `false under Decided: ${text}`);
       for (const line of [...wrong, ...untrue, ...(twice ? ['said twice'] : [])])
         console.log(`- ${language}, ${name}: ${line}`);
-      if (print) console.log(`\n${start}\n`);
     }
+    if (print) for (const { start } of played) console.log(`\n${start}\n`);
   }
 }
 

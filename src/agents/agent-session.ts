@@ -7,6 +7,7 @@ import {
   connectedProject,
   connectedProjects,
   type ProjectSettings,
+  pausedFolder,
 } from '../config/connected-projects.js';
 import { branchOf, gitAbove, kindAt, repositoryOf } from '../config/git-repository.js';
 import { keptSession, newSession } from '../config/session-names.js';
@@ -34,6 +35,8 @@ export interface AgentSession {
   readonly turns?: false;
   /** Set if agents are not asked for labelled lines: `agents.lines` is false. */
   readonly lines?: false;
+  /** Set if hooks keep nothing here, since the user has paused the folder. */
+  readonly isPaused?: true;
   /** Describes changes of the `.throughline.json` since it was connected, which are ignored. */
   readonly changed?: string;
 }
@@ -80,6 +83,7 @@ export function agentSession({
   const changed = known && file && changeOf(file, known);
   return {
     session,
+    ...(pausedFolder(stateDir, directory) !== undefined && { isPaused: true as const }),
     ...(agents?.turns === 'false' && { turns: false as const }),
     ...(agents?.lines === 'false' && { lines: false as const }),
     ...(branch !== undefined && { branch }),

@@ -4,7 +4,8 @@ import { REQUESTS } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { answerCommand as answering } from '../work/task-step.js';
 import type { Command } from './cli-command.js';
-import { out, withClient } from './command-context.js';
+import { out, note as remark, withClient } from './command-context.js';
+import { canAsk } from './output.js';
 import { addFields, addRequest, addRequests, print } from './request-command.js';
 import { SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { coloursOf, showReply } from './show-reply.js';
@@ -105,7 +106,19 @@ export function noteCommand(program: Command): void {
     .command('note')
     .description('Notes for later agents: prompts show them until they are removed.')
     .examples('throughline note add "The CI machine has no docker" -s demo', 'throughline note ls demo');
-  addRequests(note);
+  addRequests(note, {
+    'tool.note-add': {
+      send(client, { by, ...request }) {
+        // A person types at a terminal; any other caller may be an agent.
+        const person = by ?? (canAsk() ? 'a person' : undefined);
+        if (person === undefined)
+          remark(
+            "-- it counts as an agent's: there is no terminal, and no --by NAME says which person says it",
+          );
+        return client.send('tool.note-add', { ...request, ...(person !== undefined && { by: person }) });
+      },
+    },
+  });
 }
 
 export function inboxCommand(program: Command): void {

@@ -50,6 +50,14 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
       summary: 'connect a coding agent by hooks and MCP, or disconnect it',
       load: async () => (await import('./connect-command.js')).connectCommand,
     },
+    'pause [folder]': {
+      summary: 'keep nothing of the conversations in a folder, until `resume`',
+      load: async () => (await import('./connect-command.js')).pauseCommand,
+    },
+    'resume [folder]': {
+      summary: 'keep them again',
+      load: async () => (await import('./connect-command.js')).resumeCommand,
+    },
     'doctor [options]': {
       summary: 'check the whole installation and say what to fix',
       load: async () => (await import('./doctor-command.js')).doctorCommand,

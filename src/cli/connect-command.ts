@@ -27,8 +27,10 @@ import {
   connectedProject,
   connectedProjects,
   type ProjectSettings,
+  pausedFolder,
   recordConnected,
   removeConnected,
+  setPaused,
 } from '../config/connected-projects.js';
 import { gitAbove, repositoryOf } from '../config/git-repository.js';
 import { ownerOf } from '../config/session-names.js';
@@ -346,4 +348,32 @@ function line({ title, installed, project, user, works }: ConnectedClient): stri
   const connected =
     where.length === 0 ? 'not connected' : `${where.join(', ')}, ${works ? 'works' : 'does not work'}`;
   return `${title.padEnd(12)} ${installed ? '' : 'not installed, '}${connected}`;
+}
+
+export function pauseCommand(program: Command): void {
+  addSwitch(program.command('pause'), true)
+    .description(
+      'Hooks keep nothing of the conversations in a folder and below it, until "throughline resume". An agent still reads the memory at its\n' +
+        'start, and what it reports by MCP is kept. To keep nothing of one turn, begin its prompt with <private>.',
+    )
+    .examples('throughline pause', 'throughline pause ../notes');
+}
+
+export function resumeCommand(program: Command): void {
+  addSwitch(program.command('resume'), false)
+    .description('Hooks keep what conversations in a folder leave again.')
+    .examples('throughline resume');
+}
+
+function addSwitch(command: Command, paused: boolean): Command {
+  return command
+    .argument('[folder]', 'the folder', '.')
+    .action((folder: string, _: object, { parent }: Command) => {
+      if (!existsSync(folder)) throw usageError(`${folder} does not exist: name a folder`);
+      const stateDir = stateDirOf(cliOf(parent as Command).config.env);
+      setPaused(stateDir, folder, paused);
+      const above = pausedFolder(stateDir, folder);
+      if (paused) out(`paused ${above}: "throughline resume" keeps its conversations again`);
+      else out(above === undefined ? `conversations in ${folder} are kept` : `${above} is still paused`);
+    });
 }

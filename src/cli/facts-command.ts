@@ -7,9 +7,7 @@ import { addFields, addRequests, print, printTable, shapeOf } from './request-co
 import { onSession, requireEvents, sessionFor } from './session-argument.js';
 import { coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
 
-interface FactsOptions extends Flags<'files' | 'json'>, Texts<'text' | 'id'> {
-  readonly is?: 'open' | 'closed' | 'all';
-}
+type FactsOptions = Flags<'files' | 'json' | 'all'> & Texts<'text' | 'id'>;
 
 /** The maximum of one request. */
 const PAGE = 200;
@@ -21,9 +19,10 @@ export function factsCommand(program: Command): void {
   );
   const fieldsIn = addFields(
     facts,
-    shapeOf(REQUESTS['tool.fact-find'].shape, (field) => !['limit', 'cursor'].includes(field)),
+    shapeOf(REQUESTS['tool.fact-find'].shape, (field) => !['limit', 'cursor', 'is'].includes(field)),
   );
   facts
+    .option('--all', 'also those that have ended, each with what ended it')
     .option('--id <id>', 'show this fact, its history and the prompts that showed it')
     .option('--files', 'list the files that results touched')
     .option('--json', 'one JSON array of facts; with --id or --files the whole reply')
@@ -31,14 +30,14 @@ export function factsCommand(program: Command): void {
       'throughline facts demo',
       'throughline facts demo --relation must_fix issue',
       'throughline facts demo --text "parser test" --subject src/parser.ts',
-      'throughline facts demo --is all --json',
+      'throughline facts demo --all --json',
     )
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
       const { cli, session } = await sessionFor(command);
-      const { id, files, json, text, is = 'open' } = options;
+      const { id, files, json, text, all = false } = options;
       if (id !== undefined) return showOne(cli, 'fact-show', { session, id }, json);
       if (files) return showOne(cli, 'file-list', { session, ...(text !== undefined && { text }) }, json);
-      const asked = { session, limit: PAGE, ...fieldsIn() };
+      const asked = { session, limit: PAGE, ...fieldsIn(), ...(all && { is: 'all' as const }) };
       const pages = await withClient(cli, async (client) => {
         const found = await allPages((cursor) => client.send('tool.fact-find', { ...asked, ...cursor }));
         requireEvents(session, found[0].sequence);
@@ -53,7 +52,7 @@ export function factsCommand(program: Command): void {
         FACT_HEADINGS,
         found.map((fact) => factCells(pc, fact)),
       );
-      const hint = found.length > 0 || is === 'all' ? '' : ': "--is all" shows closed ones, too';
+      const hint = found.length > 0 || all ? '' : ': "--all" shows those that have ended, too';
       note(`-- ${counted(found.length, 'fact')} at session sequence ${sequence}${hint}`);
     });
   addRequests(facts);

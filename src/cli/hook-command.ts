@@ -6,6 +6,7 @@ import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
 import { runHook } from '../agents/hooks/run-hook.js';
 import { spoolOf } from '../agents/hooks/spool.js';
 import { type Config, givenVariables, loadConfig, stateDirOf } from '../config/config.js';
+import { pausedFolder } from '../config/connected-projects.js';
 import { installationKey, serverInUse, serverText } from '../config/user-server.js';
 import { messageOf, usageError } from '../contracts/errors.js';
 import type { Command, Texts } from './cli-command.js';
@@ -90,8 +91,9 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     const { THROUGHLINE_SESSION = '', THROUGHLINE_PROJECT = '', THROUGHLINE_RESULT_ID = '' } = env;
     const kept = { THROUGHLINE_SESSION, THROUGHLINE_PROJECT, THROUGHLINE_RESULT_ID };
     try {
+      if (pausedFolder(stateDir, directory) !== undefined) return;
       const event: unknown = JSON.parse(text, (_, value) =>
-        typeof value === 'string' ? withoutPrivate(value) : value,
+        typeof value === 'string' ? withoutPrivate(value, '<private></private>') : value,
       );
       const at = new Date().toISOString();
       spool.keep({ kind: 'raw', client: name, payload: JSON.stringify(event), at, directory, env: kept });

@@ -110,7 +110,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
       pc,
       FACT_HEADINGS,
       facts.map((each) => factCells(pc, each)),
-      'no such facts: --is all finds closed ones, too',
+      'no such facts: --all finds those that have ended, too',
     ),
   'tool.fact-show': factLines,
   'tool.fact-retract': ({ fact }, pc) => [factLine(fact, pc)],

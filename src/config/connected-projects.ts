@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { systemCode } from '../contracts/errors.js';
 import {
@@ -54,6 +54,27 @@ export function recordConnected(stateDir: string, folder: string, settings: Proj
 
 export function removeConnected(stateDir: string, folder: string): void {
   rmSync(join(projectStateDir(stateDir, folder), RECORD), { force: true });
+}
+
+const PAUSED = 'paused';
+
+/** Sets whether hooks keep nothing of the conversations in a folder. */
+export function setPaused(stateDir: string, folder: string, paused: boolean): void {
+  const place = projectStateDir(stateDir, folder);
+  const mark = join(place, PAUSED);
+  if (paused) {
+    makePrivateFolder(place);
+    writePrivateFile(mark, '');
+  } else rmSync(mark, { force: true });
+}
+
+/** Returns the paused folder that this one is, or lies in; undefined if there is none. */
+export function pausedFolder(stateDir: string, folder: string): string | undefined {
+  if (!existsSync(folder)) return undefined;
+  for (let at = realpathSync(folder); ; at = dirname(at)) {
+    if (existsSync(join(projectStateDir(stateDir, at), PAUSED))) return at;
+    if (dirname(at) === at) return undefined;
+  }
 }
 
 export function connectedProjects(stateDir: string): ConnectedProject[] {

@@ -10,6 +10,11 @@ export const ended = named('Ended', 'The end of a statement by another one.', {
 });
 export type Ended = z.output<typeof ended>;
 
+export const statementEnds = z
+  .array(z.object({ id: string('Id of the statement that ends.'), ...ended.shape }))
+  .readonly()
+  .describe('The statements that it ends.');
+
 export const recordedFact = named('RecordedFact', 'A fact as its event stores it.', {
   subject: string('Subject of the fact.'),
   relation: string('Relation of subject and object.'),

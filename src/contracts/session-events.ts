@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
 import { NOT_ENDED, ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
-import { ended, recordedFact, recordedRepair } from './recorded-fact.js';
+import { recordedFact, recordedRepair, statementEnds } from './recorded-fact.js';
 import { question, RESULT_KEY_LENGTH, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import { list, named, object, oneOf, string, strings } from './schema-fields.js';
@@ -80,11 +80,7 @@ const factRecorded = eventOf('fact.recorded', {
     .record(z.string(), z.array(z.string()).readonly())
     .optional()
     .describe('The ids of its statements, such as M7: by relation, in the order of the facts.'),
-  ends: z
-    .array(z.object({ id: string('Id of the statement that ends.'), ...ended.shape }))
-    .readonly()
-    .optional()
-    .describe('The statements that this result ends.'),
+  ends: statementEnds.optional(),
   not_ended: z
     .array(
       z.object({

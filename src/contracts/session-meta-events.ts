@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventOf, timestamp } from './event.js';
+import { statementEnds } from './recorded-fact.js';
 import { boolean, list, mark, object, oneOf, string, strings } from './schema-fields.js';
 import { taskKey } from './task-events.js';
 
@@ -72,6 +73,7 @@ export const noteEvents = [
     type: oneOf('The kind of note.', NOTE_TYPES),
     iteration,
     by: string('The person who says it; absent for an agent.').exactOptional(),
+    ends: statementEnds.exactOptional(),
   }),
   eventOf('note.edited', {
     note: noteKey,

@@ -4,6 +4,7 @@ import { RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
 import { isAnswered, isSentBack, plainBlockers, signalsOf, type TaskLedger } from '../ledger/task-ledger.js';
 import { groupOf, type SessionFact } from '../memory/facts/fact-types.js';
+import { keptLines } from '../memory/facts/statements.js';
 import { compactProposals, formatCompactProposals } from '../memory/learnings/learnings-state.js';
 import { resolvedSettings } from '../memory/session/charter.js';
 import { unread } from '../memory/session/notebook.js';
@@ -33,6 +34,7 @@ const USUAL = 350;
 const SECTIONS = [
   'goal',
   'last',
+  'kept',
   'rules',
   'decided',
   'tried',
@@ -51,6 +53,7 @@ const ORDER: readonly Stretch<Section>[] = [
   { section: 'last', most: 1 },
   { section: 'next' },
   { section: 'unread', most: 1 },
+  { section: 'kept' },
   { section: 'rules', most: 3 },
   { section: 'open', most: 2 },
   { section: 'decided', most: 2 },
@@ -126,6 +129,7 @@ export const SESSION_START: PromptDescriptor<
           .map((result) => lastLine(result, ledgers.get(result.summary.sourceTaskId), now, branch)),
         2 * MAX_LINE,
       ),
+      kept: items(keptOf(state), MAX_SHORT),
       decided: stated(decisionsOf(state, results.slice(0, MAX_LAST)).slice(0, MAX_DECIDED)),
       rules: stated(statedAs(state, RELATIONS.rule).slice(0, MAX_RULES)),
       tried: stated(triedOf(state, results.slice(0, MAX_LAST)).slice(0, MAX_FOUND)),
@@ -161,6 +165,7 @@ export const SESSION_START: PromptDescriptor<
     const lines = (shown: Shown<Section>) => [
       ...told('Goal', shown.goal),
       ...shown.last.map(({ text }, at) => `${at === 0 ? 'Last' : 'Before'}: ${text}`),
+      ...told('Kept of the last turn', shown.kept),
       ...told('Rules', shown.rules),
       ...told('Decided', shown.decided),
       ...told('Failed', shown.tried),
@@ -305,6 +310,16 @@ function lastLine(
   const what = clipText(object, MAX_LINE);
   const where = files.length === 0 ? '' : `: ${named(files, FILES_NAMED)}`;
   return `${where === '' ? what : withoutEnd(what)}${where} (${who.join(', ')})`;
+}
+
+/** Names what was kept of the last turn, so that a wrong line is corrected at once. The lines themselves are in their places. */
+function keptOf(state: SessionState): string[] {
+  const facts = factsOf(state).all();
+  const isTurn = ({ sourceRole, note, answer }: SessionFact) =>
+    kindOf(sourceRole).part === 'note' && note === undefined && answer === undefined;
+  const last = facts.findLast(isTurn)?.sourceSequence;
+  const kept = keptLines(facts.filter((fact) => fact.sourceSequence === last && isTurn(fact)));
+  return kept.length === 0 ? [] : [kept.map((line) => line.split(':', 1)).join(', ')];
 }
 
 /** Returns the decisions and conventions that hold and that the shown results do not say, newest first. */

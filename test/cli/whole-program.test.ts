@@ -19,6 +19,8 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   help: 'prints the help of a command',
   'team join': 'prints the URL that was given',
   'team leave': 'prints one line',
+  pause: 'prints one line',
+  resume: 'prints one line',
 };
 
 /** A command that has others below it, and does something itself: a group alone has no options. */

@@ -145,15 +145,15 @@ describe('facts and snapshot', () => {
     await up.cli(['prompt', '-s', session, '-t', '9', '-p', 'x', '--after', last]);
   });
 
-  it('facts lists valid facts, and with --is all the closed ones', async () => {
+  it('facts lists valid facts, and with --all the closed ones', async () => {
     const valid = await up.cli(['facts', session]);
     expect(valid.stdout).toMatch(
       /^ID +TASK +RESULT +FACT\n[0-9a-f]{8} +3 +\d+ +task:3 reviewed_as approved\n$/,
     );
     expect(valid.stderr).toBe('-- 1 fact at session sequence 2\n');
-    const all = await up.cli(['facts', '-s', session, '--is', 'all']);
+    const all = await up.cli(['facts', '-s', session, '--all']);
     expect(all.stdout).toMatch(/[0-9a-f]{8} +3 +\d+ +task:3 must_fix b \(closed by result \d+\)\n/);
-    const json = await up.cli(['facts', '-s', session, '--is', 'all', '--json']);
+    const json = await up.cli(['facts', '-s', session, '--all', '--json']);
     expect(JSON.parse(json.stdout)).toHaveLength(5);
     expect((await up.cli(['facts', '-s', session, '-t', 'other'])).stdout).toBe('');
   });

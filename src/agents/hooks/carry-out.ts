@@ -40,6 +40,7 @@ type Answering = () => Promise<HookAnswer>;
  */
 export async function recordEvent(call: HookCall, tools: HookTools): Promise<Answering> {
   const { state, spool } = tools;
+  if (keepsNothing(call, tools)) return NOTHING;
   switch (call.event.moment) {
     case 'session-start':
       return async () => {
@@ -109,6 +110,22 @@ export async function recordEvent(call: HookCall, tools: HookTools): Promise<Ans
   }
 }
 
+/** True for an event of a paused folder, or of a turn that the user has marked as private. */
+function keepsNothing(call: HookCall, tools: HookTools): boolean {
+  const { event, isPrivate } = call;
+  const { at, state } = tools;
+  const key = `private ${agentKey({ ...call, agent: '' }, tools)}`;
+  if (event.moment === 'prompt' && isOfUser(call)) {
+    state.recall(key);
+    if (isPrivate) {
+      state.clearNotes(agentKey(call, tools));
+      state.remember(key, '1');
+    }
+  }
+  if (['session-start', 'session-end', 'before-compaction'].includes(event.moment)) return false;
+  return at.isPaused === true || state.peek(key) !== undefined;
+}
+
 const NOTHING: Answering = async () => undefined;
 
 /** The context of an answer, with what the agent has to know of a result of its session that was refused. */
@@ -137,11 +154,16 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
       ...(project !== undefined && { project }),
     });
   let reply = await compiled();
-  if (reply.sequence === 0 && (await openSession(tools, client))) reply = await compiled();
+  if (reply.sequence === 0 && !tools.at.isPaused && (await openSession(tools, client)))
+    reply = await compiled();
   tools.state.remember(toldKey(call, tools), reply.prompt);
-  const wanted = tools.at.turns === false || tools.at.lines === false ? '' : LINES_WANTED;
+  const { isPaused, turns, lines } = tools.at;
+  const wanted = isPaused ? PAUSED : turns === false || lines === false ? '' : LINES_WANTED;
   return [await compacted, reply.prompt, wanted].filter(Boolean).join('\n\n');
 }
+
+const PAUSED =
+  'Throughline is paused in this folder: it keeps nothing of this conversation until the user runs "throughline resume" here.';
 
 /** Tells a new session its project and plan; whether there was anything. */
 async function openSession({ at, log }: HookTools, client: ThroughlineClient): Promise<boolean> {
@@ -192,9 +214,7 @@ async function promptSubmitted(
   call: HookCall,
   tools: HookTools,
 ): Promise<(() => Promise<string | undefined>) | undefined> {
-  // In some clients what an agent is told that was sent back comes as a prompt, and what a sub-agent is told or has returned in
-  // the background: no person has asked that.
-  if (isSentBack(call.prompt) || NOTIFIED.test(call.prompt) || call.agent !== '') return undefined;
+  if (!isOfUser(call)) return undefined;
   const key = agentKey(call, tools);
   tools.state.unmark(key);
   noteWork(call, tools);
@@ -218,6 +238,14 @@ async function promptSubmitted(
     const [context] = await Promise.all([isPlain ? known() : undefined, flushBeside(tools, client, unkept)]);
     return context;
   };
+}
+
+/**
+ * False for a prompt that no person has written. In some clients what an agent is told that was sent back comes as a prompt, and
+ * what a sub-agent is told or has returned in the background.
+ */
+function isOfUser({ prompt, agent }: HookCall): boolean {
+  return !isSentBack(prompt) && !NOTIFIED.test(prompt) && agent === '';
 }
 
 /** Begins what Claude Code says to an agent whose background task has ended. */

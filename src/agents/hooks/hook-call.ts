@@ -21,6 +21,8 @@ export interface HookCall {
   readonly agentName: string;
   readonly source: string;
   readonly prompt: string;
+  /** The user has marked the whole prompt as private: nothing of its turn is kept. */
+  readonly isPrivate: boolean;
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly response: unknown;
@@ -57,6 +59,7 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
   const field = (key: keyof typeof fields) => textOf(payload[fields[key] ?? '']);
   const said = payload[event.message ?? fields.message];
   const again = payload[fields.again];
+  const asked = field('prompt').replace(CONTEXT, '');
   return {
     event,
     conversation: field('parent') || field('conversation'),
@@ -65,7 +68,8 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
     agent: field('agent'),
     agentName: field('agentName'),
     source: field('source'),
-    prompt: withoutPrivate(field('prompt').replace(CONTEXT, '')),
+    prompt: withoutPrivate(asked),
+    isPrivate: asked.trim() !== '' && withoutPrivate(asked).trim() === '',
     tool: field('tool'),
     input: objectOf(payload[fields.input]),
     response: payload[fields.response],
@@ -78,8 +82,8 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
 }
 
 /** A text without what a person marked as private. An unclosed mark hides all that follows. */
-export function withoutPrivate(text: string): string {
-  return text.replace(/<private>[\s\S]*?(?:<\/private>|$(?![\s\S]))/gi, '');
+export function withoutPrivate(text: string, instead = ''): string {
+  return text.replace(/<private>[\s\S]*?(?:<\/private>|$(?![\s\S]))/gi, instead);
 }
 
 function textOf(value: unknown): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { isAbsolute, relative } from 'node:path';
 import { type Role, rolesOf } from '../../contracts/kinds.js';
 import { RELATIONS } from '../../contracts/relations.js';
@@ -6,9 +6,9 @@ import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry
 import { takesBack } from '../../memory/facts/contrast.js';
 import { REPLACES_UNNAMED } from '../../memory/facts/denials.js';
 import { redactedStart } from '../../memory/redaction/redacted.js';
-import { BY_USER, type FinishedTurn, finishedTurn } from '../../memory/traces/finished-turn.js';
+import { BY_USER, type FinishedTurn, finishedTurn, NOT_KEPT } from '../../memory/traces/finished-turn.js';
 import { longWords, paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
-import { LAST_POSITION, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';
+import { LAST_POSITION, NEW_WORK, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';
 import { clipText, isObject, oneLine } from '../../shared/text.js';
 import { agentKey, type HookCall, type HookTools, namedTask, withoutPrivate } from './hook-call.js';
 import { resultId } from './hook-results.js';
@@ -57,7 +57,12 @@ export async function turnResult(
   });
   if (turn === undefined) {
     if (question !== undefined) state.remember(questionKey(key), question);
-    tools.log('the turn is not kept: it changed, found, decided and asked nothing');
+    const entry = {
+      ...{ id: randomUUID(), timestamp: tools.now, intent_id: intentOf(name, call.conversation) },
+      ...{ action_type: 'STATE_TRANSITION' as const, payload: { reasoning: NOT_KEPT } },
+    };
+    if (isMain) tools.spool.keep({ kind: 'trace', session: at.session, entry });
+    tools.log(NOT_KEPT);
     return undefined;
   }
   const asks = turn.questions.at(-1);
@@ -135,9 +140,15 @@ function answerTo({ question, options }: Asked, request: string): string | undef
   const asked = `${clipText(question, MAX_QUESTION)} The user: "${said}"`;
   const option = options[placeIn(said, options.length)];
   if (option !== undefined) return `${asked}: ${clipText(option, MAX_ANSWER)}`;
-  const known = new Set(longWords([question, ...options].join(' ')));
+  const shares = (texts: readonly string[]) => {
+    const known = new Set(longWords(texts.join(' ')));
+    return longWords(said).some((word) => known.has(word));
+  };
   const isAnswer =
-    YES_OR_NO.test(said) || /^\d+$/.test(said) || longWords(said).some((word) => known.has(word));
+    YES_OR_NO.test(said) ||
+    /^\d+$/.test(said) ||
+    shares(options) ||
+    (shares([question]) && !NEW_WORK.test(said));
   return isAnswer ? asked : undefined;
 }
 

@@ -180,7 +180,7 @@ export const MATTERS = [
 
 /** A sentence of the user that replaces what it does not name. */
 export const REPLACES_UNNAMED =
-  /^The user: (?:(?:no|nope|nein|nee|non|não)[,.] |.*(?:(?<!\p{L})(?:instead(?! of)|from now on|stattdessen|doch lieber|ab (?:jetzt|sofort)|en su lugar|a partir de ahora|à la place(?! d)|désormais|em vez disso|a partir de agora)(?!\p{L})|今後|これから|改用|以后|从现在))(?!.*(?<!\p{L})(?:not|instead of|statt|nicht|no|pas|não)(?!\p{L}))/iu;
+  /^The user: (?:(?:no|nope|nein|nee|non|não)[,.] |.*(?:(?<!\p{L})(?:instead(?! of)|from now on|(?:switch|migrate|change) (?:back |over |everything )?to|wechsel\p{L}* (?:wir )?(?:zu|auf)|(?:cambia|cambiemos|pasa|pasemos) a|pass(?:e|ons|ez) à|(?:mude|muda|migre) para|stattdessen|doch lieber|ab (?:jetzt|sofort)|en su lugar|a partir de ahora|à la place(?! d)|désormais|em vez disso|a partir de agora)(?!\p{L})|今後|これから|に切り替えて|改用|以后|从现在))(?!.*(?<!\p{L})(?:not|instead of|statt|nicht|no|pas|não)(?!\p{L}))/iu;
 
 /** Says since when something holds, in any of the languages. */
 export const FROM_NOW_ON =

@@ -1,5 +1,5 @@
 import { RELATIONS } from '../../contracts/relations.js';
-import { addTo, insertAt } from '../../shared/collections.js';
+import { insertAt } from '../../shared/collections.js';
 import type { CoveringTask } from '../search/covering-work.js';
 import { BUSY, endOf, fileClass, fileWords, isNamed, knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
@@ -8,7 +8,9 @@ import type { FactIndex, IndexedFact } from './fact-index.js';
 import type { ISessionFactStore } from './fact-store.js';
 import type {
   FactGroup,
+  FactQuery,
   FactRanking,
+  IFactRetriever,
   RankedFact,
   SessionFact,
   SessionFactTag,
@@ -263,7 +265,6 @@ export class FactChoice {
   #tokens = 0;
   readonly #candidates: readonly Candidate[];
   readonly #chosen: Candidate[] = [];
-  readonly #said = new Sayings(COMPARED);
   readonly #rest: Candidate[] = [];
 
   /** @param files likely files; facts that they changed are redundant */
@@ -379,14 +380,14 @@ export class FactChoice {
     for (const candidate of this.#candidates) {
       if (this.#chosen.length >= most || this.isFull) return;
       if (candidate.isChosen || isSaid(candidate)) continue;
-      const other = this.#said.sameAs(candidate.entry);
+      const compared = this.#chosen.slice(0, COMPARED);
+      const other = compared.find(({ entry }) => saySame(candidate.entry, entry));
       if (other !== undefined) {
         candidate.left = 'near-duplicate';
-        candidate.sameAs = other.fact;
+        candidate.sameAs = other.entry.fact;
       } else if (isWanted(candidate)) {
         candidate.isChosen = true;
         this.#chosen.push(candidate);
-        this.#said.add(candidate.entry);
         this.#tokens += tokensOf(candidate.entry.fact);
       }
     }
@@ -441,7 +442,7 @@ function byAge(a: IndexedFact, b: IndexedFact): number {
 const SAME = 0.8;
 
 /** True if two facts say nearly the same about one subject. "Case 7" and "case 8" differ. */
-export function saySame(a: IndexedFact, b: IndexedFact): boolean {
+function saySame(a: IndexedFact, b: IndexedFact): boolean {
   if (a.fact.subject !== b.fact.subject && !a.isOfTask && !b.isOfTask) return false;
   if (a.group === 'files' || b.group === 'files') return a.group === b.group;
   if (a.numbers !== b.numbers) return false;
@@ -455,30 +456,34 @@ export function saySame(a: IndexedFact, b: IndexedFact): boolean {
   return common >= SAME * (a.own + b.own - common);
 }
 
-/** Finds near-duplicates. Only facts with the same numbers can be the same, so facts are grouped by them. */
-export class Sayings {
-  readonly #most: number;
-  readonly #files: IndexedFact[] = [];
-  readonly #byNumbers = new Map<string, IndexedFact[]>();
-  #size = 0;
+const NONE: ReadonlyMap<string, number> = new Map();
 
-  /** @param most number of facts that are compared; later ones are not */
-  constructor(most: number) {
-    this.#most = most;
+/** Selects facts by shared words alone, then by recency: `rankFacts` without files and past results. */
+export class KeywordFactRetriever implements IFactRetriever {
+  readonly #store: ISessionFactStore;
+
+  constructor(store: ISessionFactStore) {
+    this.#store = store;
   }
 
-  add(entry: IndexedFact): void {
-    if (this.#size >= this.#most) return;
-    this.#size += 1;
-    if (entry.group === 'files') this.#files.push(entry);
-    else addTo(this.#byNumbers, entry.numbers, entry);
+  retrieve(query: FactQuery): SessionFact[] {
+    return this.rank(query).map(({ fact }) => fact);
   }
 
-  sameAs(entry: IndexedFact): IndexedFact | undefined {
-    return this.#alike(entry)?.find((other) => saySame(entry, other));
+  rank({ taskDescription: text, maxTokens, ...query }: FactQuery): RankedFact[] {
+    const ranking = rankFacts(this.#store, { ...query, byRecency: true, text, files: [], similar: NONE });
+    return withinBudget([...ranking.chosen, ...ranking.rest], maxTokens);
   }
+}
 
-  #alike(entry: IndexedFact): IndexedFact[] | undefined {
-    return entry.group === 'files' ? this.#files : this.#byNumbers.get(entry.numbers);
+/** Returns the best facts within the budget. */
+function withinBudget(ranked: readonly RankedFact[], maxTokens: number): RankedFact[] {
+  const kept: RankedFact[] = [];
+  let spent = 0;
+  for (const entry of ranked) {
+    spent += entry.tokens;
+    if (spent > maxTokens) break;
+    kept.push(entry);
   }
+  return kept;
 }

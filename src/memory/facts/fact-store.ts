@@ -101,7 +101,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     for (const fact of facts) {
       if (this.#holds(fact)) continue;
       const retracted = this.#retractionOf(fact);
-      const closer = retracted === undefined ? (this.#answerTo(fact) ?? this.#closerOf(fact)) : undefined;
+      const closer = retracted === undefined ? (this.#endBySaid(fact) ?? this.#closerOf(fact)) : undefined;
       this.#put(retracted ?? (closer === undefined ? fact : closed(fact, closer)));
       if (!endsWithTask(fact)) this.#closeGroup(fact);
       if (isOutcome(fact)) this.#closeOpen(fact);
@@ -166,6 +166,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     const before = fact.ref === undefined ? undefined : this.#refs.get(fact.ref);
     if (before !== undefined) this.#remove(before);
     this.#put(fact);
+    for (const { id, ...ended } of fact.ends ?? []) this.end(id, closingFor(fact, ended));
     if (fact.answer === undefined) return;
     const asked = { subject: `task:${fact.answer.task}`, relation: RELATIONS.asks };
     for (const saying of this.#groups.get(groupName(asked)) ?? [])
@@ -181,9 +182,17 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     }
   }
 
-  /** Removes the statements of commands that fit. */
+  /** Removes the statements of commands that fit; what they ended holds again. */
   unsay(fits: (fact: SessionFact) => boolean): void {
-    for (const saying of this.#said) if (fits(saying.fact)) this.#remove(saying);
+    for (const saying of this.#said) {
+      const { ref, ends = [] } = saying.fact;
+      if (!fits(saying.fact)) continue;
+      this.#remove(saying);
+      for (const { id } of ends) {
+        const before = this.#refs.get(id);
+        if (before !== undefined && before.fact.ended?.by === ref) this.#reopen(before, undefined);
+      }
+    }
   }
 
   /** Returns the notes and answers that hold, in the order of their events. */
@@ -316,7 +325,13 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return by && retracted(fact, by);
   }
 
-  #answerTo(fact: SessionFact): Closing | undefined {
+  /** Returns how the statement of a command ends this one: its answer, or a note that ends it. */
+  #endBySaid(fact: SessionFact): Closing | undefined {
+    for (const { fact: said } of this.#said) {
+      if (said.retracted !== undefined) continue;
+      const { id, ...ended } = said.ends?.find(({ id }) => id === fact.ref) ?? {};
+      if (id !== undefined) return closingFor(said, ended as Ended);
+    }
     if (!isQuestion(fact) || this.#said.size === 0) return undefined;
     const given = this.said().find((answer) => isAnswerTo(answer, fact));
     return given && answering(given, fact);
@@ -477,6 +492,10 @@ function closing({ sourceSequence: sequence, validFrom: at, ref }: SessionFact):
 function answering(answer: SessionFact, { sourceSequence }: SessionFact): Closing {
   const ended = { by: answer.ref ?? '', how: 'answered' as const };
   return { sequence: Math.max(answer.sourceSequence, sourceSequence), at: answer.validFrom, ended };
+}
+
+function closingFor({ sourceSequence: sequence, validFrom: at }: SessionFact, ended: Ended): Closing {
+  return { sequence, at, ended };
 }
 
 function replacedBy(ref: string): Ended {

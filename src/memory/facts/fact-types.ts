@@ -9,7 +9,7 @@ import {
   rolesOf,
   type Severity,
 } from '../../contracts/kinds.js';
-import type { Ended } from '../../contracts/recorded-fact.js';
+import type { Ended, statementEnds } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import type { answerView, note } from '../../contracts/replies/session-reply.js';
@@ -64,6 +64,8 @@ export interface SessionFact {
   readonly ended?: Ended;
   /** The note that it is, whole. */
   readonly note?: Note;
+  /** The statements that it ends, if a command stated it. */
+  readonly ends?: Output<typeof statementEnds>;
   /** The answer to a question that it is. */
   readonly answer?: Answer;
   /** Who made it hold again: what dispatches up to this one say against it does not count. */

@@ -101,7 +101,7 @@ export function stated(
   { facts: known }: KnownFacts = { facts: [] },
 ): StatementsWritten {
   const refs: Record<string, string[]> = {};
-  const ends: NonNullable<StatementsWritten['ends']>[number][] = [];
+  const ends: Ends[] = [];
   const notEnded: NonNullable<StatementsWritten['not_ended']>[number][] = [];
   const answers = new Map<string, RecordedFact>();
   const byRef = new Map(known.flatMap((fact) => (fact.ref === undefined ? [] : [[fact.ref, fact]])));
@@ -109,7 +109,6 @@ export function stated(
   for (const [at, fact] of ranked.entries()) {
     const by = idOf(number, at);
     const questions: string[] = [];
-    const takes = denying(fact);
     for (const id of fact.replaces?.map((each) => each.trim().toUpperCase()) ?? []) {
       const target = byRef.get(id);
       if (ends.some((each) => each.id === id)) continue;
@@ -123,15 +122,9 @@ export function stated(
       const isSettled = fact.relation === RELATIONS.settled;
       ends.push({ id, by, how: isAnswer ? 'answered' : isSettled ? 'settled' : 'replaced' });
     }
-    const contrasts = known.flatMap((older) => {
-      const id = older.ref;
-      if (id === undefined || !DENIABLE.has(statementKind(older)) || ends.some((each) => each.id === id))
-        return [];
-      const isFree = whyNot(fact, older, dispatch) === undefined && older.history !== true;
-      const term = isFree ? takes?.(aboutOf(older)) : undefined;
-      return term === undefined ? [] : [{ id, by, how: 'replaced' as const, term: clipText(term, MAX_ID) }];
-    });
-    if (contrasts.length <= MAX_CONTRASTS) ends.push(...contrasts);
+    const isNamed = ({ ref }: SessionFact) => ends.some((each) => each.id === ref);
+    const others = known.filter((older) => !isNamed(older) && whyNot(fact, older, dispatch) === undefined);
+    ends.push(...contrasts(fact, by, others));
     if (questions.length > 0) answers.set(factId(fact), answered(fact, questions));
   }
   for (const fact of facts) {
@@ -146,6 +139,41 @@ export function stated(
     ...(ends.length > 0 && { ends }),
     ...(notEnded.length > 0 && { not_ended: notEnded }),
   };
+}
+
+type Ends = NonNullable<FactRecorded['data']['ends']>[number];
+
+/**
+ * Returns the ends of the statements whose term a new one denies.
+ *
+ * @param by id of the new one
+ * @param known facts that hold
+ */
+export function contrasts(fact: RecordedFact, by: string, known: readonly SessionFact[]): Ends[] {
+  const takes = denying(fact);
+  if (takes === undefined) return [];
+  const found = known.flatMap((older) => {
+    const isFree = DENIABLE.has(statementKind(older)) && older.history !== true && !outranks(older, fact);
+    const term = isFree && older.ref !== undefined ? takes(aboutOf(older)) : undefined;
+    if (older.ref === undefined || term === undefined) return [];
+    return [{ id: older.ref, by, how: 'replaced' as const, term: clipText(term, MAX_ID) }];
+  });
+  return found.length <= MAX_CONTRASTS ? found : [];
+}
+
+const LABELS: { readonly [Kind in StatementKind]: string } = {
+  ...{ decision: 'Decided', rule: 'Rule', failed: 'Failed', found: 'Found' },
+  ...{ question: 'Open', 'follow-up': 'Open', note: 'Noted' },
+};
+const MAX_KEPT = 60;
+
+/** Returns the statements among facts, each as one short line: `M12 Decided: use dayjs`. */
+export function keptLines(facts: readonly RecordedFact[]): string[] {
+  return facts.flatMap((fact) => {
+    const kind = statementKind(fact);
+    if (kind === undefined || fact.ref === undefined) return [];
+    return [`${fact.ref} ${LABELS[kind]}: ${clipText(fact.object, MAX_KEPT)}`];
+  });
 }
 
 const MAX_ID = 80;

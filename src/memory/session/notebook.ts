@@ -3,7 +3,13 @@ import { RELATIONS } from '../../contracts/relations.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
 import { sessionFact } from '../facts/fact-extractor.js';
-import { type Note, recordedFact, type SessionFact, type SessionFactTag } from '../facts/fact-types.js';
+import {
+  type Note,
+  type RecordedFact,
+  recordedFact,
+  type SessionFact,
+  type SessionFactTag,
+} from '../facts/fact-types.js';
 import { openForWrite } from './iterations.js';
 import { factsOf, type InboxMessage, type Notebook, type SessionState } from './session-state.js';
 import { numberOf, unblock } from './task-board.js';
@@ -34,13 +40,13 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
     statement(refOf(notebook, id), type, text, { sequence: state.dispatches.newest(), at, event: sequence });
   switch (event.type) {
     case 'note.added': {
-      const { note: id, content, type, iteration, by } = event.data;
+      const { note: id, content, type, iteration, by, ends } = event.data;
       openForWrite(state.history, iteration, at);
       const note = { id, content, type, created_at: at, updated_at: at, iteration };
       const fact = {
         ...stated(id, type, content),
         ...(by !== undefined && { origin: 'person' as const }),
-        note,
+        ...{ note, ...(ends !== undefined && { ends }) },
       };
       state.dispatches.change(({ facts }) => facts.say(fact));
       return;
@@ -111,14 +117,21 @@ function refOf(notebook: Notebook, id: string): string {
   return `N${number}`;
 }
 
-/** Makes the statement of a command. It counts directly after the newest dispatch, and closes nothing by its subject. */
+/** Returns what a note or an answer states. It closes nothing by its subject. */
+export function statementOf(ref: string, type: NoteType, text: string): RecordedFact {
+  const [subject, relation, tags] = [`task:${ref}`, RELATION[type], TAGS[type] ?? []];
+  return {
+    ...(recordedFact(subject, relation, text, tags) ?? { subject, relation, object: text, tags }),
+    ref,
+  };
+}
+
+/** Makes the statement of a command, which counts directly after the newest dispatch. */
 function statement(
   ref: string,
   type: NoteType,
   text: string,
   at: { readonly sequence: number; readonly at: string; readonly event: number },
 ): SessionFact {
-  const [subject, relation, tags] = [`task:${ref}`, RELATION[type], TAGS[type] ?? []];
-  const fact = recordedFact(subject, relation, text, tags) ?? { subject, relation, object: text, tags };
-  return sessionFact({ ...fact, ref }, { ...at, role: NOTE_ROLE, taskId: ref }, at.event);
+  return sessionFact(statementOf(ref, type, text), { ...at, role: NOTE_ROLE, taskId: ref }, at.event);
 }

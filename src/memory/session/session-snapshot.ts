@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { storedJson } from '../../contracts/checked.js';
 import { messageOf } from '../../contracts/errors.js';
 import { FACT_TAGS, ORIGINS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
-import { ended } from '../../contracts/recorded-fact.js';
+import { ended, statementEnds } from '../../contracts/recorded-fact.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
 import {
   answerView,
@@ -63,6 +63,7 @@ const factJson = z.object({
   corrects: z.string().exactOptional(),
   ended: ended.exactOptional(),
   note: note.exactOptional(),
+  ends: statementEnds.exactOptional(),
   answer: answerView.exactOptional(),
   restored: z.object({ by: z.string(), at: z.string(), after: z.number() }).exactOptional(),
 });

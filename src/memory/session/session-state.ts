@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KEPT } from '../../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
-import { ended, recordedFact } from '../../contracts/recorded-fact.js';
+import { recordedFact, statementEnds } from '../../contracts/recorded-fact.js';
 import type { inboxMessage } from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
 import type { LeftTask, TasksDocument } from '../../contracts/run-request.js';
@@ -71,7 +71,7 @@ export const dispatchEntry = z.discriminatedUnion('kind', [
     /** Its entry in the trace of its intent. */
     trace: recordedEntry.exactOptional(),
     /** The statements that it ends. */
-    ends: z.array(z.object({ id: z.string(), ...ended.shape })).exactOptional(),
+    ends: statementEnds.exactOptional(),
   }),
   z.object({ kind: z.literal('rejected'), at: z.string(), ...rejected.shape }),
 ]);

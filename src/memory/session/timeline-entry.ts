@@ -1,4 +1,4 @@
-import { isRole, questionsOf, verdictIn } from '../../contracts/kinds.js';
+import { isRole, kindOf, questionsOf, verdictIn } from '../../contracts/kinds.js';
 import type { TimelineEntry, TimelineKind } from '../../contracts/replies/dispatch-result.js';
 import type { PromptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
@@ -13,7 +13,8 @@ import { totalsOf } from '../../ledger/next-task.js';
 import { defined } from '../../shared/collections.js';
 import { clipText, counted, oneLine } from '../../shared/text.js';
 import { statusText } from '../../shared/wire-words.js';
-import { factsOfEvent } from '../facts/statements.js';
+import { factsOfEvent, keptLines } from '../facts/statements.js';
+import { NOT_KEPT } from '../traces/finished-turn.js';
 import { isFailure } from '../traces/session-traces.js';
 import { entryText } from '../traces/trace-summary.js';
 
@@ -107,6 +108,7 @@ function traced({ data }: EventOf<'trace.appended'>): Told {
     ...(first === undefined ? [] : [entryText(first)]),
     ...(others > 0 ? [`and ${counted(others, 'more entry', 'more entries')}`] : []),
     ...(first === undefined && pins.length > 0 ? [`pinned: ${pins.map(({ text }) => text).join('; ')}`] : []),
+    ...(entries.slice(1).some(({ reasoning }) => reasoning === NOT_KEPT) ? [NOT_KEPT] : []),
     ...(malformed === 0 ? [] : [`${counted(malformed, 'entry', 'entries')} not read`]),
     ...(why === undefined ? [] : [why]),
   ];
@@ -120,15 +122,17 @@ function result(event: FactRecorded): Told {
   const { summary, required_fixes = [], issues = [], blockers = [] } = outcome;
   const said = summary ?? blockers[0] ?? required_fixes[0] ?? issues[0]?.message ?? verdict ?? 'no summary';
   const repaired = repairs.length + repairs_omitted;
+  const facts = factsOfEvent(event);
+  const kept = kindOf(role).part === 'note' ? keptLines(facts) : [];
   const asks = questionsOf(outcome, verdict).filter((question) => question.default === undefined);
   return {
     task,
     role,
     ...(verdict !== undefined && { verdict }),
     ...(verdict !== undefined && isFailure(verdict) && { failed: true }),
-    summary: `${said}${endings(event)}`,
+    summary: `${said}${kept.length === 0 ? '' : ` [kept: ${kept.join('; ')}]`}${endings(event)}`,
     dispatch: dispatch.sequence,
-    facts: factsOfEvent(event).length + facts_omitted,
+    facts: facts.length + facts_omitted,
     ...(repaired > 0 && { repairs: repaired }),
     ...(asks.length > 0 && { asks: asks.map(({ text }) => clipText(oneLine(text), MAX_SUMMARY)) }),
   };

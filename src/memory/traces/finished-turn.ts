@@ -20,6 +20,7 @@ import {
   isOfShell,
   namedByCommand,
 } from './tool-effects.js';
+import { DESCRIBES } from './wordings.js';
 
 /**
  * Summary of a finished turn for the next agent, extracted by rules: the request, what the tools changed and ran,
@@ -140,6 +141,9 @@ function statementsOf(
     said: [...choices, ...rules],
   };
 }
+
+/** Stands in the trace of a turn that leaves nothing, and says why. */
+export const NOT_KEPT = 'the turn is not kept: it changed, found, decided and asked nothing';
 
 /** Begins what is the user's sentence. */
 export const BY_USER = 'The user: ';
@@ -306,7 +310,7 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
       if (QUESTION.test(sentence)) found.questions.push(sentence);
       else if (isOpen ? at === 0 : isLeftOpen(sentence)) found.open.push(sentence);
       else if (isOpen) continue;
-      else if (isOwnChoice(sentence)) found.decisions.push(sentence);
+      else if (isOwnChoice(sentence) && !DESCRIBES.test(sentence)) found.decisions.push(sentence);
       else if (isFinding(sentence)) {
         found.found.push(sentence);
         seems ??= doneIn(sentence);

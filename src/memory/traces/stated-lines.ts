@@ -1,6 +1,16 @@
 import { clipText, distinctTexts } from '../../shared/text.js';
 import { type Paragraph, paragraphsOf, sentencesOf } from './sentences.js';
-import { CONDITION, CORRECTION, GUESS, LEAD_IN, REFUSAL, RULES_FOLLOW, WORDINGS } from './wordings.js';
+import {
+  CONDITION,
+  CORRECTION,
+  GUESS,
+  LEAD_IN,
+  NOT_NOW,
+  PROVISO,
+  REFUSAL,
+  RULES_FOLLOW,
+  WORDINGS,
+} from './wordings.js';
 
 /**
  * Reads what holds for later agents from sentences that say it almost for certain: the user's own rules and choices, and
@@ -37,10 +47,13 @@ export function statedByUser(request: string): UserStatements {
     // A condition may hold for one part only, so the parts are not read alone.
     const parts = CONDITION.test(sentence) ? [] : [sentence, ...sentence.split(CLAUSE)];
     const isRule = (part: string) => isListed || wordings.some(({ rule }) => rule.test(part));
-    const isChoice = (part: string) => wordings.some(({ choice }) => choice.test(part));
+    const isChoice = (part: string) => wordings.some(({ choice }) => choice.test(part)) && isFirm(sentence);
     const said = parts.map((part) => part.replace(LEAD_IN, ''));
-    const rule = said.find(isRule);
-    const correction = CORRECTION.test(sentence) ? sentence : undefined;
+    // "Usa dayjs, no moment" is one choice.
+    const rule = said.find(
+      (part, at) => isRule(part) && (at === 0 || !/^no /i.test(part) || !isChoice(sentence)),
+    );
+    const correction = CORRECTION.test(sentence) && isFirm(sentence) ? sentence : undefined;
     const choice = rule === undefined ? (correction ?? said.find(isChoice)) : undefined;
     if (rule !== undefined) rules.push(rule);
     if (choice !== undefined) choices.push(choice);
@@ -51,7 +64,17 @@ export function statedByUser(request: string): UserStatements {
 /** True if a sentence of an agent tells its own choice in the past tense. */
 export function isOwnChoice(sentence: string): boolean {
   const said = sentence.slice(0, MAX_SENTENCE).replace(LEAD_IN, '');
-  return wordings.some(({ decided }) => decided.test(said)) && !ASKS.test(said) && !CONDITION.test(said);
+  if (!wordings.some(({ decided }) => decided.test(said)) || ASKS.test(said) || CONDITION.test(said))
+    return false;
+  return isFirm(said) && !wordings.some(({ works }) => works.test(said));
+}
+
+/** False for a sentence that supposes, guesses, is past, or ends a quotation that began before it. */
+function isFirm(sentence: string): boolean {
+  const marks = sentence.match(/["“”«»「」『』]/g) ?? [];
+  return (
+    marks.length % 2 === 0 && !PROVISO.test(sentence) && !NOT_NOW.test(sentence) && !GUESS.test(sentence)
+  );
 }
 
 /** True if a sentence of an agent tells a cause, and not a guess. */

@@ -9,6 +9,8 @@ export interface Wording {
   readonly choice: RegExp;
   /** A sentence of the agent in the past tense that tells its own choice: "I went with sqlite because …". */
   readonly decided: RegExp;
+  /** Tells in this way how the agent worked, or what it did not do: that is past with its turn. */
+  readonly works: RegExp;
   /** A sentence of the agent that tells a cause: "It fails because the clock is in UTC". */
   readonly found: RegExp;
   /** A sentence of the agent that tells what is left to do. */
@@ -19,23 +21,27 @@ export interface Wording {
 
 export const WORDINGS: Readonly<Record<string, Wording>> = {
   en: {
-    rule: /^(?:.{1,60} (?:must|should) (?:never|always) |(?:we |you (?:must|should) )?(?:never (?!mind\b|ending\b|again\b)|always )(?!\w{1,20}(?:ed|ing|[^s\W]s)\b)|(?:do not|don['’]?t) (?:ever|use) |(?:do not|don['’]?t) .{1,100} (?:here|any ?more|again|in this (?:repo|repository|project|code ?base))\b|from now on\b|going forward\b|remember(?: that| to)?[: ])|^no (?!(?:such|problem|worries|idea|need|one|wait|thanks|rush|more|longer|matter|doubt|way|reason|change|other)s?\b)[\w@/.-]+(?: (?!(?:is|are|was|were|has|have|does|do|will|can|fails?|exists?)\b)[\w-]+){0,3}[.!]*$/i,
+    rule: /^(?:.{1,60} (?:must|should) (?:never|always) |(?:we |you (?:must|should) )?(?:never (?!mind\b|ending\b|again\b)|always )(?!\w{1,20}(?:ed|ing|[^s\W]s)\b)|(?:do not|don['’]?t) (?:ever|use) |(?:do not|don['’]?t) (?!(?:worry|bother|know|think|see|understand|have|like|want)\b).{1,100} (?:here|any ?more|again|in this (?:repo|repository|project|code ?base))\b|from now on\b|going forward\b|remember(?: that| to)?[: ])|^no (?!(?:such|problem|worries|idea|need|one|wait|thanks|rush|more|longer|matter|doubt|way|reason|change|other|entiendo|sé|hay|funciona|puedo|quiero|es|está)s?\b)[\w@/.-]+(?: (?!(?:is|are|was|were|has|have|does|do|will|can|fails?|exists?)\b)[\w-]+){0,3}[.!]*$/i,
     choice:
-      /^(?:let['’]?s |we |i want (?:you |us )?to )?(?:(?:use|take|pick) .{1,100}\b(?:instead\b|rather than |not )|(?:go|stick) with |(?:keep|put|store|write|build|make) .{1,100}(?:\binstead\b|, not |rather than ))/i,
+      /^(?:let['’]?s |we |i want (?:you |us )?to )?(?:(?:use|take|pick) (?!a (?:look|break|closer|step)\b|your\b).{1,100}(?:\binstead\b|\brather than |, not |(?<!\b(?:did|do|does|is|are|was|were|will|can|could|should|would|has|have) )\bnot [\w@/.-]+[.!]*$)|(?:go|stick) with (?!(?:it|that|this|your)\b)|(?:switch|migrate|change) (?:back |over |everything )?(?:from \S+ )?to (?!(?:the|a|main|master|another)\b|\S+ branch)|(?:replace|swap) \S+ (?:with|by|for) \S+[.!]*$|(?:keep|put|store|write|build|make) .{1,100}(?:\binstead\b|, not |rather than ))/i,
     decided:
-      /^(?:I|we)(?:['’]ve| have)? (?:decided (?:to|on|against|not to) |chose(?:n)? |opted (?:for|to) |settled on |went with |picked |switched to |(?:keep|kept|left|made|prefer|used?|stored?) .{1,150}\b(?:because|since|instead of|rather than)\b)/i,
+      /^(?:(?:I|we)(?:['’]ve| have)? )?(?:switched|migrated) from [\w@/.-]+ to |^(?:I|we)(?:['’]ve| have)? (?:decided (?:to|on|against|not to) |chose(?:n)? |opted (?:for|to) |settled on |went with |gone with |picked |switched to |(?:keep|kept|left|made|prefer(?:red)?|used?|stored?) .{1,150}\b(?:because|since|instead of|rather than)\b)/i,
+    works:
+      /^.{1,20}(?:decided|chosen?|chose|opted) (?:not )?(?:to|against|for) (?:first )?(?:not )?(?:go ahead|(?:re-?)?run|read|look|check|wait|ask|stop|begin|start|try|investigat|inspect|examin|open|commit|push|continu|proceed|answer|explain|reproduc|debug|execut|verif|search|list|show|do (?:it|that|this|nothing|anything)|(?:change|touch|modify|edit) (?:any|nothing))|^.{1,20}(?:picked up|(?:made|left|kept) (?:a (?:note|backup|copy)|it|this|that|everything|them) |switched to (?:the )?\S* ?(?:branch|main|master|worktree|directory|folder|file|tab)\b|used (?:the )?(?:grep|rg|sed|awk|find|cat|curl|git|ls|jq|bash|shell|terminal|editor|debugger|search|script|tool|command)\b)/i,
     found:
       /\b(?:cause (?:is|was)\b|(?:is|was|are|were) caused by|(?:comes|came|stems?) from|(?:reason|problem|bug|culprit|issue) (?:is|was)(?: that)? (?!fixed|solved|gone|resolved)|(?:fails?|failed|crash(?:es|ed)?|breaks?|hangs?|times? out|flak(?:es|y)|slow|happens?) .{0,80}because\b)/i,
     open: /\b(?:TODO|still (?:needs?|fails?|failing|depends?|uses?|relies|requires?|missing|open|to be|have to|has to)|remains? (?:to be|open|unclear|unsolved|failing)|left (?:to do|open|for later)|not yet (?:\w+)|(?:not|n['’]t) (?:[\w-]+ ){1,4}yet\b|(?:one|two|\d+) (?:thing|point|step)s? (?:is |are |remains? )?(?:left|open)|(?:I|we) (?:could not|couldn['’]t|was not able|wasn['’]t able|were unable|was unable|did not (?:run|test|verify|change|touch)|didn['’]t (?:run|test|verify|change|touch)|have not|haven['’]t)|(?:is|are|was|were) not (?:covered|implemented|tested|verified|handled)|(?:is|are|was|were)(?:n['’]t| not) available|only ran|pre-?existing failures?|out of scope)\b/i,
     offers:
-      /\b(?:would you like|do you want|want me|shall i|should i (?:go|proceed|also|continue|start|do|make|commit|push|open|create|run|add)|may i|can i (?:help|do)|let me know|anything else|sound good|ready to|how does (?:that|this)|what would you like|what do you think|makes sense|feel free|if you(?:['’]d)? (?:like|want|prefer))\b/i,
+      /\b(?:would you like|do you want|want me|shall i|should i (?:go|proceed|also|continue|start|do|make|commit|push|open|create|(?:re-?)?run|add|delete|fix|write|implement|apply|try|install|merge|deploy|look|investigate|check|test|revert|document|address)|may i|can i (?:help|do)|let me know|anything else|sound good|ready to|how does (?:that|this)|what would you like|what do you think|makes sense|feel free|if you(?:['’]d)? (?:like|want|prefer))\b/i,
   },
   de: {
     rule: /^(?:nie(?:mals)?|immer|ab (?:jetzt|sofort)|von (?:jetzt|nun) an|künftig|in zukunft|merk(?:e)? dir|wir \p{L}{2,20} (?:immer|nie|niemals)|(?:verwende|benutze?|nutze?|nimm|schreib|mach|lass|fass|ändere|lösche|importiere|teste|committe|pushe) .{0,60}\b(?:nie(?:mals)?|immer|nicht mehr|keine?n?))(?!\p{L})|^(?:kein(?:e[nmrs]?)?|ohne) (?!(?:problem|ahnung|sorge|wunder|zweifel|eile|grund|angst)\p{L}*)\S+(?: (?!(?:ist|sind|war|hat|haben|wird|werden|gibt|läuft|laufen)(?!\p{L}))\S+){0,4}[.!]*$|(?<!\p{L})(?:darf|dürfen|soll|sollen|muss|müssen) (?:nie(?:mals)?|immer)(?!\p{L})|^(?!(?:der|die|das|ein|eine) ).*(?<!\p{L})nie (?:mehr |wieder )?(?:an|ab|auf|aus|ein|um|zu)[.!]*$|^(?!.*(?<!\p{L})(?:ich|wir|er|sie|es|man|wird|werden|kann|können|hat|haben|ist|sind|will|wollen)(?!\p{L})).*(?<!\p{L})(?:nie(?:mals)?|immer|nicht mehr) (?:\S+ ){0,4}\p{Ll}+en[.!]*$/iu,
     choice:
-      /^(?:lass uns |wir nehmen |doch |lieber )?(?:nimm|nehmen wir|verwende|benutze?|nutze?|lieber) .{0,100}(?:(?<!\p{L})(?:an)?statt(?:dessen)?(?!\p{L})|anstelle)|^(?:doch )?lieber /iu,
+      /^(?:lass uns |wir nehmen |doch |lieber )?(?:nimm|nehmen wir|verwende|benutze?|nutze?|lieber) .{0,100}(?:(?<!\p{L})(?:an)?statt(?:dessen)?(?!\p{L})|anstelle)|^(?:doch )?lieber (?!nicht|gar)|^(?:wechsle?|wechseln wir|stell(?:e|en wir)? (?:\S+ ){1,3}um) (?:zu|auf) |^ersetze? \S+ durch \S+[.!]*$/iu,
     decided:
-      /^(?:ich habe|wir haben) (?:mich |uns )?.{0,120}(?:entschieden|gewählt)|^(?:ich nutze|wir nutzen|ich verwende|wir verwenden) (?:jetzt|nun) /iu,
+      /^(?:ich habe|wir haben) (?:mich |uns )?(?!(?:noch )?nicht).{0,120}(?:entschieden|gewählt)|^(?:ich nutze|wir nutzen|ich verwende|wir verwenden) (?:jetzt|nun) /iu,
+    works:
+      /(?<!\p{L})(?:nichts|noch nicht)(?!\p{L})|(?<!\p{L})entschieden, (?!um )(?:\S+ ){0,4}(?:auszuführ|auszuprobier|abzuwart|nachzufrag|zu (?:lesen|suchen|prüfen|warten|fragen|beginnen|testen|starten)|anzufang|weiterzumach)/iu,
     found:
       /(?<!\p{L})(?:ursache|grund)(?:e)?(?: dafür)? (?:ist|war|liegt)(?!\p{L})|(?<!\p{L})(?:liegt|lag) (?:daran|an)(?!\p{L})|(?<!\p{L})kommt (?:daher|davon)|(?<!\p{L})(?:schlägt|bricht|scheitert|hängt|stürzt|fehlt).{0,80}(?<!\p{L})weil(?!\p{L})|verursacht/iu,
     open: /(?<!\p{L})(?:noch (?:offen|nicht|zu tun|ausstehend)|steht noch aus|fehlt noch|bleibt (?:noch )?(?:zu|offen)|konnte (?:ich )?.{1,40} nicht)(?!\p{L})/iu,
@@ -45,9 +51,11 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
   es: {
     rule: /^(?:nunca|jamás|siempre|a partir de ahora|de ahora en adelante|recuerda(?: que)?|no (?:uses|toques|modifiques|hagas|subas|borres|cambies)|nada de|sin(?! problemas?| duda)) /iu,
     choice:
-      /^(?:mejor )?(?:usa|usemos|utiliza|utilicemos|vamos con) .{1,100} (?:en (?:vez|lugar) de |, no )|^mejor (?:usa|usemos|utiliza) /iu,
+      /^(?:mejor )?(?:usa|usemos|utiliza|utilicemos|vamos con) .{1,100}(?: en (?:vez|lugar) de |, no (?!\p{L}+(?:o|e|a|ó|é|mos)(?: |$)))|^mejor (?:usa|usemos|utiliza) |^(?:cambia|cambiemos|pasa|pasemos|migra) a |^(?:reemplaza|sustituye|cambia) \S+ por \S+[.!]*$/iu,
     decided:
       /^(?:he |hemos )?(?:decidí|decidimos|decidido|elegí|elegimos|elegido|opté por|optamos por|optado por) /iu,
+    works:
+      /(?:decid|eleg)\p{L}+ (?:no )?(?:ejecutar|leer|mirar|revisar|comprobar|esperar|preguntar|empezar|comenzar|probar|investigar|seguir|parar|buscar|abrir)(?!\p{L})/iu,
     found:
       /(?<!\p{L})(?:la causa (?:es|era)|el (?:motivo|problema|error|fallo) (?:es|era|está)(?! resuelt| correg)|se deb[eí]a? a|causad[oa]s? por|(?:falla|fallaba|se rompe|se cuelga) .{0,80}porque)(?!\p{L})/iu,
     open: /(?<!\p{L})(?:(?:queda|falta)n? (?:pendientes?|por)|todavía no|aún no|no (?:pude|he podido))(?!\p{L})/iu,
@@ -56,8 +64,11 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
   },
   fr: {
     rule: /^(?:jamais|toujours|n(?:e |['’]).{1,40}\bjamais|n['’]utilise(?:z)? (?:pas|plus)|à partir de maintenant|désormais|dorénavant|souviens-toi|rappelle-toi|retiens|(?:utilise|utilisez|mets|écris|garde|fais) toujours|pas de(?! souci| problème)|ne (?:touche|modifie|supprime|change|mets)z? (?:pas|plus|jamais))(?!\p{L})/iu,
-    choice: /^(?:utilise(?:z)?|utilisons|prends|prenons) .{1,100}(?:plutôt|au lieu d|à la place)|^plutôt /iu,
+    choice:
+      /^(?:utilise(?:z)?|utilisons|prends|prenons) .{1,100}(?:plutôt|au lieu d|à la place)|^plutôt |^(?:passe|passez|passons) à |^remplace(?:z)? \S+ par \S+[.!]*$/iu,
     decided: /^(?:j['’]ai|nous avons|on a) (?:décidé|choisi|opté|retenu) /iu,
+    works:
+      /(?:décidé|choisi) (?:de |d['’])(?:ne pas |d['’]abord )?(?:exécuter|lancer|lire|regarder|vérifier|attendre|demander|commencer|essayer|examiner|continuer|arrêter|chercher|ouvrir|ne rien)(?!\p{L})/iu,
     found:
       /(?<!\p{L})(?:la (?:cause|raison) (?:est|était)|le (?:problème|bug) (?:est que|était que|vient|venait)|(?:vient|venait) (?:de|du|d['’])|causée?s? par|(?:échoue|échouait|plante|casse) .{0,80}(?:parce qu|car ))/iu,
     open: /(?<!\p{L})(?:reste(?:nt)? (?:à|encore)|pas encore|je n['’]ai pas pu)(?!\p{L})/iu,
@@ -67,8 +78,10 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
   pt: {
     rule: /^(?:nunca|jamais|sempre|a partir de agora|de agora em diante|lembre(?:-se)?(?: de| que)?|não (?:use|mexa|toque|altere|faça|suba|apague|mude)|nada de|sem(?! problema| dúvida)) /iu,
     choice:
-      /^(?:use|usa|usemos|vamos usar|prefira) .{1,100} (?:em vez d|ao invés d|no lugar d|, não )|^(?:melhor|prefira) usar? /iu,
+      /^(?:use|usa|usemos|vamos usar|prefira) .{1,100} (?:em vez d|ao invés d|no lugar d)|^(?:use|usa|usemos|vamos usar|prefira) .{1,100}, não (?!\p{L}+(?:o|e|a|i|mos)(?: |$))|^(?:melhor|prefira) usar? |^(?:mude|muda|migre|passe) para |^(?:troque|troca|substitua) \S+ por \S+[.!]*$/iu,
     decided: /^(?:decidi|decidimos|escolhi|escolhemos|optei por|optamos por) /iu,
+    works:
+      /(?:decid|escolh)\p{L}+ (?:não )?(?:executar|rodar|ler|olhar|revisar|verificar|esperar|perguntar|começar|testar|investigar|continuar|parar|procurar|abrir)(?!\p{L})/iu,
     found:
       /(?<!\p{L})(?:a causa (?:é|era)|o (?:motivo|problema|erro) (?:é|era|está)(?! resolvid| corrigid)|(?:se deve|deve-se|devia-se) a|causad[oa]s? por|(?:falha|falhava|quebra|trava) .{0,80}porque)(?!\p{L})/iu,
     open: /(?<!\p{L})(?:faltam?|ainda não|ainda resta|não (?:consegui|pude))(?!\p{L})/iu,
@@ -78,8 +91,10 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
   ja: {
     rule: /(?:絶対に|決して|必ず|常に|いつも|今後|これから|以後|二度と).{1,80}(?:て|ないで|こと|べき|禁止|ように)(?:ください|下さい|ね)?[。.!！]?$|(?:使わないで|触らないで|変更しないで|消さないで|コミットしないで)(?:ください|下さい|ね)?[。.!！]?$|^覚えておいて/u,
     choice:
-      /(?:の代わりに|ではなく|じゃなくて).{1,80}(?:使って|使おう|使いましょう|にして|にしよう|で行こう)|^(?:やっぱり|やはり).{1,80}(?:にして|で行|使って|にしよう|にしましょう)/u,
+      /(?:の代わりに|ではなく|じゃなくて).{1,80}(?:使って|使おう|使いましょう|にして|にしよう|で行こう)|^(?:やっぱり|やはり).{1,80}(?:にして|で行|使って|にしよう|にしましょう)|[をは].{1,30}に(?:切り替えて|変えて|置き換えて)(?:ください|下さい)?[。.]?$/u,
     decided: /(?:ことにしました|を採用しました|を選びました|に決めました|に切り替えました)[。.]?/u,
+    works:
+      /(?:実行|確認|調査|質問|中断|開始|変更)(?:し|は)ない|(?:実行|確認|調査|質問|検索)する(?:こと)|(?:読む|見る|待つ|調べる|試す|始める)こと|ブランチに切り替え|(?:作者|著者|チーム|開発者|彼ら|元の|以前|README|コメント).{0,20}[はがに]/u,
     found:
       /原因(?:は|が|だ|です)|が原因|(?:失敗|エラー|落ち|クラッシュ).{0,40}(?:ため|から)(?:です|だ)?[。.]?$/u,
     open: /まだ.{1,40}(?:ない|ません|未)|残って(?:い|お)|未(?:対応|実装|完了|確認)/u,
@@ -88,8 +103,11 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
   },
   zh: {
     rule: /^(?:请)?(?:永远不要|永远|绝不|绝对不要|千万(?:不要|别)|(?:不要|别)(?:再|直接)?(?:使用|用|修改|改|动|碰|提交)|禁止|始终|一律|务必|从现在(?:开始|起)|以后|今后|记住)/u,
-    choice: /^(?:还是|请)?(?:改用|换成|换用|用.{1,40}(?:代替|替代|而不是|不要用|别用))/u,
-    decided: /^(?:我|我们)?(?:最终)?(?:决定|选择了|采用了|改用了)/u,
+    choice:
+      /^(?:还是|请)?(?:改用|换成|换用|用(?![户例来于途法到力心意量]).{1,40}(?:代替|替代|而不是|不要用|别用)|把.{1,20}(?:换成|替换成|改成))/u,
+    decided: /^(?:我|我们)?(?:最终)?(?:决定(?!权|性|于|因|论|了吗)|选择了|采用了|改用了)/u,
+    works:
+      /决定(?:不|先|暂时)?(?:再|去)?(?:不)?(?:运行|执行|看|读|查|等|问|检查|搜索|开始|尝试|测试|停止|改动任何)/u,
     found: /原因(?:是|在于)|是因为|(?:失败|报错|崩溃).{0,40}因为|由.{1,40}(?:导致|引起)/u,
     open: /还没|尚未|还需要|未(?:完成|处理|实现|验证)|有待/u,
     offers:
@@ -97,9 +115,20 @@ export const WORDINGS: Readonly<Record<string, Wording>> = {
   },
 };
 
+/** The present tense describes the code, or an opinion: "We use Redis because writes dominate". */
+export const DESCRIBES = /^(?:I|we) (?:keep|prefer|use|store)\b/i;
+
 /** Begins a sentence that supposes something, in any of the languages. */
 export const CONDITION =
   /^(?:if|when(?:ever)?|unless|suppose|should|wenn|falls|sollte|si|cuando|quand|lorsque|se|quando|caso)(?!\p{L})|^(?:もし|如果|要是|假如)/iu;
+
+/** Says when something holds, behind it, in any of the languages: "use dayjs instead if it is faster". */
+export const PROVISO =
+  /[\s,](?:if|unless|in case|provided|as long as|wenn|falls|sofern|solange|si|salvo que|a menos|à moins|tant que|caso|enquanto)\s|(?:場合|なら|如果|除非|的话)/iu;
+
+/** Says that something is for this time only, or was decided long ago, in any of the languages. */
+export const NOT_NOW =
+  /(?<!\p{L})(?:(?:for|in) this (?:test|run|step|turn|one|case)|this time|just once|for now|temporarily|in (?:19|20)\d\d|back then|at the time|originally|years? ago|according to|diesmal|vorerst|fürs erste|damals|ursprünglich|seinerzeit|laut|(?:por )?esta vez|por ahora|en aquel (?:entonces|momento)|originalmente|según|cette fois|pour l['’]instant|à l['’]époque|à l['’]origine|selon|desta vez|por enquanto|na época|segundo [oa])(?!\p{L})|今回だけ|とりあえず|当時|当初|によると|这次|暂时|当时|当初/iu;
 
 /** Refuses what was done, before the user says what to do. */
 export const REFUSAL =
@@ -107,7 +136,7 @@ export const REFUSAL =
 
 /** A correction of what was done: a negation, then what to do. */
 export const CORRECTION =
-  /^(?:no|nope|nein|nee|non|não|いや|不)[,.:;!、，] (?:please |bitte |lieber |mejor |plutôt |melhor )?(?:use|keep|put|store|take|make|write|return|leave|move|call|name|send|pick|nimm|mach|leg|schreib|benutz|verwende|lass|usa|pon|haz|guarda|deja|utilise|mets|garde|prends|écris|fais|coloque|mantenha|deixe|faça)(?!\p{L})/iu;
+  /^(?:no|nope|nein|nee|non|não|いや|不)[,.:;!、，] (?:please |bitte |lieber |mejor |plutôt |melhor )?(?!(?:take a|keep (?:going|it up|on)|leave (?:it|that|this)(?: alone)?[.!]*$|move on|make (?:sure|it|the tests?)|return to|(?:write|send|call|name) me|send it|deja(?:lo)?[.!]|lass (?:das|es|mich|uns)|fais voir)(?!\p{L}))(?:use|keep|put|store|take|make|write|return|leave|move|call|name|send|pick|nimm|mach|leg|schreib|benutz|verwende|lass|usa|pon|haz|guarda|deja|utilise|mets|garde|prends|écris|fais|coloque|mantenha|deixe|faça)(?!\p{L})/iu;
 
 /** Above a list of rules. */
 export const RULES_FOLLOW =
@@ -116,6 +145,10 @@ export const RULES_FOLLOW =
 /** Guesses, which are not findings. */
 export const GUESS =
   /(?<!\p{L})(?:might|may be|maybe|perhaps|probably|could be|possibly|i (?:think|guess|suspect)|seems?|appears?|likely|vermutlich|vielleicht|wahrscheinlich|könnte|scheint|quizás?|tal vez|probablemente|parece|podría|peut-être|probablement|semble|pourrait|talvez|provavelmente|poderia)(?!\p{L})|かもしれ|たぶん|おそらく|可能|也许|大概/iu;
+
+/** Begins a request for other work, and so does not answer a question, in any of the languages. */
+export const NEW_WORK =
+  /^(?:now |then |next |please |jetzt |dann |bitte |ahora |luego |maintenant |ensuite |agora |depois )*(?:fix|add|update|create|implement|run|check|explain|show|remove|delete|refactor|test|look|find|review|commit|push|rename|why|how|can you|could you|behebe?|füge|erstelle?|prüfe?|erkläre?|zeig|lösche?|führe?|warum|arregla|corrige|añade|crea|ejecuta|revisa|explica|muestra|borra|elimina|por qué|ajoute|crée|lance|vérifie|explique|montre|supprime|pourquoi|adicione|crie|execute|rode|verifique|explique|mostre|apague|remova)(?!\p{L})|(?:直して|追加して|作って|実行して|確認して|説明して|削除して)|^(?:修复|添加|创建|运行|检查|解释|删除)/iu;
 
 /** Short answers: yes and no, in any of the languages. */
 export const YES_OR_NO =

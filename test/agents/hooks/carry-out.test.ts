@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { BATCH } from '../../../src/agents/hooks/carry-out.js';
 import { HOOK_CLIENTS } from '../../../src/agents/hooks/hook-table.js';
+import { stateDirOf } from '../../../src/config/config.js';
+import { setPaused } from '../../../src/config/connected-projects.js';
 import { LINES_WANTED } from '../../../src/memory/traces/labelled-lines.js';
 import { stablePrefix } from '../../../src/prompt/role-contract.js';
 import { connectFolder } from '../../support/connected.js';
@@ -231,6 +233,41 @@ describe('an agent that stops', () => {
     });
     expect(await place.run('claude', stop('Done.'))).toBe('');
     expect(place.asked.filter(({ subject }) => subject.startsWith('trace.append'))).toEqual([]);
+  });
+
+  it('in a paused folder nothing is kept, the memory is read, and no lines are asked for', async () => {
+    const place = hookPlace();
+    setPaused(stateDirOf({ XDG_STATE_HOME: place.stateDir }), place.stateDir, true);
+    const here = { ...base, cwd: place.stateDir };
+    const start = await place.run('claude', { ...here, hook_event_name: 'SessionStart', source: 'startup' });
+    expect(start).toContain('what is known');
+    expect(start).toContain('throughline resume');
+    expect(start).not.toContain('End your last message');
+    await place.run('claude', { ...here, hook_event_name: 'UserPromptSubmit', prompt: 'a secret plan' });
+    await place.run('claude', { ...tool('npm test'), ...here });
+    await place.run('claude', { ...stop(RESULT), ...here });
+    await place.run('claude', { ...here, hook_event_name: 'Stop', last_assistant_message: 'Decided: x' });
+    expect(place.published).toEqual([]);
+    expect(onDisk(place.stateDir)).not.toMatch(/secret plan|npm test/);
+    setPaused(stateDirOf({ XDG_STATE_HOME: place.stateDir }), place.stateDir, false);
+    await place.run('claude', { ...stop(RESULT), ...here });
+    expect(place.published).toHaveLength(1);
+  });
+
+  it('of a turn whose whole prompt is private nothing is kept, and the next turn counts', async () => {
+    const place = hookPlace();
+    const ask = (prompt: string) =>
+      place.run('claude', { ...base, hook_event_name: 'UserPromptSubmit', prompt });
+    const end = (said: string) =>
+      place.run('claude', { ...base, hook_event_name: 'Stop', last_assistant_message: said });
+    await ask('<private> Look at the salaries');
+    await place.run('claude', tool('cat salaries.csv'));
+    await end('Decided: raise them');
+    expect(place.published).toEqual([]);
+    expect(onDisk(place.stateDir)).not.toMatch(/salaries|raise/);
+    await ask('Go on');
+    await end('Decided: one port');
+    expect(place.published).toEqual([expect.stringContaining('one port')]);
   });
 
   it('what an agent in the background has returned comes as a prompt, and is none that a person has written', async () => {

@@ -86,6 +86,14 @@ describe('what a finished turn leaves', () => {
     expect(turn([did('Edit', { files: ['a.ts'] })], 'The cause was the cache.')?.found).toEqual([]);
   });
 
+  it('no decision that only describes the code', () => {
+    const edits = [did('Edit', { files: ['a.ts'] })];
+    const decisions = (message: string) => turn(edits, message)?.decisions;
+    expect(decisions('I went with sqlite.')).toEqual(['I went with sqlite.']);
+    expect(decisions('We use Redis because writes dominate.')).toEqual([]);
+    expect(decisions('I prefer option A because it is simpler.')).toEqual([]);
+  });
+
   it('no labelled line, and no rule of the request, in its summary', () => {
     const edits = [did('Edit', { files: ['a.ts'] })];
     expect(turn(edits, 'Rule: dates are UTC', 'Format the dates')?.summary).toBe('Format the dates');

@@ -90,6 +90,18 @@ describe('a statement that another one names', () => {
     expect(await session.holds()).toEqual(['M4 port 80']);
   });
 
+  it('the log says of a turn what was kept, and the next start names it', async () => {
+    const session = new StatedSession();
+    await session.says('Use dayjs', { ...USER });
+    expect(await logged(session)).toContain('[kept: M1 Decided: Use dayjs]');
+    const { prompt } = compilePrompt(
+      await session.state(),
+      compileRequest.parse({ kind: 'session-start', session: 'demo' }),
+      undefined,
+    );
+    expect(prompt).toContain('Kept of the last turn: M1 Decided');
+  });
+
   it('two results in flight: the later one knows the earlier', async () => {
     const session = new StatedSession();
     await session.says('Use npm');

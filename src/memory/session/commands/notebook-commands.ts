@@ -5,8 +5,9 @@ import { defined } from '../../../shared/collections.js';
 import { named } from '../../../shared/text.js';
 import type { Note, SessionFact } from '../../facts/fact-types.js';
 import { factOfId } from '../../facts/found-facts.js';
+import { contrasts } from '../../facts/statements.js';
 import { idInPlan } from '../charter.js';
-import { notesOf, unread } from '../notebook.js';
+import { notesOf, statementOf, unread } from '../notebook.js';
 import { answersOf, factsOf, ledgersOf, type SessionState } from '../session-state.js';
 import {
   answer,
@@ -31,8 +32,12 @@ export function addNote(state: SessionState, { content, type, by }: ToolArgument
     full('notes', notes.size, MOST.notes, FEWER_NOTES) ??
     fullText('notes', notes.values(), content, FEWER_NOTES);
   if (refusal !== undefined) return refusal;
-  const id = `NOT-${state.notebook.lastNote + 1}`;
-  const data = defined({ note: id, content, type, by, ...workedIn(state) });
+  const number = state.notebook.lastNote + 1;
+  const [id, ref] = [`NOT-${number}`, `N${number}`];
+  const fact = { ...statementOf(ref, type, content), ...(by !== undefined && { origin: 'person' as const }) };
+  const found = contrasts(fact, ref, factsOf(state).getValid());
+  const ends = found.length > 0 ? found : undefined;
+  const data = defined({ note: id, content, type, by, ends, ...workedIn(state) });
   return append({ type: 'note.added', data }, showingNote(id));
 }
 

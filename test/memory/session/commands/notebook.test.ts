@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { factsOf } from '../../../../src/memory/session/session-state.js';
+import { observer, recorded } from '../../../support/builders.js';
 import { argumentsOf, Played, timeAt } from '../../../support/played.js';
 
 describe('note-add', () => {
@@ -27,6 +29,47 @@ describe('note-add', () => {
       /^type is "rant": use one of learning, stuck, tip, decision$/,
     );
     expect(() => argumentsOf('note-add', { content: ' ' })).toThrow(/^content: .*must not be empty/);
+  });
+});
+
+describe('a note that denies what an older statement says', () => {
+  const said = (object: string, more: object = {}) => {
+    const played = new Played();
+    const event = recorded(
+      1,
+      observer({ facts: [{ subject: 'task:c', relation: 'decided', object, ...more }] }),
+    );
+    played.foldWhole({ ...event, data: { ...event.data, refs: { decided: ['M1'] } } });
+    return played;
+  };
+  const held = ({ state }: Played) =>
+    factsOf(state)
+      .getValid()
+      .flatMap(({ ref }) => ref ?? [])
+      .sort();
+  const note = { content: 'No Drizzle: plain SQL through pg', type: 'decision' } as const;
+
+  it('ends it, says so in its event, and restores it when it is deleted', () => {
+    const played = said('PostgreSQL through Drizzle');
+    expect(played.when('note-add', note)).toMatchObject({
+      event: { data: { ends: [{ id: 'M1', by: 'N1', how: 'replaced', term: 'Drizzle' }] } },
+    });
+    expect(held(played)).toEqual(['N1']);
+    played.after('note-delete', { id: 'NOT-1' });
+    expect(held(played)).toEqual(['M1']);
+  });
+
+  it("ends a user's word only as the word of a person", () => {
+    const played = said('PostgreSQL through Drizzle', { origin: 'user' });
+    played.after('note-add', note);
+    expect(held(played)).toEqual(['M1', 'N1']);
+    played.after('note-add', { ...note, by: 'ann' });
+    expect(held(played)).not.toContain('M1');
+  });
+
+  it('of type learning ends nothing', () => {
+    const played = said('PostgreSQL through Drizzle').after('note-add', { content: note.content });
+    expect(held(played)).toEqual(['M1', 'N1']);
   });
 });
 
