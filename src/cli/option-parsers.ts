@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { type Command as AnyCommand, InvalidArgumentError } from 'commander';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import { nearestName } from '../shared/nearest-name.js';
 import { DAYS_PATTERN } from '../shared/text.js';
 
 export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
@@ -29,16 +28,6 @@ export function duration(raw: string): number {
   const ms = Number(digits) * (UNITS[unit] ?? 1);
   if (digits !== '' && ms >= 1 && ms <= LONGEST_MS) return ms;
   throw new InvalidArgumentError('Use a time from 1ms to 24h, such as 500ms, 30s or 5m.');
-}
-
-export function nameOf<Name extends string>(names: readonly Name[]): (raw: string) => Name {
-  return (raw) => {
-    const name = names.find((each) => each === raw);
-    if (name !== undefined) return name;
-    const meant = nearestName(raw, names);
-    const hint = meant === undefined ? '' : ` (Did you mean ${meant}?)`;
-    throw new InvalidArgumentError(`Allowed choices are ${names.join(', ')}.${hint}`);
-  };
 }
 
 export function fraction(raw: string): number {

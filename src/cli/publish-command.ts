@@ -11,7 +11,7 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, sessionOf, withClient } from './command-context.js';
-import { duration, nameOf, readBody } from './option-parsers.js';
+import { duration, readBody } from './option-parsers.js';
 import { waitingNote } from './output.js';
 
 interface PublishArguments extends Flags<'wait' | 'json'>, Texts<'session' | 'id'> {
@@ -27,9 +27,7 @@ export function publishCommand(program: Command): void {
       'Publishes a result: a JSON object, or raw text with one BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT pair.\n' +
         'Prints its DISPATCH sequence, which `prompt --after` waits for. It retries until the result is stored or time is up.',
     )
-    .addArgument(
-      new Argument('<role>', 'role of the agent that returned it').choices(ROLES).argParser(nameOf(ROLES)),
-    )
+    .addArgument(new Argument('<role>', 'role of the agent that returned it').choices(ROLES))
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .option('-f, --file <path>', 'file with the result; - is standard input', '-')
     .option('--no-check', 'send it unchecked: "throughline result ls" then shows what is wrong with it')

@@ -15,7 +15,6 @@ import {
   count,
   list,
   named,
-  type Output,
   oneOf,
   place,
   string,
@@ -277,6 +276,3 @@ export const LEARNING_REQUESTS = {
     proposalView,
   ),
 } as const;
-
-/** A proposal with its outcome. */
-export type ProposalView = Output<typeof proposalView>;

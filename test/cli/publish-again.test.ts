@@ -57,7 +57,7 @@ it('publish waits for a server that is away at first, says so once, and is store
 });
 
 it.each([
-  [['publish', 'implementr'], '(Did you mean implementer?)'],
+  [['publish', 'implementr'], 'Allowed choices are implementer'],
   [
     ['publish', 'boss'],
     "'boss' is invalid for argument 'role'. Allowed choices are implementer, reviewer, observer",

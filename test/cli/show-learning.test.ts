@@ -7,7 +7,7 @@ import {
   proposalFields,
   proposedLine,
   rankedLine,
-} from '../../src/cli/show-learning.js';
+} from '../../src/cli/learning-commands.js';
 import { learningOf, pendingProposal, SIMILAR, viewOf } from '../support/proposals.js';
 
 const plain = picocolors.createColors(false);
