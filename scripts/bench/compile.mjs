@@ -11,6 +11,7 @@ import { evolve } from '../../dist/memory/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState, factsOf } from '../../dist/memory/session/session-state.js';
 import { compilePrompt } from '../../dist/prompt/compile-prompt.js';
 import { budgetOf } from '../../dist/prompt/prompt-kind.js';
+import { goalsOf } from './goals.mjs';
 import { openPorts, startScript, startServer, startThroughline } from './host.mjs';
 import { factEvent, resultOf } from './results.mjs';
 import { median, quantile } from './stats.mjs';
@@ -30,34 +31,12 @@ const REQUEST = {
 export default {
   name: 'compile',
   goals: [
-    {
-      id: 'compile.warm.p50',
-      work: 'compile, warm, 2,000 facts: p50',
-      against: ECHO,
-      atMost: 2.5,
-      unit: 'times',
-    },
-    {
-      id: 'compile.warm.p99',
-      work: 'compile, warm, 2,000 facts: p99',
-      against: ECHO,
-      atMost: 5,
-      unit: 'times',
-    },
-    {
-      id: 'compile.next.p50',
-      work: 'compile, one new dispatch each: p50',
-      against: ECHO,
-      atMost: 4,
-      unit: 'times',
-    },
-    {
-      id: 'compile.visible.p50',
-      work: 'publish → visible in a prompt (`after`): p50',
-      against: 'one publish with PubAck and one echo',
-      atMost: 4,
-      unit: 'times',
-    },
+    ...goalsOf(`
+      compile.warm.p50 | compile, warm, 2,000 facts: p50 | ${ECHO} | at most 2.5 times
+      compile.warm.p99 | compile, warm, 2,000 facts: p99 | ${ECHO} | at most 5 times
+      compile.next.p50 | compile, one new dispatch each: p50 | ${ECHO} | at most 4 times
+      compile.visible.p50 | publish → visible in a prompt (\`after\`): p50 | one publish with PubAck and one echo | at most 4 times
+    `),
     cpuGoal(500, 0.6),
     cpuGoal(5000, 0.9),
   ],

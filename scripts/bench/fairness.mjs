@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectThroughline } from '../../dist/index.js';
 import { AckedPublisher } from '../../dist/nats/jetstream/acked-publisher.js';
+import { goalsOf } from './goals.mjs';
 import { openPorts, startServer, startThroughline } from './host.mjs';
 import { resultOf } from './results.mjs';
 import { median, quantile } from './stats.mjs';
@@ -15,15 +16,9 @@ const HOT = 'dispatch.hot.implementer';
 
 export default {
   name: 'fairness',
-  goals: [
-    {
-      id: 'fairness.single.p99',
-      work: 'fairness: a single result of one session counts while 20,000 of another one wait: p99',
-      against: 'an absolute limit',
-      atMost: 1000,
-      unit: 'ms',
-    },
-  ],
+  goals: goalsOf(`
+    fairness.single.p99 | fairness: a single result of one session counts while 20,000 of another one wait: p99 | an absolute limit | at most 1000 ms
+  `),
   run,
 };
 

@@ -28,3 +28,15 @@ export function losses(goals, committed, measured) {
 export function isRatio({ unit }) {
   return unit === 'times';
 }
+
+/** Goals from rows `id | work | against | at most 2 times`. */
+export function goalsOf(table) {
+  return table
+    .trim()
+    .split('\n')
+    .map((row) => {
+      const [id, work, against, wanted] = row.split(' | ').map((cell) => cell.trim());
+      const [, bound, value, unit] = /^at (most|least) (\S+) (.+)$/.exec(wanted);
+      return { id, work, against, [bound === 'most' ? 'atMost' : 'atLeast']: Number(value), unit };
+    });
+}

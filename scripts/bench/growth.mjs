@@ -3,6 +3,7 @@ import { token } from '../../dist/contracts/names.js';
 import { KeywordFactRetriever } from '../../dist/memory/facts/fact-ranking.js';
 import { evolve } from '../../dist/memory/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState, factsOf } from '../../dist/memory/session/session-state.js';
+import { goalsOf } from './goals.mjs';
 import { openPorts, startServer, startThroughline } from './host.mjs';
 import { factEvent, shortEvent } from './results.mjs';
 import { median } from './stats.mjs';
@@ -18,29 +19,11 @@ const CHUNK = 5000;
 
 export default {
   name: 'growth',
-  goals: [
-    {
-      id: 'growth.events',
-      work: 'growth: compile p50, one new dispatch each, with 1,000,000 events behind the session',
-      against: 'with 1,000 events',
-      atMost: 1.2,
-      unit: 'times',
-    },
-    {
-      id: 'growth.facts',
-      work: 'growth: retrieval p50 over 50,000 valid facts; linear would be 100',
-      against: 'over 500',
-      atMost: 99,
-      unit: 'times',
-    },
-    {
-      id: 'growth.facts.tail',
-      work: 'growth: retrieval p50 over 50,000 valid facts',
-      against: 'the read of an empty tail',
-      atMost: 1,
-      unit: 'times',
-    },
-  ],
+  goals: goalsOf(`
+    growth.events | growth: compile p50, one new dispatch each, with 1,000,000 events behind the session | with 1,000 events | at most 1.2 times
+    growth.facts | growth: retrieval p50 over 50,000 valid facts; linear would be 100 | over 500 | at most 99 times
+    growth.facts.tail | growth: retrieval p50 over 50,000 valid facts | the read of an empty tail | at most 1 times
+  `),
   run,
 };
 

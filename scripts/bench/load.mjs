@@ -8,6 +8,7 @@ import { DEFAULT_LIMITS, emptyState } from '../../dist/memory/session/session-st
 import { compilePrompt } from '../../dist/prompt/compile-prompt.js';
 import { commandsInBurst } from './commands-in-burst.mjs';
 import { promptRequest } from './compile.mjs';
+import { goalsOf } from './goals.mjs';
 import { openPorts, startServer } from './host.mjs';
 import { factEvent, taskEvent } from './results.mjs';
 import { median, quantile } from './stats.mjs';
@@ -20,50 +21,14 @@ const limits = DEFAULT_LIMITS;
 
 export default {
   name: 'load',
-  goals: [
-    {
-      id: 'load.cold',
-      work: 'load, cold: snapshot and 100 newer events',
-      against: 'full replay of 10,000 events',
-      atLeast: 20,
-      unit: 'times',
-    },
-    {
-      id: 'load.cold.prompt',
-      work: 'load, cold: a prompt of a session of 5,000 events, from its snapshot, nothing in memory',
-      against: 'an absolute limit',
-      atMost: 15,
-      unit: 'ms',
-    },
-    {
-      id: 'load.snapshot.p99',
-      work: 'snapshot write of 500 facts and 500 tasks: p99',
-      against: 'an absolute limit',
-      atMost: 10,
-      unit: 'ms',
-    },
-    {
-      id: 'load.burst.p99',
-      work: 'commands on a session with 10,000 waiting results: p99',
-      against: 'the same session, idle',
-      atMost: 3,
-      unit: 'times',
-    },
-    {
-      id: 'load.burst.apart.p99',
-      work: 'the same, the extractor in another process: p99',
-      against: 'the same session, idle',
-      atMost: 1.5,
-      unit: 'times',
-    },
-    {
-      id: 'load.burst.others.p99',
-      work: 'commands on a session while 10,000 results of 100 others wait: p99',
-      against: 'the same session, idle',
-      atMost: 1.5,
-      unit: 'times',
-    },
-  ],
+  goals: goalsOf(`
+    load.cold | load, cold: snapshot and 100 newer events | full replay of 10,000 events | at least 20 times
+    load.cold.prompt | load, cold: a prompt of a session of 5,000 events, from its snapshot, nothing in memory | an absolute limit | at most 15 ms
+    load.snapshot.p99 | snapshot write of 500 facts and 500 tasks: p99 | an absolute limit | at most 10 ms
+    load.burst.p99 | commands on a session with 10,000 waiting results: p99 | the same session, idle | at most 3 times
+    load.burst.apart.p99 | the same, the extractor in another process: p99 | the same session, idle | at most 1.5 times
+    load.burst.others.p99 | commands on a session while 10,000 results of 100 others wait: p99 | the same session, idle | at most 1.5 times
+  `),
   run,
 };
 

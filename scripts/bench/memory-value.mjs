@@ -3,6 +3,7 @@
 // obeys a rule exactly if the text of the rule stands in its prompt.
 import { encode } from 'gpt-tokenizer';
 import { connectThroughline } from '../../dist/index.js';
+import { goalsOf } from './goals.mjs';
 import { startServer, startThroughline } from './host.mjs';
 import { median } from './stats.mjs';
 
@@ -39,22 +40,10 @@ const WAYS = ['growing file', 'memory', 'nothing'];
 
 export default {
   name: 'memory-value',
-  goals: [
-    {
-      id: 'memory-value.tokens',
-      work: 'memory-value: tokens in the prompts of 160 scripted tasks with a growing file',
-      against: 'the same tasks with the memory',
-      atLeast: 2,
-      unit: 'times',
-    },
-    {
-      id: 'memory-value.kept',
-      work: 'memory-value: findings and decisions kept with the memory',
-      against: 'all of them',
-      atLeast: 0.9,
-      unit: 'of all',
-    },
-  ],
+  goals: goalsOf(`
+    memory-value.tokens | memory-value: tokens in the prompts of 160 scripted tasks with a growing file | the same tasks with the memory | at least 2 times
+    memory-value.kept | memory-value: findings and decisions kept with the memory | all of them | at least 0.9 of all
+  `),
   run,
 };
 

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { token } from '../../dist/contracts/names.js';
+import { goalsOf } from './goals.mjs';
 import { openPorts, startServer, startThroughline } from './host.mjs';
 import { factEvent, resultOf } from './results.mjs';
 import { median } from './stats.mjs';
@@ -13,50 +14,14 @@ const BATCH = 500;
 
 export default {
   name: 'memory',
-  goals: [
-    {
-      id: 'memory.compiler',
-      work: 'memory: compiler that touched 10,000 sessions, highest resident',
-      against: 'an absolute limit',
-      atMost: 250,
-      unit: 'MB',
-    },
-    {
-      id: 'memory.extractor',
-      work: 'memory: extractor that wrote 5,000 live session streams, highest resident',
-      against: 'an absolute limit',
-      atMost: 250,
-      unit: 'MB',
-    },
-    {
-      id: 'memory.compiler.flat',
-      work: 'memory: compiler, last third of a ten-minute soak',
-      against: 'its first third',
-      atMost: 1.1,
-      unit: 'times',
-    },
-    {
-      id: 'memory.extractor.flat',
-      work: 'memory: extractor, last third of a ten-minute soak',
-      against: 'its first third',
-      atMost: 1.1,
-      unit: 'times',
-    },
-    {
-      id: 'memory.up',
-      work: 'memory: all services in one process, 10,000 sessions in a day, 200 of them hot, highest resident',
-      against: 'an absolute limit',
-      atMost: 300,
-      unit: 'MB',
-    },
-    {
-      id: 'memory.up.flat',
-      work: 'memory: all services in one process, last third of a five-minute soak',
-      against: 'its first third',
-      atMost: 1.1,
-      unit: 'times',
-    },
-  ],
+  goals: goalsOf(`
+    memory.compiler | memory: compiler that touched 10,000 sessions, highest resident | an absolute limit | at most 250 MB
+    memory.extractor | memory: extractor that wrote 5,000 live session streams, highest resident | an absolute limit | at most 250 MB
+    memory.compiler.flat | memory: compiler, last third of a ten-minute soak | its first third | at most 1.1 times
+    memory.extractor.flat | memory: extractor, last third of a ten-minute soak | its first third | at most 1.1 times
+    memory.up | memory: all services in one process, 10,000 sessions in a day, 200 of them hot, highest resident | an absolute limit | at most 300 MB
+    memory.up.flat | memory: all services in one process, last third of a five-minute soak | its first third | at most 1.1 times
+  `),
   run,
 };
 

@@ -1,5 +1,6 @@
 // Reading plans of 5,000 tasks in several shapes.
 import { parseTasksMd } from '../../dist/ledger/tasks-md/parse-tasks-md.js';
+import { goalsOf } from './goals.mjs';
 import { median } from './stats.mjs';
 
 const TASKS = 5000;
@@ -18,15 +19,9 @@ const SHAPES = {
 
 export default {
   name: 'plans',
-  goals: [
-    {
-      id: 'plans.slowest',
-      work: 'a plan of 5,000 tasks, the slowest shape: median',
-      against: 'the clock',
-      atMost: 200,
-      unit: 'ms',
-    },
-  ],
+  goals: goalsOf(`
+    plans.slowest | a plan of 5,000 tasks, the slowest shape: median | the clock | at most 200 ms
+  `),
   run,
 };
 

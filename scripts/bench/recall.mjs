@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { connectThroughline } from '../../dist/index.js';
 import { tokens } from '../../dist/memory/search/tokens.js';
 import { runPlan } from '../../dist/work.js';
+import { goalsOf } from './goals.mjs';
 import { startServer, startThroughline, temporaryDir } from './host.mjs';
 import { memoryPlan } from './memory-plans.mjs';
 
@@ -18,15 +19,9 @@ const BUCKETS = [
 
 export default {
   name: 'recall',
-  goals: [
-    {
-      id: 'recall.newest',
-      work: 'recall: tasks of 50 plans that a scripted agent solves, as it needs a fact from 10 to 200 results before',
-      against: 'the newest results pasted into a prompt of the same size',
-      atLeast: 2,
-      unit: 'times',
-    },
-  ],
+  goals: goalsOf(`
+    recall.newest | recall: tasks of 50 plans that a scripted agent solves, as it needs a fact from 10 to 200 results before | the newest results pasted into a prompt of the same size | at least 2 times
+  `),
   run,
 };
 

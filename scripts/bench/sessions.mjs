@@ -5,6 +5,7 @@ import { loadConfig } from '../../dist/config/config.js';
 import { streamOf, token } from '../../dist/contracts/names.js';
 import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
 import { startNatsServer } from '../../dist/nats/server/server-process.js';
+import { goalsOf } from './goals.mjs';
 import { findServer, openPorts, startThroughline, temporaryDir } from './host.mjs';
 import { factEvent } from './results.mjs';
 import { EVENTS_EACH, makeStreams, publishAll } from './sessions-filled.mjs';
@@ -22,34 +23,12 @@ const LISTED = { 10000: 0.25, 100000: 2 };
 export default {
   name: 'sessions',
   goals: [
-    {
-      id: 'sessions.server',
-      work: 'sessions: server with 100,000 sessions in shards, resident after its restart',
-      against: 'an absolute limit',
-      atMost: 500,
-      unit: 'MB',
-    },
-    {
-      id: 'sessions.restart',
-      work: 'sessions: restart of that server until it takes an event',
-      against: 'an absolute limit',
-      atMost: 5,
-      unit: 's',
-    },
-    {
-      id: 'sessions.first',
-      work: 'sessions: first event of a new session in shards, p50',
-      against: 'an event of a session that is there, p50',
-      atMost: 3,
-      unit: 'times',
-    },
-    {
-      id: 'sessions.warm',
-      work: 'sessions: warm prompt beside 100,000 sessions in shards, p50',
-      against: 'beside 1,000',
-      atMost: 1.2,
-      unit: 'times',
-    },
+    ...goalsOf(`
+      sessions.server | sessions: server with 100,000 sessions in shards, resident after its restart | an absolute limit | at most 500 MB
+      sessions.restart | sessions: restart of that server until it takes an event | an absolute limit | at most 5 s
+      sessions.first | sessions: first event of a new session in shards, p50 | an event of a session that is there, p50 | at most 3 times
+      sessions.warm | sessions: warm prompt beside 100,000 sessions in shards, p50 | beside 1,000 | at most 1.2 times
+    `),
     ...Object.entries(LISTED).map(([count, atMost]) => ({
       id: `sessions.list.${count}`,
       work: `sessions: all pages of the list of ${Number(count).toLocaleString('en')} sessions, as the keeper left them`,

@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Command, Option } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loggerFor } from '../../src/cli/cli-logger.js';
 import { createProgram, runCli } from '../../src/cli/program.js';
 import { loadConfig } from '../../src/config/config.js';
 import { allRejected } from '../support/all-rejected.js';
-import { cleanEnv } from '../support/cli.js';
+import { git } from '../support/git.js';
 import {
   allDealtWith,
   publishReview,
@@ -216,13 +214,8 @@ beforeAll(async () => {
     ),
     writeFile(join(folder, 'trace.jsonl'), `{"intent_id":"INT-1","action_type":"${'x'}"}\n"${HOSTILE}"\n`),
   ]);
-  const git = (...args: string[]) =>
-    promisify(execFile)('git', ['-C', folder, ...args], {
-      env: cleanEnv({ GIT_CONFIG_GLOBAL: '/dev/null' }),
-    });
-  await git('init', '--quiet');
-  const author = ['-c', 'user.name=x', '-c', 'user.email=x@example.com'];
-  await git(...author, 'commit', '--quiet', '--allow-empty', '--no-gpg-sign', '-m', HOSTILE);
+  git(folder, ['init', '--quiet']);
+  git(folder, ['commit', '--quiet', '--allow-empty', '--message', HOSTILE]);
   const { client, ports } = system;
   const { tools, learnings, proposals } = client;
   const session = SESSION;

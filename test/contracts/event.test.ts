@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readEvent, writeEvent } from '../../src/contracts/event.js';
 import { SESSION_EVENTS, type SessionEvent, type StoredEvent } from '../../src/contracts/session-events.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
+import { bytes, restored } from '../support/snapshots.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const message = (number: number, content = `message ${number}`): SessionEvent => ({
@@ -46,7 +46,6 @@ describe('a command', () => {
     { sequence: 6, event: message(2, 'again'), after: 2 },
   ];
   const LAST = 8;
-  const bytes = (state: SessionState) => encodeSnapshot(state, AT);
   const foldedFrom = (state: SessionState, through: number) => {
     for (const stored of LOG) {
       if (stored.sequence > state.sequence && stored.sequence <= through) evolve(state, stored);
@@ -66,9 +65,8 @@ describe('a command', () => {
   it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
     'repeated commands fold to the same bytes through a snapshot at %i',
     (cut) => {
-      const snapshot = decodeSnapshot('demo', bytes(foldedFrom(emptyState('demo'), cut)));
-      if (!snapshot.ok) throw new Error(snapshot.reason);
-      expect(bytes(foldedFrom(snapshot.state, LAST))).toBe(bytes(foldedFrom(emptyState('demo'), LAST)));
+      const loaded = restored(bytes(foldedFrom(emptyState('demo'), cut)));
+      expect(bytes(foldedFrom(loaded, LAST))).toBe(bytes(foldedFrom(emptyState('demo'), LAST)));
     },
   );
 });

@@ -8,6 +8,7 @@ import { pages, ROOT } from '../../scripts/docs/pages.js';
 import { connectThroughline } from '../../src/index.js';
 import { BIN, cleanEnv, startUp } from '../support/cli.js';
 import { documentedCommands } from '../support/documented-commands.js';
+import { gitRepository } from '../support/git.js';
 import { folderOfFile, ofFile } from '../support/of-file.js';
 import { TASKS_MD } from '../support/runs.js';
 import { shellCommand } from '../support/shell-command.js';
@@ -69,11 +70,7 @@ beforeAll(async () => {
 async function gitProject(path: string): Promise<void> {
   await mkdir(join(path, 'src'), { recursive: true });
   await writeFile(join(path, 'src', 'parser.ts'), 'export {};\n');
-  const git = (...args: string[]) =>
-    run('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], { cwd: path });
-  await git('init', '-q', '-b', 'main');
-  await git('add', '.');
-  await git('commit', '-q', '-m', 'Add the parser');
+  gitRepository(path);
 }
 
 /** Commands are hosted; in `own-process` each is a process, as those that run agents which run commands need it. */

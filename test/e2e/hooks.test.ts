@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
@@ -11,8 +10,9 @@ import { factsOf, tracesOf } from '../../src/memory/session/session-state.js';
 import { type Payload, payloadsOf } from '../agents/hooks/hooks.js';
 import { BIN, type CliOptions, type CliResult, cleanEnv, cli } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
+import { startListener, wayTo } from '../support/listener.js';
 import { startTestNats, urlOnPort } from '../support/nats-server.js';
-import { afterTest, folderOfTest } from '../support/of-file.js';
+import { folderOfTest } from '../support/of-file.js';
 import { allDealtWith, freshState, newSession, soon, systemOfFile } from '../support/system.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
 
@@ -142,18 +142,17 @@ describe('hooks of an agent', () => {
   it('what hooks keep without a server is sent by the first one that finds it, and a result counts once', async () => {
     const { session, state, env, run } = await hooksOf('late');
     const port = await freePort('127.0.0.1');
-    const relay = await listening(port, (socket) => socket.destroy());
+    const relay = await startListener((socket) => socket.destroy(), port);
     const away = { ...env, NATS_URL: urlOnPort(system.url, port) };
     const [stop] = eventsNamed('claude', 'SubagentStop');
     for (let round = 0; round < 2; round += 1)
       await patient('claude', { env: away, input: JSON.stringify(stop) });
-    await relay();
+    await relay[Symbol.asyncDispose]();
     expect(await log(state)).toHaveLength(2);
     // The same server, now reachable under that address.
-    const upstream = await forwarding(port, new URL(system.url).port);
+    await using _way = await wayTo(system.url, { port });
     await patient('claude', { env: away, input: JSON.stringify(eventsNamed('claude', 'PreCompact')[0]) });
     await allDealtWith(system.ports);
-    await upstream();
     expect((await freshState(system, session)).dispatches.current().counts).toMatchObject({ implementer: 1 });
     await run('claude', stop as Payload);
     await allDealtWith(system.ports);
@@ -223,15 +222,13 @@ describe('a hook never harms the agent', () => {
   });
 
   it('with a server that says nothing it ends in time', async () => {
-    const port = await freePort('127.0.0.1');
-    afterTest(await listening(port, () => {}));
-    await saysSo({ NATS_URL: `nats://127.0.0.1:${port}` });
+    await using silent = await startListener(() => {});
+    await saysSo({ NATS_URL: silent.url });
   });
 
   it('with a slow server it ends in time', async () => {
-    const port = await freePort('127.0.0.1');
-    afterTest(await forwarding(port, new URL(system.url).port, 4000));
-    await saysSo({ NATS_URL: urlOnPort(system.url, port) });
+    await using slow = await wayTo(system.url, { lateMs: 4000 });
+    await saysSo({ NATS_URL: slow.url });
   });
 
   it('with a server without services it ends in time', async () => {
@@ -310,34 +307,6 @@ describe('a hook never harms the agent', () => {
     },
   );
 });
-
-/** A listener on a port; the answer closes it together with its connections. */
-async function listening(port: number, onSocket: (socket: Socket) => void) {
-  const open = new Set<Socket>();
-  const server = createServer((socket) => {
-    open.add(socket);
-    socket.on('error', () => {});
-    onSocket(socket);
-  });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  return async () => {
-    for (const socket of open) socket.destroy();
-    server.close();
-    await once(server, 'close');
-  };
-}
-
-/** Forwards to another port; what that one says arrives later by so many milliseconds. */
-async function forwarding(port: number, to: string, lateMs = 0) {
-  return listening(port, (socket) => {
-    const behind = connect(Number(to), '127.0.0.1');
-    behind.on('error', () => socket.destroy());
-    socket.on('close', () => behind.destroy());
-    socket.pipe(behind);
-    behind.on('data', (bytes) => setTimeout(() => socket.write(bytes), lateMs));
-  });
-}
 
 async function ended(child: ChildProcess): Promise<number | null> {
   const [code] = await once(child, 'close');

@@ -8,15 +8,10 @@ import { identityOf, isRunning } from '../../src/nats/server/process-identity.js
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { payloadsOf } from '../agents/hooks/hooks.js';
 import { type CliOptions, cli, startUp } from '../support/cli.js';
+import { git, gitRepository } from '../support/git.js';
 import { afterTest, folderOfTest, ofFile } from '../support/of-file.js';
 
 /** A repository is data from a stranger: whatever a clone contains, the product signals, reads and writes nothing by it. */
-
-const git = (cwd: string, ...args: string[]) =>
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', ...args], {
-    cwd,
-    stdio: 'pipe',
-  });
 
 /** A file of a repository: its text, or the place that a symbolic link names. */
 type Planted = string | { readonly link: string };
@@ -27,15 +22,13 @@ async function cloned(files: Readonly<Record<string, Planted>>, branch = 'main')
   const [origin, clone, home] = [join(root, 'origin'), join(root, 'clone'), join(root, 'home')];
   await mkdir(origin);
   await mkdir(home);
-  git(origin, 'init', '--quiet', '--initial-branch', branch);
   for (const [path, planted] of Object.entries(files)) {
     await mkdir(dirname(join(origin, path)), { recursive: true });
     if (typeof planted === 'string') await writeFile(join(origin, path), planted);
     else await symlink(planted.link, join(origin, path));
   }
-  git(origin, 'add', '--all', '--force');
-  git(origin, 'commit', '--quiet', '--message', 'all');
-  git(root, 'clone', '--quiet', origin, clone);
+  gitRepository(origin, branch);
+  git(root, ['clone', '--quiet', origin, clone]);
   const env = {
     HOME: home,
     XDG_STATE_HOME: join(home, 'state'),
@@ -45,7 +38,7 @@ async function cloned(files: Readonly<Record<string, Planted>>, branch = 'main')
   };
   const run = (args: readonly string[], options: CliOptions = {}) =>
     cli(args, { cwd: clone, ...options, env: { ...env, ...options.env } });
-  return { root, clone, home, env, run, unchanged: () => git(clone, 'status', '--porcelain').toString() };
+  return { root, clone, home, env, run, unchanged: () => git(clone, ['status', '--porcelain']) };
 }
 
 /** A process of the user that has nothing to do with us. */
@@ -208,13 +201,13 @@ describe('the settings of a cloned repository', () => {
       'tasks.md': '- [ ] 1 Ours\n',
     });
     expect((await run(['connect', '--yes'], { env })).code).toBe(0);
-    git(clone, 'checkout', '--', '.');
+    git(clone, ['checkout', '--', '.']);
     const theirs = { session: 'pulled', plan: 'their.md', agents: { worker: 'reviewer' } };
     await writeFile(join(root, 'origin', '.throughline.json'), JSON.stringify(theirs));
     await writeFile(join(root, 'origin', 'their.md'), '- [ ] 1 Theirs\n');
-    git(join(root, 'origin'), 'add', '--all');
-    git(join(root, 'origin'), 'commit', '--quiet', '--message', 'theirs');
-    git(clone, 'pull', '--quiet');
+    git(join(root, 'origin'), ['add', '--all']);
+    git(join(root, 'origin'), ['commit', '--quiet', '--message', 'theirs']);
+    git(clone, ['pull', '--quiet']);
     const { stderr } = await run(['status'], { env });
     expect(stderr).toContain(
       'names plan "their.md" (connected: "tasks.md") and agents {"worker":"reviewer"}',
@@ -278,7 +271,7 @@ describe('the settings of a cloned repository', () => {
         expect((await run(['connect', '--yes'], { env })).code).toBe(0);
         await rm(file);
         if (kind === 'a pipe') execFileSync('mkfifo', [file]);
-        else git(clone, 'checkout', '--', '.throughline.json');
+        else git(clone, ['checkout', '--', '.throughline.json']);
       }
     },
   );

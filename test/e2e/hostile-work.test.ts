@@ -1,12 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { recordConnected } from '../../src/config/connected-projects.js';
 import { identityOf, isRunning } from '../../src/nats/server/process-identity.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { git, gitRepository } from '../support/git.js';
 import { folderOfFile } from '../support/of-file.js';
 import { freshState, newSession, soon, systemOfFile } from '../support/system.js';
 
@@ -16,7 +16,6 @@ const root = await folderOfFile();
 const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: root } });
 const AGENT = fileURLToPath(new URL('../support/scripted-agent.mjs', import.meta.url));
 const PLAN = '- [ ] T001 Write the lexer\n';
-const run = promisify(execFile);
 
 interface Clone {
   readonly session: string;
@@ -47,12 +46,8 @@ async function cloned({ plant, implementer = '', plan = PLAN, script = {} }: Hos
   await mkdir(origin, { recursive: true });
   await writeFile(join(origin, 'tasks.md'), plan);
   await plant?.(origin, session);
-  const git = (...args: string[]) =>
-    run('git', ['-C', origin, '-c', 'user.name=A', '-c', 'user.email=a@b.c', ...args]);
-  await git('init', '--quiet', '--initial-branch', 'main');
-  await git('add', '--all', '--force');
-  await git('commit', '--quiet', '-m', 'begin');
-  await run('git', ['clone', '--quiet', origin, folder]);
+  gitRepository(origin);
+  git(origin, ['clone', '--quiet', origin, folder]);
   await writeFile(join(own, 'script.json'), JSON.stringify(script));
   const answer = `exec ${process.execPath} ${AGENT} ${own} "$@"`;
   await writeFile(join(own, 'implementer.sh'), `OWN=${own}\n${implementer}\n${answer}\n`);
@@ -122,7 +117,7 @@ describe('throughline work in a cloned repository', () => {
     expect(other.lives()).toBe(true);
     expect(await calls()).toEqual(BOTH);
     expect(await outsideFiles()).toEqual([]);
-    const { stdout } = await run('git', ['-C', folder, 'status', '--porcelain', '--ignored']);
+    const stdout = git(folder, ['status', '--porcelain', '--ignored']);
     expect(stdout.trim()).toBe('M tasks.md');
     expect((await stat(join(folder, '.throughline', 'work', session))).isDirectory()).toBe(true);
   });
@@ -145,7 +140,7 @@ describe('a cloned repository whose remote is named after a session of another p
     const clone = await cloned(plant === undefined ? {} : { plant });
     const [owner = '', ...name] = victim.split('-');
     const remote = `https://host.example/${owner}/${name.join('-')}.git`;
-    await run('git', ['-C', clone.folder, 'remote', 'set-url', 'origin', remote]);
+    git(clone.folder, ['remote', 'set-url', 'origin', remote]);
     const args = ['work', '--plan', plan, ...clone.args.slice(5)];
     return {
       ...clone,
@@ -318,7 +313,7 @@ describe('two runs of one session', () => {
     const refused = await work();
     expect(refused).toMatchObject({ code: 1 });
     expect(refused.stderr).toMatch(/process \d+ on .+ works in .+: run "git worktree add \.\.\/clone-2"/);
-    await run('git', ['-C', folder, 'worktree', 'add', '--quiet', '../clone-2']);
+    git(folder, ['worktree', 'add', '--quiet', '../clone-2']);
     const withoutPlan = args.filter((arg) => arg !== '--plan' && arg !== 'tasks.md');
     const child = spawn(process.execPath, [BIN, ...withoutPlan], {
       env: cleanEnv(env),

@@ -1,18 +1,15 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { factsOfEvent } from '../../src/memory/facts/statements.js';
 import { factsOf } from '../../src/memory/session/session-state.js';
-import { cleanEnv, cli } from '../support/cli.js';
+import { cli } from '../support/cli.js';
+import { git } from '../support/git.js';
 import { folderOfFile } from '../support/of-file.js';
 import { allDealtWith, eventsOf, freshState, newSession, systemOfFile } from '../support/system.js';
 
 /** The history of real repositories, imported by the command line. */
 
-const run = promisify(execFile);
 const NAMES = [
   'with space.txt',
   'ünï/日本.txt',
@@ -24,41 +21,29 @@ const NAMES = [
 
 const folder = await folderOfFile();
 const system = await systemOfFile();
-/** Four commits, of odd names and without any. */
-let odd: string;
-/** Many commits on one day in January and one in June, with a branch and a tag in between. */
-let long: string;
 const COMMITS = 300;
+const [odd, long] = [await oddRepository(), longRepository()];
 
-beforeAll(async () => {
-  [odd, long] = await Promise.all([oddRepository(), longRepository()]);
-});
-
-const gitEnv = () => cleanEnv({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' });
-
+/** Four commits, of odd names and without any. */
 async function oddRepository(): Promise<string> {
   const repo = join(folder, 'odd');
-  const git = (...args: string[]) =>
-    run('git', ['-C', repo, '-c', 'user.name=n', '-c', 'user.email=n@example.com', ...args], {
-      env: gitEnv(),
-    });
   await mkdir(join(repo, 'ünï'), { recursive: true });
-  await git('init', '-q');
+  git(repo, ['init', '-q']);
   for (const name of NAMES) await writeFile(join(repo, name), 'one');
-  await git('add', '-A');
-  await git('commit', '-q', '-m', 'Add files with "odd" names\n\nA body.\n\n- that has lines');
-  await git('commit', '-q', '--allow-empty', '-m', 'Change nothing');
+  git(repo, ['add', '-A']);
+  git(repo, ['commit', '-q', '-m', 'Add files with "odd" names\n\nA body.\n\n- that has lines']);
+  git(repo, ['commit', '-q', '--allow-empty', '-m', 'Change nothing']);
   await writeFile(join(repo, 'with space.txt'), 'two');
-  await git('commit', '-q', '-a', '--allow-empty-message', '-m', '');
+  git(repo, ['commit', '-q', '-a', '--allow-empty-message', '-m', '']);
   await writeFile(join(repo, 'last.txt'), 'three');
-  await git('add', '-A');
-  await git('commit', '-q', '-m', 'Add the last one — ünïcode');
+  git(repo, ['add', '-A']);
+  git(repo, ['commit', '-q', '-m', 'Add the last one — ünïcode']);
   return repo;
 }
 
-async function longRepository(): Promise<string> {
+/** Many commits on one day in January and one in June, with a branch and a tag in between. */
+function longRepository(): string {
   const repo = join(folder, 'long');
-  await run('git', ['init', '-q', '--bare', repo], { env: gitEnv() });
   const seconds = (date: string) => Date.parse(date) / 1000;
   const commits = Array.from({ length: COMMITS }, (_, index) => {
     const when =
@@ -73,15 +58,15 @@ async function longRepository(): Promise<string> {
       ...(index === 99 ? ['reset refs/heads/old', 'from refs/heads/main\n'] : []),
     ].join('\n');
   });
-  const fast = spawn('git', ['-C', repo, 'fast-import', '--quiet'], {
-    env: gitEnv(),
-    stdio: ['pipe', 'inherit', 'inherit'],
-  });
-  fast.stdin.end(`${commits.join('\n')}\ndone\n`);
-  const [code] = await once(fast, 'close');
-  if (code !== 0) throw new Error(`git fast-import ended with ${code}`);
-  await run('git', ['-C', repo, 'symbolic-ref', 'HEAD', 'refs/heads/main'], { env: gitEnv() });
+  fastImported(repo, `${commits.join('\n')}\ndone\n`);
   return repo;
+}
+
+/** Makes a bare repository of a stream of `git fast-import`. */
+function fastImported(repo: string, stream: string): void {
+  git(folder, ['init', '--quiet', '--bare', repo]);
+  git(repo, ['fast-import', '--quiet'], stream);
+  git(repo, ['symbolic-ref', 'HEAD', 'refs/heads/main']);
 }
 
 const importing = (session: string, repo: string, ...args: string[]) =>
@@ -137,8 +122,6 @@ describe('import git', () => {
 
   it('import git shortens a commit that no dispatch can hold, says so, and imports the others', async () => {
     const repo = join(folder, 'huge');
-    await run('git', ['init', '-q', '--bare', repo], { env: gitEnv() });
-    const fast = spawn('git', ['-C', repo, 'fast-import', '--quiet'], { env: gitEnv() });
     const commit = (subject: string, files: readonly string[]) =>
       [
         'commit refs/heads/main',
@@ -150,14 +133,8 @@ describe('import git', () => {
       ].join('\n');
     const long = (at: number) => `${'\u00fc'.repeat(100)}/${'d'.repeat(200)}/${'e'.repeat(200)}/${at}`;
     const files = Array.from({ length: 1500 }, (_, at) => `a/${long(at)}`);
-    fast.stdin.end(
-      [commit(`Huge ${'s'.repeat(3_000_000)}`, []), commit('Many', files), commit('Small', ['a.txt'])].join(
-        '',
-      ),
-    );
-    const [code] = await once(fast, 'close');
-    expect(code).toBe(0);
-    await run('git', ['-C', repo, 'symbolic-ref', 'HEAD', 'refs/heads/main'], { env: gitEnv() });
+    const huge = commit(`Huge ${'s'.repeat(3_000_000)}`, []);
+    fastImported(repo, huge + commit('Many', files) + commit('Small', ['a.txt']));
     const session = newSession('huge');
     expect(await imported(session, repo)).toMatchObject({ commits: 3, shortened: 2 });
     const summaries = (await recordedIn(session)).map(({ summary = '' }) => summary.slice(0, 6));

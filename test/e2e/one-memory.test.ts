@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { cli } from '../support/cli.js';
+import { git, gitRepository } from '../support/git.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
 import { folderOfFile } from '../support/of-file.js';
 import { allDealtWith, newSession, systemOfFile } from '../support/system.js';
@@ -16,23 +16,15 @@ const AGENT = fileURLToPath(new URL('../support/scripted-agent.mjs', import.meta
 const [STDIO] = MCP_WAYS;
 const env = { NATS_URL: system.url, XDG_STATE_HOME: join(root, 'state') };
 
-const git = (cwd: string, ...args: string[]) =>
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', ...args], {
-    cwd,
-    stdio: 'pipe',
-  });
-
 /** A repository with a remote and a plan, and a second work tree beside it. */
 async function repository() {
   const name = newSession('memory');
   const [shop, tree] = [join(root, name), join(root, `${name}-tree`)];
   await mkdir(shop);
-  git(shop, 'init', '--quiet', '--initial-branch', 'main');
-  git(shop, 'remote', 'add', 'origin', `https://host.example/acme/${name}.git`);
   await writeFile(join(shop, 'tasks.md'), '- [ ] T001 Write the lexer\n- [ ] T002 Write the parser\n');
-  git(shop, 'add', '--all');
-  git(shop, 'commit', '--quiet', '--message', 'begin');
-  git(shop, 'worktree', 'add', '--quiet', '-b', 'feature', tree);
+  gitRepository(shop);
+  git(shop, ['remote', 'add', 'origin', `https://host.example/acme/${name}.git`]);
+  git(shop, ['worktree', 'add', '--quiet', '-b', 'feature', tree]);
   return { session: `acme-${name}`, shop, tree };
 }
 

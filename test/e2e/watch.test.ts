@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { BIN, cleanEnv } from '../support/cli.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
-import { urlOnPort } from '../support/nats-server.js';
+import { wayTo } from '../support/listener.js';
 import {
   allDealtWith,
   implemented,
@@ -12,7 +11,7 @@ import {
   publishWire,
   publishWork,
   soon,
-  startSystem,
+  systemOfFile,
 } from '../support/system.js';
 
 interface Watch extends AsyncDisposable {
@@ -55,49 +54,16 @@ async function watching(env: Readonly<Record<string, string>>, ...args: string[]
   };
 }
 
-/** A way to a server that can be cut. */
-async function cuttable(url: string) {
-  const to = Number(new URL(url).port);
-  const open = new Set<Socket>();
-  const listen = (port: number) =>
-    new Promise<Server>((resolve) => {
-      const server = createServer((socket) => {
-        const other = connect(to, '127.0.0.1');
-        for (const each of [socket, other]) {
-          open.add(each);
-          each.on('error', () => {}).on('close', () => open.delete(each));
-        }
-        socket.pipe(other).pipe(socket);
-      }).listen(port, '127.0.0.1', () => resolve(server));
-    });
-  let server = await listen(0);
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const cut = () => {
-    server.close();
-    for (const socket of open) socket.destroy();
-  };
-  return {
-    url: urlOnPort(url, port),
-    cut,
-    async mend() {
-      server = await listen(port);
-    },
-    async [Symbol.asyncDispose]() {
-      cut();
-    },
-  };
-}
+const system = await systemOfFile();
+const { client } = system;
 
 describe('throughline log -f', () => {
   it(`throughline log -f shows what happens in all sessions, and what was missed while the connection was lost`, async () => {
-    await using system = await startSystem();
-    const { client } = system;
     const [old, fresh, quiet] = [newSession('old'), newSession('fresh'), newSession('quiet')];
     await publishWork(client, old, 'before');
     await publishWork(client, quiet, 'before');
     await allDealtWith(system.ports);
-    await using way = await cuttable(system.url);
+    await using way = await wayTo(system.url);
     await using all = await watching({ NATS_URL: way.url }, '--json');
     const told = () =>
       all.lines().map((line) => {
@@ -118,7 +84,7 @@ describe('throughline log -f', () => {
     expect(all.stdout()).not.toContain('\u001b');
     expect(all.stdout()).not.toContain('\u0007');
 
-    way.cut();
+    await way.cut();
     await soon(() => expect(all.stderr()).toContain('-- the connection is lost'));
     await publishWork(client, quiet, 'missed');
     for (const task of ['2', '3']) await publishWork(client, old, task);
@@ -142,8 +108,6 @@ describe('throughline log -f', () => {
   });
 
   it(`throughline log -f shows one session, or those of a project`, async () => {
-    await using system = await startSystem();
-    const { client } = system;
     const [one, other] = [newSession('one'), newSession('other')];
     await client.tools.sessionOpen({ session: one, project: 'print er' });
     await client.tools.sessionOpen({ session: other, project: 'scanner' });
@@ -152,19 +116,20 @@ describe('throughline log -f', () => {
       const { sessions } = await client.tools.sessionList({ project: 'print-er' });
       expect(sessions.map(({ session }) => session)).toContain(one);
     });
-    await using way = await cuttable(system.url);
+    await using way = await wayTo(system.url);
     await using mine = await watching({ NATS_URL: way.url }, '--session', one);
     await using printer = await watching({ NATS_URL: system.url }, '--project', 'print er');
     expect(printer.stderr()).toContain('-- the project is print-er: "print er" is kept under this name');
     await publishWork(client, other, 'elsewhere');
     await publishWork(client, one, '1', { summary: 'Parser done' });
-    const line = /^\d{4}-\S+Z {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(result 2\)$/;
+    const line =
+      /^\d{4}-\S+Z {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(result \d+\)$/;
     // The list may date a session a moment before its event, which is then shown as new.
     const news = (of: typeof mine) => of.lines().filter((each) => !each.includes('session opened'));
     for (const each of [mine, printer]) {
       await soon(() => expect(news(each)).toEqual([expect.stringMatching(line)]));
     }
-    way.cut();
+    await way.cut();
     await soon(() => expect(mine.stderr()).toContain('-- the connection is lost'));
     for (const task of ['2', '3']) await publishWork(client, one, task);
     await allDealtWith(system.ports);
@@ -177,41 +142,40 @@ describe('throughline log -f', () => {
   });
 
   it(`throughline log -f of a session that is not there says so, and shows it once it begins`, async () => {
-    await using system = await startSystem();
     const later = newSession('later');
     await using watch = await watching({ NATS_URL: system.url }, '--session', later);
     expect(watch.stderr()).toContain(`-- there is no session ${later} yet: waiting for it to begin\n`);
-    await publishWork(system.client, later, '1');
+    await publishWork(client, later, '1');
     await soon(() => expect(watch.lines()).toHaveLength(1));
     await using again = await watching({ NATS_URL: system.url }, '--session', later);
     expect(again.stderr()).not.toContain('there is no session');
     await using all = await watching({ NATS_URL: system.url });
     const asks = implemented('9', { status: 'blocked', blockers: ['Which port?'] });
-    await publishWire(system.client, 'implementer', later, asks);
+    await publishWire(client, 'implementer', later, asks);
     for (const each of [again, all])
       await soon(() => expect(each.stderr()).toContain(`-- ${later} needs you: task 9 asks: Which port?\n`));
-    await publishWork(system.client, later, '2');
+    await publishWork(client, later, '2');
     await soon(() => expect(all.lines()).toHaveLength(2));
     expect(all.stderr().split('needs you')).toHaveLength(2);
   });
 
   it(`a reader of one session watches that one alone, and a reader of all watches all`, async () => {
-    await using system = await startGuardedSystem([
+    await using guarded = await startGuardedSystem([
       { name: 'visitor', role: 'reader', args: ['--session', 'mine'] },
       { name: 'reader', role: 'reader' },
     ]);
-    const { client } = system;
+    const { client } = guarded;
     await publishWork(client, 'mine', 'before');
-    await allDealtWith(system.ports);
-    await using visitor = await watching({ ...system.env('visitor') }, '--session', 'mine');
-    await using reader = await watching(system.env('reader'));
+    await allDealtWith(guarded.ports);
+    await using visitor = await watching({ ...guarded.env('visitor') }, '--session', 'mine');
+    await using reader = await watching(guarded.env('reader'));
     await publishWork(client, 'mine', '1');
     await publishWork(client, 'theirs', '2');
     await soon(() => expect(visitor.lines()).toEqual([expect.stringContaining('did 1')]));
     await soon(() => expect(reader.lines()).toHaveLength(2));
-    await using bound = await watching({ ...system.env('visitor') });
+    await using bound = await watching({ ...guarded.env('visitor') });
     expect(bound.stderr()).toContain('a user who is bound to sessions gives --session');
-    await using stranger = await watching({ ...system.env('visitor') }, '--session', 'theirs');
+    await using stranger = await watching({ ...guarded.env('visitor') }, '--session', 'theirs');
     expect(stranger.stderr()).toContain('permission_denied');
     expect(reader.stderr()).not.toContain('denied');
   });

@@ -4,7 +4,7 @@ import { stallThresholds } from '../../src/ledger/stall.js';
 import type { TaskLedger } from '../../src/ledger/task-ledger.js';
 import { WINDOW_LENGTH } from '../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
+import { decodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import {
   DEFAULT_LIMITS,
   emptyState,
@@ -15,8 +15,8 @@ import { type Arrivals, folded, foldedInOrder, jittered, permuted } from '../mem
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { progressRebuilt, progressTask, runInitialized } from '../support/ledgers.js';
 import * as fc from '../support/properties.js';
+import { bytes, restored } from '../support/snapshots.js';
 
-const NOW = '2026-02-01T00:00:00.000Z';
 const LIMITS: readonly SessionLimits[] = [
   DEFAULT_LIMITS,
   { ...DEFAULT_LIMITS, stall: { ...stallThresholds(1), ping_pong: 3, same_files: 2 } },
@@ -70,11 +70,11 @@ describe.each(LIMITS)('the ledgers, with thresholds $stall,', (limits) => {
         const events = stored(withRun(arrived, begun, rebuilt));
         const whole = folded(events, limits);
         for (let cut = 0; cut <= events.length; cut += 1) {
-          const loaded = restored(encodeSnapshot(folded(events.slice(0, cut), limits), NOW));
+          const loaded = restored(bytes(folded(events.slice(0, cut), limits)));
           for (const event of events.slice(cut)) evolve(loaded, event);
           expect(ledgers(loaded)).toBe(ledgers(whole));
           expect(loaded.run).toEqual(whole.run);
-          expect(encodeSnapshot(loaded, NOW)).toBe(encodeSnapshot(whole, NOW));
+          expect(bytes(loaded)).toBe(bytes(whole));
         }
       }),
       { numRuns: 20 },
@@ -91,28 +91,22 @@ function withRun(events: readonly SessionEvent[], begun: number, rebuilt: number
   return all;
 }
 
-function restored(text: string): SessionState {
-  const decoded = decodeSnapshot('demo', text);
-  if (!decoded.ok) throw new Error(decoded.reason);
-  return decoded.state;
-}
-
 describe('the ledgers of a snapshot', () => {
   it('the ledgers of a snapshot are read by their known keys: unknown ones are ignored', () => {
     const state = foldedInOrder(
       Array.from({ length: WINDOW_LENGTH + 2 }, (_, index) => recorded(index + 1, reviewer())),
       DEFAULT_LIMITS,
     );
-    const text = encodeSnapshot(state, NOW);
+    const text = bytes(state);
     const strange = text.replace('"planVersion":', '"gossip":{"a":[1]},"planVersion":');
     expect(strange).not.toBe(text);
-    expect(encodeSnapshot(restored(strange), NOW)).toBe(text);
+    expect(bytes(restored(strange))).toBe(text);
     expect(ledgers(restored(strange))).toBe(ledgers(state));
   });
 
   it('the ledgers of a snapshot are rejected with a missing or a wrong key', () => {
     const many = Array.from({ length: WINDOW_LENGTH + 2 }, (_, index) => recorded(index + 1, reviewer()));
-    const text = encodeSnapshot(foldedInOrder(many, DEFAULT_LIMITS), NOW);
+    const text = bytes(foldedInOrder(many, DEFAULT_LIMITS));
     for (const wrong of [
       text.replace(/"planVersion":\d+,/, ''),
       text.replace(/"planVersion":\d+/, '"planVersion":"2"'),
@@ -183,7 +177,7 @@ describe('ledgers of very many tasks', () => {
 
   it('the ledgers of very many tasks are the same from a snapshot', () => {
     const state = foldedInOrder(events.slice(0, 320), DEFAULT_LIMITS);
-    const loaded = restored(encodeSnapshot(state, NOW));
+    const loaded = restored(bytes(state));
     for (const [index, event] of events.slice(320).entries())
       evolve(loaded, { sequence: 321 + index, event });
     expect(ledgers(loaded)).toBe(ledgers(foldedInOrder(events, DEFAULT_LIMITS)));

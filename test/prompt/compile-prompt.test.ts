@@ -4,13 +4,13 @@ import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { createFactId } from '../../src/memory/facts/fact-types.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { hostileTexts, implementer, recorded, reviewer, roleResults, stored } from '../support/builders.js';
 import { inPrompt, ranked } from '../support/learnings.js';
 import * as fc from '../support/properties.js';
+import { bytes, restored } from '../support/snapshots.js';
 import { explained } from './parts.js';
 
 function request(overrides: Partial<CompileRequestInput> = {}) {
@@ -321,9 +321,7 @@ describe('the likely files of a prompt', () => {
   });
 
   it('a restored session shows the same files', () => {
-    const decoded = decodeSnapshot('demo', encodeSnapshot(LONG, '2026-01-01T00:00:00.000Z'));
-    if (!decoded.ok) throw new Error(decoded.reason);
     const asked = request({ taskPrompt: 'fix the router and its cookies', maxFiles: 50 });
-    expect(compilePrompt(decoded.state, asked)).toEqual(compilePrompt(LONG, asked));
+    expect(compilePrompt(restored(bytes(LONG)), asked)).toEqual(compilePrompt(LONG, asked));
   });
 });

@@ -3,12 +3,13 @@ import { type CompileRequestInput, compileRequest } from '../../src/contracts/co
 import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
+import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { implementer, recorded, roleResults, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import * as fc from '../support/properties.js';
+import { restored } from '../support/snapshots.js';
 
 const AT = '2026-02-01T00:00:00Z';
 
@@ -63,7 +64,10 @@ it('a prompt of any kind is the same bytes from a log that was folded at once, a
         const cut = at % (events.length + 1);
         const built = events
           .slice(cut)
-          .reduce(evolve, restored(events.slice(0, cut).reduce(evolve, emptyState('demo'))));
+          .reduce(
+            evolve,
+            restored(encodeSnapshot(events.slice(0, cut).reduce(evolve, emptyState('demo')), AT)),
+          );
         for (const input of wanted) {
           const request = compileRequest.parse(input);
           const bytes = (state: SessionState) => JSON.stringify(compilePrompt(state, request));
@@ -76,9 +80,3 @@ it('a prompt of any kind is the same bytes from a log that was folded at once, a
     { numRuns: 150 },
   );
 });
-
-function restored(state: SessionState): SessionState {
-  const decoded = decodeSnapshot('demo', encodeSnapshot(state, AT));
-  if (!decoded.ok) throw new Error(decoded.reason);
-  return decoded.state;
-}

@@ -5,14 +5,14 @@ import { createCommander } from '../../src/engine/folding/commander.js';
 import { PROJECT_FOLDING } from '../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
-import { generationOf } from '../../src/engine/ports/session-lifecycle.js';
+import type { LeaseClaim } from '../../src/engine/ports/lease-store.js';
+import { ERASED_KINDS, generationOf, type SessionEraser } from '../../src/engine/ports/session-lifecycle.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { sessionFigures } from '../../src/memory/session/run-status.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import { SessionTable } from '../../src/services/common/session-table.js';
+import { recordOf } from '../../src/shared/text.js';
 import { MemoryLearningLog } from '../doubles/memory-learning-log.js';
-import { MemoryLeaseStore } from '../doubles/memory-lease-store.js';
-import { MemorySessionEraser } from '../doubles/memory-session-eraser.js';
 import { MemorySessionLifecycle } from '../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
@@ -69,14 +69,17 @@ export function keeperPorts(names: readonly string[], projects: Readonly<Record<
     projects: reader,
     sessions: { load },
     reader: { load },
-    eraser: new MemorySessionEraser(Object.fromEntries(names.map((name) => [name, 1]))),
+    eraser: eraserOf(names),
     index: { remove: async () => {} },
     logger: silentLogger,
     pause: async () => {},
     compared: async () => {},
     caughtUp: async () => {},
     now: () => Date.parse(NOW),
-    leases: new MemoryLeaseStore(),
+    leases: {
+      claim: async (_key: string, { holder, at }: LeaseClaim) => ({ holder, since: at }),
+      release: async () => {},
+    },
     store: { rules: async (): Promise<RetentionRules> => NO_RULES },
     log: new MemorySessionLog(),
     archiver: {
@@ -86,5 +89,25 @@ export function keeperPorts(names: readonly string[], projects: Readonly<Record<
       },
       async compact() {},
     },
+  };
+}
+
+/** One result under each name, and no events. */
+function eraserOf(names: readonly string[]): SessionEraser & { readonly dispatches: Set<string> } {
+  const dispatches = new Set(names);
+  const count = async (session: Token) => ({
+    ...recordOf(ERASED_KINDS, () => 0),
+    dispatches: Number(dispatches.has(session)),
+  });
+  return {
+    ...{ dispatches, count },
+    marks: async () => ({ dispatches: 0, sequence: 0 }),
+    async erase(session) {
+      const erased = await count(session);
+      dispatches.delete(session);
+      return erased;
+    },
+    async rewrite() {},
+    async eraseLearnings() {},
   };
 }

@@ -7,14 +7,14 @@ import { createSessionReader, createSnapshotWriter } from '../../../src/engine/f
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { SessionLog } from '../../../src/engine/ports/session-log.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
-import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
+import { emptyState } from '../../../src/memory/session/session-state.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, recorded, timeOf } from '../../support/builders.js';
 import { callingSession } from '../../support/calling.js';
 import { countedEvents } from '../../support/faults/clean-run.js';
 import * as fc from '../../support/properties.js';
+import { bytes, restored } from '../../support/snapshots.js';
 
 /** More than the retries of a command. */
 const MANY = 40;
@@ -74,7 +74,6 @@ function processOn(log: SessionLog, name: string) {
   return (tool: ToolName, args: object) => tools(tool, { session: SESSION, ...args });
 }
 
-const bytes = (state: SessionState) => encodeSnapshot(state, '');
 const folded = (events: readonly StoredEvent[], state = emptyState(SESSION)) => events.reduce(evolve, state);
 
 describe('commands while results come in', () => {
@@ -149,9 +148,8 @@ describe('commands while results come in', () => {
           // The fold does not depend on the starting point.
           const whole = bytes(folded(events));
           for (let cut = 0; cut < events.length; cut += Math.ceil(events.length / 8)) {
-            const snapshot = decodeSnapshot(SESSION, bytes(folded(events.slice(0, cut))));
-            if (!snapshot.ok) throw new Error(snapshot.reason);
-            expect(bytes(folded(events.slice(cut), snapshot.state))).toBe(whole);
+            const loaded = restored(bytes(folded(events.slice(0, cut))), SESSION);
+            expect(bytes(folded(events.slice(cut), loaded))).toBe(whole);
           }
         },
       ),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
-import { decodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { bytesOf, DEMO, spiedPorts, upTo } from '../../doubles/spied-ports.js';
+import { restored } from '../../support/snapshots.js';
 
 const CLOCK = () => '2026-01-01T00:00:00.000Z';
 
@@ -50,11 +50,10 @@ describe('SnapshotWriter', () => {
     await writer.stop();
     expect(snapshots.save.mock.calls.length).toBeGreaterThan(5);
     for (const [, { sequence, text }] of snapshots.save.mock.calls) {
-      const decoded = decodeSnapshot(DEMO, text);
-      if (!decoded.ok) throw new Error(decoded.reason);
-      expect(decoded.state.sequence).toBe(sequence);
+      const state = restored(text, DEMO);
+      expect(state.sequence).toBe(sequence);
       const then = await reader.loadAsOf(DEMO, sequence);
-      expect(bytesOf(decoded.state)).toBe(bytesOf(then.folded.state));
+      expect(bytesOf(state)).toBe(bytesOf(then.folded.state));
     }
   });
 

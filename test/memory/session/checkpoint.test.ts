@@ -3,25 +3,11 @@ import type { SessionEvent, StoredEvent } from '../../../src/contracts/session-e
 import { carriedBy, checkpointOf } from '../../../src/memory/session/checkpoint.js';
 import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
-import {
-  DEFAULT_LIMITS,
-  emptyState,
-  factsOf,
-  type SessionState,
-} from '../../../src/memory/session/session-state.js';
+import { DEFAULT_LIMITS, emptyState, factsOf } from '../../../src/memory/session/session-state.js';
 import { implementer, recorded, rejected, reviewer, timeOf } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
+import { bytes, restored } from '../../support/snapshots.js';
 import { type DispatchEvent, folded, jittered, permuted, said } from './arrivals.js';
-
-const NOW = '2026-02-01T00:00:00.000Z';
-const bytes = (state: SessionState) => encodeSnapshot(state, NOW);
-
-function restored(text: string): SessionState {
-  const decoded = decodeSnapshot('demo', text);
-  if (!decoded.ok) throw new Error(decoded.reason);
-  return decoded.state;
-}
 
 const task = (number: number): SessionEvent => ({
   ...{ v: 1, type: 'task.added', at: timeOf(number), id: `t${number}` },

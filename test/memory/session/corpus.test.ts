@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SESSION_EVENTS, type StoredEvent, sessionEvent } from '../../../src/contracts/session-events.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot, stateToJson } from '../../../src/memory/session/session-snapshot.js';
+import { encodeSnapshot, stateToJson } from '../../../src/memory/session/session-snapshot.js';
 import {
   emptyState,
   factsOf,
   type SessionLimits,
   type SessionState,
 } from '../../../src/memory/session/session-state.js';
+import { restored } from '../../support/snapshots.js';
 import { held, said } from './arrivals.js';
 
 /**
@@ -39,12 +40,7 @@ function eventsOf(version: string): StoredEvent[] {
   });
 }
 
-function decoded(text: string): SessionState {
-  const read = decodeSnapshot('frozen', text);
-  if (!read.ok) throw new Error(`the snapshot is not read any more: ${read.reason}`);
-  return read.state;
-}
-
+const decoded = (text: string) => restored(text, 'frozen');
 const bytes = (state: SessionState) => encodeSnapshot(state, SNAPSHOT_TIME);
 const allOf = (state: SessionState) => ({ sequence: state.sequence, ...stateToJson(state) });
 

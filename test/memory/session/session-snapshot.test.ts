@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { StoredEvent } from '../../../src/contracts/session-events.js';
 import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
+import { decodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import {
   DEFAULT_LIMITS,
   emptyState,
@@ -15,19 +15,11 @@ import {
 import { implementer, recorded, rejected, reviewer, stored } from '../../support/builders.js';
 import { runInitialized } from '../../support/ledgers.js';
 import * as fc from '../../support/properties.js';
+import { bytes, restored, SNAPSHOT_AT } from '../../support/snapshots.js';
 import { folded, jittered, permuted, said } from './arrivals.js';
 
-const NOW = '2026-02-01T00:00:00.000Z';
 /** Number of events. */
 const LONG = 30;
-const bytes = (state: SessionState) => encodeSnapshot(state, NOW);
-
-function restored(text: string): SessionState {
-  const decoded = decodeSnapshot('demo', text);
-  if (!decoded.ok) throw new Error(decoded.reason);
-  return decoded.state;
-}
-
 /** Folds the events, and at every cut checks its snapshot, and that with the tail it gives what the whole log gives. */
 function expectEveryCutToAgree(events: readonly StoredEvent[], limits: SessionLimits): void {
   const whole = folded(events, limits);
@@ -187,14 +179,18 @@ describe('the text of a snapshot', () => {
     expect(Object.keys(JSON.parse(text))).toEqual([
       ...['after_sequence', 'created_at', 'session', 'view', 'v', 'last_command', 'state'],
     ]);
-    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","view":{"status":"open","results":`;
+    const head = `{"after_sequence":4,"created_at":"${SNAPSHOT_AT}","session":"demo","view":{"status":"open","results":`;
     expect(text.startsWith(head)).toBe(true);
     expect(text).toContain('},"v":1,"last_command":0,"state":{"limits":');
   });
 
   it('the text of a snapshot says when it was made, and is of no use to another session', () => {
     const decoded = decodeSnapshot('demo', text);
-    expect(decoded).toMatchObject({ ok: true, createdAt: NOW, state: { session: 'demo', sequence: 4 } });
+    expect(decoded).toMatchObject({
+      ok: true,
+      createdAt: SNAPSHOT_AT,
+      state: { session: 'demo', sequence: 4 },
+    });
     expect(decodeSnapshot('elsewhere', text)).toEqual({ ok: false, reason: 'it belongs to session demo' });
   });
 

@@ -9,7 +9,6 @@ import {
   type TraceEntryInput,
 } from '../../../src/contracts/trace-entry.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import {
   DEFAULT_LIMITS,
   emptyState,
@@ -19,12 +18,10 @@ import {
 import { tracesToJson } from '../../../src/memory/traces/session-traces.js';
 import { implementer, recorded, reviewer, stored, timeOf } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
+import { bytes, restored } from '../../support/snapshots.js';
 import { runs } from '../../support/tier.js';
 import { folded } from '../session/arrivals.js';
 import { recordedOf, step, steps } from './compaction-entries.js';
-
-const NOW = '2026-02-01T00:00:00.000Z';
-const bytes = (state: SessionState) => encodeSnapshot(state, NOW);
 
 function appended(
   entries: readonly TraceEntryInput[],
@@ -37,12 +34,6 @@ function appended(
 
 function foldedFrom(events: readonly SessionEvent[], limits = DEFAULT_LIMITS): SessionState {
   return folded(stored(events), limits);
-}
-
-function restored(text: string): SessionState {
-  const decoded = decodeSnapshot('demo', text);
-  if (!decoded.ok) throw new Error(decoded.reason);
-  return decoded.state;
 }
 
 const traceIn = (state: SessionState, intent = 'INT-1') => tracesOf(state).intents.get(intent);

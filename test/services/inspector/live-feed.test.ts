@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { LiveFeed } from '../../../src/services/inspector/live-feed.js';
-import { MemoryLiveTransport } from '../../doubles/memory-live-transport.js';
 import { soon } from '../../support/soon.js';
 
 const feeds: LiveFeed[] = [];
@@ -9,8 +8,34 @@ afterEach(() => {
   for (const feed of feeds.splice(0)) feed.close();
 });
 
+/** A feed, and a transport without a server: a test sends messages, and loses the connection. */
 function opened() {
-  const transport = new MemoryLiveTransport();
+  const heard = new Set<readonly [kind: string, tell: (subject: string, data: Uint8Array) => void]>();
+  let [connected, onState] = [true, (_: boolean) => {}];
+  const transport = {
+    ...{ server: 'none', request: async () => ({}), close: async () => {} },
+    listen(subjects: string, tell: (subject: string, data: Uint8Array) => void) {
+      const listener = [subjects.split('.')[0] ?? '', tell] as const;
+      heard.add(listener);
+      return () => heard.delete(listener);
+    },
+    onState(listener: (connected: boolean) => void) {
+      onState = listener;
+      return () => {};
+    },
+    isConnected: () => connected,
+    send(subject: string) {
+      for (const [kind, tell] of [...heard])
+        if (subject.startsWith(`${kind}.`)) tell(subject, new Uint8Array());
+    },
+    setConnected(is: boolean) {
+      connected = is;
+      onState(is);
+    },
+    get listening() {
+      return heard.size;
+    },
+  };
   const feed = new LiveFeed(transport);
   feeds.push(feed);
   return { transport, feed };
