@@ -258,7 +258,7 @@ describe('throughline admin permissions', () => {
     ['a session with a wildcard', ['--role', 'publisher', '--session', '*'], 2, '--session is "*"'],
     ['services of some sessions', ['--role', 'services', '--session', 'demo'], 2, 'works for all sessions'],
     ['no role', [], 2, '--role'],
-    ['another role', ['--role', 'admin'], 2, 'use publisher, reader, services'],
+    ['another role', ['--role', 'admin'], 2, 'Allowed choices are publisher, reader, services'],
     [
       'an inbox prefix with a wildcard',
       ['--role', 'reader', '--inbox-prefix', '>'],
