@@ -147,11 +147,9 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       state.dispatches.change(({ facts }) => facts.restore(fact, { by, at, after }));
       return state;
     }
-    case 'trace.appended': {
-      const { compaction } = state.limits;
-      state.dispatches.change(({ traces }) => addAppended(traces, event, compaction));
+    case 'trace.appended':
+      state.dispatches.change(({ traces }) => addAppended(traces, event));
       return state;
-    }
     default:
       return assertNever(event);
   }

@@ -72,7 +72,6 @@ export const stateJson = z.object({
   limits: z.object({
     maxFacts: z.number(),
     stall: z.record(z.enum(STALL_SIGNALS), z.number()),
-    compaction: z.object({ threshold: z.number(), block: z.number() }),
   }),
   last_event_at: z.string(),
   started_at: z.string(),

@@ -22,7 +22,6 @@ import type { Answer, RecordedFact } from '../facts/fact-types.js';
 import { type PastResult, PastResults } from '../search/past-results.js';
 import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
-import { type CompactionRhythm, DEFAULT_RHYTHM } from '../traces/intent-trace.js';
 import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from '../traces/session-traces.js';
 import { type Charter, type Run, resolvedSettings } from './charter.js';
 import { countResult, type DispatchFold, DispatchWindow } from './dispatch-window.js';
@@ -44,14 +43,11 @@ export interface SessionLimits {
   readonly maxFacts: number;
   /** Counts at which a task is stalled. */
   readonly stall: StallThresholds;
-  /** The compaction of trace entries. */
-  readonly compaction: CompactionRhythm;
 }
 
 export const DEFAULT_LIMITS: SessionLimits = {
   maxFacts: 2000,
   stall: stallThresholds(),
-  compaction: DEFAULT_RHYTHM,
 };
 
 /** A dispatch while it may still be overtaken. */
@@ -295,7 +291,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
         !countResult(folded.results, entry.result)
       )
         return;
-      addDispatch(folded.traces, entry, limits.compaction);
+      addDispatch(folded.traces, entry);
       if (entry.kind === 'rejected') {
         folded.counts.rejected += 1;
         const { kind: _, at: __, ...rejected } = entry;
@@ -326,7 +322,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       past: past.copy(),
       boardResults: new Map(boardResults),
     }),
-    finish: ({ traces }) => addPending(traces, limits.compaction),
+    finish: ({ traces }) => addPending(traces),
     follows: ({ traces }, { at }) => at > traces.appendedUntil,
   };
 }

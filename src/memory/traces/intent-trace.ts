@@ -103,16 +103,8 @@ export interface IntentTrace extends Omit<Output<typeof intentTrace>, 'recent'> 
 export type ToolTally = IntentTrace['tools'][number];
 type Requests = IntentTrace['requests'];
 
-/** When entries are compacted. */
-export interface CompactionRhythm {
-  /** Entries that make the first block. */
-  readonly threshold: number;
-  /** Further entries that make each further block. */
-  readonly block: number;
-}
-
-export const DEFAULT_RHYTHM: CompactionRhythm = { threshold: 20, block: 20 };
-
+/** Entries that are compacted together. */
+const BLOCK = 20;
 const MAX_TOOLS = 30;
 const MAX_BETWEEN = 30;
 const MAX_PINNED = 20;
@@ -151,7 +143,7 @@ export function emptyTrace(intent: string): IntentTrace {
 }
 
 /** The trace after one more entry; the same value when the entry was counted before. */
-export function addEntry(trace: IntentTrace, entry: RecordedEntry, rhythm: CompactionRhythm): IntentTrace {
+export function addEntry(trace: IntentTrace, entry: RecordedEntry): IntentTrace {
   const mark = markOf(entry.id);
   if (trace.seen.includes(mark)) return trace;
   const grown: IntentTrace = {
@@ -160,8 +152,7 @@ export function addEntry(trace: IntentTrace, entry: RecordedEntry, rhythm: Compa
     recent: [...(isRequest(entry) ? trace.recent.map(lineOfRequest(trace)) : trace.recent), shortened(entry)],
     seen: [...trace.seen, mark].slice(-MAX_SEEN),
   };
-  const due = grown.blocks === 0 ? rhythm.threshold : rhythm.block;
-  return grown.recent.length < due ? grown : compacted(grown);
+  return grown.recent.length < BLOCK ? grown : compacted(grown);
 }
 
 /** The trace with a text as a constraint, at once. */

@@ -12,14 +12,7 @@ import {
   type StoredEntry,
 } from '../../contracts/trace-entry.js';
 import { clipText, quoted } from '../../shared/text.js';
-import {
-  addEntry,
-  type CompactionRhythm,
-  emptyTrace,
-  type IntentTrace,
-  intentTrace,
-  pin,
-} from './intent-trace.js';
+import { addEntry, emptyTrace, type IntentTrace, intentTrace, pin } from './intent-trace.js';
 import { entryText } from './trace-summary.js';
 
 /**
@@ -90,11 +83,7 @@ export function tracesFromJson({
 }
 
 /** Has the entries of an event wait for their place among the dispatches. */
-export function addAppended(
-  traces: Traces,
-  { at, data }: EventOf<'trace.appended'>,
-  rhythm: CompactionRhythm,
-): void {
+export function addAppended(traces: Traces, { at, data }: EventOf<'trace.appended'>): void {
   const { pending } = traces;
   traces.malformed += data.malformed;
   const place = pending.findLastIndex((each) => each.at <= at) + 1;
@@ -105,7 +94,7 @@ export function addAppended(
     const [oldest] = pending.splice(0, 1);
     if (oldest === undefined) return;
     size -= sizeOf(oldest);
-    addOne(traces, oldest, rhythm);
+    addOne(traces, oldest);
   }
 }
 
@@ -113,27 +102,26 @@ export function addAppended(
 export function addDispatch(
   traces: Traces,
   dispatch: { readonly at: string; readonly trace?: RecordedEntry },
-  rhythm: CompactionRhythm,
 ): void {
   if (traces.pending.length > 0) {
     const later = traces.pending.findIndex(({ at }) => at >= dispatch.at);
-    addFirst(traces, later < 0 ? traces.pending.length : later, rhythm);
+    addFirst(traces, later < 0 ? traces.pending.length : later);
   }
-  if (dispatch.trace !== undefined) traceEntry(traces, dispatch.trace, rhythm);
+  if (dispatch.trace !== undefined) traceEntry(traces, dispatch.trace);
 }
 
 /** Adds all that waits: what readers see. */
-export function addPending(traces: Traces, rhythm: CompactionRhythm): void {
+export function addPending(traces: Traces): void {
   traces.appendedUntil = traces.pending.at(-1)?.at ?? '';
-  addFirst(traces, traces.pending.length, rhythm);
+  addFirst(traces, traces.pending.length);
 }
 
-function addFirst(traces: Traces, count: number, rhythm: CompactionRhythm): void {
-  for (const each of traces.pending.splice(0, count)) addOne(traces, each, rhythm);
+function addFirst(traces: Traces, count: number): void {
+  for (const each of traces.pending.splice(0, count)) addOne(traces, each);
 }
 
-function addOne(traces: Traces, each: PendingEntry, rhythm: CompactionRhythm): void {
-  if ('entry' in each) traceEntry(traces, each.entry, rhythm);
+function addOne(traces: Traces, each: PendingEntry): void {
+  if ('entry' in each) traceEntry(traces, each.entry);
   else change(traces, each.pin.intent, (trace) => pin(trace, each.pin.text));
 }
 
@@ -143,13 +131,13 @@ function withoutStored({ stored: _, ...entry }: StoredEntry): RecordedEntry {
 }
 
 /** Adds an entry to the trace of its intent. */
-function traceEntry(traces: Traces, { at: _at, ...entry }: RecordedEntry, rhythm: CompactionRhythm): void {
+function traceEntry(traces: Traces, { at: _at, ...entry }: RecordedEntry): void {
   const { intent } = entry;
   if (intent === null) {
     traces.withoutIntent += 1;
     return;
   }
-  change(traces, intent, (trace) => addEntry(trace, entry, rhythm));
+  change(traces, intent, (trace) => addEntry(trace, entry));
 }
 
 function change(traces: Traces, intent: string, changed: (trace: IntentTrace) => IntentTrace): void {

@@ -1,11 +1,5 @@
 import type { StoredEntry, TraceEntryInput } from '../../../src/contracts/trace-entry.js';
-import {
-  addEntry,
-  type CompactionRhythm,
-  DEFAULT_RHYTHM,
-  emptyTrace,
-  type IntentTrace,
-} from '../../../src/memory/traces/intent-trace.js';
+import { addEntry, emptyTrace, type IntentTrace } from '../../../src/memory/traces/intent-trace.js';
 import { recordEntry } from '../../../src/memory/traces/record-entry.js';
 import { type Summary, summarise } from '../../../src/memory/traces/trace-summary.js';
 import { approximateTokenizer } from '../../../src/shared/text.js';
@@ -58,12 +52,9 @@ export function recordedOf(input: unknown): StoredEntry {
 }
 
 /** The trace after these entries, as a session folds them. */
-export function traceOf(
-  inputs: Iterable<TraceEntryInput>,
-  rhythm: CompactionRhythm = DEFAULT_RHYTHM,
-): IntentTrace {
+export function traceOf(inputs: Iterable<TraceEntryInput>): IntentTrace {
   let trace = emptyTrace('INT-1');
-  for (const input of inputs) trace = addEntry(trace, recordedOf(input), rhythm);
+  for (const input of inputs) trace = addEntry(trace, recordedOf(input));
   return trace;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addEntry, DEFAULT_RHYTHM } from '../../../src/memory/traces/intent-trace.js';
+import { addEntry } from '../../../src/memory/traces/intent-trace.js';
 import { recentLines, summarise } from '../../../src/memory/traces/trace-summary.js';
 import { approximateTokenizer } from '../../../src/shared/text.js';
 import { cpuMs } from '../../support/cpu-time.js';
@@ -41,21 +41,6 @@ describe('blocks', () => {
       [80, 99, 20],
       [100, 100, 1],
     ]);
-  });
-
-  it.each([
-    [{ threshold: 5, block: 3 }, [5, 8, 11, 14]],
-    [{ threshold: 2, block: 10 }, [2, 12]],
-    [{ threshold: 30, block: 20 }, []],
-  ])('the blocks of a trace follow the settings %j', (rhythm, boundaries) => {
-    const found = [];
-    let trace = traceOf([]);
-    for (const entry of steps(14)) {
-      const next = addEntry(trace, recordedOf(entry), rhythm);
-      if (next.blocks > trace.blocks) found.push(next.compacted);
-      trace = next;
-    }
-    expect(found).toEqual(boundaries);
   });
 });
 
@@ -104,7 +89,7 @@ describe(`${COUNT} entries`, () => {
     let counted = 0;
     const took = cpuMs(() => {
       for (const input of many()) {
-        trace = addEntry(trace, recordedOf(input), DEFAULT_RHYTHM);
+        trace = addEntry(trace, recordedOf(input));
         counted += 1;
         if (counted % 997 === 0) largest = Math.max(largest, JSON.stringify(trace).length);
       }

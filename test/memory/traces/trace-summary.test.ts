@@ -5,7 +5,7 @@ import {
   TRACE_STATES,
   type TraceEntryInput,
 } from '../../../src/contracts/trace-entry.js';
-import { addEntry, DEFAULT_RHYTHM, pin } from '../../../src/memory/traces/intent-trace.js';
+import { addEntry, pin } from '../../../src/memory/traces/intent-trace.js';
 import { recentLines, SUMMARY_HEADER, summarise } from '../../../src/memory/traces/trace-summary.js';
 import { approximateTokenizer } from '../../../src/shared/text.js';
 import { hostileTexts } from '../../support/builders.js';
@@ -321,19 +321,15 @@ describe('the sections of a summary', () => {
     );
     const trace = traceOf([failed, ...steps(19)]);
     expect(section(summaryOf(trace).text, UNRESOLVED)).toEqual(['- bash npm test failed: two failed']);
-    const other = addEntry(
-      trace,
-      recordedOf(used('o', 'bash', { command: 'ls' }, { status: 'SUCCESS' })),
-      DEFAULT_RHYTHM,
-    );
+    const other = addEntry(trace, recordedOf(used('o', 'bash', { command: 'ls' }, { status: 'SUCCESS' })));
     expect(summaryOf(other).text).toBe(summaryOf(trace).text);
     const again = used('s', 'bash', { command: 'npm test' }, { status: 'SUCCESS' });
-    expect(summaryOf(addEntry(other, recordedOf(again), DEFAULT_RHYTHM)).text).not.toContain('two failed');
+    expect(summaryOf(addEntry(other, recordedOf(again))).text).not.toContain('two failed');
     const denied = used('d', 'edit', { file: 'a.ts' }, { status: 'DENIED', error_message: 'outside' });
     const allowed = used('e', 'edit', { file: 'a.ts' }, { status: 'SUCCESS' });
     const once = traceOf([denied, ...steps(19)]);
     expect(section(summaryOf(once).text, UNRESOLVED)).toEqual(['- edit a.ts was denied: outside']);
-    const { text } = summaryOf(addEntry(once, recordedOf(allowed), DEFAULT_RHYTHM));
+    const { text } = summaryOf(addEntry(once, recordedOf(allowed)));
     expect(text).not.toContain('outside');
   });
 });
