@@ -21,7 +21,7 @@ export function backupCommand(program: Command): void {
     .action(async (directory: string, { json }: Flags<'json'>, command: Command) => {
       const cli = cliOf(command);
       const progress = progressLine();
-      const made = await withConnection(cli, (connection) =>
+      const { at, layout, streams, bytes } = await withConnection(cli, (connection) =>
         backUp(connection, {
           directory,
           at: new Date().toISOString(),
@@ -30,7 +30,6 @@ export function backupCommand(program: Command): void {
           onProgress: (streams, of) => progress(`${streams} of ${counted(of, 'stream')} copied`),
         }),
       );
-      const { at, layout, streams, bytes } = made;
       const messages = streams.reduce((sum, { state }) => sum + state.messages, 0);
       if (json)
         return out(JSON.stringify({ directory, at, layout, streams: streams.length, messages, bytes }));

@@ -45,7 +45,8 @@ export async function backUp(
     if (!there.includes(DISPATCH_STREAM))
       throw new ThroughlineError('not_found', `there is nothing to back up: no stream ${DISPATCH_STREAM}`);
     await newDirectory(directory);
-    const start = await firstUnacknowledged(jsm);
+    const extractor = await ifExists(jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER));
+    const start = (extractor?.ack_floor.stream_seq ?? 0) + 1;
     const streams: StoredStream[] = [];
     let bytes = 0;
     const copy = async (name: string) => {
@@ -73,11 +74,6 @@ export async function backUp(
   } catch (error) {
     throw toThroughlineError(error, 'backing up');
   }
-}
-
-async function firstUnacknowledged(jsm: JetStreamManager): Promise<number> {
-  const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER));
-  return (info?.ack_floor.stream_seq ?? 0) + 1;
 }
 
 /** Returns the streams of an installation on a server, with the record of its layout. */

@@ -1,4 +1,4 @@
-import type { Msg, NatsConnection, StreamConfig, StreamState } from 'nats';
+import type { NatsConnection, StreamConfig, StreamState } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { newInbox } from '../connection/connect-nats.js';
 import { onConnectionState } from '../connection/connection-states.js';
@@ -140,7 +140,7 @@ async function asked(
   body: Uint8Array | string,
   timeout = SILENCE_MS,
 ): Promise<Answer> {
-  const message: Msg = await connection.request(subject, body, { timeout });
+  const message = await connection.request(subject, body, { timeout });
   return message.data.length === 0 ? {} : message.json<Answer>();
 }
 

@@ -26,11 +26,7 @@ export interface AckedPublishOptions {
 }
 
 export type PubOutcome =
-  | {
-      readonly outcome: 'stored';
-      readonly sequence: number;
-      readonly duplicate: boolean;
-    }
+  | { readonly outcome: 'stored'; readonly sequence: number; readonly duplicate: boolean }
   /** The expected sequence was not the last one. */
   | { readonly outcome: 'wrong_sequence' }
   /** No stream has this subject. */
@@ -93,14 +89,16 @@ export class AckedPublisher {
   ): Promise<PubOutcome> {
     return new Promise((resolve, reject) => {
       const { stream } = options;
-      const number = this.#expect({ resolve, reject, subject, stream, ...this.#now() });
+      const deadline = performance.now() + this.#timeoutMs;
+      const { info } = this.#connection;
+      const number = this.#expect({ resolve, reject, subject, stream, deadline, info, probed: false });
       try {
         const reply = this.#prefix + tokenOf(number);
         const head = publishHeaders(subject, options);
         this.#connection.publish(subject, data, head === undefined ? { reply } : { reply, headers: head });
       } catch (cause) {
         this.#take(number);
-        reject(notSent(subject, cause, this.#connection.info?.max_payload));
+        reject(notSent(subject, cause, info?.max_payload));
       }
     });
   }
@@ -109,10 +107,6 @@ export class AckedPublisher {
     this.#unwatchDenials();
     this.#acks.close();
     for (const number of [...this.#inFlight.keys()]) this.#timeOut(number);
-  }
-
-  #now(): Pick<InFlight, 'deadline' | 'info' | 'probed'> {
-    return { deadline: performance.now() + this.#timeoutMs, info: this.#connection.info, probed: false };
   }
 
   #expect(sent: InFlight): number {
@@ -223,13 +217,8 @@ interface PubAckJson {
 
 function notSent(subject: string, cause: unknown, limit: number | undefined): ThroughlineError {
   if (cause instanceof NatsError && cause.code === ErrorCode.MaxPayloadExceeded) {
-    return new ThroughlineError(
-      'too_large',
-      `${subject}: more than the ${limit} bytes that the server takes`,
-      {
-        cause,
-      },
-    );
+    const why = `${subject}: more than the ${limit} bytes that the server takes`;
+    return new ThroughlineError('too_large', why, { cause });
   }
   return new ThroughlineError('unavailable', `cannot publish to ${subject}: the connection is closed`, {
     cause,
@@ -237,10 +226,7 @@ function notSent(subject: string, cause: unknown, limit: number | undefined): Th
   });
 }
 
-function outcomeIn(
-  message: Msg,
-  { subject, stream }: { readonly subject: string; readonly stream: string | undefined },
-): PubOutcome | ThroughlineError {
+function outcomeIn(message: Msg, { subject, stream }: InFlight): PubOutcome | ThroughlineError {
   if (message.headers?.code === 503) return { outcome: 'no_stream' };
   const ack = parseAck(message);
   if (WRONG_SEQUENCE.has(ack?.error?.err_code)) return { outcome: 'wrong_sequence' };
@@ -293,15 +279,15 @@ interface MadeFor {
  * The server reports a missing stream only if the subject has no subscriber. With a subscriber the publish times out, as
  * with a slow stream, and the stream is looked up then. Nothing is stored twice, because only a missing stream is retried.
  *
- * @throws ThroughlineError as the publisher, or the error of creating the stream
+ * @throws ThroughlineError as the publisher, or the error of creating the stream; `unavailable` if it lacks the subject
  */
 export async function publishCreating(
   publisher: Pick<AckedPublisher, 'publish'>,
   { subject, body, options, make }: MadeFor,
-): Promise<PubOutcome> {
+): Promise<void> {
   try {
     const published = await publisher.publish(subject, body, options);
-    if (published.outcome !== 'no_stream') return published;
+    if (published.outcome !== 'no_stream') return;
     await make().catch((error: unknown) => {
       throw toThroughlineError(error, `making the stream for ${subject}`);
     });
@@ -312,5 +298,6 @@ export async function publishCreating(
     const made = await make().catch(() => false);
     if (!made) throw error;
   }
-  return publisher.publish(subject, body, options);
+  const { outcome } = await publisher.publish(subject, body, options);
+  if (outcome !== 'stored') throw new ThroughlineError('unavailable', `no stream takes ${subject}`);
 }

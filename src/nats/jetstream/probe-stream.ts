@@ -23,30 +23,26 @@ export async function withProbeStream<T>(
 ): Promise<T> {
   const publisher = new AckedPublisher(connection, options.timeoutMs);
   try {
-    await make(jsm, options.replicas);
+    await jsm.streams
+      .add({
+        name: PROBE_STREAM,
+        subjects: [PROBE_SUBJECT],
+        description: 'Whether anything can be stored: made for a moment, and removed again',
+        storage: StorageType.File,
+        max_msgs: 1,
+        max_bytes: 4 * PROBE_BYTES,
+        num_replicas: options.replicas,
+      })
+      .catch((error: unknown) => {
+        // Left by a killed process, possibly with other replicas.
+        if (apiCode(error) !== API.streamNameInUse) throw error;
+      });
     const { outcome } = await publisher.publish(PROBE_SUBJECT, Buffer.alloc(PROBE_BYTES));
     if (outcome === 'no_stream') throw probeGone(PROBE_STREAM);
     return await work();
   } finally {
     publisher.close();
     await jsm.streams.delete(PROBE_STREAM).catch(() => {});
-  }
-}
-
-async function make(jsm: JetStreamManager, replicas: number): Promise<void> {
-  try {
-    await jsm.streams.add({
-      name: PROBE_STREAM,
-      subjects: [PROBE_SUBJECT],
-      description: 'Whether anything can be stored: made for a moment, and removed again',
-      storage: StorageType.File,
-      max_msgs: 1,
-      max_bytes: 4 * PROBE_BYTES,
-      num_replicas: replicas,
-    });
-  } catch (error) {
-    // Left by a killed process, possibly with other replicas.
-    if (apiCode(error) !== API.streamNameInUse) throw error;
   }
 }
 

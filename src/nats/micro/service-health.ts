@@ -14,12 +14,15 @@ export async function healthOfServices(
 }
 
 const incident = z.object({ at: z.string(), message: z.string(), code: z.string().exactOptional() });
-const common = z.looseObject({
+const plain = z.object({
   host: z.string().exactOptional(),
   pid: z.int().exactOptional(),
   uptimeSeconds: z.number().exactOptional(),
   warnings: z.number().exactOptional(),
   errors: z.number().exactOptional(),
+});
+const common = z.looseObject({
+  ...plain.shape,
   connection: z.object({ connected: z.boolean(), disconnects: z.number() }).exactOptional(),
   lastIncident: incident.nullable().optional(),
 });
@@ -27,25 +30,18 @@ const common = z.looseObject({
 /** Extracts an instance's health from its statistics. */
 function serviceHealth({ name, id, version, endpoints = [] }: ServiceStats): ServiceHealth {
   const data: unknown = endpoints.find((each) => each.name === 'health')?.data;
-  const { connection, lastIncident, ...rest } = common.safeParse(data).data ?? {};
-  const { host, pid, uptimeSeconds, warnings, errors, ...numbers } = rest;
+  const { data: told = {} } = common.safeParse(data);
+  const { connection, lastIncident } = told;
   const sum = (count: (endpoint: (typeof endpoints)[number]) => number) =>
     endpoints.reduce((total, endpoint) => total + count(endpoint), 0);
   return {
     ...{ service: name, id, version },
     requests: sum(({ num_requests }) => num_requests),
     errorReplies: sum(({ num_errors }) => num_errors),
-    ...(host !== undefined && { host }),
-    ...(pid !== undefined && { pid }),
-    ...(uptimeSeconds !== undefined && { uptimeSeconds }),
-    ...(connection !== undefined && {
-      connected: connection.connected,
-      disconnects: connection.disconnects,
-    }),
-    ...(warnings !== undefined && { warnings }),
-    ...(errors !== undefined && { errors }),
+    ...plain.parse(told),
+    ...connection,
     ...(lastIncident && { lastIncident }),
-    numbers,
+    numbers: Object.fromEntries(Object.entries(told).filter(([name]) => !Object.hasOwn(common.shape, name))),
   };
 }
 
@@ -70,9 +66,6 @@ export async function instancesOf(
     if (!isNoResponders(error)) throw toThroughlineError(error, `reading the statistics of ${service}`);
   }
   // Answers arrive in any order.
-  return found.sort((one, other) => orderOf(one).localeCompare(orderOf(other)));
-}
-
-function orderOf({ name, id }: ServiceStats): string {
-  return `${name} ${id}`;
+  const order = ({ name, id }: ServiceStats) => `${name} ${id}`;
+  return found.sort((one, other) => order(one).localeCompare(order(other)));
 }

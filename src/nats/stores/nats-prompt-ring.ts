@@ -1,4 +1,3 @@
-import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/names.js';
 import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
@@ -40,13 +39,11 @@ export class NatsPromptRing implements PromptRing {
     const session = prompt.session as Token;
     await this.#lifecycle.refreshed();
     if (prompt.sequence <= minRetainedSequence(this.#lifecycle, session)) return;
-    const published = await publishCreating(this.#ports.publisher, {
+    await publishCreating(this.#ports.publisher, {
       subject: compiledSubject(session),
       body: JSON.stringify(prompt),
       options: { stream: PROMPTS_STREAM },
       make: () => ensurePromptsStream(this.#ports.jsm, this.#ports),
     });
-    if (published.outcome === 'stored') return;
-    throw new ThroughlineError('unavailable', `stream ${PROMPTS_STREAM} has no subject for compiled prompts`);
   }
 }

@@ -65,13 +65,7 @@ export class NatsRejectedStore implements RejectedStore {
       },
     };
     const make = () => ensureRejectedStream(this.#ports.jsm, this.#ports);
-    const published = await publishCreating(this.#ports.publisher, { subject, body: stored, options, make });
-    if (published.outcome !== 'stored') {
-      throw new ThroughlineError(
-        'unavailable',
-        `stream ${REJECTED_STREAM} has no subject for rejected dispatches`,
-      );
-    }
+    await publishCreating(this.#ports.publisher, { subject, body: stored, options, make });
   }
 
   async page({ session, role, before, limit }: RejectedPageAsked): Promise<RejectedPage> {
