@@ -18,13 +18,13 @@ export function useKeys(bindings: readonly KeyBinding[], rank: 'page' | 'view' =
   const newest = useRef(bindings);
   newest.current = bindings;
   useEffect(() => {
-    const own = newest.current.map(({ keys }, index) => ({
+    const following = newest.current.map(({ keys }, index) => ({
       keys,
       run: (event: KeyboardEvent) => newest.current[index]?.run(event),
     }));
-    bound = rank === 'page' ? [...bound, own] : [own, ...bound];
+    bound = rank === 'page' ? [...bound, following] : [following, ...bound];
     return () => {
-      bound = bound.filter((each) => each !== own);
+      bound = bound.filter((known) => known !== following);
     };
   }, []);
 }
@@ -64,8 +64,8 @@ function isPressable(target: EventTarget | null): boolean {
 /** Moves the focus to the next or previous `data-row` element of the page, or to the first one. */
 export function moveRow(step: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
-  const own = document.activeElement?.closest<HTMLElement>('[data-row]');
-  const index = own === null || own === undefined ? -1 : rows.indexOf(own);
+  const row = document.activeElement?.closest<HTMLElement>('[data-row]');
+  const index = row === null || row === undefined ? -1 : rows.indexOf(row);
   const next = index === -1 ? rows[0] : rows[Math.min(rows.length - 1, Math.max(0, index + step))];
   next?.focus();
 }

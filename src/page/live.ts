@@ -97,22 +97,22 @@ export function reconnect(): void {
 function open(): void {
   if (source !== undefined) return;
   clearTimeout(retry);
-  const own = new EventSource(
+  const opening = new EventSource(
     `/api/live${scope === undefined ? '' : `?session=${encodeURIComponent(scope)}`}`,
   );
-  source = own;
+  source = opening;
   opened = new Promise((resolve) => {
     settle = resolve;
   });
-  own.addEventListener('open', () => {
+  opening.addEventListener('open', () => {
     server.value = 'there';
     wait = FIRST_WAIT_MS;
     settle();
     if (missed) emit({ event: 'lost' });
     missed = false;
   });
-  own.addEventListener('error', () => {
-    if (source !== own) return;
+  opening.addEventListener('error', () => {
+    if (source !== opening) return;
     close();
     missed = true;
     server.value = 'gone';
@@ -121,13 +121,13 @@ function open(): void {
     // An EventSource does not report the status: any other request shows if the token was refused.
     fetchOwn('/api/me').catch(() => {});
   });
-  own.addEventListener('state', ({ data }) => {
+  opening.addEventListener('state', ({ data }) => {
     const before = nats.value;
     nats.value = JSON.parse(data).connected;
     if (nats.value && !before) emit({ event: 'lost' });
   });
   for (const event of ['change', 'prompt', 'rejected', 'learning'] as const) {
-    own.addEventListener(event, ({ data }) => emit({ event, ...JSON.parse(data) }));
+    opening.addEventListener(event, ({ data }) => emit({ event, ...JSON.parse(data) }));
   }
 }
 

@@ -108,5 +108,5 @@ function decoded(part: string): string | undefined {
 }
 
 function isOneOf<Name extends string>(names: readonly Name[], name: string): name is Name {
-  return names.some((each) => each === name);
+  return names.some((known) => known === name);
 }

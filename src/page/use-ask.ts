@@ -4,7 +4,7 @@ import { AskError, ask } from './ask.js';
 import { onChange, throttled, whenOpen } from './live.js';
 
 /** State of a request that a view keeps up to date. */
-export interface AskedReply<Reply> {
+export interface QueryState<Reply> {
   /** The newest reply; it stays while the request runs again. */
   readonly reply?: Reply;
   /** Error of the newest try. */
@@ -17,7 +17,7 @@ export interface AskedReply<Reply> {
 /** Shortest time between two refreshes of a view, in milliseconds: a busy session changes a hundred times a second. */
 const AGAIN_MS = 2_000;
 
-interface Held<Reply> {
+interface KeptReply<Reply> {
   readonly key: string;
   readonly reply?: Reply;
   readonly error?: AskError;
@@ -33,9 +33,9 @@ export function useAsk<Subject extends RequestName>(
   subject: Subject,
   body: RequestInput<Subject> | null,
   live?: string,
-): AskedReply<ReplyTo<Subject>> {
+): QueryState<ReplyTo<Subject>> {
   const key = body === null ? '' : `${subject} ${JSON.stringify(body)}`;
-  const [held, hold] = useState<Held<ReplyTo<Subject>>>({ key });
+  const [kept, hold] = useState<KeptReply<ReplyTo<Subject>>>({ key });
   const again = useRef<() => void>(() => undefined);
   useEffect(() => {
     if (body === null) return;
@@ -61,10 +61,10 @@ export function useAsk<Subject extends RequestName>(
       abort.abort();
     };
   }, [key, live]);
-  const own = held.key === key ? held : { key };
+  const current = kept.key === key ? kept : { key };
   return {
-    ...own,
-    loading: own.reply === undefined && own.error === undefined,
+    ...current,
+    loading: current.reply === undefined && current.error === undefined,
     refresh: () => again.current(),
   };
 }
@@ -74,7 +74,7 @@ export function asAskError(error: unknown): AskError {
 }
 
 /** A paged list. Only the first page follows live events; the others stay as they were loaded. */
-export interface Pages<Reply> extends AskedReply<Reply> {
+export interface Pages<Reply> extends QueryState<Reply> {
   readonly pages: readonly Reply[];
   /** Loads the next page; undefined on the last one. */
   readonly more?: () => void;
@@ -96,8 +96,8 @@ export function usePages<Subject extends RequestName>(
   const [loadingMore, setLoading] = useState(false);
   const [error, setError] = useState<AskError | undefined>(undefined);
   useEffect(() => setError(undefined), [key]);
-  const own = rest.key === key ? rest.pages : [];
-  const pages = first.reply === undefined ? [] : [first.reply, ...own];
+  const further = rest.key === key ? rest.pages : [];
+  const pages = first.reply === undefined ? [] : [first.reply, ...further];
   const cursor = nextOf(pages.at(-1));
   const more = async (from: string) => {
     setLoading(true);

@@ -40,15 +40,15 @@ export function SendForm(props: {
   const { label, verb, suggestions = [], onSend } = props;
   const [text, setText] = useState(props.text ?? '');
   const { busy, error, carryOut } = useWork();
-  const send = async (said: string) => {
-    if (said !== '' && (await carryOut(() => onSend(said)))) setText('');
+  const send = async (message: string) => {
+    if (message !== '' && (await carryOut(() => onSend(message)))) setText('');
   };
   return (
     <>
       <div class="send">
-        {suggestions.map((each) => (
-          <Button key={each} small disabled={busy} onClick={() => void send(each)}>
-            {each}
+        {suggestions.map((suggestion) => (
+          <Button key={suggestion} small disabled={busy} onClick={() => void send(suggestion)}>
+            {suggestion}
           </Button>
         ))}
         <label class="field field-grow">

@@ -66,8 +66,8 @@ export function FilterField(props: {
       />
       {list && (
         <datalist id={listId}>
-          {list.map((each) => (
-            <option key={each} value={each} />
+          {list.map((value) => (
+            <option key={value} value={value} />
           ))}
         </datalist>
       )}

@@ -106,9 +106,9 @@ async function find(text: string, session: string | undefined, abort: AbortSigna
 /** Returns the open tasks and files that have the words, and the sessions that have them elsewhere. */
 function inSessions(sessions: readonly SessionListed[], text: string): Found[] {
   const words = text.toLowerCase().split(/\s+/);
-  const rows = sessions.flatMap((each): Found[] => {
-    const { session } = each;
-    const { title, goal, project, found } = each.brief ? {} : each;
+  const rows = sessions.flatMap((listed): Found[] => {
+    const { session } = listed;
+    const { title, goal, project, found } = listed.brief ? {} : listed;
     const names = [session, title, goal, project].join(' ').toLowerCase();
     const isNamed = found === undefined || words.every((word) => names.includes(word));
     return [

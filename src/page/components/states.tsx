@@ -3,23 +3,23 @@ import { useEffect, useRef } from 'preact/hooks';
 import { type AskError, unauthorized } from '../ask.js';
 import { COMMANDS } from '../commands.js';
 import { connection, reconnect } from '../live.js';
-import type { AskedReply, Pages } from '../use-ask.js';
+import type { Pages, QueryState } from '../use-ask.js';
 import { figure } from '../words.js';
 import { Button, Command } from './fields.js';
 
 /** Shows a reply, a loading message before it, and an error above the previous reply. */
-export function AskedView<Reply>(props: {
-  readonly asked: AskedReply<Reply>;
+export function QueryView<Reply>(props: {
+  readonly query: QueryState<Reply>;
   /** The noun in the loading message: `sessions`. */
   readonly what: string;
   readonly children: (reply: Reply) => ComponentChildren;
 }) {
-  const { asked } = props;
+  const { query } = props;
   return (
     <>
-      {asked.error === undefined ? null : <ErrorBox error={asked.error} retry={asked.refresh} />}
-      {asked.loading ? <Loading what={props.what} /> : null}
-      {asked.reply === undefined ? null : props.children(asked.reply)}
+      {query.error === undefined ? null : <ErrorBox error={query.error} retry={query.refresh} />}
+      {query.loading ? <Loading what={props.what} /> : null}
+      {query.reply === undefined ? null : props.children(query.reply)}
     </>
   );
 }

@@ -2,7 +2,7 @@ import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js
 import { ask } from '../ask.js';
 import { Actions, mayAct, SendForm } from '../components/act.js';
 import { ButtonLink, Clock, Pair, Tag } from '../components/fields.js';
-import { AskedView, Panel } from '../components/states.js';
+import { Panel, QueryView } from '../components/states.js';
 import { factWords } from '../prompt/considered-table.js';
 import { promptTitle } from '../prompt/use-prompt.js';
 import { sessionHref, setParams } from '../route.js';
@@ -10,7 +10,7 @@ import { useAsk } from '../use-ask.js';
 
 /** One fact: its origin, what closed it, the prompts that showed it, and other facts about its subject. */
 export function FactPanel({ session, id }: { readonly session: string; readonly id: string }) {
-  const asked = useAsk('tool.fact-show', { session, id }, `facts:${session}`);
+  const query = useAsk('tool.fact-show', { session, id }, `facts:${session}`);
   const title = (
     <>
       Fact <code>{id.slice(0, 12)}</code>
@@ -18,9 +18,9 @@ export function FactPanel({ session, id }: { readonly session: string; readonly 
   );
   return (
     <Panel label="The fact" title={title} opened={id} onClose={() => setParams({ id: undefined })}>
-      <AskedView asked={asked} what="the fact">
+      <QueryView query={query} what="the fact">
         {(shown) => <Shown session={session} shown={shown} />}
-      </AskedView>
+      </QueryView>
     </Panel>
   );
 }

@@ -20,7 +20,7 @@ export function ConsideredTable(props: { readonly session: string; readonly cons
   const files = considered.files.filter(fits).slice(0, most - facts.length);
   const all = [...considered.facts, ...considered.files];
   const [shown, fitting] = [facts.length + files.length, all.filter(fits).length];
-  const count = (shown: boolean) => all.filter((each) => each.shown === shown).length;
+  const count = (shown: boolean) => all.filter((row) => row.shown === shown).length;
   return (
     <section class="block" aria-labelledby="considered-title">
       <div class="block-head">

@@ -17,7 +17,7 @@ export function PromptChooser(props: {
   readonly known: SessionPrompts;
 }) {
   const { request, newest, known } = props;
-  const kind = PROMPT_KINDS.find((each) => each === request.kind) ?? 'dispatch';
+  const kind = PROMPT_KINDS.find((known) => known === request.kind) ?? 'dispatch';
   const budget = inputTokens(request.budget);
   const asOf = Math.min(request.asOf, newest);
   return (

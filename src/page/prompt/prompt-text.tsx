@@ -67,7 +67,7 @@ export function PromptText(props: {
 }
 
 function linked({ fact, file, learning, dispatch }: PromptRow): boolean {
-  return [fact, file, learning, dispatch].some((each) => each !== undefined);
+  return [fact, file, learning, dispatch].some((origin) => origin !== undefined);
 }
 
 /** A line of a compiled prompt with its origin. */

@@ -1,10 +1,10 @@
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
 import type { RequestInput } from '../../contracts/requests.js';
-import { type AskedReply, useAsk } from '../use-ask.js';
+import { type QueryState, useAsk } from '../use-ask.js';
 
-export interface PromptAsked {
-  readonly asked: AskedReply<CompileReply>;
+export interface PromptQuery {
+  readonly query: QueryState<CompileReply>;
   readonly request: PastRequest | undefined;
   /** The newest sequence of the session; undefined until it is known. */
   readonly newest: number | undefined;
@@ -41,7 +41,7 @@ export function usePrompt(
   session: string,
   choice: PromptChoice | undefined,
   { newest, texts, prompts, ready }: SessionPrompts,
-): PromptAsked {
+): PromptQuery {
   const ofTask = prompts.find(({ task }) => task !== undefined && task === choice?.task)?.id;
   const baseId =
     choice?.id ?? (choice?.kind === undefined || choice.kind === 'dispatch' ? ofTask : undefined);
@@ -59,12 +59,12 @@ export function usePrompt(
     waits || newest === 0 ? undefined : pastRequest(session, choice, newest, from, (task) => texts.get(task));
   const error = choice?.id === undefined ? undefined : base.error;
   // A missing prompt has no reply: do not show another one in its place.
-  const asked = useAsk(
+  const query = useAsk(
     'prompt.past',
     error === undefined && request !== undefined ? (request as RequestInput<'prompt.past'>) : null,
   );
   return {
-    asked: error === undefined ? asked : { error, loading: false, refresh: base.refresh },
+    query: error === undefined ? query : { error, loading: false, refresh: base.refresh },
     request,
     newest,
   };
@@ -92,7 +92,7 @@ export function promptChoice(params: URLSearchParams): PromptChoice {
   const text = (name: string) => params.get(name) || undefined;
   return {
     id: text('id'),
-    kind: PROMPT_KINDS.find((each) => each === params.get('kind')),
+    kind: PROMPT_KINDS.find((known) => known === params.get('kind')),
     task: text('task'),
     role: text('role'),
     budget: positive(params.get('budget')),
@@ -123,23 +123,23 @@ export function pastRequest(
   textOf: (task: string) => string | undefined,
 ): PastRequest {
   const { after: _, afterTimeoutMs: __, ...kept } = base ?? {};
-  const own = kind ?? PROMPT_KINDS.find((each) => each === kept.kind) ?? 'dispatch';
-  const sameKind = base === undefined || own === (kept.kind ?? 'dispatch');
+  const chosen = kind ?? PROMPT_KINDS.find((known) => known === kept.kind) ?? 'dispatch';
+  const sameKind = base === undefined || chosen === (kept.kind ?? 'dispatch');
   const taskId = task ?? (typeof kept.taskId === 'string' ? kept.taskId : undefined);
-  const said = text ?? (task === undefined || task === kept.taskId ? asText(kept.taskPrompt) : undefined);
+  const taskText = text ?? (task === undefined || task === kept.taskId ? asText(kept.taskPrompt) : undefined);
   const keptAsOf = typeof kept.asOf === 'number' ? kept.asOf : newest;
   return {
     ...(sameKind ? kept : {}),
     session,
-    kind: own,
+    kind: chosen,
     include: ['facts', 'considered', 'learnings', 'lines'],
     asOf: Math.min(Math.max(asOf ?? keptAsOf, 1), Math.max(newest, keptAsOf)),
-    ...(own === 'dispatch' && {
+    ...(chosen === 'dispatch' && {
       taskId: taskId ?? '1',
-      taskPrompt: said ?? textOf(taskId ?? '1') ?? `Task ${taskId ?? '1'}`,
+      taskPrompt: taskText ?? textOf(taskId ?? '1') ?? `Task ${taskId ?? '1'}`,
       ...(role !== undefined && { role }),
     }),
-    ...(own !== 'dispatch' && text !== undefined && { taskPrompt: text }),
+    ...(chosen !== 'dispatch' && text !== undefined && { taskPrompt: text }),
     ...(budget !== undefined && { budget: { inputTokens: budget } }),
   };
 }

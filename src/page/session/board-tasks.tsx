@@ -120,8 +120,8 @@ export function BoardRow({ session, task }: { readonly session: string; readonly
         </>
       }
     >
-      {remarks.filter(Boolean).map((each) => (
-        <p key={each}>{each}</p>
+      {remarks.filter(Boolean).map((remark) => (
+        <p key={remark}>{remark}</p>
       ))}
       {task.result === undefined ? null : <Outcome outcome={task.result.outcome} />}
       {mayAct() ? <TaskActions session={session} task={task} /> : null}

@@ -25,9 +25,9 @@ const MOST_NEEDS = 20;
 
 /** Returns what the sessions need of a person, questions first; a rejected result among `rejected` has a row of its own. */
 function needsOf(sessions: readonly SessionListed[], rejected: ReadonlySet<string>): Need[] {
-  const needs = sessions.flatMap((each): Need[] => {
-    if (each.brief) return [];
-    const { session, title = session, asks, waiting, stalled, working } = each;
+  const needs = sessions.flatMap((listed): Need[] => {
+    if (listed.brief) return [];
+    const { session, title = session, asks, waiting, stalled, working } = listed;
     const of = { session, title };
     const moving = new Set(working.map(({ task }) => task));
     const isRejected = (text: string) =>

@@ -5,7 +5,7 @@ import { stallText, waitsForPerson } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { mayAct, SendForm } from '../components/act.js';
 import { Button, Outcome, Tag } from '../components/fields.js';
-import { AskedView, CardHead } from '../components/states.js';
+import { CardHead, QueryView } from '../components/states.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { nextRole, type Tone } from '../words.js';
@@ -28,14 +28,14 @@ export function Stalled(props: {
   const { run, unreadable, degraded } = status;
   // A task that an agent works on moves.
   const moving = new Set(status.working.map(({ task }) => task));
-  const isStalled = (each: Task) => each.stalled && !moving.has(each.task);
+  const isStalled = (listed: Task) => listed.stalled && !moving.has(listed.task);
   const stalled = status.tasks.filter(isStalled);
-  const waiting = status.tasks.filter((each) => !isStalled(each) && waitsForPerson(each));
-  const held = new Set([...stalled, ...waiting].map(({ task }) => task));
-  const blocked = lists.board.filter(({ id, status: is }) => is === 'blocked' && !held.has(id));
+  const waiting = status.tasks.filter((listed) => !isStalled(listed) && waitsForPerson(listed));
+  const shown = new Set([...stalled, ...waiting].map(({ task }) => task));
+  const blocked = lists.board.filter(({ id, status: is }) => is === 'blocked' && !shown.has(id));
   const items = [
-    ...[...waiting, ...stalled].map((each) => (
-      <HeldTask key={each.task} session={session} listed={each} stalled={isStalled(each)} />
+    ...[...waiting, ...stalled].map((listed) => (
+      <ListedTask key={listed.task} session={session} listed={listed} stalled={isStalled(listed)} />
     )),
     ...blocked.map(({ id, content, reason }) => (
       <Item key={`blocked ${id}`} tone="warn" tag="blocked">
@@ -103,20 +103,20 @@ function Item(props: { readonly tone: Tone; readonly tag: string; readonly child
   );
 }
 
-function whyHeld({ replan_hint, blockers, questions = [] }: Task, stalled: boolean): string {
+function whyListed({ replan_hint, blockers, questions = [] }: Task, stalled: boolean): string {
   if (stalled) return replan_hint === undefined ? 'It makes no progress.' : stallText(replan_hint);
   if (questions.length > 0) return `It asks: ${questions.map(({ text }) => text).join(' ')}`;
   return blockers > 0 ? 'Its last result names a blocker.' : 'Its review asks for a person.';
 }
 
-function HeldTask(props: { readonly session: string; readonly listed: Task; readonly stalled: boolean }) {
+function ListedTask(props: { readonly session: string; readonly listed: Task; readonly stalled: boolean }) {
   const { session, listed, stalled } = props;
   const { task } = listed;
   const [open, setOpen] = useState(false);
   return (
     <Item tone={stalled ? 'bad' : 'warn'} tag={stalled ? 'stalled' : 'blocked'}>
       <p>
-        <span class="mono task-id">{task}</span> {whyHeld(listed, stalled)}
+        <span class="mono task-id">{task}</span> {whyListed(listed, stalled)}
       </p>
       {mayAct()
         ? (listed.questions ?? []).map((question) => (
@@ -125,8 +125,8 @@ function HeldTask(props: { readonly session: string; readonly listed: Task; read
         : null}
       <p class="remarks quiet small">
         <Outcome outcome={listed.last_outcome} />
-        {ledgerTexts(listed).map((each) => (
-          <span key={each}>{each}</span>
+        {ledgerTexts(listed).map((text) => (
+          <span key={text}>{text}</span>
         ))}
       </p>
       <p class="remarks">
@@ -163,9 +163,9 @@ export function AnswerForm(props: {
 
 /** Ledger entries of a task. */
 function Evidence({ session, task }: { readonly session: string; readonly task: string }) {
-  const asked = useAsk('run.status', { session, task }, session);
+  const query = useAsk('run.status', { session, task }, session);
   return (
-    <AskedView asked={asked} what="the evidence">
+    <QueryView query={query} what="the evidence">
       {({ task: shown }) => (
         <dl class="evidence">
           {shown?.remark === undefined ? null : <p class="quiet">{shown.remark}</p>}
@@ -177,6 +177,6 @@ function Evidence({ session, task }: { readonly session: string; readonly task: 
           ))}
         </dl>
       )}
-    </AskedView>
+    </QueryView>
   );
 }

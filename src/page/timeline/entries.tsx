@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import type { FactOfDispatch, TimelineEntry } from '../../contracts/replies/dispatch-result.js';
 import { ButtonLink, Clock, Pair, Tag, wholeTime } from '../components/fields.js';
-import { AskedView, Panel } from '../components/states.js';
+import { Panel, QueryView } from '../components/states.js';
 import { sessionHref, setParams, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { counted, hasPrompts, spaced, toneOf } from '../words.js';
@@ -36,7 +36,7 @@ export function EntryRow(props: {
 function Verdict({ entry }: { readonly entry: TimelineEntry }) {
   if (entry.kind === 'rejected') return <Tag tone="bad">rejected</Tag>;
   if (entry.kind === 'result') {
-    const words = [entry.role, entry.verdict].filter((each) => each !== undefined).map(spaced);
+    const words = [entry.role, entry.verdict].filter((word) => word !== undefined).map(spaced);
     return <Tag tone={toneOf(entry.verdict ?? '')}>{words.join(': ')}</Tag>;
   }
   if (entry.kind === 'prompt') return <Tag tone="info">{entry.role ?? entry.prompt?.kind ?? 'prompt'}</Tag>;
@@ -141,9 +141,9 @@ function Links({ session, entry }: { readonly session: string; readonly entry: T
 
 /** The facts, repairs or rejection of a result. */
 function Result({ session, dispatch }: { readonly session: string; readonly dispatch: number }) {
-  const asked = useAsk('tool.dispatch-show', { session, dispatch, timeoutMs: 0 });
+  const query = useAsk('tool.dispatch-show', { session, dispatch, timeoutMs: 0 });
   return (
-    <AskedView asked={asked} what="the result">
+    <QueryView query={query} what="the result">
       {(shown) => {
         switch (shown.status) {
           case 'recorded':
@@ -191,7 +191,7 @@ function Result({ session, dispatch }: { readonly session: string; readonly disp
             return <p class="quiet">It was recorded; newer results have replaced its facts.</p>;
         }
       }}
-    </AskedView>
+    </QueryView>
   );
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TimelineEntry, TimelineKind, TimelineListed } from '../../contracts/replies/dispatch-result.js';
 import { ask } from '../ask.js';
 import { onLive, throttled, whenOpen } from '../live.js';
-import { type AskedReply, asAskError, type Pages } from '../use-ask.js';
+import { asAskError, type Pages, type QueryState } from '../use-ask.js';
 
 /** Entries of one request. */
 const PAGE = 200;
@@ -15,10 +15,10 @@ const EVERY_MS = 30;
 export function useTimeline(
   session: string,
   filter: TimelineFilter,
-): AskedReply<TimelineListed> & Pick<Pages<unknown>, 'more' | 'loadingMore'> {
+): QueryState<TimelineListed> & Pick<Pages<unknown>, 'more' | 'loadingMore'> {
   const key = JSON.stringify([session, filter]);
   const [loaded, setLoaded] = useState<
-    Pick<AskedReply<TimelineListed>, 'reply' | 'error'> & { readonly key: string }
+    Pick<QueryState<TimelineListed>, 'reply' | 'error'> & { readonly key: string }
   >({ key });
   const [loadingMore, setLoading] = useState(false);
   const load = useRef({ newer: () => {}, older: () => {} });

@@ -4,7 +4,7 @@ import type { FoundFact } from '../../contracts/replies/fact-reply.js';
 import { COMMANDS } from '../commands.js';
 import { Button, Clock, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { AskedView, Empty, MoreButton } from '../components/states.js';
+import { Empty, MoreButton, QueryView } from '../components/states.js';
 import { FactPanel } from '../facts/fact-panel.js';
 import { useKeys } from '../keys.js';
 import { factWords } from '../prompt/considered-table.js';
@@ -52,7 +52,7 @@ function FactSearch({ session, params }: SessionViewProps) {
     relation: params.get('relation') || undefined,
   };
   const is = STATES.find(({ value }) => value === params.get('is'))?.value ?? 'open';
-  const tag = TAGS.find((each) => each === params.get('tag'));
+  const tag = TAGS.find((known) => known === params.get('tag'));
   const id = params.get('id') ?? undefined;
   const found = usePages('tool.fact-find', { session, is, limit: 50, tag, ...filters }, `facts:${session}`);
   useKeys([{ keys: ['Escape'], run: () => setParams({ id: undefined }) }]);
@@ -87,7 +87,7 @@ function FactSearch({ session, params }: SessionViewProps) {
             onChoose={(value) => setParams({ is: value === 'open' ? undefined : value })}
           />
         </div>
-        <AskedView asked={found} what="facts">
+        <QueryView query={found} what="facts">
           {({ total, keeps }) =>
             facts.length === 0 ? (
               <NoFacts session={session} filtered={filtered || is === 'closed'} />
@@ -114,7 +114,7 @@ function FactSearch({ session, params }: SessionViewProps) {
               </>
             )
           }
-        </AskedView>
+        </QueryView>
       </div>
       <div class="split-detail">
         {id === undefined ? (

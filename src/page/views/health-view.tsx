@@ -5,7 +5,7 @@ import type { ToolReply } from '../../contracts/requests.js';
 import { me } from '../ask.js';
 import { Ago, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { AskedView } from '../components/states.js';
+import { QueryView } from '../components/states.js';
 import { Table } from '../components/table.js';
 import { connection } from '../live.js';
 import { type GlobalViewProps, viewHref } from '../route.js';
@@ -17,25 +17,25 @@ const EVERY_MS = 5_000;
 
 /** What is wrong, figures, the services, and what the doctor found in order, as one table. */
 export function HealthView(_props: GlobalViewProps) {
-  const asked = useAsk('tool.health-show', {});
+  const query = useAsk('tool.health-show', {});
   const reachable = connection.value !== 'no-server';
   useEffect(() => {
     if (!reachable) return;
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') asked.refresh();
+      if (document.visibilityState === 'visible') query.refresh();
     }, EVERY_MS);
     return () => clearInterval(timer);
   }, [reachable]);
   return (
     <>
       <PageHead title="Health">
-        {asked.reply === undefined ? null : (
+        {query.reply === undefined ? null : (
           <span class="quiet">
-            updated <Ago at={asked.reply.at} />
+            updated <Ago at={query.reply.at} />
           </span>
         )}
       </PageHead>
-      <AskedView asked={asked} what="the health">
+      <QueryView query={query} what="the health">
         {(shown) => (
           <Table label="Health" columns={[{ name: 'Part' }, { name: 'State' }, { name: 'Details' }]}>
             <MissingRows shown={shown} />
@@ -48,7 +48,7 @@ export function HealthView(_props: GlobalViewProps) {
             <FindingRows findings={shown.findings ?? []} levels={['ok']} />
           </Table>
         )}
-      </AskedView>
+      </QueryView>
     </>
   );
 }
@@ -106,7 +106,7 @@ function FindingRows(props: {
   /** The levels that are shown, in this order. */
   readonly levels: readonly HealthFinding['level'][];
 }) {
-  const shown = props.levels.flatMap((level) => props.findings.filter((each) => each.level === level));
+  const shown = props.levels.flatMap((level) => props.findings.filter((finding) => finding.level === level));
   return (
     <>
       {shown.map(({ check, level, message, fix }) => (

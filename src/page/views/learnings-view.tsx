@@ -5,7 +5,7 @@ import { COMMANDS } from '../commands.js';
 import { mayAct, useWork } from '../components/act.js';
 import { Ago, Button, FilterField, SelectField, Tag, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { AskedView, Empty, ErrorBox, MoreButton } from '../components/states.js';
+import { Empty, ErrorBox, MoreButton, QueryView } from '../components/states.js';
 import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
 import { useAsk, usePages } from '../use-ask.js';
 import { counted } from '../words.js';
@@ -15,12 +15,12 @@ type Proposal = ReplyTo<'proposal.list'>['proposals'][number];
 
 export function LearningsView({ params }: GlobalViewProps) {
   const active = params.get('tab') === 'active';
-  const asked = useAsk('proposal.list', { limit: 1, projects: true }, 'event:learning');
-  const counts = asked.reply?.projects ?? [];
+  const query = useAsk('proposal.list', { limit: 1, projects: true }, 'event:learning');
+  const counts = query.reply?.projects ?? [];
   // The project with most to decide comes first.
   const project = params.get('project') || counts[0]?.project;
   const known = [
-    ...new Set([...counts.map((each) => each.project), ...(project === undefined ? [] : [project])]),
+    ...new Set([...counts.map((row) => row.project), ...(project === undefined ? [] : [project])]),
   ];
   const text = params.get('text') ?? '';
   const id = params.get('id') ?? undefined;
@@ -41,7 +41,7 @@ export function LearningsView({ params }: GlobalViewProps) {
           label="Project"
           value={project ?? ''}
           choices={known.map((value) => {
-            const { pending = 0, active: accepted = 0 } = counts.find((each) => each.project === value) ?? {};
+            const { pending = 0, active: accepted = 0 } = counts.find((row) => row.project === value) ?? {};
             return { value, label: `${value} (${pending} to review, ${accepted} active)` };
           })}
           onChoose={(value) => setParams({ project: value })}
@@ -55,7 +55,7 @@ export function LearningsView({ params }: GlobalViewProps) {
           />
         ) : null}
       </div>
-      {asked.loading ? null : !active ? (
+      {query.loading ? null : !active ? (
         <Proposals key={project ?? ''} project={project} />
       ) : text === '' ? (
         <Learnings project={project} id={id} />
@@ -71,7 +71,7 @@ function Proposals({ project }: { readonly project: string | undefined }) {
   const listed = usePages('proposal.list', { project, status: 'pending', limit: 100 }, 'event:learning');
   const proposals = listed.pages.flatMap((page) => page.proposals);
   return (
-    <AskedView asked={listed} what="proposals">
+    <QueryView query={listed} what="proposals">
       {({ total, rulesPaused }) =>
         proposals.length === 0 ? (
           <Empty title="Nothing to review" command={COMMANDS.propose(project)}>
@@ -99,7 +99,7 @@ function Proposals({ project }: { readonly project: string | undefined }) {
           </>
         )
       }
-    </AskedView>
+    </QueryView>
   );
 }
 
@@ -180,7 +180,7 @@ function Learnings(props: { readonly project: string | undefined; readonly id: s
   const listed = usePages('learning.list', { project: props.project, limit: 100 }, 'event:learning');
   const learnings = listed.pages.flatMap((page) => page.learnings);
   return (
-    <AskedView asked={listed} what="learnings">
+    <QueryView query={listed} what="learnings">
       {({ total }) =>
         learnings.length === 0 ? (
           <Empty title="No learnings yet" command={COMMANDS.propose(props.project)}>
@@ -193,7 +193,7 @@ function Learnings(props: { readonly project: string | undefined; readonly id: s
           </>
         )
       }
-    </AskedView>
+    </QueryView>
   );
 }
 
@@ -213,7 +213,7 @@ function FoundLearnings(props: {
   const { project, query, id } = props;
   const found = useAsk('learning.search', { project, query, maxResults: 50 }, 'event:learning');
   return (
-    <AskedView asked={found} what="learnings">
+    <QueryView query={found} what="learnings">
       {({ results, method, total }) =>
         results.length === 0 ? (
           <Empty title={`None of ${total} learnings fits`}>
@@ -230,7 +230,7 @@ function FoundLearnings(props: {
           </>
         )
       }
-    </AskedView>
+    </QueryView>
   );
 }
 

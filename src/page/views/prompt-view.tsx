@@ -4,7 +4,7 @@ import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import { COMMANDS } from '../commands.js';
 import { CopyButton, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { AskedView, CardHead, Empty, ErrorBox } from '../components/states.js';
+import { CardHead, Empty, ErrorBox, QueryView } from '../components/states.js';
 import { StackedBar } from '../components/table.js';
 import { useKeys } from '../keys.js';
 import { ConsideredTable } from '../prompt/considered-table.js';
@@ -25,9 +25,9 @@ import { counted } from '../words.js';
 export function PromptView({ session, params }: SessionViewProps) {
   const known = useSessionPrompts(session);
   const choice = chosen(promptChoice(params), known);
-  const { asked, request, newest } = usePrompt(session, choice, known);
-  const before = useLast(asked.reply);
-  const shown = asked.reply ?? before;
+  const { query, request, newest } = usePrompt(session, choice, known);
+  const before = useLast(query.reply);
+  const shown = query.reply ?? before;
   return (
     <>
       <PageHead title="Prompt" of={session}>
@@ -44,15 +44,15 @@ export function PromptView({ session, params }: SessionViewProps) {
             {request === undefined || newest === undefined ? null : (
               <PromptChooser key={session} request={request} newest={newest} known={known} />
             )}
-            <AskedView asked={{ ...asked, loading: asked.loading && shown === undefined }} what="the prompt">
+            <QueryView query={{ ...query, loading: query.loading && shown === undefined }} what="the prompt">
               {() => null}
-            </AskedView>
-            {shown === undefined || asked.error !== undefined ? null : (
+            </QueryView>
+            {shown === undefined || query.error !== undefined ? null : (
               <CompiledView
                 session={session}
                 project={known.project}
                 reply={shown}
-                stale={asked.reply === undefined}
+                stale={query.reply === undefined}
               />
             )}
           </div>

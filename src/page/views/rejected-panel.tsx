@@ -3,7 +3,7 @@ import type { ToolReply } from '../../contracts/requests.js';
 import { ask, me } from '../ask.js';
 import { Actions, useWork } from '../components/act.js';
 import { Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
-import { AskedView, ErrorBox, Panel } from '../components/states.js';
+import { ErrorBox, Panel, QueryView } from '../components/states.js';
 import { sessionHref, setParams, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { bytesText, ROLE_NAMES } from '../words.js';
@@ -15,7 +15,7 @@ interface Sent {
 
 /** One rejected result with its body; an operator may edit it and send it again, or remove it. */
 export function RejectedPanel({ id, onGone }: { readonly id: number; readonly onGone: () => void }) {
-  const asked = useAsk('tool.rejected-show', { id });
+  const query = useAsk('tool.rejected-show', { id });
   const [sent, setSent] = useState<Sent | undefined>(undefined);
   return (
     <Panel
@@ -26,9 +26,9 @@ export function RejectedPanel({ id, onGone }: { readonly id: number; readonly on
       onClose={() => (sent === undefined ? setParams({ id: undefined }) : onGone())}
     >
       {sent === undefined ? (
-        <AskedView asked={asked} what="the result">
+        <QueryView query={query} what="the result">
           {(reply) => <Result reply={reply} onSent={setSent} onGone={onGone} />}
-        </AskedView>
+        </QueryView>
       ) : (
         <p role="status">
           <Tag tone="good">sent</Tag> It was published again as result {sent.dispatch}.{' '}
@@ -54,7 +54,7 @@ function Result(props: {
   const { busy, error, carryOut } = useWork();
   const retry = () =>
     carryOut(async () => {
-      const chosen = ROLE_NAMES.find((each) => each === role);
+      const chosen = ROLE_NAMES.find((name) => name === role);
       const sent = await ask('tool.rejected-retry', {
         id: rejected.id,
         ...(chosen !== undefined && chosen !== rejected.role && { role: chosen }),

@@ -2,7 +2,7 @@ import '../styles/lists.css';
 import type { RejectedShown } from '../../contracts/replies/dispatch-result.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { AskedView, Empty, MoreButton } from '../components/states.js';
+import { Empty, MoreButton, QueryView } from '../components/states.js';
 import { positive } from '../prompt/use-prompt.js';
 import { type GlobalViewProps, setParams, viewHref } from '../route.js';
 import { usePages } from '../use-ask.js';
@@ -11,12 +11,12 @@ import { RejectedPanel } from './rejected-panel.js';
 
 export function RejectedView({ params }: GlobalViewProps) {
   const session = params.get('session') || undefined;
-  const role = ROLE_NAMES.find((each) => each === params.get('role'));
+  const role = ROLE_NAMES.find((row) => row === params.get('role'));
   const id = positive(params.get('id'));
   const listed = usePages('tool.rejected-list', { limit: 50, session, role }, 'event:rejected');
   const rejected = listed.pages.flatMap((page) => page.rejected);
   const filtered = session !== undefined || role !== undefined;
-  const gone = () => {
+  const closePanel = () => {
     setParams({ id: undefined });
     listed.refresh();
   };
@@ -38,7 +38,7 @@ export function RejectedView({ params }: GlobalViewProps) {
               onChoose={(value) => setParams({ role: value })}
             />
           </div>
-          <AskedView asked={listed} what="rejected results">
+          <QueryView query={listed} what="rejected results">
             {({ total }) =>
               rejected.length === 0 ? (
                 filtered ? (
@@ -53,15 +53,15 @@ export function RejectedView({ params }: GlobalViewProps) {
               ) : (
                 <>
                   <ul class="card rows" aria-label="Rejected results">
-                    {rejected.map((each) => (
-                      <RejectedRow key={each.id} rejected={each} params={params} current={each.id === id} />
+                    {rejected.map((row) => (
+                      <RejectedRow key={row.id} rejected={row} params={params} current={row.id === id} />
                     ))}
                   </ul>
                   <MoreButton pages={listed} shown={rejected.length} total={filtered ? undefined : total} />
                 </>
               )
             }
-          </AskedView>
+          </QueryView>
         </div>
         <div class="split-detail">
           {id === undefined ? (
@@ -69,7 +69,7 @@ export function RejectedView({ params }: GlobalViewProps) {
               <p class="card card-body quiet">Choose a result to see its body and the fix.</p>
             )
           ) : (
-            <RejectedPanel key={id} id={id} onGone={gone} />
+            <RejectedPanel key={id} id={id} onGone={closePanel} />
           )}
         </div>
       </div>

@@ -6,7 +6,7 @@ import { COMMANDS } from '../commands.js';
 import { Actions, mayAct, SendForm } from '../components/act.js';
 import { Ago, Button, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { AskedView, CardHead, Empty } from '../components/states.js';
+import { CardHead, Empty, QueryView } from '../components/states.js';
 import { navigate, type SessionViewProps, sessionHref, viewHref } from '../route.js';
 import {
   BoardRow,
@@ -28,9 +28,9 @@ type Lists = NonNullable<Status['lists']>;
 const LISTS: RequestInput<'run.status'>['lists'] = ['board', 'plan', 'iterations', 'notes', 'messages'];
 
 export function SessionView({ session }: SessionViewProps) {
-  const asked = useAsk('run.status', { session, lists: LISTS }, session);
+  const query = useAsk('run.status', { session, lists: LISTS }, session);
   return (
-    <AskedView asked={asked} what="the session">
+    <QueryView query={query} what="the session">
       {(reply) => {
         const { session: view, lists } = reply;
         return view.sequence === 0 || lists === undefined ? (
@@ -51,7 +51,7 @@ export function SessionView({ session }: SessionViewProps) {
           </>
         );
       }}
-    </AskedView>
+    </QueryView>
   );
 }
 
@@ -145,9 +145,7 @@ function Columns(props: { readonly session: string; readonly status: Status; rea
           title="Results"
           remark={counted(tasks.length, 'task')}
           empty={{ title: 'No results yet', command: COMMANDS.publish(session) }}
-          items={tasks
-            .toReversed()
-            .map((each) => <ResultRow key={each.task} session={session} listed={each} />)}
+          items={tasks.toReversed().map((row) => <ResultRow key={row.task} session={session} listed={row} />)}
         />
       </div>
       <div class="columns columns-short">
@@ -160,7 +158,7 @@ function Columns(props: { readonly session: string; readonly status: Status; rea
             text: 'A run that starts agents in a loop begins an iteration each time:',
           }}
           more={leftOut.iterations}
-          items={lists.iterations.toReversed().map((each) => iterationRow(session, each))}
+          items={lists.iterations.toReversed().map((row) => iterationRow(session, row))}
         />
         <Column
           title="Notes"
@@ -333,25 +331,25 @@ function Lifecycle(props: { readonly session: string; readonly view: Status['ses
 
 const NOTE_TONES: Readonly<Record<string, Tone>> = { stuck: 'bad', decision: 'info', tip: 'good' };
 
-function iterationRow(session: string, each: Lists['iterations'][number]) {
+function iterationRow(session: string, row: Lists['iterations'][number]) {
   return (
     <Row
-      key={each.number}
+      key={row.number}
       session={session}
-      name={`Iteration ${each.number}`}
+      name={`Iteration ${row.number}`}
       tags={
-        each.ended_at === undefined ? (
+        row.ended_at === undefined ? (
           <Tag tone="info">running</Tag>
-        ) : each.complete ? (
+        ) : row.complete ? (
           <Tag tone="good">completed</Tag>
         ) : (
           <Tag>superseded</Tag>
         )
       }
-      text={each.summary}
+      text={row.summary}
     >
-      began <Ago at={each.started_at} />
-      {each.tasks_worked.length === 0 ? '' : `, ${each.tasks_worked.join(', ')}`}
+      began <Ago at={row.started_at} />
+      {row.tasks_worked.length === 0 ? '' : `, ${row.tasks_worked.join(', ')}`}
     </Row>
   );
 }

@@ -5,7 +5,7 @@ import type { RequestInput } from '../../contracts/requests.js';
 import { COMMANDS } from '../commands.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { AskedView, Empty, MoreButton } from '../components/states.js';
+import { Empty, MoreButton, QueryView } from '../components/states.js';
 import { Table } from '../components/table.js';
 import { type GlobalViewProps, navigate, sessionHref, setParams } from '../route.js';
 import { NeedsYou } from '../session/needs-you.js';
@@ -28,10 +28,10 @@ const LIMIT = 200;
 /** Each column is sorted by one of these values. */
 const COLUMNS: Readonly<Record<string, (listed: SessionListed) => string | number>> = {
   Session: ({ session }) => session,
-  Project: (each) => (each.brief ? '' : (each.project ?? '')),
-  Progress: (each) => (each.brief ? -1 : doneOf(each).share),
-  Results: (each) => (each.brief ? -1 : each.results),
-  'Works now': (each) => (each.brief ? '' : (each.working[0]?.agent ?? '')),
+  Project: (row) => (row.brief ? '' : (row.project ?? '')),
+  Progress: (row) => (row.brief ? -1 : doneOf(row).share),
+  Results: (row) => (row.brief ? -1 : row.results),
+  'Works now': (row) => (row.brief ? '' : (row.working[0]?.agent ?? '')),
   'Last event': ({ at }) => at,
 };
 const NEWEST_FIRST = '-Last event';
@@ -45,7 +45,7 @@ export function SessionsView({ params }: GlobalViewProps) {
   const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
   const sort = params.get('sort') ?? NEWEST_FIRST;
   const [by, isDown] = sort.startsWith('-') ? [sort.slice(1), true] : [sort, false];
-  const { asked, sessions, total, projects } = useSessions({
+  const { query, sessions, total, projects } = useSessions({
     limit: LIMIT,
     text: text || undefined,
     project: project || undefined,
@@ -60,14 +60,14 @@ export function SessionsView({ params }: GlobalViewProps) {
   });
   // Enter opens the first session once the reply for the typed text is there.
   const [opens, setOpens] = useState<string>();
-  const first = asked.reply === undefined ? undefined : sorted[0]?.session;
+  const first = query.reply === undefined ? undefined : sorted[0]?.session;
   useEffect(() => {
     if (opens === text && first !== undefined) navigate(sessionHref(first));
   }, [opens, text, first]);
   return (
     <>
       <PageHead title="Sessions">
-        {asked.reply === undefined ? null : (
+        {query.reply === undefined ? null : (
           <span class="quiet figure">
             {counted(total, 'session')}
             {total > sessions.length ? `, ${figure(sessions.length)} of them loaded and sorted` : ''}
@@ -100,10 +100,10 @@ export function SessionsView({ params }: GlobalViewProps) {
           onChoose={(value) => setParams({ show: value })}
         />
       </div>
-      <AskedView asked={asked} what="sessions">
+      <QueryView query={query} what="sessions">
         {() =>
           sessions.length === 0 ? (
-            <NoSessions filtered={[text, project, shown].some((each) => each !== '')} />
+            <NoSessions filtered={[text, project, shown].some((row) => row !== '')} />
           ) : (
             <>
               <NeedsYou sessions={sessions} />
@@ -119,17 +119,17 @@ export function SessionsView({ params }: GlobalViewProps) {
                   },
                 }}
               >
-                {sorted.map((each) => (
-                  <SessionRow key={each.session} listed={each} />
+                {sorted.map((row) => (
+                  <SessionRow key={row.session} listed={row} />
                 ))}
               </Table>
               {total > sessions.length ? (
-                <MoreButton pages={asked} shown={sessions.length} total={total} />
+                <MoreButton pages={query} shown={sessions.length} total={total} />
               ) : null}
             </>
           )
         }
-      </AskedView>
+      </QueryView>
     </>
   );
 }
@@ -209,18 +209,18 @@ function NoSessions({ filtered }: { readonly filtered: boolean }) {
 
 /** Lists the sessions, each once: one that moved meanwhile may be on two pages. */
 function useSessions(filter: RequestInput<'tool.session-list'>) {
-  const asked = usePages('tool.session-list', filter, 'event:change');
+  const query = usePages('tool.session-list', filter, 'event:change');
   const rows = new Map<string, SessionListed>();
-  for (const page of asked.pages)
-    for (const each of page.sessions) if (!rows.has(each.session)) rows.set(each.session, each);
+  for (const page of query.pages)
+    for (const row of page.sessions) if (!rows.has(row.session)) rows.set(row.session, row);
   const sessions = [...rows.values()];
   // Stays complete while one project is shown.
   const projects = useRef(new Set<string>()).current;
-  for (const each of sessions) if (!each.brief && each.project !== undefined) projects.add(each.project);
+  for (const row of sessions) if (!row.brief && row.project !== undefined) projects.add(row.project);
   return {
-    asked,
+    query,
     sessions,
     projects: [...projects].sort(),
-    total: asked.more === undefined ? sessions.length : (asked.reply?.total ?? 0),
+    total: query.more === undefined ? sessions.length : (query.reply?.total ?? 0),
   };
 }

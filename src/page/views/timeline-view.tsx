@@ -3,7 +3,7 @@ import '../styles/timeline.css';
 import { COMMANDS } from '../commands.js';
 import { Button, FilterField, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { AskedView, Empty, MoreButton } from '../components/states.js';
+import { Empty, MoreButton, QueryView } from '../components/states.js';
 import { useKeys } from '../keys.js';
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
 import { EntryPanel, EntryRow } from '../timeline/entries.js';
@@ -26,7 +26,7 @@ export function TimelineView({ session, params }: SessionViewProps) {
       </PageHead>
       <div class={`split ${open === undefined ? '' : 'split-open'}`}>
         <div class="split-list">
-          <AskedView asked={listed} what="the timeline">
+          <QueryView query={listed} what="the timeline">
             {() =>
               entries.length === 0 && listed.more === undefined ? (
                 <NoEntries session={session} filter={filter} />
@@ -49,7 +49,7 @@ export function TimelineView({ session, params }: SessionViewProps) {
                 </>
               )
             }
-          </AskedView>
+          </QueryView>
         </div>
         {open === undefined ? null : (
           <div class="split-detail">
@@ -63,8 +63,8 @@ export function TimelineView({ session, params }: SessionViewProps) {
 
 function Filters({ filter }: { readonly filter: TimelineFilter }) {
   const withKind = (kind: string, on: boolean) => {
-    const kinds = KINDS.map((each) => each.kind).filter((each) =>
-      each === kind ? on : filter.kinds.includes(each),
+    const kinds = KINDS.map((known) => known.kind).filter((known) =>
+      known === kind ? on : filter.kinds.includes(known),
     );
     setParams({ kind: kinds.length === KINDS.length ? '' : kinds.join(',') });
   };
