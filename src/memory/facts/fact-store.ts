@@ -54,8 +54,8 @@ export interface ISessionFactStore {
   count(): number;
   /**
    * Drops facts until at most `maxFacts` with at most `maxBytes` of text (500,000 by default) remain: closed ones
-   * first, then file changes, verdicts, summaries, other facts, failing tests, and last findings, conventions and
-   * decisions; oldest first within each. At most three quarters of `maxFacts` are reserved for the last group.
+   * first, then file changes, verdicts, summaries, follow-ups, other facts and failing tests, findings and decisions, and last
+   * rules and the words of people; oldest first within each. Findings and decisions have at most three quarters of `maxFacts`.
    */
   compact(maxFacts: number, maxBytes?: number): void;
 }
@@ -288,7 +288,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       .reverse()
       .map((saying) => {
         const value = worthOf(saying.fact);
-        if (value < MOST_VALUE) return { saying, value };
+        if (value !== MOST_VALUE) return { saying, value };
         dear -= 1;
         return { saying, value: dear < 0 ? OPEN_VALUE : value };
       });

@@ -233,18 +233,20 @@ export function recordedFact(
 
 /** Minimum value of an open fact. */
 export const OPEN_VALUE = 2;
-/** Value of an open finding, convention or decision. */
+/** Value of an open finding or decision. */
 export const MOST_VALUE = 7;
+/** Value of an open rule, and of the word of a person or user. */
+const HELD_VALUE = 8;
 
 const OPEN_VALUES: Readonly<Record<FactGroup, number>> = {
   // Past results keep files and summaries too.
   files: OPEN_VALUE,
   work: 4,
-  facts: 5,
   requirements: 5,
+  facts: 6,
   tests: 6,
   decisions: MOST_VALUE,
-  conventions: MOST_VALUE,
+  conventions: HELD_VALUE,
   findings: MOST_VALUE,
 };
 
@@ -255,6 +257,7 @@ export function worthOf(fact: SessionFact): number {
   const group = groupOf(fact);
   const isCheap = isBare(fact) || group === 'files';
   if (fact.validTo !== undefined) return isCheap ? 0 : 1;
+  if (fact.origin !== undefined) return HELD_VALUE;
   return isBare(fact) ? OPEN_VALUE + 1 : OPEN_VALUES[group];
 }
 

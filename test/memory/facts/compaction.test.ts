@@ -32,6 +32,26 @@ describe('compact', () => {
     expect(store.count()).toBe(left.filter((sequence) => sequence === 1 || sequence > 3).length);
   });
 
+  it('compaction never drops a rule or the word of a person for what agents decided, found or left to do', () => {
+    const store = new InMemorySessionFactStore();
+    const said = [
+      { relation: 'requires', object: 'write the docs' },
+      { relation: 'found', object: 'the clock is in UTC' },
+      { relation: 'decided', object: 'one port', tags: ['decision' as const] },
+      { relation: 'rule', object: 'never touch legacy/', tags: ['convention' as const] },
+      { relation: 'found', object: 'the CI has no docker', origin: 'person' as const },
+    ];
+    for (const [at, each] of said.toReversed().entries())
+      store.add([fact({ ...each, subject: `task:${at}`, sourceSequence: at + 1 })]);
+    const left = (most: number) => {
+      store.compact(most);
+      return store.all().map(({ object }) => object);
+    };
+    expect(left(4)).not.toContain('write the docs');
+    expect(left(3)).not.toContain('the clock is in UTC');
+    expect(left(2)).toEqual(['the CI has no docker', 'never touch legacy/']);
+  });
+
   it('compaction forgets what it dropped: nothing that comes later is closed by it or closes it', () => {
     const store = fiveFacts();
     store.compact(0);
