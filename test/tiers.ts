@@ -109,9 +109,6 @@ export function isSystem(path: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => path.startsWith(`test/${folder}/`)) && !unit.has(path);
 }
 
-/** A tier, or the long version of the fault suite. */
-export type TestedTier = Tier | 'long';
-
 /** Returns the first tier that runs a file of tests. */
 export function tierOf(path: string): Tier {
   const isDefault = isSystem(path) ? defaults.has(path) : !UNIT_IN_ALL.has(path);

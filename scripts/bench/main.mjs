@@ -1,7 +1,7 @@
 // npm run bench: runs benchmarks, says for each goal whether it is met, and keeps the results.
 // Arguments: names of benchmarks, --quick, --json, --check; --keep writes the page even of a quick run, or of some only.
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
 import { optionsOrExit } from '../options.mjs';
@@ -11,6 +11,7 @@ import { findServer } from './host.mjs';
 import { aligned, page, verdict } from './report.mjs';
 
 const PAGE = new URL('../../docs/contributing/benchmarks.md', import.meta.url);
+const FIGURES = new URL('../../docs/contributing/benchmarks.txt', import.meta.url);
 const RATIOS = new URL('../../docs/contributing/benchmarks.json', import.meta.url);
 
 const { values: options, positionals: names } = optionsOrExit('bench', {
@@ -99,8 +100,13 @@ async function keep() {
   const machine = `${process.platform} ${process.arch}, ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${memory} GiB; load average before the first benchmark: ${busy.toFixed(1)}`;
   const versions = `node ${process.versions.node}, nats-server ${source.version ?? source.image}`;
   const date = new Date().toISOString().slice(0, 10);
-  await mkdir(new URL('.', PAGE), { recursive: true });
-  await writeFile(PAGE, page({ runs, machine, versions, date, quick }));
+  const [beginning] = (await readFile(PAGE, 'utf8')).split('## Speed\n');
+  await writeFile(PAGE, beginning + page({ runs, machine, versions, date, quick }));
+  const figures = runs.flatMap(({ name, figures }) =>
+    figures.map((figure) => ({ name: `${name}: ${figure.name}`, text: figure.text })),
+  );
+  const verdicts = goals.map((goal) => verdict(goal, measured[goal.id])).join('\n');
+  await writeFile(FIGURES, `${verdicts}\n\n${aligned(figures)}\n`);
   const ratios = goals.filter(isRatio).map(({ id }) => [id, round(measured[id])]);
   await writeFile(RATIOS, `${JSON.stringify(Object.fromEntries(ratios), undefined, 2)}\n`);
 }

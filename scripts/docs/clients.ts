@@ -11,13 +11,8 @@ import { endingWith, type Written } from './pages.js';
 /** The tables of a page are generated from the code. */
 
 interface Shape extends ListedSchema {
-  readonly type?: string;
-  readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly items?: Shape;
-  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly properties?: Readonly<Record<string, unknown>>;
   readonly required?: readonly string[];
-  readonly anyOf?: readonly Shape[];
 }
 
 const MOMENTS: Readonly<Record<Moment, string>> = {
@@ -81,74 +76,34 @@ export const CLIENTS: Readonly<Record<HookClientName, { checked: string; cannot:
   },
 };
 
-function kindOf(shape: Shape): string {
-  if (shape.enum !== undefined) return shape.enum.map((value) => `\`${value}\``).join(', ');
-  if (shape.anyOf !== undefined) return shape.anyOf.map(kindOf).join(' or ');
-  if (shape.items !== undefined) return `list of ${kindOf(shape.items)}`;
-  if (shape.properties === undefined) return shape.type ?? 'any';
-  return `{ ${fieldsOf(shape).join(', ')} }`;
-}
+const fieldsOf = ({ properties = {}, required = [] }: Shape) =>
+  Object.keys(properties)
+    .map((name) => `\`${name}${required.includes(name) ? '' : '?'}\``)
+    .join(', ');
 
-function fieldsOf({ properties = {}, required = [] }: Shape): string[] {
-  return Object.keys(properties).map((name) => `\`${name}${required.includes(name) ? '' : '?'}\``);
-}
-
-function rowsOf(shape: Shape): string[] {
-  return Object.entries(shape.properties ?? {}).map(([name, field]) => {
-    const optional = shape.required?.includes(name) ? '' : '?';
-    const about = field.description === undefined ? '' : `: ${field.description}`;
-    return `| \`${name}${optional}\` | ${kindOf(field)}${about} |`;
-  });
+/** The event of a client at a moment; an asterisk where it accepts an answer. */
+function eventOf({ events }: HookClient, moment: string): string {
+  const found = events.filter((each) => each.moment === moment);
+  return found.map(({ name, answer }) => `\`${name}\`${answer === undefined ? '' : '\\*'}`).join(', ') || '–';
 }
 
 export function clientsPage(): Written {
-  const answers = {
-    context: 'context',
-    input: 'the changed input of the tool',
-    again: 'continue, with the reason',
-  };
-  const clients = Object.entries(HOOK_CLIENTS).map(([name, client]: [string, HookClient]) => {
-    const rows = client.events.map(({ name: event, moment, answer, matcher }) => {
-      const of = matcher === undefined ? '' : ` (tools \`${matcher.replaceAll('|', '\\|')}\`)`;
-      return `| \`${event}\`${of} | ${moment} | ${answer === undefined ? '–' : answers[answer]} |`;
-    });
-    const samples = [
-      ...new Set(client.events.flatMap(({ name: event, answer }) => (answer ? [{ event, answer }] : []))),
-    ];
-    const kinds = [...new Set(samples.map(({ answer }) => answer))].map((kind) => {
-      const event = samples.find(({ answer }) => answer === kind)?.event ?? '';
-      const value = kind === 'input' ? { prompt: '…' } : '…';
-      return `- ${answers[kind]}: \`${JSON.stringify(client.write[kind](value, event))}\``;
-    });
-    return `### ${client.title}: \`throughline hook ${name}\`
-
-Checked against ${CLIENTS[name as HookClientName].checked}. At most ${client.contextTokens} tokens of context and ${MAX_ANSWER} characters in one answer.
-
-| event | moment | answer |
-|---|---|---|
-${rows.join('\n')}
-
-${kinds.join('\n')}
-
-Limits:
-
-${CLIENTS[name as HookClientName].cannot.map((each) => `- It cannot ${each}.`).join('\n')}
-`;
+  const clients: [string, HookClient][] = Object.entries(HOOK_CLIENTS);
+  const titles = clients.map(([, { title }]) => title).join(' | ');
+  const moments = Object.keys(MOMENTS).map(
+    (moment) => `| ${moment} | ${clients.map(([, client]) => eventOf(client, moment)).join(' | ')} |`,
+  );
+  const limits = clients.map(([name, { title, contextTokens }]) => {
+    const cannot = CLIENTS[name as HookClientName].cannot.map((each) => `- It cannot ${each}.`);
+    return `**${title}**, \`throughline hook ${name}\`: at most ${contextTokens} tokens of context in one answer.\n\n${cannot.join('\n')}`;
   });
-  const tools = Object.entries(MCP_TOOLS).map(([name, { description, annotations, input, output }]) => {
-    const reads = 'readOnlyHint' in annotations ? ' It only reads.' : '';
-    return `### \`${name}\`
-
-${description}${reads}
-
-| argument | |
-|---|---|
-${rowsOf(listedSchema(input, 'input')).join('\n')}
-${output === undefined ? '' : `\n| answer | |\n|---|---|\n${rowsOf(listedSchema(output, 'output')).join('\n')}\n`}`;
-  });
+  const tools = Object.entries(MCP_TOOLS).map(
+    ([name, { description, input }]) =>
+      `| \`${name}\` | ${description} | ${fieldsOf(listedSchema(input, 'input'))} |`,
+  );
   const page = `## Hook events
 
-Generated from [src/agents/hooks/hook-table.ts](../../src/agents/hooks/hook-table.ts).
+Generated from [src/agents/hooks/hook-table.ts](../../src/agents/hooks/hook-table.ts). An answer has at most ${MAX_ANSWER} characters.
 
 | moment | what the hook does |
 |---|---|
@@ -156,14 +111,25 @@ ${Object.entries(MOMENTS)
   .map(([name, does]) => `| ${name} | ${does} |`)
   .join('\n')}
 
-${clients.join('\n')}
+The events of each client. An asterisk marks those whose answer the client accepts:
+
+| moment | ${titles} |
+|---|${clients.map(() => '---|').join('')}
+${moments.join('\n')}
+
+### Limits of each client
+
+${limits.join('\n\n')}
+
 ## MCP tools
 
 Generated from [src/agents/mcp](../../src/agents/mcp/mcp-tools.ts). All definitions together have less than 1,300 tokens, identical in every
-session. A field with \`?\` is optional. \`report\` also answers with \`structuredContent\`, which some clients show
-instead of the text. An error is a text with a stable code and the next step. Claude Code loads \`context\` and \`report\` from
-the start and finds the others by a search.
+session. An error is a text with a stable code and the next step. Claude Code loads \`context\` and \`report\` from the start and finds the
+others by a search.
 
-${tools.join('\n')}`;
+| tool | what it does | arguments (\`?\` is optional) |
+|---|---|---|
+${tools.join('\n')}
+`;
   return { 'docs/reference/clients.md': endingWith('docs/reference/clients.md', page) };
 }

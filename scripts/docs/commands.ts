@@ -30,120 +30,137 @@ export function innerOf(command: Command): Command[] {
   return command.commands.filter((each) => each.name() !== 'help');
 }
 
-function section(command: Command, path: string): string {
+/** Options that the page explains once, with a description that begins like this. */
+const COMMON: Readonly<Record<string, RegExp>> = {
+  '--session': /^(session$|session \(|the same as an option$)/,
+  '--json': /./,
+  '--project': /^project$/,
+  '--reason': /^why, in words$/,
+  '--by': /^who /,
+  '--limit': /./,
+  '--page': /./,
+};
+const isCommon = ({ long, description }: Option) => COMMON[long ?? '']?.test(description) === true;
+
+/** The first example that shows more than the name of the command. */
+const tellingExamples = (command: Command, path: string) =>
+  examplesOf(command)
+    .filter((line) => !/^( --json)?$/.test(line.replace(`throughline ${path}`, '')))
+    .slice(0, 1);
+
+/**
+ * Explains arguments and options. A text that an earlier command has already shown is a reference to that command; an
+ * argument then needs no word, because the usage shows it.
+ */
+class Rows {
+  private readonly shownIn = new Map<string, string>();
+
+  of(path: string, all: readonly { readonly shown: string; readonly text: string }[]): string[] {
+    const again = new Map<string, string[]>();
+    const rows = all.flatMap(({ shown, text }) => {
+      const first = this.shownIn.get(shown + text);
+      if (first !== undefined) {
+        if (shown.startsWith('`-')) again.set(first, [...(again.get(first) ?? []), shown]);
+        return [];
+      }
+      if (text.split(' ').length > 4) this.shownIn.set(shown + text, path);
+      return [`- ${shown}: ${text}`];
+    });
+    const references = [...again].map(
+      ([first, shown]) => `- ${shown.join(', ')}: as in [${first}](#${anchorOf(first)})`,
+    );
+    return [...rows, ...references];
+  }
+}
+
+const anchorOf = (path: string) => path.replaceAll(' ', '-');
+
+function section(command: Command, path: string, rows: Rows): string {
   const takes = command.registeredArguments.map((each) => {
     const name = `${each.name()}${each.variadic ? '...' : ''}`;
     return { shown: each.required ? `<${name}>` : `[${name}]`, each };
   });
-  const usage = ['throughline', path, ...takes.map(({ shown }) => shown)].join(' ');
-  const rows = [
-    ...takes.map(({ shown, each }) => `| \`${shown}\` | ${about(each)}${defaultOf(each)} |`),
-    ...command.options
-      .filter(({ hidden }) => !hidden)
-      .map(
-        (each) =>
-          `| \`${cell(each.flags)}\` | ${about(each)}${each.mandatory ? ' (required)' : ''}${defaultOf(each)} |`,
-      ),
-  ];
+  const options = command.options.filter(({ hidden }) => !hidden);
+  const common = options.flatMap((each) => (isCommon(each) ? [`[${each.long}]`] : []));
+  const usage = ['throughline', path, ...takes.map(({ shown }) => shown), ...common].join(' ');
+  const explained = rows.of(path, [
+    ...takes
+      .filter(({ each }) => each.name() !== 'session')
+      .map(({ shown, each }) => ({ shown: `\`${shown}\``, text: `${about(each)}${defaultOf(each)}` })),
+    ...options
+      .filter((each) => !isCommon(each))
+      .map((each) => ({
+        shown: `\`${each.flags}\``,
+        text: `${about(each)}${each.mandatory ? ' (required)' : ''}${defaultOf(each)}`,
+      })),
+  ]);
   const inner = innerOf(command);
-  const shown = examplesOf(command);
+  const examples = inner.length === 0 || explained.length > 0 ? tellingExamples(command, path) : [];
   const parts = [
-    `${path.includes(' ') ? '###' : '##'} ${path}`,
-    `\`${usage}\``,
+    `${path.includes(' ') ? '####' : '###'} ${path}`,
+    ...(inner.length === 0 || explained.length > 0 ? [`\`${usage}\``] : []),
     asCode(command.description()),
-    ...(inner.length === 0 || path === 'tool'
-      ? []
-      : [inner.map((each) => `[${each.name()}](#${path}-${each.name()})`.replaceAll(' ', '-')).join(' · ')]),
-    ...(rows.length === 0 ? [] : [['| argument or option | meaning |', '|---|---|', ...rows].join('\n')]),
-    ...(shown.length === 0 ? [] : [`\`\`\`sh\n${shown.join('\n')}\n\`\`\``]),
+    ...(explained.length === 0 ? [] : [explained.join('\n')]),
+    ...(examples.length === 0 ? [] : [`\`\`\`sh\n${examples.join('\n')}\n\`\`\``]),
   ];
-  if (path === 'tool') return [parts.join('\n\n'), toolTable(inner)].join('\n\n');
-  return [parts.join('\n\n'), ...inner.map((each) => section(each, `${path} ${each.name()}`))].join('\n\n');
+  if (path === 'tool') return [parts.join('\n\n'), TOOLS].join('\n\n');
+  return [parts.join('\n\n'), ...inner.map((each) => section(each, `${path} ${each.name()}`, rows))].join(
+    '\n\n',
+  );
 }
 
-/** One row for each tool: its options are the fields of its request, which another page describes. */
-function toolTable(tools: readonly Command[]): string {
-  const rows = tools.map((each) => {
-    const options = each.options.filter(({ hidden }) => !hidden).map(({ long }) => `\`${long}\``);
-    return `| \`${each.name()}\` | ${asCode(cell(each.description()))} | ${options.join(', ')} |`;
-  });
-  return [
-    'The options are the fields of the [requests](../requests.md#tasks-notes-inbox-iterations-toolname);',
-    '`throughline tool NAME --help` describes them.\n',
-    '| tool | what it does | options |\n|---|---|---|',
-    ...rows,
-  ].join('\n');
-}
+const TOOLS =
+  'Each request `tool.NAME` of [Requests](requests.md#requests-by-name) is a command of that name, and its fields are options.';
 
-/** Title, introduction and file of the page of each group. */
-export const GROUPS: Readonly<
-  Record<(typeof COMMANDS)[number]['group'], readonly [title: string, about: string]>
-> = {
-  Start: ['Start', 'You start, connect and check Throughline with these commands.'],
-  Agents: ['Agents', 'Your agents, and the programs that call them, use these commands.'],
-  Look: ['Look', 'You see with these commands how a session is doing, what happened and what it knows.'],
-  Keep: ['Keep', 'You change with these commands what a session or a project stores.'],
-  admin: ['Administrators', 'You run an installation with these commands.'],
-  dev: ['Developers', 'You build on Throughline with these commands.'],
-  hidden: ['Called by programs', 'Programs call these commands; you rarely type them.'],
+/** The title of each group. */
+export const GROUPS: Readonly<Record<(typeof COMMANDS)[number]['group'], string>> = {
+  Start: 'Start',
+  Agents: 'Agents',
+  Look: 'Look',
+  Keep: 'Keep',
+  admin: 'Administrators',
+  dev: 'Developers',
+  hidden: 'Called by programs',
 };
-const fileOf = (group: string) => (group === 'hidden' ? 'programs' : group.toLowerCase());
 
 export const program = await createProgram();
 
-export function indexPage(): Written {
-  const tables = Object.entries(GROUPS).map(([group, [title]]) => {
-    const rows = COMMANDS.filter((each) => each.group === group).map(
-      ({ name, summary }) =>
-        `| [\`${name}\`](${fileOf(group)}.md#${name.replaceAll(' ', '-')}) | ${asCode(summary)} |`,
-    );
-    return `## [${title}](${fileOf(group)}.md)\n\n| command | what it does |\n|---|---|\n${rows.join('\n')}`;
-  });
-  const page = `# Commands
-
-You find every command of \`throughline\` here, by group. Each group has a page with arguments, options, defaults and examples,
-generated from the commands; \`throughline COMMAND --help\` prints the same.
-
-${tables.join('\n\n')}
-
-## For all commands
-
-| option | meaning |
-|---|---|
-| \`--nats <url>\` | NATS server to use. Default: \`NATS_URL\`, otherwise the server of \`throughline team join\`, otherwise your own. |
-| \`-h, --help\` | print arguments, options and an example |
-| \`--version\` | print the version; only of \`throughline\` itself |
-
-All other settings are [variables](../configuration.md). Answers are printed on standard output, everything else on standard error:
-with \`--json\`, standard output has JSON and nothing else, and an error is one line of JSON on standard error:
-\`{"error":{"code","message","fix"}}\`. \`throughline dev completion bash\` prints a file that completes commands, options
-and sessions in your shell.
-
-| exit code | meaning |
-|---|---|
-| 0 | done; \`doctor\` and \`admin health\`: everything works |
-| 1 | it failed or was refused. The message ends with its [error code](../errors.md) |
-| 2 | wrong usage: an unknown, missing or impossible option, argument, variable or name (\`usage\`, \`config_invalid\`, \`token_invalid\`, and \`schema_invalid\` of a value) |
-| 3 | what you named does not exist (\`not_found\`) |
-| 128 + n | ended by signal n: 130 for Ctrl-C, 143 for \`kill\` |
-`;
-  return { 'docs/reference/commands/README.md': page };
-}
-
-/** One page for each group, with arguments, options, defaults and examples of its commands. */
-export function groupPages(): Written {
-  const written = Object.entries(GROUPS).map(([group, [title, about]]) => {
+export function commandsPage(): Written {
+  const rows = new Rows();
+  const groups = Object.entries(GROUPS).map(([group, title]) => {
     const names = new Set(
       COMMANDS.filter((each) => each.group === group).map(({ name }) => name.split(' ')[0]),
     );
     const sections = innerOf(program).filter((each) => names.has(each.name()));
-    const page = `# ${title}
-
-${about} [Commands](README.md) has the options and exit codes of all commands.
-
-${sections.map((each) => section(each, each.name())).join('\n\n')}
-`;
-    return [`docs/reference/commands/${fileOf(group)}.md`, page];
+    return `## ${title}\n\n${sections.map((each) => section(each, each.name(), rows)).join('\n\n')}`;
   });
-  return Object.fromEntries(written);
+  const page = `# Commands
+
+You find every command of \`throughline\` here, with its arguments, options, defaults and examples. The page is generated from the
+commands; \`throughline COMMAND --help\` prints the same.
+
+## For all commands
+
+- \`-s, --session <name>\`: the session. Many commands also accept it as their argument \`[session]\`. Default: \`THROUGHLINE_SESSION\`,
+  otherwise the session in \`.throughline.json\`, otherwise the only one.
+- \`--json\`: print the whole reply as JSON. An error is then one line on standard error: \`{"error":{"code","message","fix"}}\`.
+- \`--project <name>\`: the project of learnings. Default: \`THROUGHLINE_PROJECT\`, otherwise the project in \`.throughline.json\`, otherwise \`default\`.
+- \`--reason <text>\` and \`--by <name>\`: why, and who does it. \`--limit <n>\` entries are listed; the last line has the \`--page\` that follows.
+- \`--nats <url>\`: the NATS server. Default: \`NATS_URL\`, otherwise the server of \`throughline team join\`, otherwise your own.
+- \`-h, --help\`: print arguments, options and an example; \`throughline --version\` prints the version.
+
+All other settings are [variables](configuration.md). Answers are printed on standard output, everything else on standard error.
+\`throughline dev completion bash\` prints a file that completes commands, options and sessions in your shell.
+
+| exit code | meaning |
+|---|---|
+| 0 | done; \`doctor\` and \`admin health\`: everything works |
+| 1 | it failed or was refused. The message ends with its [error code](errors.md) |
+| 2 | wrong usage: an unknown, missing or impossible option, argument, variable or name |
+| 3 | what you named does not exist (\`not_found\`) |
+| 128 + n | ended by signal n: 130 for Ctrl-C, 143 for \`kill\` |
+
+${groups.join('\n\n')}
+`;
+  return { 'docs/reference/commands.md': page };
 }

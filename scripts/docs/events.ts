@@ -1,9 +1,8 @@
 import { jsonSchema } from '../../src/contracts/json-schemas.js';
 import type { LearningEvent } from '../../src/contracts/learning-events.js';
-import { isCommandEvent, type SessionEvent } from '../../src/contracts/session-events.js';
-import type { Written } from './pages.js';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
 
-/** A page that is written from the schemas of events. */
+/** Sections that are written from the schemas of events. */
 
 /** When each event is written. */
 const WHEN: Readonly<Record<SessionEvent['type'], string>> = {
@@ -73,7 +72,7 @@ const refOf = ({ $ref }: Shape) => $ref?.replace('#/$defs/', '');
 /** The type of a field in words. */
 function typeOf(shape: Shape): string {
   const part = refOf(shape);
-  if (part !== undefined) return `[${part}](#${part.toLowerCase()})`;
+  if (part !== undefined) return code(part);
   if (shape.const !== undefined) return code(shape.const);
   if (shape.enum !== undefined) return shape.enum.map(code).join(', ');
   const options = shape.anyOf ?? shape.oneOf;
@@ -100,8 +99,7 @@ const tableOf = (shape: Shape) => {
 };
 
 interface Log {
-  readonly events: readonly { readonly name: string; readonly data: Shape; readonly versions: unknown[] }[];
-  readonly parts: readonly [string, Shape][];
+  readonly events: readonly { readonly name: string; readonly data: Shape }[];
   readonly envelope: Shape;
 }
 
@@ -109,14 +107,13 @@ function logOf(schema: string): Log {
   const { oneOf = [], $defs = {} } = jsonSchema(schema) as Shape;
   const names = oneOf.map((each) => refOf(each) ?? '');
   const events = names.map((of) => {
-    const { v, type, data } = $defs[of]?.properties ?? {};
-    return { name: String(type?.const), data: data ?? {}, versions: [...(v?.enum ?? [v?.const])] };
+    const { type, data } = $defs[of]?.properties ?? {};
+    return { name: String(type?.const), data: data ?? {} };
   });
   const last = $defs[names.at(-1) ?? ''] ?? {};
   const { data: _, ...outside } = last.properties ?? {};
   return {
     events,
-    parts: Object.entries($defs).filter(([name]) => !names.includes(name)),
     // `v` and `type` differ by event, and the text says so.
     envelope: {
       ...last,
@@ -125,64 +122,45 @@ function logOf(schema: string): Log {
   };
 }
 
-function sections({ events, parts }: Log, when: Readonly<Record<string, string>>): string {
-  const shown = events.map(({ name, data, versions }) => {
-    const version = versions.length > 1 ? ` Versions ${versions.join(' and ')}.` : '';
-    const command =
-      when === WHEN && !isCommandEvent({ type: name } as SessionEvent) ? ' It is not a command.' : '';
-    return `### ${name}\n\nWritten when ${when[name]}.${version}${command}\n\n${tableOf(data)}`;
-  });
-  const named = parts.map(([name, part]) => `### ${name}\n\n${part.description ?? ''}\n\n${tableOf(part)}`);
-  return [...shown, ...named].join('\n\n').replaceAll('\n\n\n', '\n');
-}
+const fieldNames = (shape: Shape) =>
+  Object.keys(shape.properties ?? {})
+    .map((name) => code(shape.required?.includes(name) ? name : `${name}?`))
+    .join(', ');
 
-export function eventsPage(): Written {
+/** A row for each event: when it is written, and the names of its fields. */
+const eventRows = ({ events }: Log, when: Readonly<Record<string, string>>) =>
+  events.map(({ name, data }) => `| ${code(name)} | ${when[name]} | ${fieldNames(data)} |`).join('\n');
+
+/** The sections on events, from the schemas. */
+export function eventSections(): string {
   const session = logOf('session.event');
   const learning = logOf('learning.event');
-  const index = ({ events }: Log, when: Readonly<Record<string, string>>) =>
-    events.map(({ name }) => `| [\`${name}\`](#${name.replaceAll('.', '')}) | ${when[name]} |`).join('\n');
-  const page = `# Events
+  const recorded = session.events.find(({ name }) => name === 'fact.recorded');
+  return `## Events
 
-You find every stored event and its fields here. Everything else is derived from events; they are only appended, and never changed. This
-page is generated from the schemas of the code, which are also JSON Schemas: [\`session.event\`](../../schemas/session.event.json) and
-[\`learning.event\`](../../schemas/learning.event.json).
+Everything else is derived from events. They are only appended, and never changed. A \`?\` marks an optional field. Type and meaning of each field, and the parts that
+the tables name, are in the JSON Schemas [\`session.event\`](../../schemas/session.event.json) and [\`learning.event\`](../../schemas/learning.event.json). Ignore fields
+and types that you do not know.
 
-An event of a session is stored under \`session.<session>.result.<number>\` or \`session.<session>.command.<type>\`, one of learnings under \`learning.<project>.<type>\`:
-[Subjects and streams](subjects-and-streams.md) names the streams. Read them with the plain \`nats\` CLI:
-
-\`\`\`sh
-nats stream get SESSION_demo --last-for 'session.demo.result.*'
-\`\`\`
-
-What a result says is stored once, in \`dispatch.outcome\`. \`facts\` holds only what does not follow from it, such as explicit facts; the
-rules derive the others at each reading, and a log is half as large. To get all facts of an event, call \`factsOfEvent\` of
-\`throughline/facts\`, or ask \`tool.fact-find\`.
-
-A \`?\` marks an optional field. Ignore unknown fields and types: a later version may add some, as [Versions](../explanation/versions.md#events)
-explains.
-
-## What every event has
+Every event has these fields; \`project\` replaces \`session\` in events of learnings. An event counts only in the log that it names. If
+several commands were decided on one state, the first one counts.
 
 ${tableOf(session.envelope)}
 
-An event of learnings has \`project\` instead of \`session\`. The content of an event is in \`data\`; the tables below start there. An event counts
-only in the log that it names. If several commands were decided on one state, the first one counts.
+### Events of a session
 
-## Events of a session
+| event | written when | fields of \`data\` |
+|---|---|---|
+${eventRows(session, WHEN)}
 
-| event | written when |
-|---|---|
-${index(session, WHEN)}
+The event of a result, \`fact.recorded\`:
 
-${sections(session, WHEN)}
+${tableOf(recorded?.data ?? {})}
 
-## Events of learnings
+### Events of learnings
 
-| event | written when |
-|---|---|
-${index(learning, WHEN_LEARNED)}
-
-${sections(learning, WHEN_LEARNED)}
+| event | written when | fields of \`data\` |
+|---|---|---|
+${eventRows(learning, WHEN_LEARNED)}
 `;
-  return { 'docs/reference/events.md': page };
 }

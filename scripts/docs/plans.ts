@@ -1,5 +1,4 @@
 import { DIALECTS, parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';
-import { quoted } from '../../src/shared/text.js';
 import { endingWith, type Written } from './pages.js';
 
 /** A small plan of each dialect. */
@@ -42,49 +41,36 @@ const PLANS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function plansPage(): Written {
-  const sections = DIALECTS.map(([name, example]) => {
+  const sections = DIALECTS.map(([name]) => {
     const plan = PLANS[name] ?? [];
     const { tasks, problems } = parseTasksMd(plan.join('\n'));
     if (tasks.length < 2 || problems.some(({ placed }) => !placed))
       throw new Error(`the plan of the dialect ${name} is not read as a plan`);
-    const rows = tasks.map((task) => {
-      const said = [
+    const read = tasks.map((task) => {
+      const state = [
         task.status,
         ...(task.blocked ? ['blocked'] : []),
         ...(task.optional ? ['optional'] : []),
-        ...(task.dependsOn.length > 0 ? [`depends on ${task.dependsOn.join(', ')}`] : []),
-        ...(task.requirements.length > 0 ? [`requirements ${task.requirements.join(', ')}`] : []),
-        ...(task.prompt === undefined ? [] : [`prompt "${quoted(task.prompt)}"`]),
+        ...(task.dependsOn.length > 0 ? [`after ${task.dependsOn.join(', ')}`] : []),
       ];
-      return `| \`${task.id}\` | ${task.text} | ${said.join(', ')} |`;
+      return `\`${task.id}\` ${state.join(', ')}`;
     });
-    return `### ${name.charAt(0).toUpperCase()}${name.slice(1)}
-
-In one line: \`${example}\`
+    return `**${name.charAt(0).toUpperCase()}${name.slice(1)}**: ${read.join('; ')}
 
 \`\`\`\`
 ${plan.join('\n')}
 \`\`\`\`
-
-| id | task | state |
-|---|---|---|
-${rows.join('\n')}
 `;
   });
   const page = `## Plans that are read
 
-A plan is a Markdown file in any of these formats, or in several at once. Each example is followed by the tasks that it produces. This
+A plan is a Markdown file in any of these formats, or in several at once. Each example is preceded by the ids and states that are read from it. This
 part of the page is generated from the code.
 
 A task is a line with a check box, a heading with an id, or, in a plan without these, a numbered item that begins in bold. Every other
-line describes a task or is prose. The rest is reported as not placed, with its line: a status without a check box, a row of a table, a front
-matter. Tasks without an id are named by their place when they are first read (\`todo#1\`). A list of phases that only repeats the headings
-below it adds no tasks. A plan has at most 5,000 lines; a longer one fails with \`plan_too_long\`.
-
-The prompt of a task consists of the lines of its body, without its parts, requirements, dependencies, status and comments; then of its
-\`_Prompt: …_\` or \`Prompt:\` block; then of the text below the headings above it, such as the goal of its phase. The text before the
-first heading with only some of the tasks goes with every task.
+line describes a task or is prose. The rest is reported as not placed, with its line. Tasks without an id are named by their place when they are
+first read (\`todo#1\`). A plan has at most 5,000 lines; a longer one fails with \`plan_too_long\`.
 
 ${sections.join('\n')}`;
-  return { 'docs/how-to/follow-a-plan.md': endingWith('docs/how-to/follow-a-plan.md', page) };
+  return { 'docs/how-to/run-a-plan.md': endingWith('docs/how-to/run-a-plan.md', page) };
 }

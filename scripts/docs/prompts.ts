@@ -8,9 +8,10 @@ import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
-import { ROOT, type Written } from './pages.js';
+import { endingWith, ROOT, type Written } from './pages.js';
+import { stories } from './stories.js';
 
-/** A page with prompts of the recorded demo session. */
+/** The page on prompts, and frozen prompts of the recorded demo session and of stories. */
 
 interface Recorded {
   readonly role: Role;
@@ -51,7 +52,7 @@ const ASKED: readonly (readonly [title: string, request: Partial<CompileRequestI
   ['Documentation', { taskId: '8.6', taskPrompt: 'Document the snapshot store in the README' }],
   ['Three facts at most', { taskId: '8.7', taskPrompt: 'Bound every wait by a deadline', maxFacts: 3 }],
   [
-    'A small room',
+    'A small budget',
     { taskId: '8.8', taskPrompt: 'Bound every wait by a deadline', budget: { inputTokens: 420 } },
   ],
 ];
@@ -75,27 +76,36 @@ const WHY: Readonly<Record<string, string>> = {
   task: 'the task itself, last',
 };
 
+/** Frozen prompts, which the page of prompts shows three of. */
+const FROZEN = 'test/fixtures/prompts';
+
 export function promptsPage(): Written {
   const state = demoSession();
-  const shown = ASKED.map(([title, request], index) => {
+  const shown = ASKED.map(([title, request]) => {
     const asked = compileRequest.parse({ session: 'demo', ...request, explain: true });
     const { prompt, lines = [], tokenEstimate } = compilePrompt(state, asked);
-    const remarks = remarksOf(prompt, lines);
-    const table = remarks.map(([line, why]) => `| ${cell(line)} | ${why} |`);
-    const fields = JSON.stringify(request);
+    const table = remarksOf(prompt, lines).map(([line, why]) => `| ${cell(line)} | ${why} |`);
     return [
-      `## ${index + 1}. ${title}`,
-      `\`${fields}\`: ${tokenEstimate} tokens; ${prefixTokens(prompt, lines)} of them are the text of the role.`,
+      `## ${title}`,
+      `\`${JSON.stringify(request)}\`: ${tokenEstimate} tokens; ${prefixTokens(prompt, lines)} of them are the text of the role.`,
       ['| line | why |', '|---|---|', ...table].join('\n'),
     ].join('\n\n');
   });
+  const played = stories();
+  const three = [...played.slice(0, 2), shown.at(-1) ?? ''].map((each) => each.replace('## ', '### '));
   const page = [
-    '# Ten prompts',
-    'Prompts of the session that `throughline demo` replays: 33 results of a project. The first lines, the text of the role, are left out: they are the same for all prompts of a role, so that a provider can cache them. [Relevance](../contributing/relevance.md) has the rules and their figures, [Budgets](../how-to/budgets.md) the order in which a prompt is filled.',
-    ...shown,
-    '',
-  ].join('\n\n');
-  return { 'docs/explanation/prompts.md': `${page.trimEnd()}\n` };
+    '## Three prompts',
+    'The first lines of each prompt, the text of the role, are left out. They are the same for all prompts of a role, so that a provider can cache them. The last prompt is from the session that `throughline demo` replays, 33 results of a project; `--explain` prints such reasons for yours.',
+    ...three,
+  ];
+  return {
+    'docs/explanation/prompts.md': endingWith(
+      'docs/explanation/prompts.md',
+      `${page.join('\n\n').trimEnd()}\n`,
+    ),
+    [`${FROZEN}/demo-session.md`]: `# Prompts of the demo session\n\n${shown.join('\n\n')}\n`,
+    [`${FROZEN}/stories.md`]: `# Stories\n\n${played.join('\n\n')}\n`,
+  };
 }
 
 function remarksOf(prompt: string, lines: readonly PromptLine[]): [string, string][] {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ERROR_TEXTS } from '../../src/contracts/error-codes.js';
 import { jsonSchema } from '../../src/contracts/json-schemas.js';
 import { pythonTypes } from '../python-types.mjs';
-import { ROOT, type Written } from './pages.js';
+import { endingWith, ROOT, type Written } from './pages.js';
 
 /** What `npm run docs` writes of the Python client: its types, and its reference. */
 
@@ -49,24 +49,7 @@ const rows = (name: string) =>
   methodsOf(name).map(({ signature, about }) => `| \`${signature.replaceAll('|', '\\|')}\` | ${about} |`);
 
 export function referencePage(): Written {
-  const page = `# Python
-
-The package \`throughline\` for Python 3.11 or newer: connect, publish results, compile prompts, and use the board of a session.
-Install it with \`pip install ./clients/python\` from a clone of the repository.
-
-\`\`\`python
-${read('sample.py').trimEnd()}
-\`\`\`
-
-A test runs this program. All methods are coroutines; \`throughline.sync.connect()\` has the same ones without asyncio.
-
-- **Connect** with \`async with throughline.connect() as client\`. Without a URL it finds the server of \`throughline up\`, with its
-  token. Other access is given by name: \`token\`, \`user\` and \`password\`, \`creds\`, \`nkey\`, \`tls\`, \`inbox_prefix\`.
-- **Fields** of results, options and replies have types in \`throughline.types\`, made from the [JSON Schemas](requests.md#json-schemas). You send
-  them in snake_case; a reply is spelled as [Requests and replies](requests.md#names-of-fields) says.
-- **Errors** are \`ThroughlineError\` with \`code\`, \`message\`, \`fix\` and \`details\`: [Error codes](errors.md).
-
-## Client
+  const page = `## Client
 
 | method | what it does |
 |---|---|
@@ -80,5 +63,5 @@ ${rows('Client').join('\n')}
 |---|---|
 ${rows('Session').join('\n')}
 `;
-  return { 'docs/reference/python.md': page };
+  return { 'docs/reference/python.md': endingWith('docs/reference/python.md', page) };
 }

@@ -2,7 +2,7 @@ import { SETTINGS, TUNING } from '../../src/config/settings.js';
 import { STALL_SIGNALS, sessionSettings, TOKENIZERS } from '../../src/contracts/session-meta-events.js';
 import { resolvedSettings } from '../../src/memory/session/charter.js';
 import { LAYERS, PURE } from '../../test/architecture/layers.js';
-import type { Written } from './pages.js';
+import { endingWith, type Written } from './pages.js';
 
 /** Pages that are written from the code. */
 
@@ -72,44 +72,21 @@ which one it is.
 }
 
 export function sourceLayoutPage(): Written {
-  const rows = Object.entries(LAYERS).map(([folder, { holds, imports }]) => {
-    const named = imports.map((each) => `\`${each}\``).join(', ');
-    return `| \`src/${folder}\` | ${holds} | ${named || '–'} |`;
-  });
-  const page = `# Source layout
+  // The files at the top of src are the entry points of the package, which the page of the SDK lists.
+  const rows = Object.entries(LAYERS)
+    .filter(([folder]) => !folder.endsWith('.ts'))
+    .map(([folder, { holds }]) => `| \`src/${folder}\` | ${holds} |`);
+  const page = `## Source layout
 
-You find each folder and its allowed imports here. The source has fourteen folders in three groups. Each folder may import only what its row names; this page is generated from
-[test/architecture/layers.ts](../../test/architecture/layers.ts), and a test checks every import against it.
+[test/architecture/layers.ts](../../test/architecture/layers.ts) lists what each folder may import, and a test checks every import. ${PURE.map((folder) => `\`${folder}\``).join(', ')}
+are pure: they use no clock, no random numbers and no environment. Only \`nats\` imports the NATS client, and only \`config\` reads the environment.
 
-- **What it knows**, values in and values out: \`contracts\`, \`ledger\`, \`memory\`, \`prompt\`, with helpers in \`shared\`.
-- **What runs it**: \`engine\` (ports in words, event sourcing), \`nats\`, \`config\`, \`services\`.
-- **How people and agents reach it**: \`sdk\`, \`cli\`, \`agents\` (hooks and MCP), \`work\` (runs of a plan), \`page\` (the inspector).
-
-| folder | contains | may import |
-|---|---|---|
+| folder | contains |
+|---|---|
 ${rows.join('\n')}
 
-The files at the top of \`src\` are the entry points of the package. ${PURE.map((folder) => `\`${folder}\``).join(', ')} are pure: they use no clock,
-no random numbers and no environment. Only \`nats\` imports the NATS client, and only \`config\` reads the environment.
-
-## Tests
-
-\`test\` mirrors \`src\`. Each port has one suite (\`test/engine/ports\`) that runs against memory (\`test/doubles\`) and against a
-real nats-server. \`test/e2e\` tests the whole system, \`test/faults\` what it must survive, \`test/architecture\` the import rules
-and \`test/docs\` the pages, which \`scripts/docs\` generates. \`npm run test:unit\` runs the tests that need no server.
-\`npm run test:faults\` runs the fault suite, and with \`-- --long\` all of it. [test/tiers.ts](../../test/tiers.ts) lists the tests of
-\`./scripts/test\`, and [Contributing](README.md) explains the tiers.
-
-Tests run once, most of them with a stream per session. Both layouts are one class of log, so only a few tests run on both: the story
-\`test/e2e/both-layouts\`, the kill rounds, and the backup. The behaviour of shards alone has separate tests.
-\`THROUGHLINE_TEST_LAYOUT=sharded npx vitest run --project system test/e2e\` runs all of \`test/e2e\` with shards.
-
-## Benchmarks
-
-\`npm run bench\` measures ingest, compile, load, growth, learnings, memory, sessions, a cluster and start-up, mostly side by side with a
-comparison. It writes [Benchmarks](benchmarks.md) with all goals, also missed ones.
-\`bench:ingest\` and so on run one, \`--quick\` a smaller one. \`npm run bench -- --check\` fails where a ratio is more than
-20 % worse than the committed one, also when it is measured again. BullMQ, the comparison for ingest, is a separate npm project: \`npm ci --prefix scripts/bench/bullmq\`, and \`redis-server\` on the path.
+The files at the top of \`src\` are the entry points of the package. \`test\` mirrors \`src\`. Each port has one suite (\`test/engine/ports\`) that runs against memory (\`test/doubles\`) and against a real nats-server.
+\`test/e2e\` tests the whole system, \`test/faults\` what it must survive, and \`test/docs\` the pages, which \`scripts/docs\` generates.
 `;
-  return { 'docs/contributing/source-layout.md': page };
+  return { 'docs/contributing/README.md': endingWith('docs/contributing/README.md', page) };
 }

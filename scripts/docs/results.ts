@@ -35,19 +35,8 @@ ${rows(Object.entries(REPAIRS).map(([kind, about]) => [`\`${kind}\``, about]))}
 
 ### How a value is repaired
 
-| wanted | repair | kind |
-|---|---|---|
-| a text | a number, true or false becomes its text | \`text\` |
-| a text | a list of texts becomes one text; of ids or files, only a list of one | \`text\` |
-| a text | an object becomes the path, the id or the text that it holds, such as its \`message\` | \`text\` |
-| true or false | \`yes\`, \`passed\`, \`ok\`, \`no\`, \`failed\` and the like become true or false | \`boolean\` |
-| a list | \`"none"\`, \`"n/a"\` and the like for a list count as left out | \`absent\` |
-| a list | a text that holds a JSON list becomes that | \`list\` |
-| a list | artifacts as an object of lists, as spec-workflow writes them, become one list; each keeps its kind | \`list\` |
-| a list | a lone text or object becomes a list of one; a text of paths is split at commas and lines | \`list\` |
-| an object in a list | an issue, a question or an artifact that is a text becomes its message, text or name | \`object\` |
-
-An issue without a severity is \`important\`. \`null\` and an empty text count as missing. A value that no rule can read is skipped; the rest of the list or result stays.
+A number becomes its text, and an object its path, id or message. \`yes\`, \`passed\` or \`failed\` become true or false. A lone item becomes a list of one,
+and a text of paths is split at commas and lines. An issue that is a text becomes its message. \`"none"\` and \`"n/a"\` count as missing. An issue without a severity is \`important\`. \`null\` and an empty text count as missing. A value that no rule can read is skipped; the rest of the list or result stays.
 
 ### Other words for verdicts
 
@@ -68,19 +57,9 @@ ${rows(Object.entries(SEVERITY_WORDS).map(([severity, words]) => [`\`${severity}
 
 ### Other names of fields
 
-\`taskId\`, \`task-id\` and \`Task ID\` mean \`task_id\`, and so on for every field. If a field is missing, these other
-names are understood in the same spellings. So is an optional field of six letters or more that was misspelt by one
-letter, such as \`sumary\`:
-
-| field | other names |
-|---|---|
-${rows(
-  Object.entries(ALIASES)
-    .filter(([, names]) => names.length > 0)
-    .map(([field, names]) => [`\`${field}\``, code(names)]),
-)}
-
-\`task\` and \`id\` count as the task only if they contain no spaces.
+\`taskId\`, \`task-id\` and \`Task ID\` mean \`task_id\`, and so on for every field. If a field is missing, other names are understood, such as
+${code(ALIASES.files_modified ?? [])} for \`files_modified\`; [synonyms.ts](../../src/contracts/reading/synonyms.ts) lists them. So is an optional field of six
+letters or more that was misspelt by one letter, such as \`sumary\`. \`task\` and \`id\` count as the task only if they contain no spaces.
 
 ### What stays an error
 
@@ -90,5 +69,5 @@ ${rows(
 - a text that ends too early
 - a result on the subject of another role; the error names the right role
 `;
-  return { 'docs/reference/results.md': endingWith('docs/reference/results.md', page) };
+  return { 'docs/how-to/publish-results.md': endingWith('docs/how-to/publish-results.md', page) };
 }

@@ -1,5 +1,6 @@
 import { SCHEMA_LIST, schemaText } from '../../src/contracts/json-schemas.js';
-import { asCode, endingWith, type Written } from './pages.js';
+import { endingWith, type Written } from './pages.js';
+import { requestRows } from './subjects.js';
 
 /** The files of `schemas/`. */
 export function jsonSchemas(): Written {
@@ -7,31 +8,33 @@ export function jsonSchemas(): Written {
 }
 
 export function schemasPage(): Written {
-  const page = `## JSON Schemas
+  const results = SCHEMA_LIST.filter(({ name }) => name.startsWith('result.'));
+  const page = `## Requests by name
 
-The package contains a JSON Schema (draft 2020-12) of each result, request, reply and event, in
-\`schemas/\`. They are generated from the schemas of the code.
+A request that names a session may go to \`<subject>.<session>\` too, as the SDK sends it: a permission can then bind a user to
+its session. The last column has the first letters of the roles that may send it for all sessions: publisher, reader, operator. \`trace.record\` is not answered. Defaults and
+meanings are in the schemas below. \`client.tools\`, \`client.runs\` and so on have a method for each request, in camelCase.
+
+| request | what it does | command | fields | roles |
+|---|---|---|---|---|
+${requestRows()}
+
+## JSON Schemas
+
+The package contains a JSON Schema (draft 2020-12) of everything on the wire, in \`schemas/\`: \`REQUEST.request.json\` and \`REQUEST.reply.json\` for each
+request above, ${results.map(({ name }) => `[\`${name}\`](../../schemas/${name}.json)`).join(', ')}, \`session.event\`,
+\`learning.event\` and [\`error.reply\`](../../schemas/error.reply.json).
 
 \`\`\`sh
 throughline dev schema ls                          # --json: names and descriptions
 throughline dev schema print result.implementer
 \`\`\`
 
-A package manager installs them in \`node_modules/throughline/schemas/\`; \`import schema from
-'throughline/schemas/result.implementer.json' with { type: 'json' }\` imports one.
+In a project that has installed the package, \`import schema from 'throughline/schemas/result.implementer.json' with { type: 'json' }\` imports one.
 
-- Each file is complete: named parts, such as \`Task\`, are in its \`$defs\`. Titles and part names are valid type names, and a
-  part has the same name in every file.
-- A service answers with the reply of the request, or with [\`error.reply\`](../../schemas/error.reply.json).
-- Requests use camelCase here; services also accept snake_case.
-- Unknown fields are allowed in every schema. A service rejects them in requests and ignores them in results. Ignore unknown fields
-  and words of replies and events: a later version may add some.
-- A result that does not fit its schema is [repaired](results.md#repairs) where possible.
+- Each file is complete: named parts, such as \`Task\`, are in its \`$defs\`, under the same name in every file.
+- Unknown fields are allowed in every schema. A service rejects them in requests and ignores them in results.
 - Each reply carries its version in the header \`Throughline-Reply-Version\`. The TypeScript client throws \`reply_invalid\` for another version than its own.
-
-| name | what it describes |
-|---|---|
-${SCHEMA_LIST.map(({ name, about }) => `| [\`${name}\`](../../schemas/${name}.json) | ${asCode(about)} |`).join('\n')}
 `;
   return { 'docs/reference/requests.md': endingWith('docs/reference/requests.md', page) };
 }

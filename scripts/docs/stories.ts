@@ -18,9 +18,8 @@ import {
   REAL_LOOP,
   type Rounds,
 } from '../../test/support/stories.js';
-import type { Written } from './pages.js';
 
-/** A page of stories, of which test/e2e/story-*.test.ts play two. */
+/** Stories, of which test/e2e/story-*.test.ts play two. */
 
 class Story extends Played {
   readonly shown: string[] = [];
@@ -122,26 +121,21 @@ function learnings(): string {
   );
 }
 
-export function storiesPage(): Written {
-  const page = [
-    '# Five stories',
-    'You see in each story the published results, the typed commands, and the prompt of the next agent. The first lines of each prompt, the text of the role, are left out. The tests `test/e2e/story-answer.test.ts` and `story-plan.test.ts` play two of them on a server.',
-    answer(),
-    rounds(
-      'Fix rounds',
-      'A review sends task 1 back with two findings. The second review has one small finding in another file, so the work makes progress.',
-      'The prompt asks for a fix of what is left, and says what was done before:',
-      FIX_ROUNDS,
-    ),
-    rounds(
-      'A loop',
-      'Three reviews find the same leak. That is repetition: the task makes no progress.',
-      'The prompt says what was tried, and why each attempt was refused:',
-      REAL_LOOP,
-    ),
-    plan(),
-    learnings(),
-    '',
-  ].join('\n\n');
-  return { 'docs/explanation/stories.md': `${page.trimEnd()}\n` };
-}
+/** The stories, each with its commands and the prompt that follows. */
+export const stories = (): readonly string[] => [
+  answer(),
+  rounds(
+    'Fix rounds',
+    'A review sends task 1 back with two findings. The second review has one small finding in another file, so the work makes progress.',
+    'The prompt asks for a fix of what is left, and says what was done before:',
+    FIX_ROUNDS,
+  ),
+  rounds(
+    'A loop',
+    'Three reviews find the same leak. That is repetition: the task makes no progress.',
+    'The prompt says what was tried, and why each attempt was refused:',
+    REAL_LOOP,
+  ),
+  plan(),
+  learnings(),
+];

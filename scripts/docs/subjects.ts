@@ -1,10 +1,11 @@
-import { jsonSchema, SCHEMA_LIST } from '../../src/contracts/json-schemas.js';
+import { jsonSchema } from '../../src/contracts/json-schemas.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import * as names from '../../src/contracts/names.js';
 import { DEFAULT_SHARDS, MAX_SHARDS, SERVICE_NAMES } from '../../src/contracts/names.js';
-import { REQUEST_NAMES, type RequestName, rowOf } from '../../src/contracts/requests.js';
+import { REQUEST_NAMES, REQUESTS, type RequestName, rowOf } from '../../src/contracts/requests.js';
 import { RING_SIZE } from '../../src/engine/ports/telemetry-store.js';
 import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../../src/nats/role-permissions.js';
+import { eventSections } from './events.js';
 import { asCode, endingWith, type Written } from './pages.js';
 
 /**
@@ -27,7 +28,7 @@ const DEDUPE = 'An id counts once within two minutes.';
 const STREAMS: Readonly<Record<string, Kept>> = {
   [names.DISPATCH_STREAM]: {
     subjects: [names.DISPATCH_SUBJECTS],
-    holds: `results as agent runtimes published them, byte for byte; consumer \`${names.EXTRACTOR_CONSUMER}\``,
+    holds: `results as agent runtimes published them, unchanged; consumer \`${names.EXTRACTOR_CONSUMER}\``,
     written: 'publishers',
     kept: `until you set a limit. ${DEDUPE}`,
   },
@@ -145,7 +146,7 @@ function covers(pattern: string, subject: string): boolean {
   );
 }
 
-/** The roles whose users may send a request. */
+/** The roles whose users may send a request, by their first letters. */
 function mayAsk(subject: string): string {
   const asks = (role: AccessRole) => {
     const { publish } = permissionsOf(role, { inboxPrefix: '_INBOX' });
@@ -156,12 +157,27 @@ function mayAsk(subject: string): string {
   };
   return (['publisher', 'reader', 'operator'] as const)
     .filter((role) => ACCESS_ROLES.includes(role) && asks(role))
-    .join(', ');
+    .map(([letter]) => letter)
+    .join('');
 }
 
-const aboutOf = new Map(SCHEMA_LIST.map(({ name, about }) => [name, about.replace(/\.$/, '')]));
-const schema = (name: string) =>
-  jsonSchema(name) === undefined ? '–' : `[${name.split('.').at(-1)}](../../schemas/${name}.json)`;
+/** A row for each request: its command, its fields, and the roles that may send it. */
+export const requestRows = () =>
+  SUBJECTS.map(
+    (subject) =>
+      `| ${code(subject)} | ${asCode(REQUESTS[subject].summary)} | ${commandOf(subject)} | ${fieldsOf(`${subject}.request`)} | ${mayAsk(subject)} |`,
+  ).join('\n');
+
+/** The fields of a schema, those that may be left out with a question mark. */
+function fieldsOf(schema: string): string {
+  const { properties = {}, required = [] } = jsonSchema(schema) as {
+    properties?: object;
+    required?: readonly string[];
+  };
+  return Object.keys(properties)
+    .map((name) => code(required.includes(name) ? name : `${name}?`))
+    .join(', ');
+}
 
 const ON_REJECTED = 'a result that could not be used';
 const HEADERS: Readonly<Record<keyof typeof names.HEADERS, string>> = {
@@ -182,7 +198,7 @@ Generated from [src/contracts/names.ts](../../src/contracts/names.ts), which mak
 
 | subject | content |
 |---|---|
-${ROLES.map((role) => `| ${code(names.dispatchSubject(demo, role).replace('demo', '<session>'))} | the result of an agent as ${role}: [fields](results.md) |`).join('\n')}
+${ROLES.map((role) => `| ${code(names.dispatchSubject(demo, role).replace('demo', '<session>'))} | the result of an agent as ${role}: [fields](../how-to/publish-results.md#fields) |`).join('\n')}
 
 Give each a \`Nats-Msg-Id\`: [Publish again safely](../how-to/publish-results.md#publish-again-safely).
 
@@ -201,7 +217,7 @@ ${Object.entries(STREAMS)
   .join('\n')}
 
 An event of a session is stored under \`session.<session>.>\` in both layouts. It is published there with a stream per
-session, and on \`sessions.<shard>.<session>.>\` with shards: [Run many sessions](../how-to/run-many-sessions.md).
+session, and on \`sessions.<shard>.<session>.>\` with shards: [Scale](../explanation/scale.md#choose-shards).
 
 ## Buckets
 
@@ -226,15 +242,6 @@ ${Object.values(SERVICE_NAMES)
   .map((name) => `| ${code(name)} | ${DOES[name]} | ${SERVICES[name]?.map(code).join(', ') || '–'} |`)
   .join('\n')}
 
-## Requests
-
-A request that names a session may go to \`<subject>.<session>\` too, as the SDK sends it: a permission can then hold a user to
-its session. "May ask" names the roles of users that may send it for all sessions; \`trace.record\` is not answered.
-
-| subject | what | command | may ask | schemas |
-|---|---|---|---|---|
-${SUBJECTS.map((subject) => `| ${code(subject)} | ${asCode(aboutOf.get(`${subject}.request`) ?? '')} | ${commandOf(subject)} | ${mayAsk(subject)} | ${schema(`${subject}.request`)}, ${schema(`${subject}.reply`)} |`).join('\n')}
-
 ## What you may listen to
 
 Plain subscriptions, which cost the services nothing. A message may be lost there; the streams hold all of them.
@@ -258,6 +265,9 @@ ${Object.entries(HEADERS)
 
 export function subjectsPage(): Written {
   return {
-    'docs/reference/subjects-and-streams.md': endingWith('docs/reference/subjects-and-streams.md', subjects),
+    'docs/reference/subjects-and-streams.md': endingWith(
+      'docs/reference/subjects-and-streams.md',
+      `${subjects}\n${eventSections()}`,
+    ),
   };
 }

@@ -1,8 +1,7 @@
 import { VERSION } from '../../src/version.js';
 import { clientsPage } from './clients.js';
-import { groupPages, indexPage } from './commands.js';
+import { commandsPage } from './commands.js';
 import { errorsPage } from './errors.js';
-import { eventsPage } from './events.js';
 import { metricsPage } from './metrics.js';
 import type { Written } from './pages.js';
 import { plansPage } from './plans.js';
@@ -12,17 +11,14 @@ import { referencePage, typesFile } from './python.js';
 import { configurationPage, sourceLayoutPage } from './reference.js';
 import { resultsPage } from './results.js';
 import { jsonSchemas, schemasPage } from './schemas.js';
-import { partsInsidePage, sdkPage } from './sdk.js';
-import { storiesPage } from './stories.js';
+import { sdkPage } from './sdk.js';
 import { subjectsPage } from './subjects.js';
 
 /** All files that are generated from the code: `npm run docs` writes them, and `test/docs/written.test.ts` compares. */
 export const WRITTEN: Written = {
   ...clientsPage(),
-  ...indexPage(),
-  ...groupPages(),
+  ...commandsPage(),
   ...errorsPage(),
-  ...eventsPage(),
   ...metricsPage(),
   ...plansPage(),
   ...promptsPage(),
@@ -32,8 +28,6 @@ export const WRITTEN: Written = {
   ...sourceLayoutPage(),
   ...resultsPage(),
   ...sdkPage(),
-  ...partsInsidePage(),
-  ...storiesPage(),
   ...subjectsPage(),
   ...jsonSchemas(),
   ...schemasPage(),

@@ -53,7 +53,7 @@ export function connectCommand(program: Command): void {
     .command('connect')
     .description(
       'Writes hooks and the MCP server into the configuration of a coding agent: of this project, or with --user of all\n' +
-        'your projects. Shows the exact change and asks first. Everything else in these files stays byte for byte.\n' +
+        'your projects. Shows the exact change and asks first. Everything else in these files stays as it is.\n' +
         'Without a client it only connects the folder: the session and project of its .throughline.json apply from then on.',
     )
     .addArgument(new Argument('[client]', 'the coding agent').choices(CONNECT_NAMES))

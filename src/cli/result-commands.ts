@@ -41,7 +41,7 @@ function addShow(result: Command): void {
     .description(
       'Prints the body of a rejected result, and on standard error its reason and what would fix it.\n' +
         'Characters that a terminal acts on or does not show are written as \\uXXXX.\n' +
-        'With --raw the body comes byte for byte, for a file or another program.',
+        'With --raw the body comes unchanged, for a file or another program.',
     )
     .argument('<id>', 'its number in `result ls`', wholeNumber(1))
     .option('--raw', 'the body as it came')

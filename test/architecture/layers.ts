@@ -2,7 +2,7 @@ import { isSource, type Module } from './modules.js';
 
 /**
  * The import rules. Each entry is a folder of src, or a file at its top; a file belongs to the longest entry that its path
- * starts with. docs/contributing/source-layout.md is generated from this table.
+ * starts with. docs/contributing/README.md is generated from this table.
  */
 export interface Layer {
   /** What the folder contains, for people. */

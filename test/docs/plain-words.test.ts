@@ -48,7 +48,7 @@ describe('every text that people read', () => {
 });
 
 /** Sentences of more than 30 words, and words of the older style, in all pages. Lower these limits, never raise them. */
-const MOST = { long: 8, dialect: 45 };
+const MOST = { long: 8, dialect: 30 };
 /** Written by `npm run bench`: lists of figures. */
 const MEASURED = 'docs/contributing/benchmarks.md';
 
@@ -56,7 +56,7 @@ it('the pages have hardly a long sentence or a word of the older style', () => {
   const sentences = pages()
     .filter(({ path }) => path !== MEASURED)
     .flatMap(({ path, text }) => sentencesOf(text).map((sentence) => ({ path, sentence })));
-  expect(sentences.length).toBeGreaterThan(5_000);
+  expect(sentences.length).toBeGreaterThan(3_000);
   const long = sentences.filter(({ sentence }) => isLong(sentence));
   const dialect = sentences.flatMap(({ path, sentence }) =>
     dialectIn(sentence).map((words) => ({ path, words, sentence })),

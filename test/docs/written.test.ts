@@ -72,7 +72,7 @@ describe('pages by hand that repeat what the code says', () => {
 
   it('the page of results gives the limits of an event', () => {
     const { text, list } = KEPT.outcome;
-    expect(read('docs/reference/results.md').replaceAll('\n', ' ')).toContain(
+    expect(read('docs/how-to/publish-results.md').replaceAll('\n', ' ')).toContain(
       `An event keeps ${text} characters of each text and ${list} items of each list`,
     );
   });

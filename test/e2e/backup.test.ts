@@ -21,7 +21,7 @@ import {
   writeSnapshot,
 } from '../support/system.js';
 
-const DOCUMENT = new URL('../../docs/how-to/back-up.md', import.meta.url);
+const DOCUMENT = new URL('../../docs/how-to/upgrade-and-uninstall.md', import.meta.url);
 const env = { THROUGHLINE_TUNING: 'snapshotEvery=10' };
 
 const found = await natsCli();
@@ -44,9 +44,15 @@ interface Documented {
   readonly restore: string;
 }
 
-/** The commands of docs/how-to/back-up.md, as they stand there: ours, and those of the nats command line. */
+/** The page from its section on backups on. */
+async function backUpSections(): Promise<string> {
+  const [, sections = ''] = (await readFile(DOCUMENT, 'utf8')).split('\n## Back up\n');
+  return sections;
+}
+
+/** The commands of docs/how-to/upgrade-and-uninstall.md, as they stand there: ours, and those of the nats command line. */
 async function documented(): Promise<{ readonly ours: Documented; readonly byHand: Documented }> {
-  const blocks = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/```sh\n([\s\S]*?)```/g)]
+  const blocks = [...(await backUpSections()).matchAll(/```sh\n([\s\S]*?)```/g)]
     .map(([, lines]) => lines ?? '')
     // The server is started by the test.
     .filter((lines) => !lines.includes('--jetstream'));
@@ -75,9 +81,9 @@ const backup = (stream: string) => `nats stream backup --no-progress ${stream} $
 const replace = (stream: string) =>
   `nats stream rm -f ${stream}\nnats stream restore --no-progress ${stream}`;
 
-describe('docs/how-to/back-up.md', () => {
+describe('docs/how-to/upgrade-and-uninstall.md', () => {
   it.each(['ours', 'byHand'] as const)(
-    'docs/how-to/back-up.md describes a backup under load and a restore after which every result counts: %s',
+    'docs/how-to/upgrade-and-uninstall.md describes a backup under load and a restore after which every result counts: %s',
     async (way) => {
       const { backup: backingUp, restore } = (await documented())[way];
       const session = newSession('kept');

@@ -12,6 +12,7 @@ import { gitRepository } from '../support/git.js';
 import { folderOfFile, ofFile } from '../support/of-file.js';
 import { TASKS_MD } from '../support/runs.js';
 import { shellCommand } from '../support/shell-command.js';
+import { METRICS_PLAN } from '../support/stories.js';
 import { implemented, reviewed, soon } from '../support/system.js';
 
 /** The commands of the pages, run as they stand there: in a shell, in one folder, against a running `up`. */
@@ -21,15 +22,14 @@ const run = promisify(execFile);
 /** Pages whose commands belong to a running session, in the order in which a reader comes to them. */
 const PAGES = [
   'README.md',
-  'docs/tutorial/first-session.md',
   'docs/how-to/publish-results.md',
-  'docs/how-to/follow-a-plan.md',
-  'docs/reference/facts-and-traces.md',
+  'docs/how-to/run-a-plan.md',
+  'docs/reference/sdk.md',
   'docs/explanation/what-holds.md',
-  'docs/how-to/review-learnings.md',
-  'docs/how-to/look-inside.md',
-  'docs/how-to/budgets.md',
-  'docs/how-to/run-many-sessions.md',
+  'docs/how-to/everyday.md',
+  'docs/how-to/see-what-it-knows.md',
+  'docs/explanation/prompts.md',
+  'docs/explanation/scale.md',
   'docs/reference/configuration.md',
   'docs/reference/requests.md',
 ];
@@ -40,6 +40,11 @@ const NOT_HERE: readonly [begins: RegExp, why: string][] = [
   [/^throughline connect\b/, 'it writes where a client looks: test/agents'],
   [/^throughline admin (backup|restore) \/backups\//, 'it needs an empty server: test/e2e/backup.test.ts'],
   [/^throughline log -f\b/, 'it runs until it is stopped: test/e2e/watch.test.ts'],
+  [/^(git worktree add|cd|throughline work)\b/, 'agents work: test/e2e/work.test.ts'],
+  [
+    /^throughline (open|doctor|admin serve)\b/,
+    'it opens a browser or starts services: test/inspector, test/e2e',
+  ],
   [/^source <\(/, 'it is for a shell that a person uses: test/cli/completion.test.ts'],
 ];
 
@@ -59,6 +64,7 @@ beforeAll(async () => {
   const own = `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)} "$@"\n`;
   await writeFile(join(folder, 'own-process', 'throughline'), own, { mode: 0o755 });
   await writeFile(join(folder, 'specs/parser/tasks.md'), TASKS_MD);
+  await writeFile(join(folder, 'tasks.md'), METRICS_PLAN);
   await writeFile(join(folder, 'result.json'), JSON.stringify(implemented('1')));
   await writeFile(join(folder, 'corrected.json'), JSON.stringify(implemented('2.1')));
   const result = { status: 'SUCCESS', output_summary: 'src/parser.ts: 120 lines' };
@@ -190,25 +196,21 @@ function comparable(text: string): string {
 
 it('every page with commands of a session is run, or its commands are said to need something else', () => {
   const elsewhere: Readonly<Record<string, string>> = {
-    'docs/explanation/stories.md': 'test/docs/written.test.ts',
-    'docs/how-to/back-up.md': 'test/e2e/backup.test.ts',
     'docs/how-to/connect-an-agent.md': 'test/agents',
-    'docs/how-to/inspector.md': 'test/inspector',
-    'docs/how-to/monitor.md': 'test/e2e/monitoring.test.ts',
-    'docs/how-to/run-a-plan.md': 'test/e2e/work.test.ts',
     'docs/how-to/run-in-production.md': 'test/cli and test/e2e/monitoring.test.ts: it starts services',
-    'docs/how-to/secure.md': 'test/cli/detached-up.test.ts and test/config/user-server.test.ts',
+    'docs/how-to/who-can-read-it.md': 'test/cli/detached-up.test.ts and test/config/user-server.test.ts',
     'docs/how-to/sessions.md':
       'test/e2e/archive.test.ts, forget.test.ts, session-file.test.ts, retention.test.ts: it removes what others read',
     'docs/how-to/troubleshoot.md': 'test/cli and test/e2e/logs.test.ts: it starts services',
     'docs/tutorial/claude-code.md': 'test/agents and test/clients: it runs Claude Code',
-    'docs/tutorial/python-orchestrator.md': 'the program starts nothing: it runs already',
+    'docs/how-to/upgrade-and-uninstall.md': 'test/e2e/backup.test.ts, test/agents',
+    'docs/reference/python.md': 'the program starts nothing: it runs already',
     'docs/tutorial/two-agents.md': 'the test above',
     'docs/reference/clients.md': 'test/e2e/hooks.test.ts',
   };
   const known = new Set([...PAGES, ...Object.keys(elsewhere)]);
   // Examples of help: test/docs/documented-commands.test.ts.
-  const isHelp = (page: string) => page.startsWith('docs/reference/commands/');
+  const isHelp = (page: string) => page === 'docs/reference/commands.md';
   expect(pages().length).toBeGreaterThan(20);
   expect(
     [...new Set(shown.map(({ page }) => page))].filter((page) => !known.has(page) && !isHelp(page)),

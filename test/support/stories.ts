@@ -1,6 +1,6 @@
 import type { ResultOf } from '../../src/contracts/results.js';
 
-/** What happens in the stories, as their tests play it and as docs/explanation/stories.md shows it. */
+/** What happens in the stories, as their tests play it and as test/fixtures/prompts/stories.md shows it. */
 
 export const PORT = 'Which port, 9090 or 9464?';
 

@@ -4,7 +4,7 @@ import { EXTRACTOR_CONSUMER, SERVICE_NAMES } from '../../contracts/names.js';
 import { REPAIRS } from '../../contracts/reading/repairs.js';
 
 /**
- * A metric that a process can expose; `docs/how-to/monitor.md` is generated from this table. Labels never hold an agent's
+ * A metric that a process can expose; `docs/how-to/run-in-production.md` is generated from this table. Labels never hold an agent's
  * text: a value that is not listed becomes `other`, and `own` labels hold names from the code.
  */
 export interface Metric {

@@ -21,7 +21,7 @@ import type {
  * Selects the facts that a task needs, by shared words, likely files, similar past results, and meaning.
  *
  * A rare word counts 1, a common one less; the sum of evidence is multiplied by the weight of the group. See
- * docs/contributing/relevance.md for quality figures and their measurement.
+ * docs/contributing/benchmarks.md for quality figures and their measurement.
  */
 export interface FactsAsked {
   /** The task in words. */

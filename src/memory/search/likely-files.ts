@@ -15,7 +15,7 @@ import { plainWords, tokens } from './tokens.js';
  *
  * A file's score is a weighted sum: similarity of the results that touched it, match of its path with the words,
  * mention by the task, recency, frequency, its class, and neighbours of files that similar results touched. The weights
- * are fitted on the histories of nine projects; see docs/contributing/relevance.md for quality figures and their
+ * are fitted on the histories of nine projects; see docs/contributing/benchmarks.md for quality figures and their
  * measurement.
  */
 export interface FileQuery {
