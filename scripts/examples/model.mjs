@@ -77,7 +77,7 @@ function nextStep({ prompt, recalled, tools }) {
   if (tool !== undefined && recalled.length === 0)
     return { tool, input: { query: prompt.match(/\S+$/)?.[0] } };
   const [, file = 'nothing'] = recalled.join('\n').match(/\b(src\/[\w./-]*\w)/) ?? [];
-  const task_id = prompt.match(/^Task (\S+?)(?:, round \d+)?: /m)?.[1];
+  const task_id = prompt.match(/^Task (\S+?)(?:, round \d+)?$/m)?.[1];
   const result = { task_id, status: 'completed', summary: `Changed ${file}`, files_modified: [file] };
   return { text: `All is done.\nBEGIN_DISPATCH_RESULT\n${JSON.stringify(result)}\nEND_DISPATCH_RESULT` };
 }

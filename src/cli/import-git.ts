@@ -115,7 +115,7 @@ export async function readCommits(repo: Repository, selection: CommitSelection):
   const { limit, branch = 'HEAD', since, path = [] } = selection;
   const args = [
     ...['-c', 'log.showSignature=false', 'log', '--no-merges', '--full-diff', '-z', '--name-only'],
-    ...['--encoding=UTF-8', `--max-count=${limit}`, '--format=%x00%H%x00%h%x00%s%x00'],
+    ...['--encoding=UTF-8', `--max-count=${limit}`, '--format=%x00%H%x00%h%x00%aI%x00%s%x00'],
     ...(since === undefined ? [] : [`--since=${since}`]),
     // A name may pass for an option.
     ...['--end-of-options', branch, '--', ...path],
@@ -126,17 +126,17 @@ export async function readCommits(repo: Repository, selection: CommitSelection):
 }
 
 /**
- * Reads the output of `git log`. Each commit is: empty field, hash, short hash, subject, empty field, then its files up to the empty
+ * Reads the output of `git log`. Each commit is: empty field, hash, short hash, time, subject, empty field, then its files up to the empty
  * field that opens the next commit. A line break stands before the first file. Subject and file may hold anything but NUL.
  */
 function commitsIn(output: string): History {
   const commits: CommitResult[] = [];
   let shortened = 0;
   const fields = output.split('\0');
-  for (let at = 1; at + 3 < fields.length; ) {
-    const [hash = '', name = '', subject = ''] = fields.slice(at, at + 3);
-    const end = fields.indexOf('', at + 4);
-    const named = fields.slice(at + 4, end < 0 ? undefined : end);
+  for (let at = 1; at + 4 < fields.length; ) {
+    const [hash = '', name = '', time = '', subject = ''] = fields.slice(at, at + 4);
+    const end = fields.indexOf('', at + 5);
+    const named = fields.slice(at + 5, end < 0 ? undefined : end);
     const all = named.map((file, index) => (index === 0 ? file.slice(1) : file));
     let room = MAX_FILES_BYTES;
     const files = all.slice(0, MAX_FILES).filter((file) => {
@@ -148,11 +148,12 @@ function commitsIn(output: string): History {
       task_id: name,
       result_id: hash,
       history: true,
+      at: time,
       status: 'completed',
       summary: subject.slice(0, MAX_SUBJECT).toWellFormed() || '(no subject)',
       files_modified: files,
     });
-    at += 4 + named.length + 1;
+    at += 5 + named.length + 1;
   }
   return { commits: commits.reverse(), shortened };
 }

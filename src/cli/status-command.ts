@@ -8,7 +8,7 @@ import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-repl
 import type { ToolReply } from '../contracts/requests.js';
 import { PLAN_STATUSES } from '../contracts/run-request.js';
 import { boardLine } from '../memory/session/task-dependencies.js';
-import { projectOption } from '../prompt/prompt-items.js';
+import { learningsCommand } from '../prompt/iteration-sections.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, oneLine } from '../shared/text.js';
 import { answerCommand } from '../work/task-step.js';
@@ -113,7 +113,7 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
     ...(proposed !== undefined && proposed.total > 0
       ? [
           `${pc.yellow('needs you:')} ${counted(proposed.total, 'proposal')} to review: ` +
-            `"throughline learning ls${projectOption(proposed.project)}"`,
+            `"${learningsCommand('throughline', proposed.project)}"`,
         ]
       : []),
     ...section(pc, 'Working now', working),

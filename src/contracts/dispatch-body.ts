@@ -185,12 +185,12 @@ export function outcomeOf(
   { role, result }: RoleResult,
   { sequence, task, at }: { sequence: number; task: string; at: string },
 ): DispatchOutcome {
-  return { sequence, task, at, role, outcome: kept(result) };
+  return { sequence, task, at, role, outcome: kept(result, at) };
 }
 
-function kept(result: AnyResult): Outcome {
+function kept(result: AnyResult, publishedAt: string): Outcome {
   const { status, assessment, summary, files_modified, tests, follow_up_actions, blockers } = result;
-  const { strengths, issues, required_fixes, questions, intent_id, branch, commit, history } = result;
+  const { strengths, issues, required_fixes, questions, intent_id, branch, commit, at, history } = result;
   const outcome: Outcome = {};
   if (status !== undefined) outcome.status = status;
   if (assessment !== undefined) outcome.assessment = assessment;
@@ -207,6 +207,8 @@ function kept(result: AnyResult): Outcome {
   if (intent_id !== undefined) outcome.intent_id = line(intent_id);
   if (branch !== undefined) outcome.branch = line(branch);
   if (commit !== undefined) outcome.commit = line(commit);
+  const time = at === undefined ? 0 : Date.parse(at);
+  if (time > 0 && time < Date.parse(publishedAt)) outcome.at = new Date(time).toISOString();
   if (history === true) outcome.history = true;
   return outcome;
 }

@@ -103,6 +103,7 @@ const COMMON = {
     .describe('Idempotency key: the result counts once per session, however often it is published.'),
   branch: text.describe('The git branch that it was done on.'),
   commit: text.describe('The git commit of the work.'),
+  at: text.describe('When it happened, ISO 8601, if that is long before it is published.'),
   artifacts: z
     .array(artifact)
     .max(KEPT.fact.artifacts, `must be at most ${KEPT.fact.artifacts} artifacts`)

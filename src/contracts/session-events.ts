@@ -33,6 +33,7 @@ const outcome = named('Outcome', "A result's own words, besides its facts.", {
   intent_id: string('The intent whose trace records it.').optional(),
   branch: string('The git branch of the result.').optional(),
   commit: string('The git commit of the result.').optional(),
+  at: timestamp.optional().describe('When it happened, ISO 8601 in UTC, if long before it was published.'),
   history: z.literal(true).optional().describe('It is from before the session, so ledgers skip it.'),
 });
 

@@ -3,7 +3,7 @@ import { KEPT, keptTexts } from '../contracts/kept.js';
 import { bySeverity, questionsOf, ROLES, SEVERITIES, VERDICTS, verdictIn } from '../contracts/kinds.js';
 import type { Output } from '../contracts/schema-fields.js';
 import type { DispatchOutcome } from '../contracts/session-events.js';
-import { clipText } from '../shared/text.js';
+import { clipSummary, clipText } from '../shared/text.js';
 
 const texts = z.array(z.string());
 
@@ -44,6 +44,8 @@ export const outcomeDigest = z
     questions: openQuestions,
     /** From before the session. */
     history: z.literal(true).exactOptional(),
+    /** When it happened, if long before it was published. */
+    at: z.string().exactOptional(),
   })
   .meta({ id: 'OutcomeDigest', description: 'What the ledgers need of a result.' });
 export type OutcomeDigest = Output<typeof outcomeDigest>;
@@ -66,7 +68,7 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
   return {
     role,
     ...(verdict !== undefined && { verdict }),
-    ...(summary !== undefined && { summary: clipText(summary, MOST.summary) }),
+    ...(summary !== undefined && { summary: clipSummary(summary, MOST.summary) }),
     blockers: keptTexts(blockers, MOST.demands, MOST.demand),
     files: keptTexts(files_modified, MOST.files, MOST.text),
     passed: keptTexts(
@@ -91,5 +93,6 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
     fixes: keptTexts(required_fixes, MOST.demands, MOST.demand),
     ...(questions.length > 0 && { questions }),
     ...(outcome.history === true && { history: true }),
+    ...(outcome.at !== undefined && { at: outcome.at }),
   };
 }

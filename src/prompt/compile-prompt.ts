@@ -7,9 +7,9 @@ import { factsOf, type SessionState, seenState } from '../memory/session/session
 import { DISPATCH } from './dispatch-prompt.js';
 import { fillPrompt } from './fill-prompt.js';
 import { ITERATION } from './iteration-prompt.js';
-import { toolCommand } from './iteration-sections.js';
+import { learningsCommand, toolCommand } from './iteration-sections.js';
 import { placeholdersOf } from './iteration-template.js';
-import type { Shown } from './prompt-items.js';
+import { leftOutLine, type Sections, type Shown } from './prompt-items.js';
 import {
   type CommonSection,
   type CompiledAs,
@@ -28,6 +28,7 @@ import {
   describeLearnings,
   describeLines,
   learningItems,
+  learningsPart,
   learningsShown,
   notesPart,
 } from './prompt-report.js';
@@ -102,7 +103,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   request: Request,
   { budget, learnings: given, words }: Given,
 ) {
-  const { session } = state;
+  const { session, charter } = state;
   const { binary, taskPrompt } = request;
   const { name, room, taskId, intent, intro } = kind.asks(request, budget);
   const asks = (part: ReplyPart) => includes(request, part);
@@ -128,21 +129,45 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...(request.kind === 'dispatch' && { task: taskId }),
     ...(intro !== undefined && { intro }),
   };
-  const notes = onceFor((shown: Shown<NoteSection>) => notesPart(memory, shown, at));
   const trace = traceItems(state, intent, budget, binary);
-  const draft = kind.draft({
-    ...{ state, request, budget, memory, learnings, trace },
-    command: (words) => toolCommand(binary, session, words),
-    notesPart: notes,
-    notesLeftOut: (sections, shown) => notesLeftOut({ ...memory, sections }, shown, at),
-  });
-  const partsOf = onceFor(draft.parts);
+  const common: Sections<CommonSection> = {
+    ...memory.sections,
+    ...{ learnings: memory.learnings, compacted: trace.history, recent: trace.recent },
+  };
+  const command = (words: string) => toolCommand(binary, session, words);
+  const draft = kind.draft({ state, request, learnings, trace, common, command });
+  const sections = { ...common, ...draft.sections } as Sections<Section | CommonSection>;
+  const notes = onceFor((shown: Shown<NoteSection>) => notesPart(memory, shown, at));
+  const leftOut = (shown: Shown<Section | CommonSection>) =>
+    leftOutLine([
+      ...draft.lists.map((list) => ({
+        ...{ name: list.name, command: list.command },
+        items: list.sections.flatMap((section) => sections[section]),
+        shown: list.sections.flatMap((section) => shown[section]),
+      })),
+      {
+        ...{ name: 'the learnings', items: sections.learnings, shown: shown.learnings },
+        total: sections.learnings.length === 0 ? 0 : memory.totals.learnings,
+        command: learningsCommand(binary, request.project ?? charter.project),
+      },
+      notesLeftOut({ ...memory, sections }, shown, at),
+      ...trace.leftOut(shown.compacted, shown.recent),
+    ]);
+  const partsOf = onceFor((shown: Shown<Section | CommonSection>) =>
+    draft.parts(shown, {
+      compacted: { section: 'compacted', text: trace.written(shown.compacted), message: 'system' },
+      learnings: learningsPart(learnings, shown.learnings),
+      notes: notes(shown),
+      recent: trace.recentPart(shown.recent),
+      leftOut: { section: 'left_out', text: leftOut(shown) },
+    }),
+  );
   const { shown, prompt, report } = fillPrompt<Section | CommonSection>(
     {
-      sections: draft.sections,
+      sections,
       essential: draft.essential ?? [],
       order: bestFirst(draft.order, memory),
-      ...(draft.totals !== undefined && { totals: draft.totals }),
+      totals: { ...memory.totals, ...draft.totals } as NonNullable<typeof draft.totals>,
       write: (some) => joinedParts(partsOf(some)),
     },
     room,
@@ -163,7 +188,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...(given && describeLearnings(learnings, shown.learnings, asks('learnings'))),
     ...(memory.vectors !== undefined && { vectors: memory.vectors }),
     tokenEstimate: report.used,
-    compacted: trace.report(draft.compacted && shown[draft.compacted]),
+    compacted: trace.report(shown.compacted),
     ...draft.own(shown, parts, prompt),
     budget: report,
     chosen: chosenOf(memory, facts, learningsShown(learnings, shown.learnings).ranked),

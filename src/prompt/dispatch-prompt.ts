@@ -2,32 +2,27 @@ import { type DispatchRequest, includes } from '../contracts/compile-request.js'
 import type { Role } from '../contracts/kinds.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { hashOf } from '../shared/hash.js';
-import { clipText, counted, quoted, shellWord } from '../shared/text.js';
+import { counted, quoted, shellWord } from '../shared/text.js';
+import { deltaPacket } from './delta-packet.js';
 import {
-  barePacket,
-  deltaPacket,
-  packetItems,
-  packetLines,
-  packetStretches,
-  shownPacket,
-} from './delta-packet.js';
-import {
+  allShown,
   beginnings,
   type Item,
-  leftOutLine,
-  projectOption,
-  type Shown,
   type ShownItem,
   type Stretch,
   textOf,
   titled,
   wholeItems,
 } from './prompt-items.js';
-import { type CompiledAs, joinedParts, type PromptBudget, type PromptDescriptor } from './prompt-kind.js';
-import { learningsPart } from './prompt-report.js';
+import {
+  type CommonSection,
+  type CompiledAs,
+  joinedParts,
+  type PromptBudget,
+  type PromptDescriptor,
+} from './prompt-kind.js';
 import { stablePrefix } from './role-contract.js';
 import { guideLine, replanLines, unreadableLine } from './role-lines.js';
-import { NOTE_SECTIONS } from './session-notes.js';
 import { answerItems, saidItems, withPlanText } from './task-text.js';
 import { planOfTask } from './what-is-ahead.js';
 
@@ -39,22 +34,7 @@ import { planOfTask } from './what-is-ahead.js';
  * The budget is filled by importance: objective, blockers and required fixes always; then first instructions,
  * constraints, and the best of each kind of memory; then the rest of the task prompt; then the rest.
  */
-const SECTIONS = [
-  'task',
-  'answers',
-  'required_fixes',
-  'blockers',
-  'places',
-  'ledger',
-  'replan',
-  'guide',
-  'said',
-  'history',
-  'learnings',
-  ...NOTE_SECTIONS,
-  'recent',
-] as const;
-type Section = (typeof SECTIONS)[number];
+type Section = 'task' | 'answers' | 'ledger' | 'replan' | 'guide' | 'said' | CommonSection;
 
 /** Number of items of each kind before the rest of the task prompt. */
 const BEST: readonly Stretch<Section>[] = [
@@ -90,97 +70,55 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
     taskId,
     intent: activeIntentId,
   }),
-  draft({ state, request, memory, learnings, trace, notesPart, notesLeftOut }) {
+  draft({ state, request, trace }) {
     const { taskId, role, taskPrompt = '', binary } = request;
     const stable = request.systemPrompt ?? stablePrefix(role);
-    const unreadable = unreadableLine(state, taskId, role);
-    const whole = deltaPacket(state, taskId, role);
-    const packet = packetItems(whole, barePacket(state, taskId));
-    const worth = packetStretches(packet, role);
+    const packet = deltaPacket(state, taskId, role);
+    const guide = (shown: readonly ShownItem[]) => guideLine(state, taskId, role, packet.fieldsOf(shown));
     const task = taskTextOf(withPlanText(state, taskId, taskPrompt));
     const known = ledgersOf(state).get(taskId);
-    const ofTask = { origin: { task: taskId } };
-    const ofLedger = {
-      origin: { task: taskId, ...(known !== undefined && { dispatch: known.last.sequence }) },
-    };
-    const leftOut = (shown: Shown<Section>) =>
-      leftOutLine([
-        {
-          name: 'the ledger',
-          items: [...packet.places, ...packet.ledger],
-          shown: [...shown.places, ...shown.ledger],
-          command: `${binary} status ${state.session} --task ${shellWord(quoted(taskId))}`,
-        },
-        {
-          name: 'the learnings',
-          items: memory.learnings,
-          total: memory.totals.learnings,
-          shown: shown.learnings,
-          command: `${binary} learning ls${projectOption(request.project ?? state.charter.project)}`,
-        },
-        notesLeftOut(memory.sections, shown),
-        ...trace.leftOut(shown.history, shown.recent),
-      ]);
-    const tailOf = (shown: Shown<Section>) => {
-      const fields = shownPacket(packet, shown);
-      return [
-        {
-          section: 'head',
-          text: [headLine(state, taskId, task.objective), planOfTask(state, taskId, request.degraded)]
-            .filter(Boolean)
-            .join('\n'),
-          ...ofTask,
-        },
-        { section: 'unreadable', text: unreadable, ...ofTask },
-        { section: 'answers', text: titled('Questions of this task:', shown.answers), ...ofLedger },
-        { section: 'said', text: titled('Said by people and other agents:', shown.said) },
-        { section: 'ledger', text: soFar(packetLines(fields)), ...ofLedger },
-        { section: 'replan', text: textOf(shown.replan), ...ofLedger },
-        {
-          section: 'guide',
-          text: shown.guide.length === 0 ? '' : guideLine(state, taskId, role, fields),
-          ...ofLedger,
-        },
-        learningsPart(learnings, shown.learnings),
-        notesPart(shown),
-        trace.recentPart(shown.recent),
-        { section: 'left_out', text: leftOut(shown) },
-        { section: 'task', text: `Task prompt:\n${writtenTask(task, shown.task)}`, ...ofTask },
-      ];
-    };
+    const origin = { task: taskId };
+    const ofLedger = { origin: { ...origin, ...(known !== undefined && { dispatch: known.last.sequence }) } };
+    const head = [headLine(state, taskId), planOfTask(state, taskId, request.degraded)].filter(Boolean);
     return {
       sections: {
-        ...memory.sections,
-        ...{ required_fixes: packet.required_fixes, blockers: packet.blockers, places: packet.places },
-        ledger: packet.ledger,
+        ledger: packet.items,
         answers: answerItems(state, taskId),
         said: saidItems(state, taskId, taskPrompt),
         replan: wholeItems(replanLines(state, taskId, role)),
-        guide: wholeItems([guideLine(state, taskId, role, whole)]),
-        history: trace.history,
-        learnings: memory.learnings,
-        recent: trace.recent,
+        guide: wholeItems([guide(allShown(packet.items))]),
         task: task.lines,
       },
-      totals: memory.totals,
-      essential: [{ section: 'answers' }, { section: 'required_fixes' }, { section: 'blockers' }],
+      essential: [{ section: 'answers' }, packet.essential],
       order: [
-        ...[{ section: 'guide' as const }, { section: 'replan' as const }, { section: 'places' as const }],
-        { section: 'said' },
-        ...worth.first,
+        ...[{ section: 'guide' as const }, { section: 'replan' as const }, { section: 'said' as const }],
+        ...packet.first,
         { section: 'task', only: task.constraints },
-        ...worth.next,
-        { section: 'history', only: trace.demands },
+        ...packet.next,
+        { section: 'compacted', only: trace.demands },
         ...BEST,
-        { section: 'history' },
+        { section: 'compacted' },
         { section: 'task' },
         ...REST,
       ],
-      compacted: 'history',
-      parts: (shown) => [
-        { section: 'history', text: trace.written(shown.history), message: 'system' },
+      lists: [
+        {
+          ...{ name: 'the ledger', sections: ['ledger'] },
+          command: `${binary} status ${state.session} --task ${shellWord(quoted(taskId))}`,
+        },
+      ],
+      parts: (shown, { compacted, learnings, notes, recent, leftOut }) => [
+        compacted,
         { section: 'prefix', text: stable, message: 'system' },
-        ...tailOf(shown),
+        { section: 'head', text: head.join('\n'), origin },
+        { section: 'unreadable', text: unreadableLine(state, taskId, role), origin },
+        { section: 'answers', text: titled('Questions of this task:', shown.answers), ...ofLedger },
+        { section: 'said', text: titled('Said by people and other agents:', shown.said) },
+        { section: 'ledger', text: packet.write(shown.ledger), ...ofLedger },
+        { section: 'replan', text: textOf(shown.replan), ...ofLedger },
+        { section: 'guide', text: shown.guide.length === 0 ? '' : guide(shown.ledger), ...ofLedger },
+        ...[learnings, notes, recent, leftOut],
+        { section: 'task', text: `Task prompt:\n${writtenTask(task, shown.task)}`, origin },
       ],
       own: (_, parts, prompt) => ({
         kind: 'dispatch',
@@ -207,19 +145,10 @@ export function dispatchRoom(
   return { room: asked.inputTokens ?? Math.max(0, caps[role] - outputTokens), outputTokens };
 }
 
-function soFar(text: string): string {
-  return text === '' ? '' : `So far:\n${text}`;
-}
-
-const MAX_TITLE = 120;
-
-/** Names the task, its round after a review, and its first line. */
-function headLine(state: SessionState, taskId: string, objective: string): string {
+/** Names the task, and its round after a review; its text stands last. */
+function headLine(state: SessionState, taskId: string): string {
   const loops = ledgersOf(state).get(taskId)?.approvalLoops ?? 0;
-  const planned = state.run?.document.tasks.find(({ id }) => id === taskId)?.text;
-  const [first = ''] = (planned ?? state.board.tasks.get(taskId)?.content ?? objective).trim().split('\n', 1);
-  const round = loops === 0 ? '' : `, round ${loops + 1}`;
-  return `Task ${quoted(taskId)}${round}: ${clipText(quoted(first), MAX_TITLE)}`;
+  return `Task ${quoted(taskId)}${loops === 0 ? '' : `, round ${loops + 1}`}`;
 }
 
 /**

@@ -1,12 +1,14 @@
 import type { BudgetReport, SectionReport } from '../contracts/replies/compile-reply.js';
 import { recordOf, type Tokenizer } from '../shared/text.js';
 import {
+  allShown,
   type Item,
   type Sections,
   type Shown,
   type ShownItem,
   type Stretch,
   textOf,
+  wholeOf,
 } from './prompt-items.js';
 
 /**
@@ -68,7 +70,11 @@ export function fillPrompt<Name extends string>(
   tokenizer: Tokenizer,
   overflow: (tokens: number) => Error,
 ): Filled<Name> {
-  const everything = written(plan, allShown(plan), tokenizer);
+  const planned = new Set([...plan.essential, ...plan.order].map(({ section }) => section));
+  const whole = recordOf(Object.keys(plan.sections) as Name[], (name) =>
+    planned.has(name) ? allShown(plan.sections[name]) : [],
+  );
+  const everything = written(plan, whole, tokenizer);
   const wanted = everything.used;
   if (wanted <= room)
     return filled(plan, everything.shown, everything.prompt, { room, used: wanted, wanted }, tokenizer);
@@ -86,43 +92,27 @@ export function fillPrompt<Name extends string>(
   const low = largestFitting((count) => writtenAt(count).used <= room, {
     least: essential,
     most: places.length,
-    guess: guessOf(places, room, everything, tokenizer),
   });
   if (low === undefined) throw overflow(writtenAt(essential).used);
-  const whole = wholeAt(low);
+  const fitted = wholeAt(low);
   let best = writtenAt(low);
   const steps: Step<Name>[] = [];
   let fitting = 0;
   const open = new Map<Name, number>();
   for (const name of Object.keys(sections) as Name[]) open.set(name, sections[name].length);
-  for (const { section } of whole) open.set(section, (open.get(section) ?? 0) - 1);
+  for (const { section } of fitted) open.set(section, (open.get(section) ?? 0) - 1);
   for (const step of stepsOf(places.slice(low))) {
     steps.push(step);
     if (step.whole) open.set(step.section, (open.get(step.section) ?? 0) - 1);
     // After an item that does not fit, only completing a section makes a prompt shorter.
     const mayFit = steps.length === fitting + 1 || (step.whole && open.get(step.section) === 0);
-    const more = mayFit ? written(plan, shownOf(sections, [...whole, ...steps]), tokenizer) : undefined;
+    const more = mayFit ? written(plan, shownOf(sections, [...fitted, ...steps]), tokenizer) : undefined;
     if (more !== undefined && more.used <= room) {
       best = more;
       fitting = steps.length;
     } else if (steps.length - fitting >= LOOK_AHEAD) break;
   }
   return filled(plan, best.shown, best.prompt, { room, used: best.used, wanted }, tokenizer);
-}
-
-function guessOf<Name extends string>(
-  places: readonly Place<Name>[],
-  room: number,
-  { used }: Written<Name>,
-  tokenizer: Tokenizer,
-): number {
-  const costs = places.map(({ item }) => tokenizer.count(`${wholeOf(item)}\n`));
-  let left = room - used + costs.reduce((sum, cost) => sum + cost, 0);
-  const over = costs.findIndex((cost) => {
-    left -= cost;
-    return left < 0;
-  });
-  return over === -1 ? places.length : over;
 }
 
 function filled<Name extends string>(
@@ -135,20 +125,6 @@ function filled<Name extends string>(
   const told = reports(sections, totals, shown, tokenizer);
   const dropped = told.reduce((sum, { shown: some, total }) => sum + total - some, 0);
   return { shown, prompt, report: { ...tokens, sections: told, dropped, tokenizer: tokenizer.name } };
-}
-
-function allShown<Name extends string>({ sections, essential, order }: PromptPlan<Name>): Shown<Name> {
-  const planned = new Set([...essential, ...order].map(({ section }) => section));
-  return recordOf(Object.keys(sections) as Name[], (name) =>
-    planned.has(name)
-      ? sections[name].map((item, index) => ({ index, text: wholeOf(item), whole: true }))
-      : [],
-  );
-}
-
-/** Other forms are only made when needed. */
-function wholeOf(item: Item): string {
-  return item.whole ?? item.forms.at(-1) ?? '';
 }
 
 /** Returns items in the order of the plan, up to a number of characters. */
@@ -225,23 +201,13 @@ function reports<Name extends string>(
     }));
 }
 
-export function largestFitting(
+/** Returns the largest count that fits, by binary search; undefined if not even the least one does. */
+function largestFitting(
   fits: (count: number) => boolean,
-  { least, most, guess }: { readonly least: number; readonly most: number; readonly guess: number },
+  { least, most }: { readonly least: number; readonly most: number },
 ): number | undefined {
-  let low = Math.min(most, Math.max(least, guess));
-  let high = low;
-  for (let step = 1; !fits(low); step *= 2) {
-    if (low === least) return undefined;
-    high = low;
-    low = Math.max(least, low - step);
-  }
-  for (let step = 1; high <= low; step *= 2) {
-    if (low === most) return most;
-    high = Math.min(most, low + step);
-    if (!fits(high)) break;
-    low = high;
-  }
+  if (!fits(least)) return undefined;
+  let [low, high] = [least, most + 1];
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if (fits(middle)) low = middle;

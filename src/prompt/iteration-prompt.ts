@@ -14,9 +14,8 @@ import {
   formatTasks,
   goalList,
   historyList,
-  ITERATION_LISTS,
+  type IterationList,
   inboxList,
-  learningsCommand,
   noteList,
   planTaskLists,
   specList,
@@ -30,9 +29,8 @@ import {
   renderTemplate,
   type Variable,
 } from './iteration-template.js';
-import { leftOutLine, type Shown, type Stretch, textOf, wholeItems } from './prompt-items.js';
-import type { CompiledAs, PromptDescriptor, PromptPart } from './prompt-kind.js';
-import { learningsPart } from './prompt-report.js';
+import { type Shown, type Stretch, textOf, wholeItems } from './prompt-items.js';
+import type { CommonSection, CompiledAs, PromptDescriptor, PromptPart } from './prompt-kind.js';
 import { NOTE_SECTIONS } from './session-notes.js';
 import { goalOf, planProgress } from './what-is-ahead.js';
 
@@ -42,8 +40,7 @@ const USUAL = 8000;
 /** Variables that are lists of the session. */
 const LISTED = ['goal', 'plan', 'inbox', 'spec', 'history', 'notes', 'tasks'] as const;
 
-const SECTIONS = ['plan', 'compacted', ...ITERATION_LISTS, ...NOTE_SECTIONS, 'learnings', 'recent'] as const;
-type Section = (typeof SECTIONS)[number];
+type Section = 'plan' | IterationList | CommonSection;
 
 /** Goal and demands, candidate tasks, then the best of each kind of memory. */
 const BEST: readonly Stretch<Section>[] = [
@@ -113,7 +110,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     taskId,
     intent: activeIntentId,
   }),
-  draft({ state, request, memory, learnings, trace, command, notesPart, notesLeftOut }) {
+  draft({ state, request, common, command }) {
     const { board, notebook, history, charter, session, run } = state;
     const isPlanned = run !== undefined && board.tasks.size === 0;
     const template = request.template ?? (isPlanned ? PLAN_TEMPLATE : ITERATION_TEMPLATE);
@@ -128,8 +125,8 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     const spec = specList(specOf(charter, run), whole);
     const past = historyList(history, board, now, command);
     const inbox = inboxList(notebook, now, command);
-    const notes = [...notesOf(state).values()];
-    const noted = noteList(notes, command);
+    const ownNotes = [...notesOf(state).values()];
+    const noted = noteList(ownNotes, command);
     const plan = planProgress(state, request.degraded);
     const counts = taskCounts(state).board;
     const steps = workflowSteps(isPlanned, charter.spec ?? charter.spec_path, command);
@@ -151,7 +148,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
             ? goalText.replace(/^Goal: /, '')
             : formatSpec(spec, shown.spec),
         inbox: formatInbox(inbox, shown.inbox),
-        notes: formatNotes(notes, noted, shown.notes),
+        notes: formatNotes(ownNotes, noted, shown.notes),
         tasks: formatTasks(tasks, shown),
         binary,
         extra: request.extra ?? '',
@@ -162,7 +159,6 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     const items = <Shape>(variable: Variable, some: readonly Shape[]) => (used.has(variable) ? some : []);
     const sections = {
       plan: items('plan', wholeItems(plan === '' ? [] : [plan])),
-      compacted: trace.history,
       goal: used.has('goal') || spec.total === 0 ? goal.items : [],
       spec: items('spec', spec.items),
       history: items('history', past.items),
@@ -173,22 +169,8 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
       in_progress: items('tasks', tasks.in_progress.items),
       blocked: items('tasks', tasks.blocked.items),
       completed: items('tasks', tasks.completed.items),
-      ...recordOf(NOTE_SECTIONS, (name) => items('sessionContext', memory.sections[name])),
-      learnings: items('learnings', memory.learnings),
-      recent: trace.recent,
-    };
-    // The other lists have their own notes.
-    const leftOut = (shown: Shown<Section>) => {
-      const listed = (name: string, section: Section, all: string) => ({
-        ...{ name, command: all },
-        ...{ items: sections[section], shown: shown[section] },
-      });
-      return leftOutLine([
-        listed('the plan', 'plan', `${binary} status ${session} --plan`),
-        listed('the learnings', 'learnings', learningsCommand(binary, request.project ?? charter.project)),
-        notesLeftOut(sections, shown),
-        ...trace.leftOut(shown.compacted, shown.recent),
-      ]);
+      ...recordOf(NOTE_SECTIONS, (name) => items('sessionContext', common[name])),
+      learnings: items('learnings', common.learnings),
     };
     return {
       sections,
@@ -198,13 +180,11 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
         ...(used.has('tasks') && { completed: tasks.completed.total }),
         ...(used.has('history') && { history: past.total }),
       },
-      compacted: 'compacted',
-      parts: (shown) => {
-        const context = notesPart(shown);
-        const learned = learningsPart(learnings, shown.learnings);
-        const values = valuesOf(shown, context, learned);
+      lists: [{ name: 'the plan', sections: ['plan'], command: `${binary} status ${session} --plan` }],
+      parts: (shown, { compacted, learnings, notes, recent, leftOut }) => {
+        const values = valuesOf(shown, notes, learnings);
         return [
-          { section: 'compacted', text: trace.written(shown.compacted) },
+          compacted,
           {
             section: 'template',
             text: renderTemplate(template, values),
@@ -214,12 +194,11 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
                 section: name,
                 text: values[name],
               })),
-              ...items('sessionContext', [context]),
-              ...items('learnings', [learned]),
+              ...items('sessionContext', [notes]),
+              ...items('learnings', [learnings]),
             ],
           },
-          trace.recentPart(shown.recent),
-          { section: 'left_out', text: leftOut(shown) },
+          ...[recent, leftOut],
         ];
       },
       own: () => ({ kind: 'iteration' }),

@@ -1,3 +1,4 @@
+import { projectOf } from '../contracts/names.js';
 import type { ProgressTask } from '../contracts/run-request.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import { outlookOf, type PlannedTask, type TaskResults } from '../ledger/next-task.js';
@@ -13,7 +14,6 @@ import {
   beginnings,
   type Item,
   isShortened,
-  projectOption,
   type Shown,
   type ShownItem,
   wholeItems,
@@ -23,19 +23,17 @@ import {
  * The lists of an iteration prompt, as items and as text. Each item quotes its author in one capped line. A shortened
  * list says so, with the command that shows the rest.
  */
-export const ITERATION_LISTS = [
-  'goal',
-  'spec',
-  'history',
-  'inbox',
-  'notes',
-  'ready',
-  'waiting',
-  'in_progress',
-  'blocked',
-  'completed',
-] as const;
-type IterationList = (typeof ITERATION_LISTS)[number];
+export type IterationList =
+  | 'goal'
+  | 'spec'
+  | 'history'
+  | 'inbox'
+  | 'notes'
+  | 'ready'
+  | 'waiting'
+  | 'in_progress'
+  | 'blocked'
+  | 'completed';
 
 const MAX_LINE = 500;
 const MAX_MESSAGE = 1000;
@@ -64,9 +62,9 @@ export function toolCommand(binary: string, session: string, words: string): str
   return `${binary} tool ${words.replace(/^\S+/, (name) => `${name} --session ${session}`)}`;
 }
 
-/** Returns a command such as `throughline learning ls --project app`. */
+/** Also names the default project, since another one may be set where the command is run. */
 export function learningsCommand(binary: string, project: string | undefined): string {
-  return `${binary} learning ls${projectOption(project)}`;
+  return `${binary} learning ls --project ${projectOf(project)}`;
 }
 
 type Commanding = (words: string) => string;

@@ -3,10 +3,10 @@ import type { TaskLedger } from '../ledger/task-ledger.js';
 import type { RankedFact, SessionFact } from '../memory/facts/fact-types.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
 import { tokens } from '../memory/search/tokens.js';
-import { clipText, distinctTexts, quoted } from '../shared/text.js';
+import { clipSummary, clipText, dayOf, distinctTexts, quoted } from '../shared/text.js';
 import { excerpts, type Item } from './prompt-items.js';
 
-/** Lines of the session context, each with its task at the end. */
+/** Lines of the session context. Each ends with where it comes from and when: `[M7, task:8 41b2c7d, 3 Mar]`. */
 
 const LINE = { least: 100, step: 60 };
 /** Limit of a fact with its fix; a result's demands and files follow it. */
@@ -17,32 +17,29 @@ const MAX_DEMAND = 160;
 /** Share of a finding's words in a summary that says it. */
 const COVERED = 0.6;
 
-/** Groups whose lines stand without their task; a finding or an open point is settled in its task. */
-const SELF_CONTAINED: ReadonlySet<RankedFact['group']> = new Set([
-  'work',
-  'decisions',
-  'conventions',
-  'facts',
-]);
+/** What the lines of a prompt need beside their facts. */
+export interface NoteContext {
+  /** Time of the session's newest event, and of the request if it has one. */
+  readonly newest: string;
+  readonly now: string | undefined;
+  readonly commitOf: (task: string) => string | undefined;
+  /** True if the reader can look at the task: it is on the board or in the plan. */
+  readonly isOpen: (task: string) => boolean;
+  /** What statements replaced, by their ids. */
+  readonly replaced: ReadonlyMap<string, SessionFact>;
+}
 
 /**
  * Makes an item from a fact: excerpts around the matching words, then the results of its task.
  *
- * @param isOpen true if the reader can look at the task: it is on the board or the plan
- * @param replaced what its statement replaced
+ * @param more parts that follow its text
  */
-export function noteItem(
-  ranked: RankedFact,
-  more: readonly string[],
-  isOpen: boolean,
-  replaced?: SessionFact,
-): Item {
+export function noteItem(ranked: RankedFact, more: readonly string[], context: NoteContext): Item {
   const { fact, matched } = ranked;
   const saying = sayingOf(ranked);
   const first = clipText(saying, MAX_SAYING);
   const longer = more.map((_, at) => quoted([first, ...more.slice(0, at + 1)].join(' ')));
-  const before = replaced === undefined ? '' : replacesPart(replaced);
-  const from = before + origin(fact, isOpen || !SELF_CONTAINED.has(ranked.group));
+  const from = referenceOf(fact, context);
   const line = (text: string) => `- ${text}${from}`;
   return {
     whole: line(longer.at(-1) ?? first),
@@ -99,14 +96,24 @@ function wordsOf({ fact, group }: RankedFact): string {
     case 'requirements':
     case 'conventions':
     case 'decisions':
-      return ownTask ? object : `${subject} ${relation} ${object}`;
+      return statementText(fact);
     case 'files':
       return `${subject} was changed`;
     case 'facts':
-      if (relation === RELATIONS.failed) return ownTask ? object : `${subject}: ${object}`;
-      if (!ownTask) return `${subject} ${relation} ${object}`;
+      if (!ownTask || IMPLIED.has(relation)) return statementText(fact);
       return HEAD.test(`${relation}:`) ? `the task ${relation} ${object}` : `${relation}: ${object}`;
   }
+}
+
+/** Relations that the title of their section says. */
+const IMPLIED: ReadonlySet<string> = new Set([RELATIONS.decided, RELATIONS.convention, RELATIONS.failed]);
+
+/** Renders a statement as a sentence: `polling: a jobs table`, not `polling decided a jobs table`. */
+export function statementText({ subject, relation, object, sourceTaskId }: SessionFact): string {
+  if (subject === `task:${sourceTaskId}`) return object;
+  return IMPLIED.has(relation)
+    ? `${subject}: ${object}`
+    : `${subject} ${relation.replaceAll('_', ' ')} ${object}`;
 }
 
 /** Returns the failure or `passed`; the line has the task at its end. */
@@ -121,7 +128,7 @@ export function laterPart(fact: SessionFact, ledger: TaskLedger | undefined): st
   const { summary, last } = ledger ?? {};
   const isOvercome = last?.verdict === 'completed' || last?.verdict === 'approved';
   if (!isOvercome || summary === undefined || fact.subject !== `task:${fact.sourceTaskId}`) return [];
-  return quoted(summary) === fact.object ? [] : [`| Then: ${clipText(quoted(summary), MAX_LATER)}`];
+  return quoted(summary) === fact.object ? [] : [`| Then: ${clipSummary(quoted(summary), MAX_LATER)}`];
 }
 
 const MAX_LATER = 160;
@@ -176,7 +183,7 @@ export function alikePart(count: number): string[] {
 const MAX_REPLACED = 60;
 
 /** Tells what a statement replaced, so that nobody goes back to it unknowingly. */
-export function replacesPart({ object }: SessionFact): string {
+function replacesPart({ object }: SessionFact): string {
   return ` (replaces: ${clipText(quoted(object), MAX_REPLACED)})`;
 }
 
@@ -190,18 +197,33 @@ export function perhapsLine(files: readonly LikelyFile[]): string {
 }
 
 /** Returns who said it: the name of the one who answered, else the origin; empty for an agent. */
-export function whoSaid({ origin, answer }: SessionFact): string[] {
+function whoSaid({ origin, answer }: SessionFact): string[] {
   const who = answer?.by.replace(/[[\]]/g, '') ?? origin;
   return who === undefined ? [] : [quoted(who)];
 }
 
-function origin(fact: SessionFact, needsTask: boolean): string {
-  const { ref, sourceTaskId } = fact;
+const SHORT_COMMIT = 7;
+/** A task that is only the name of a conversation: see `turnTask`. */
+const CONVERSATION = /^([a-z]+)-[0-9a-f]{6}$/;
+
+/** Returns where a fact comes from: what it replaced, its id, who said it, its task with the commit, and the day. */
+export function referenceOf(fact: SessionFact, context: NoteContext): string {
+  const { ref, sourceTaskId: task, validFrom } = fact;
+  const { newest, now, isOpen, commitOf, replaced } = context;
+  const before = replaced.get(ref ?? '');
   const from = [
     ...(ref === undefined ? [] : [ref]),
     ...whoSaid(fact),
-    // A bracket in a task id would end the origin early.
-    ...(needsTask && ref !== sourceTaskId ? [`task:${quoted(sourceTaskId).replace(/[[\]]/g, '')}`] : []),
+    ...(ref === undefined || (ref !== task && isOpen(task)) ? [taskName(task, commitOf(task))] : []),
+    dayOf(validFrom, newest, now),
   ];
-  return from.length === 0 ? '' : ` [${from.join(', ')}]`;
+  return `${before === undefined ? '' : replacesPart(before)} [${from.join(', ')}]`;
+}
+
+function taskName(task: string, commit = ''): string {
+  const [, client] = CONVERSATION.exec(task) ?? [];
+  // A bracket in a task id would end the reference early.
+  const name = client ?? `task:${quoted(task).replace(/[[\]]/g, '')}`;
+  const short = /^[0-9a-f]{7}/.test(commit) ? commit.slice(0, SHORT_COMMIT) : '';
+  return short === '' || task.startsWith(short) ? name : `${name} ${short}`;
 }

@@ -1,4 +1,3 @@
-import { projectOf } from '../contracts/names.js';
 import { clipText, lengthOf } from '../shared/text.js';
 
 /** The items of a prompt: their forms, the shown ones, and the line about the rest. */
@@ -38,6 +37,16 @@ export function wholeItems(texts: readonly string[]): Item[] {
   return texts.map((text) => ({ forms: [text] }));
 }
 
+/** Other forms are only made when needed. */
+export function wholeOf(item: Item): string {
+  return item.whole ?? item.forms.at(-1) ?? '';
+}
+
+/** Shows all items whole. */
+export function allShown(items: readonly Item[]): ShownItem[] {
+  return items.map((item, index) => ({ index, text: wholeOf(item), whole: true }));
+}
+
 export function textOf(shown: readonly ShownItem[]): string {
   return shown.map(({ text }) => text).join('\n');
 }
@@ -74,11 +83,6 @@ export function leftOutLine(lists: readonly Listed[]): string {
     return [`${left > 0 ? left : 'parts'} of ${name} (\`${command}\`)`];
   });
   return said.length === 0 ? '' : `${LEFT_OUT} ${said.join(', ')}`;
-}
-
-/** Also names the default project, since another one may be set where the command is run. */
-export function projectOption(project: string | undefined): string {
-  return ` --project ${projectOf(project)}`;
 }
 
 /**

@@ -7,9 +7,9 @@ import { type ResolvedSettings, resolvedSettings } from '../memory/session/chart
 import type { SessionState } from '../memory/session/session-state.js';
 import { DEFAULT_SUMMARY_TOKENS } from '../memory/traces/trace-summary.js';
 import { approximateTokenizer, type Tokenizer } from '../shared/text.js';
-import type { Listed, Sections, Shown, Stretch } from './prompt-items.js';
+import type { Sections, Shown, Stretch } from './prompt-items.js';
 import type { TraceItems } from './role-lines.js';
-import type { CappedMemory, NoteSection } from './session-notes.js';
+import type { NoteSection } from './session-notes.js';
 
 /**
  * A kind of prompt as a descriptor: its budget, and its sections in order. The rest is common to all kinds, in
@@ -24,8 +24,8 @@ export interface PromptDescriptor<
   draft(input: PromptInput<Request>): PromptDraft<Section | CommonSection, Own>;
 }
 
-/** Sections of every kind. */
-export type CommonSection = NoteSection | 'learnings';
+/** Sections of every kind: the notes, learnings, and the trace of the active intent. */
+export type CommonSection = NoteSection | 'learnings' | 'compacted' | 'recent';
 
 /** Parameters of a kind for the pipeline. */
 interface PromptAsks {
@@ -45,28 +45,34 @@ interface PromptAsks {
 interface PromptInput<Request> {
   readonly state: SessionState;
   readonly request: Request;
-  readonly budget: PromptBudget;
-  readonly memory: CappedMemory;
   readonly learnings: LearningsInPrompt;
   readonly trace: TraceItems;
+  /** The common sections with all their items. */
+  readonly common: Sections<CommonSection>;
   /** `throughline tool <words> --session <session>` */
   readonly command: (words: string) => string;
-  readonly notesPart: (shown: Shown<NoteSection>) => PromptPart;
-  readonly notesLeftOut: (sections: Sections<NoteSection>, shown: Shown<NoteSection>) => Listed;
 }
 
+/** The parts that every kind has; each kind puts them in its place. */
+type CommonParts = Readonly<Record<'compacted' | 'learnings' | 'notes' | 'recent' | 'leftOut', PromptPart>>;
+
 interface PromptDraft<Section extends string, Own extends object> {
-  readonly sections: Sections<Section>;
+  /** Its sections; a common one only if it differs. */
+  readonly sections: Sections<Exclude<Section, CommonSection>> & Partial<Sections<CommonSection>>;
   /** Sections that are always shown completely. */
   readonly essential?: readonly Stretch<Section>[];
   /** All others, by importance. */
   readonly order: readonly Stretch<Section>[];
   /** Original numbers of items of incomplete sections. */
   readonly totals?: { readonly [Name in Section]?: number };
-  /** The section of the compacted history. */
-  readonly compacted?: Section;
+  /** Sections that do not say themselves what they leave out, with the command that shows all of it. */
+  readonly lists: readonly {
+    readonly name: string;
+    readonly sections: readonly Section[];
+    readonly command: string;
+  }[];
   /** Renders the parts of the prompt. */
-  readonly parts: (shown: Shown<Section>) => readonly PromptPart[];
+  readonly parts: (shown: Shown<Section>, common: CommonParts) => readonly PromptPart[];
   /** Fields of the reply specific to this kind. */
   readonly own: (shown: Shown<Section>, parts: readonly PromptPart[], prompt: string) => Own;
 }

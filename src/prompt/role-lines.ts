@@ -7,7 +7,7 @@ import { unreadOf } from '../memory/session/known-rejections.js';
 import { ledgersOf, rejectionsOf, type SessionState, tracesOf } from '../memory/session/session-state.js';
 import { compactedReport, recentLines, summarise } from '../memory/traces/trace-summary.js';
 import { clipText, quoted, shellWord, type Tokenizer } from '../shared/text.js';
-import { type DeltaPacket, fieldName } from './delta-packet.js';
+import { fieldName, type PacketField } from './delta-packet.js';
 import { beginnings, type Item, type Listed, type ShownItem, titled } from './prompt-items.js';
 import { RECENT_STEPS } from './role-contract.js';
 
@@ -16,10 +16,9 @@ import { RECENT_STEPS } from './role-contract.js';
 const MAX_TEXT = 300;
 
 type Step = 'begin' | 'continue' | 'approved' | 'settle';
-type Field = keyof DeltaPacket;
 
-const ASKED: readonly Field[] = ['required_fixes', 'blockers', 'issues'];
-const TOLD: readonly Field[] = [
+const ASKED: readonly PacketField[] = ['required_fixes', 'blockers', 'issues'];
+const TOLD: readonly PacketField[] = [
   'summary',
   'earlier_summary',
   'changed_files',
@@ -29,11 +28,16 @@ const TOLD: readonly Field[] = [
   'follow_ups',
 ];
 
-/** Returns the first step for an agent of this role, by the knowledge of its task; names only fields of the packet. */
-export function guideLine(state: SessionState, taskId: string, role: Role, packet: DeltaPacket): string {
+/** Returns the first step for an agent of this role, by the knowledge of its task; names only fields that are shown. */
+export function guideLine(
+  state: SessionState,
+  taskId: string,
+  role: Role,
+  fields: ReadonlySet<PacketField>,
+): string {
   const { guide } = kindOf(role).prompt;
-  const asked = askedOf(role).filter((field) => packet[field] !== undefined);
-  const told = TOLD.filter((field) => packet[field] !== undefined);
+  const asked = askedOf(role).filter((field) => fields.has(field));
+  const told = TOLD.filter((field) => fields.has(field));
   const step = stepOf(role, ledgersOf(state).get(taskId));
   // If all demands were cut from the packet, there is nothing to settle.
   const first = guide[step === 'settle' && asked.length === 0 ? 'continue' : step];
@@ -43,7 +47,7 @@ export function guideLine(state: SessionState, taskId: string, role: Role, packe
 }
 
 /** Only work results settle blockers. */
-function askedOf(role: Role): readonly Field[] {
+function askedOf(role: Role): readonly PacketField[] {
   return kindOf(role).part === 'work' ? ASKED : ASKED.filter((field) => field !== 'blockers');
 }
 
@@ -57,7 +61,7 @@ function stepOf(role: Role, ledger: TaskLedger | undefined): Step {
 }
 
 /** `a`, `a and b`, `a, b and c` */
-function listed(fields: readonly Field[]): string {
+function listed(fields: readonly PacketField[]): string {
   const names = fields.map(fieldName);
   const last = names.at(-1) ?? '';
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;

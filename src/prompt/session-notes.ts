@@ -2,6 +2,7 @@ import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/kinds.js';
 import { RELATIONS } from '../contracts/relations.js';
 import { isSentBack } from '../ledger/task-ledger.js';
+import type { FactIndex } from '../memory/facts/fact-index.js';
 import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';
 import {
   isBare,
@@ -10,8 +11,10 @@ import {
   type SessionFact,
   type WeighedFact,
 } from '../memory/facts/fact-types.js';
-import { coveringTasks } from '../memory/search/covering-work.js';
+import { coveringTasks, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
+import { rareWords } from '../memory/search/similar-results.js';
+import { isRoutine } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { recordOf } from '../shared/text.js';
@@ -21,6 +24,7 @@ import {
   fileLine,
   filesPart,
   laterPart,
+  type NoteContext,
   noteItem,
   perhapsLine,
 } from './note-items.js';
@@ -36,17 +40,17 @@ import {
 } from './prompt-items.js';
 import { isForOthers } from './task-text.js';
 
-/** The session context as notes: relevant knowledge for a task, by importance. Each line ends with its task. */
+/** The session context as notes: relevant knowledge for a task, by importance. */
 export const NOTE_SECTIONS = [
   'findings',
+  'decisions',
+  'facts',
+  'failed',
+  'tests',
   'files',
   'perhaps',
-  'decisions',
-  'failed',
-  'facts',
-  'tests',
-  'requirements',
   'work',
+  'requirements',
 ] as const;
 export type NoteSection = (typeof NOTE_SECTIONS)[number];
 
@@ -84,8 +88,13 @@ function sectionOf({ group, fact }: Pick<RankedFact, 'group' | 'fact'>): NoteSec
 export const CONSIDERED = 30;
 /** Number of likely files whose facts are searched. */
 const LED_BY = 10;
-/** Files on the line of those that the task may touch. */
-const MAX_PERHAPS = 7;
+/** Files on a line of their own, and on the line of those that the task may touch. */
+const MAX_LIKELY = 5;
+const MAX_PERHAPS = 3;
+/** In a session with fewer results one rare word makes two texts related, else two do. */
+const FEW_RESULTS = 50;
+/** Things left to do by other tasks. */
+const MAX_LEFT = 3;
 /** Decisions, conventions and facts in words that are shown even if nothing speaks for them. */
 const MAX_LASTING = 20;
 
@@ -104,6 +113,8 @@ export interface MemoryAsked {
   /** Absent: all relevant ones. */
   readonly maxFacts?: number | undefined;
   readonly maxFiles: number;
+  /** The present time, if the request has it. */
+  readonly now?: string | undefined;
   readonly hints?: CompileHints | undefined;
   /** True if the prompt lists the notes elsewhere. */
   readonly withoutNotes?: boolean | undefined;
@@ -139,91 +150,156 @@ export function memoryOf(
   room: number,
   words?: WordVectors,
 ): SessionMemory {
-  const { text, maxFiles, hints } = asked;
-  const past = pastOf(state);
+  const { text, taskId, maxFiles, hints } = asked;
+  const [past, store, ledgers] = [pastOf(state), factsOf(state), ledgersOf(state)];
+  const index = store.index();
   const { files: candidates, similar } = recall(past, {
     ...{ text, explain: asked.explain },
     maxFiles: Math.max(maxFiles, CONSIDERED),
     ...{ open: hints?.files, folder: hints?.cwd },
   });
   // The ledger of the task lists the files that it has changed itself.
-  const ledgers = ledgersOf(state);
-  const changed = new Set(ledgers.get(asked.taskId)?.work.files);
+  const changed = new Set(ledgers.get(taskId)?.work.files);
   const others = candidates.slice(0, maxFiles).filter(({ path }) => !changed.has(path));
-  const files = others.filter(({ score }) => score >= LIKELY);
+  const files = others.filter(({ score }) => score >= LIKELY).slice(0, MAX_LIKELY);
   const perhaps = others.filter(({ score }) => score < LIKELY && score >= PERHAPS).slice(0, MAX_PERHAPS);
   // The selection of facts does not depend on the number of shown files.
   const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LIKELY);
-  const index = factsOf(state).index();
-  const isTold = (task: string) => index.ofTask(task).some((each) => each.isSummary);
-  const covering = coveringTasks(past, candidates, isTold);
+  const rare = rareWords(past, [text, ...likely.map(({ path }) => path)]);
+  const covering = coveringTasks(past, candidates, rare, (task) =>
+    index.ofTask(task).some(({ isSummary, fact }) => isSummary && !isRoutine(fact.object)),
+  );
   const closeness = closenessTo(words, text);
-  const { chosen, cut, rest, considered } = rankFacts(factsOf(state), {
+  const { chosen, cut, rest, considered } = rankFacts(store, {
     ...asked,
     ...{ room, work: covering, lasting: MAX_LASTING },
     closeness,
     ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
-  const own = factsOf(state).findingsOf(asked.taskId);
-  const findings = index.findings - own.filter(({ validTo }) => validTo === undefined).length;
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
-  const isAnothers = isForOthers(state, asked.taskId, asked.text);
-  const isShown = ({ group, fact, matched }: RankedFact) =>
-    !(asked.taskId !== '' && fact.note !== undefined && isAnothers(fact.object)) &&
-    (group !== 'requirements' ||
-      !isOld(state, fact) ||
-      matched.length >= STRONG ||
-      likely.some(({ path }) => fact.object.includes(path)));
-  const places = [...chosen, ...rest].filter(isShown).map((each) => {
-    const section = sectionOf(each);
-    return { section, index: facts[section].push(each) - 1 };
+  const useful = new Set(covering.map(({ task }) => task));
+  // Among few results one shared word is enough.
+  const fewWords = past.rows.length < FEW_RESULTS ? 1 : 2;
+  const isAnothers = isForOthers(state, taskId, text);
+  const namesLikely = ({ object }: SessionFact) => likely.some(({ path }) => object.includes(path));
+  const relevant = [...chosen, ...rest].filter(({ group, fact, matched }) => {
+    if (taskId !== '' && fact.note !== undefined && isAnothers(fact.object)) return false;
+    if (group === 'requirements') return matched.length >= STRONG || namesLikely(fact) || !isOld(state, fact);
+    if (group !== 'work' || useful.has(fact.sourceTaskId)) return true;
+    if (isRoutine(fact.object)) return false;
+    // Without a word of the task it is near by meaning.
+    if (matched.length === 0) return useful.size <= LEAST_WORK;
+    const hasFiles = past.rows.some(({ task }) => task === fact.sourceTaskId);
+    return !hasFiles || matched.filter((word) => rare.has(word)).length >= fewWords;
   });
+  const failed = relevant.filter(({ fact }) => fact.relation === RELATIONS.failed);
+  const isTriedAbove = ({ object, sourceTaskId: task }: SessionFact) =>
+    failed.some(({ fact }) => fact.sourceTaskId === task && object.includes(fact.object));
+  const revertOf = reverts(index);
+  const places: { section: NoteSection; index: number }[] = [];
+  for (const each of relevant) {
+    const section = sectionOf(each);
+    const fact = (section === 'work' && revertOf(each.fact)) || each.fact;
+    if (facts[section].length === MOST[section]) continue;
+    if (section === 'work' && (isTriedAbove(fact) || facts.work.some((other) => other.fact === fact)))
+      continue;
+    places.push({ section, index: facts[section].push({ ...each, fact }) - 1 });
+  }
+  const filesOf = new Map([...similar, ...covering].map(({ task, files }) => [task, files]));
+  newestFirst(facts.work, filesOf);
   // Open findings and conventions are not repeated.
   const shownAbove = new Set([...facts.findings, ...facts.decisions].map(({ fact }) => fact.object));
-  const filesOf = new Map([...similar, ...covering].map(({ task, files }) => [task, files]));
   const alikeOf = new Map(covering.map(({ task, alike }) => [task, alike.length]));
   const told = new Set<string>();
   /** The results of a task are shown once, at its first mention. */
   const moreOfTask = ({ sourceTaskId: task, object: summary }: SessionFact): string[] => {
     if (told.has(task)) return [];
     told.add(task);
-    const findings = factsOf(state).findingsOf(task);
+    const unsaid = store.findingsOf(task).filter(({ object }) => !shownAbove.has(object));
     return [
       ...(isSentBack(ledgers.get(task)) ? ['| Sent back by its review'] : []),
-      ...demandsPart(
-        findings.filter(({ object }) => !shownAbove.has(object)),
-        summary,
-      ),
+      ...demandsPart(unsaid, summary),
       ...filesPart(filesOf.get(task) ?? []),
       ...alikePart(alikeOf.get(task) ?? 0),
     ];
   };
-  const planned = new Set(state.run?.document.tasks.map(({ id }) => id));
-  const isOpen = (task: string) => planned.has(task) || state.board.tasks.has(task);
-  const itemsOf = (name: NoteSection): Item[] => {
-    if (name === 'files') return files.map((file) => ({ forms: [fileLine(file)] }));
-    if (name === 'perhaps') return perhaps.length === 0 ? [] : wholeItems([perhapsLine(perhaps)]);
-    const moreOf = ({ fact }: RankedFact) =>
-      name === 'failed' ? laterPart(fact, ledgers.get(fact.sourceTaskId)) : [];
-    return facts[name].map((each) =>
-      noteItem(
-        each,
-        name === 'work' ? moreOfTask(each.fact) : moreOf(each),
-        isOpen(each.fact.sourceTaskId),
-        replaced.get(each.fact.ref ?? ''),
-      ),
-    );
-  };
-  const replaced = factsOf(state).replaced();
-  const sections = recordOf(NOTE_SECTIONS, itemsOf);
+  const context = contextOf(state, asked.now);
+  const sections = recordOf(NOTE_SECTIONS, (name): Item[] => {
+    if (name === 'files') return wholeItems(files.map(fileLine));
+    if (name === 'perhaps') return wholeItems(perhaps.length === 0 ? [] : [perhapsLine(perhaps)]);
+    return facts[name].map((each) => {
+      const { sourceTaskId: task } = each.fact;
+      const later = name === 'failed' ? laterPart(each.fact, ledgers.get(task)) : [];
+      return noteItem(each, name === 'work' ? moreOfTask(each.fact) : later, context);
+    });
+  });
   const totals: { [Name in NoteSection]?: number } = {};
   for (const each of cut) {
     const section = sectionOf(each);
     totals[section] = 1 + (totals[section] ?? sections[section].length);
   }
-  const vectors = closeness === undefined ? undefined : words?.version;
-  return { sections, facts, places, files, perhaps, findings, candidates, considered, totals, vectors };
+  const own = store.findingsOf(taskId).filter(({ validTo }) => validTo === undefined);
+  return {
+    ...{ sections, facts, places, files, perhaps, candidates, considered, totals },
+    findings: index.findings - own.length,
+    vectors: closeness === undefined ? undefined : words?.version,
+  };
+}
+
+/** Returns what the lines of a prompt need of the session. */
+export function contextOf(state: SessionState, now: string | undefined): NoteContext {
+  const store = factsOf(state);
+  const planned = new Set(state.run?.document.tasks.map(({ id }) => id));
+  return {
+    ...{ newest: state.lastEventAt, now, replaced: store.replaced() },
+    isOpen: (task) => planned.has(task) || state.board.tasks.has(task),
+    commitOf: (task) =>
+      store
+        .index()
+        .ofTask(task)
+        .find(({ fact }) => fact.relation === RELATIONS.commit)?.fact.object,
+  };
+}
+
+/** The most lines of a section. */
+const MOST: { readonly [Section in NoteSection]?: number } = { work: MOST_WORK, requirements: MAX_LEFT };
+
+/** The words of git, and of a commit with a type. */
+const REVERT = /^(?:revert|reapply)\w{0,3}:? "?(.+?)"?(?: \(#\d{1,9}\))?$/i;
+
+/** Returns the result that undid another one, by git's words, if it was not undone itself. */
+function reverts(index: FactIndex): (fact: SessionFact) => SessionFact | undefined {
+  const undone = new Map<string, SessionFact>();
+  for (const { fact, isSummary } of index.said('<revert>')) {
+    const [, subject] = (isSummary && REVERT.exec(fact.object)) || [];
+    if (subject !== undefined) undone.set(plainSubject(subject), fact);
+  }
+  const later = (fact: SessionFact) => {
+    const by = undone.get(plainSubject(fact.object));
+    return by !== undefined && by.sourceSequence > fact.sourceSequence ? by : undefined;
+  };
+  return (fact) => {
+    const by = later(fact);
+    return by === undefined || later(by) !== undefined ? undefined : by;
+  };
+}
+
+/** Without the number of a pull request. */
+function plainSubject(subject: string): string {
+  return subject.replace(/ \(#\d{1,9}\)"?$/, '');
+}
+
+/** Puts the newer one of two results on the same files first. */
+function newestFirst(work: RankedFact[], filesOf: ReadonlyMap<string, readonly string[]>): void {
+  const keyOf = ({ fact }: RankedFact) => filesOf.get(fact.sourceTaskId)?.toSorted().join('\n');
+  const keys = work.map(keyOf);
+  for (const [at, key] of keys.entries()) {
+    const same = work.filter((_, other) => other >= at && key !== undefined && keys[other] === key);
+    const newest = same.sort((a, b) => b.fact.sourceSequence - a.fact.sourceSequence)[0];
+    const from = newest === undefined ? at : work.indexOf(newest);
+    [work[at], work[from]] = [work[from] as RankedFact, work[at] as RankedFact];
+  }
 }
 
 /** True for something left to do of long ago, which was probably done or given up. */

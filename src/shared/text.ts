@@ -103,6 +103,33 @@ export function lengthOf(text: string): number {
   return length;
 }
 
+/** Where a clause ends: after its punctuation, or before a word that limits what was said. */
+const CLAUSE_END = /(?<=[.!?;。！？；])\s+|,\s+(?=(?:but|except|unless|until|although|however)\b)/u;
+/** Words of a clause that a reader must not miss: a failure or a condition. */
+const MATTERS =
+  /\b(?:but|except|unless|until|if|when|only|not|never|cannot|without|still|fail(?:s|ed|ing|ures?)?|broken|breaks|missing|must|needs?|requires?)\b|n['’]t\b/i;
+
+/** Clips a summary; its last clause stays if it names a failure or a condition. */
+export function clipSummary(text: string, max: number): string {
+  const last = text.length <= max ? '' : (text.split(CLAUSE_END).at(-1) ?? '');
+  const rest = max - lengthOf(last) - 1;
+  return MATTERS.test(last) && rest > max / 2 ? `${clipText(text, rest)} ${last}` : clipText(text, max);
+}
+
+/** A heading of the part of a report that says what came of it. */
+const CONCLUSION =
+  /^[ \t]{0,3}(?:#{1,6}[ \t]{1,4}|\*\*)?(?:final |overall )?(?:summary|conclusions?|results?|outcome|tl;?dr|in short)(?:\*\*)?[ \t]{0,4}(?::|$)(?:\*\*)?/gim;
+const HEADING = /^[ \t]{0,3}#{1,6}[ \t]/m;
+
+/** Returns what a text that is too long says as its conclusion, else the text. */
+export function conclusionOf(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const last = [...text.matchAll(CONCLUSION)].at(-1);
+  if (last === undefined) return text;
+  const [section = ''] = text.slice(last.index + last[0].length).split(HEADING, 1);
+  return section.trim() === '' ? text : section.trim();
+}
+
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
@@ -149,6 +176,18 @@ const MOST = 10;
 export function named(names: readonly string[], most = MOST): string {
   const more = names.length - most;
   return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+
+/**
+ * Renders the day of a time in UTC: `3 Mar`, with the year if it is not that of the newest event, and with the hour if the
+ * day is the present one.
+ */
+export function dayOf(at: string, newest = at, now = ''): string {
+  const day = `${Number(at.slice(8, 10))} ${MONTHS[Number(at.slice(5, 7)) - 1] ?? ''}`;
+  if (at.slice(0, 10) === now.slice(0, 10)) return `${day} ${at.slice(11, 16)}`;
+  return at.slice(0, 4) === newest.slice(0, 4) ? day : `${day} ${at.slice(0, 4)}`;
 }
 
 const MINUTE_MS = 60_000;

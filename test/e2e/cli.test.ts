@@ -83,12 +83,13 @@ describe('prompt', () => {
     const { code, stdout, stderr } = await up.cli([...base, '--after', last]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^You are the implementer/);
-    expect(stdout).toContain(
+    // Each line ends with the day.
+    expect(stdout.replaceAll(/, \d{1,2} \w{3}\]$/gm, ', 3 Mar]')).toContain(
       [
         '\n[Session Context]',
         'Open findings of other tasks, not yours unless you touch their files:',
-        '- required fix: one [task:1]',
-        '- required fix: two [task:1]',
+        '- required fix: one [task:1, 3 Mar]',
+        '- required fix: two [task:1, 3 Mar]',
         'Likely files:',
         '- src/a.ts (fits the words of the task)\n',
       ].join('\n'),

@@ -60,7 +60,7 @@ it.for(EXAMPLES)(
     expect(printed).toMatch(/^dispatch \d+: recorded, 3 facts$/m);
     // The model has the file from what it recalled, the reviewer from the model's result.
     expect(printed).toContain('Last result: Changed src/parser/read.ts');
-    expect(printed).toContain('Task TAS-1: ');
+    expect(printed).toContain('Task TAS-1\n');
     const events = await eventsOf(system, session);
     expect(events.filter(({ event }) => event.type === 'fact.recorded')).toHaveLength(2);
   },

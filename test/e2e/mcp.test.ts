@@ -274,7 +274,7 @@ describe('what agents leave for each other by MCP', () => {
     const told = 'Neither the plan nor the board has a task "2.9"; did you mean';
     const context = await agent.call('context', { task: '2.9' });
     expect(context.text.startsWith(told)).toBe(true);
-    expect(context.text).toContain('Task 2.9: ');
+    expect(context.text).toContain('Task 2.9\n');
     expect(await agent.call('report', { ...result, summary: 'Done again' })).toMatchObject({
       isError: false,
       text: expect.stringContaining(told),

@@ -19,7 +19,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 const prompt = await text(process.stdin);
-const task = /^Task (.+?)(?:, round \\d+)?: /m.exec(prompt)[1];
+const task = /^Task (.+?)(?:, round \\d+)?$/m.exec(prompt)[1];
 let n = 1;
 while (existsSync(task + '-' + n + '.md')) n += 1;
 writeFileSync(task + '-' + n + '.md', prompt);

@@ -45,7 +45,7 @@ describe('a plan with bodies', () => {
       'Task prompt:\nDo TAS-2\n\nBoard task TAS-2 (pending): Write the printer\n' +
         'Depends on TAS-1 (pending): Write the lexer',
     );
-    expect(prompt).toContain('- noted: TAS-2 must keep comments [N1]');
+    expect(prompt).toContain('- noted: TAS-2 must keep comments [N1, ');
     await expect(system.client.compile({ session, taskId: '7' })).rejects.toMatchObject({
       code: 'schema_invalid',
       message: expect.stringContaining('neither in the plan nor on the board'),

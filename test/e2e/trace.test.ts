@@ -85,7 +85,7 @@ describe('prompt.compile of a dispatch', () => {
     const { summary, compacted } = await system.client.traces.compact({ session, intentId: 'INT-1' });
     const reply = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt, ...MESSAGES });
     expect(reply.messages[0]).toEqual({ role: 'system', content: `${summary}\n\n${systemPrompt}` });
-    expect(reply.prompt.startsWith(`${summary}\n\n${systemPrompt}\n\nTask next: `)).toBe(true);
+    expect(reply.prompt.startsWith(`${summary}\n\n${systemPrompt}\n\nTask next\n`)).toBe(true);
     expect(reply.compacted).toEqual(compacted);
     expect(Object.keys(reply.compacted ?? {})).toEqual(['entries', 'blocks', 'tokensBefore', 'tokensAfter']);
     expect(reply.prompt).toContain(

@@ -59,7 +59,7 @@ describe('an everyday turn', () => {
     const [head, ...lines] = text.split('\n');
     expect(head).toMatch(/^\[Memory of [\w-]+, \d{1,2} \w{3}\]$/);
     expect(lines.join('\n')).toMatch(
-      /^Last: Make the package private: The package is private now[^\n]* package\.json[^\n]*\(claude, [^)]+\)/m,
+      /^Last: Make the package private: The package is private now[^\n]* package\.json[^\n]* \[claude, [^\]]+\]/m,
     );
     expect(text).toMatch(/^Decided: .*node:test, no jest/m);
     expect(text).toMatch(/^Open: .*should generated files end with a semicolon\?/m);

@@ -40,7 +40,7 @@ describe('the first task of a session', () => {
   it.each(ROLES)('a first task of a session has no context header at all: %s', (role) => {
     const compiled = compilePrompt(emptyState('demo'), request({ role }));
     expect(compiled).toMatchObject({ sessionContext: '', facts: [], factsShown: 0, factsTotal: 0 });
-    expect(compiled.prompt.startsWith(`${stablePrefix(role)}\n\nTask 9: `)).toBe(true);
+    expect(compiled.prompt.startsWith(`${stablePrefix(role)}\n\nTask 9\n`)).toBe(true);
     expect(compiled.prompt.endsWith('\n\nTask prompt:\nChange src/store.ts')).toBe(true);
     expect(compiled.tokenEstimate).toBe(Math.ceil(compiled.prompt.length / 4));
     expect(compiled.prompt).not.toMatch(/^\[Session Context\]/m);
@@ -53,14 +53,14 @@ describe('a prompt', () => {
     expect(sessionContext.split('\n')).toEqual([
       '[Session Context]',
       'Open findings of other tasks, not yours unless you touch their files:',
-      '- required fix: check the bounds [task:1]',
+      '- required fix: check the bounds [task:1, 1 Jan]',
       'Likely files:',
       '- src/store.ts (the most similar task touched it)',
       '- src/log.ts (the most similar task touched it)',
       'Related work:',
-      '- added the store | Sent back by its review | Files: src/store.ts, src/log.ts',
+      '- added the store | Sent back by its review | Files: src/store.ts, src/log.ts [task:1, 1 Jan]',
     ]);
-    expect(prompt.startsWith(`${stablePrefix('implementer')}\n\nTask 9: `)).toBe(true);
+    expect(prompt.startsWith(`${stablePrefix('implementer')}\n\nTask 9\n`)).toBe(true);
     expect(prompt.endsWith(`\n\n${sessionContext}\n\nTask prompt:\nChange src/store.ts`)).toBe(true);
   });
 
@@ -180,7 +180,7 @@ describe('the lines of a prompt', () => {
     const written = prompt.split('\n');
     const told = lines.map(({ from, section, ...origin }) => [written[from - 1], section, origin]);
     expect(told).toContainEqual([
-      '- required fix: check the bounds [task:1]',
+      '- required fix: check the bounds [task:1, 1 Jan]',
       'findings',
       {
         to: expect.any(Number),
@@ -192,11 +192,7 @@ describe('the lines of a prompt', () => {
     ]);
     const file = { to: expect.any(Number), file: 'src/store.ts', task: '1' };
     expect(told).toContainEqual(['- src/store.ts (the most similar task touched it)', 'files', file]);
-    expect(told).toContainEqual([
-      'Task 9: Change src/store.ts',
-      'head',
-      { to: expect.any(Number), task: '9' },
-    ]);
+    expect(told).toContainEqual(['Task 9', 'head', { to: expect.any(Number), task: '9' }]);
     expect(told.at(-1)?.slice(0, 2)).toEqual(['Task prompt:', 'task']);
   });
 
@@ -227,7 +223,7 @@ describe('the lines of a prompt', () => {
           const written = prompt.split('\n');
           for (const { from, fact, task, section } of lines)
             if (fact !== undefined && ['findings', 'tests', 'requirements'].includes(section))
-              expect(written[from - 1]).toMatch(new RegExp(`^- .* \\[task:${task}\\]$`));
+              expect(written[from - 1]).toMatch(new RegExp(`^- .* \\[task:${task}, 1 Jan\\]$`));
           for (const [at, { from, to }] of lines.entries()) {
             expect(from).toBeGreaterThan(lines[at - 1]?.to ?? 0);
             expect(to).toBeGreaterThanOrEqual(from);
@@ -281,15 +277,16 @@ describe('the likely files of a prompt', () => {
   });
 
   it('a reply holds the files that its prompt shows, as many as asked for', () => {
-    const compiled = compilePrompt(LONG, request({ taskPrompt: 'router cookie', maxFiles: 3 }));
-    expect(compiled.files).toHaveLength(3);
+    const compiled = compilePrompt(LONG, request({ taskPrompt: 'router cookie', maxFiles: 2 }));
+    expect(compiled.files).toHaveLength(2);
     for (const { path } of compiled.files) expect(compiled.prompt).toContain(path);
     expect(files('router cookie', { maxFiles: 0 })).toEqual([]);
   });
 
   it('hints raise what they touch, and name no file that the session does not know', () => {
     const hints = { files: ['/home/me/project/src/router.ts', 'src/unknown.ts'] };
-    const hinted = files('make it better', { hints });
+    const { files: hinted = [] } =
+      compilePrompt(LONG, request({ taskPrompt: 'make it better', hints, explain: true })).considered ?? {};
     expect(hinted[0]?.path).toBe('src/router.ts');
     expect(hinted.map(({ path }) => path)).not.toContain('src/unknown.ts');
     const docs = (hints?: CompileRequestInput['hints']) =>

@@ -38,7 +38,7 @@ describe('a dispatch prompt', () => {
     const compiled = compile(CIRCLING);
     const { prefix, head, packet, replan, guide, notes, leftOut, taskPrompt } = partsOf(compiled);
     expect(prefix).toBe(stablePrefix('implementer'));
-    expect(head).toEqual(['Task 1, round 3: do 1', 'Plan: 1 of 2 done']);
+    expect(head).toEqual(['Task 1, round 3', 'Plan: 1 of 2 done']);
     expect(packet).toEqual({
       required_fixes: ['close the file'],
       assessment: 'needs changes',
@@ -56,7 +56,7 @@ describe('a dispatch prompt', () => {
     expect(guide).toMatch(/^Guide: Settle the required fixes first/);
     expect(notes).toEqual({
       'Likely files': ['- src/store.ts (the most similar task touched it)'],
-      'Related work': ['- made the store | Files: src/store.ts [task:2]'],
+      'Related work': ['- made the store | Files: src/store.ts [task:2, 1 Jan]'],
     });
     expect(leftOut).toBe('');
     expect(taskPrompt).toBe('Change src/store.ts\n\nPlan task 1: do 1\nRequirements:\n- 1.2');
@@ -79,13 +79,13 @@ describe('a dispatch prompt', () => {
     const state = stateAfter(
       runInitialized([progressTask('1'), progressTask('2', { status: 'completed' }), progressTask('3')]),
     );
-    expect(partsOf(compile(state)).head).toEqual(['Task 1: do 1', 'Plan: 1 of 3 done']);
+    expect(partsOf(compile(state)).head).toEqual(['Task 1', 'Plan: 1 of 3 done']);
     expect(partsOf(compile(state, { taskId: '9', taskPrompt: 'Something else' })).head).toHaveLength(1);
     const approved = stateAfter(
       runInitialized([progressTask('1'), progressTask('2')]),
       recorded(1, reviewer({ task_id: '2', assessment: 'approved' })),
     );
-    expect(partsOf(compile(approved)).head).toEqual(['Task 1: do 1', 'Plan: 0 of 2 done, 1 more approved']);
+    expect(partsOf(compile(approved)).head).toEqual(['Task 1', 'Plan: 0 of 2 done, 1 more approved']);
   });
 
   it('a dispatch prompt loses its replan section when the work is approved', () => {
@@ -106,7 +106,7 @@ describe('a dispatch prompt', () => {
       {
         role: 'user',
         content: expect.stringMatching(
-          /^Task 1, round 3: do 1\n[\s\S]*\nChange src\/store\.ts\n\nPlan task 1: do 1\n/,
+          /^Task 1, round 3\n[\s\S]*\nChange src\/store\.ts\n\nPlan task 1: do 1\n/,
         ),
       },
     ]);

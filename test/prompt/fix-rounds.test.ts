@@ -27,9 +27,9 @@ it('a fix round keeps the summary of the first try for other tasks, and adds its
 it('an attempt that failed says how its task went on, once the task is completed', () => {
   const failed = implementer({ status: 'failed', summary: 'Quoting in the query builder breaks arrays' });
   const line = '- Quoting in the query builder breaks arrays';
-  expect(promptOfAnother(failed)).toContain(`${line}\n`);
-  expect(promptOfAnother(failed, FIXED)).toContain(`${line} | Then: Renamed the variable\n`);
-  expect(promptOfAnother(failed, FIXED, SENT_BACK)).toContain(`${line}\n`);
+  expect(promptOfAnother(failed)).toContain(`${line} [task:1, 1 Jan]\n`);
+  expect(promptOfAnother(failed, FIXED)).toContain(`${line} | Then: Renamed the variable [task:1, 1 Jan]\n`);
+  expect(promptOfAnother(failed, FIXED, SENT_BACK)).toContain(`${line} [task:1, 1 Jan]\n`);
 });
 
 it('work after an approval has a summary of its own', () => {

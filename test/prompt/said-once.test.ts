@@ -98,8 +98,8 @@ describe('the beginning of a line', () => {
     ];
     const { notes } = promptAfter([implementer({ task_id: '3', facts })], { taskPrompt: 'Take the lock' });
     const lines = Object.values(notes).flat();
-    expect(lines).toContain('- uses: a lock');
-    expect(lines).toContain('- the task critical src/a.ts leaks');
+    expect(lines).toContain('- uses: a lock [task:3, 1 Jan]');
+    expect(lines).toContain('- the task critical src/a.ts leaks [task:3, 1 Jan]');
   });
 });
 
@@ -117,7 +117,9 @@ describe('what is left over', () => {
     expect(notes).not.toHaveProperty([
       'Open findings of other tasks, not yours unless you touch their files',
     ]);
-    expect(notes['Left to do by other tasks']).toEqual(['- suggested: name the parser cases [task:2]']);
+    expect(notes['Left to do by other tasks']).toEqual([
+      '- suggested: name the parser cases [task:2, 1 Jan]',
+    ]);
   });
 
   it('a suggestion leaves what the work of its task has left to do', () => {

@@ -104,12 +104,13 @@ describe('a session start', () => {
       start({ branch: 'main', now: '2026-11-27T10:00:00.000Z' }),
     );
     expect(prompt.split('\n').slice(1)).toEqual([
-      expect.stringMatching(/^Last: Package made private: package\.json \(claude, .* ago\)$/),
-      expect.stringMatching(/^Before: Parser done.* \(task 7, .* ago\)$/),
-      expect.stringMatching(/^Before: A spike: package\.json \(claude, .* ago, on feat-x\)$/),
       'Decided: Use node:test',
       // The next turn of the same conversation has closed what this one left open.
       'Open: npm test fails',
+      '',
+      'Last: Package made private: package.json [claude, 1 Jan]',
+      'Before: Parser done [task:7, 1 Jan]',
+      'Before: A spike: package.json (on feat-x) [claude, 1 Jan]',
     ]);
   });
 
@@ -140,10 +141,10 @@ describe('a session start', () => {
       );
     said(1, ['rule', 'never touch legacy/'], ['failed', 'Express 5 because its router changed']);
     said(2, ['rule', 'run the linter first'], ['found', 'the flag is read twice']);
-    expect(compilePrompt(played.state, start()).prompt.split('\n').slice(3)).toEqual([
+    expect(compilePrompt(played.state, start()).prompt.split('\n').slice(1, 4)).toEqual([
       'Rules: run the linter first · never touch legacy/',
-      'Failed: Express 5 because its router changed',
       'Found: the flag is read twice',
+      'Failed: Express 5 because its router changed',
     ]);
   });
 
@@ -164,7 +165,10 @@ describe('a session start', () => {
     const lines = prompt.split('\n');
     const at = lines.indexOf('Tried and failed:');
     expect(lines.slice(at + 1, at + 3)).toEqual(
-      expect.arrayContaining(['- Vite 7 breaks the worker build', '- Rspack cannot read the aliases']),
+      expect.arrayContaining([
+        '- Vite 7 breaks the worker build [task:1, 1 Jan]',
+        '- Rspack cannot read the aliases [task:1, 1 Jan]',
+      ]),
     );
     expect(at).toBeLessThan(lines.indexOf('Related work:'));
     expect(prompt.match(/breaks the worker build/g)).toHaveLength(1);
@@ -179,7 +183,9 @@ describe('a session start', () => {
     played.foldWhole(recorded(2, implementer({ task_id: '2', summary: 'Parser done' })));
     played.foldWhole(recorded(3, reviewer({ task_id: '2', required_fixes: ['check the bounds'] })));
     const { prompt } = compilePrompt(played.state, start());
-    expect(prompt).toMatch(/Last: Parser done \(task 2, sent back, .*\nBefore: No luck \(task 1, failed, /);
+    expect(prompt).toMatch(
+      /Last: Parser done \(sent back\) \[task:2, 1 Jan\]\nBefore: No luck \(failed\) \[task:1, 1 Jan\]/,
+    );
     expect(prompt).not.toContain('Failed:');
   });
 

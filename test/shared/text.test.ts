@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { clipText, lengthOf, oneLine, quoted, quotedLines } from '../../src/shared/text.js';
+import {
+  clipSummary,
+  clipText,
+  conclusionOf,
+  dayOf,
+  lengthOf,
+  oneLine,
+  quoted,
+  quotedLines,
+} from '../../src/shared/text.js';
 import { hostileTexts } from '../support/builders.js';
 import * as fc from '../support/properties.js';
 
@@ -170,5 +179,40 @@ describe('clipText', () => {
         else if (max > 3) expect(text.startsWith(clipped.slice(0, -3))).toBe(true);
       }),
     );
+  });
+});
+
+describe('a summary', () => {
+  it.each([
+    ['The parser reads tabs', 60, 'The parser reads tabs'],
+    [
+      'The parser reads tabs and spaces. It is documented now.',
+      40,
+      'The parser reads tabs and spaces. It ...',
+    ],
+    [
+      'The parser reads tabs and spaces of all kinds. Windows fails.',
+      44,
+      'The parser reads tabs and ... Windows fails.',
+    ],
+  ])('the summary %j in %i characters is %j', (text, most, expected) => {
+    expect(clipSummary(text, most)).toBe(expected);
+    expect(expected.length).toBeLessThanOrEqual(most + 1);
+  });
+
+  it('a long report is its conclusion', () => {
+    const report = `# Report\n\nI looked at ${'many files, '.repeat(60)}\n\n## Conclusion\n\nThe cache leaks.\n\n## Next\nMore`;
+    expect(conclusionOf(report, 500)).toBe('The cache leaks.');
+    expect(conclusionOf(report, 5000)).toBe(report);
+    expect(conclusionOf('word '.repeat(200), 500)).toBe('word '.repeat(200));
+  });
+
+  it('a day has its year if that is another one, and its hour if it is today', () => {
+    const at = '2026-03-03T14:05:00.000Z';
+    expect([dayOf(at), dayOf(at, '2027-01-01'), dayOf(at, at, '2026-03-03T20:00:00Z')]).toEqual([
+      '3 Mar',
+      '3 Mar 2026',
+      '3 Mar 14:05',
+    ]);
   });
 });

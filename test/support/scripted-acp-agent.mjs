@@ -32,7 +32,7 @@ async function prompted({ params: { sessionId, prompt }, client }) {
   const send = (told) => client.notify(update, { sessionId, update: told });
   const say = (words) =>
     send({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } });
-  const key = `${/^Task (.+?)(?:, round \d+)?: /m.exec(text)[1]} ${/You are the (implementer|reviewer)/.exec(text)[1]}`;
+  const key = `${/^Task (.+?)(?:, round \d+)?$/m.exec(text)[1]} ${/You are the (implementer|reviewer)/.exec(text)[1]}`;
   const calls = join(folder, 'calls');
   const before = existsSync(calls) ? readFileSync(calls, 'utf8').split('\n') : [];
   const [what, ...args] = (script[key]?.[before.filter((line) => line === key).length] ?? '').split('|');

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 const [, , folder, file] = process.argv;
 const prompt = file === undefined ? await text(process.stdin) : readFileSync(file, 'utf8');
 const role = /You are the (implementer|reviewer)/.exec(prompt)[1];
-const task = /^Task (.+?)(?:, round \d+)?: /m.exec(prompt)[1];
+const task = /^Task (.+?)(?:, round \d+)?$/m.exec(prompt)[1];
 const key = `${task} ${role}`;
 const calls = join(folder, 'calls');
 const before = existsSync(calls) ? readFileSync(calls, 'utf8').split('\n') : [];

@@ -1,6 +1,7 @@
 import { KEPT } from '../../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
-import type { ResultOf, RoleResult } from '../../contracts/results.js';
+import type { AnyResult, ResultOf, RoleResult } from '../../contracts/results.js';
+import { clipSummary, conclusionOf, oneLine } from '../../shared/text.js';
 import { EXTRACTION_RULES, type ExtractionRule } from './extraction-rules.js';
 import {
   bytesOfFact,
@@ -48,7 +49,8 @@ export class RuleBasedFactExtractor implements IFactExtractor {
   }
 
   /** Extracts the facts of a result for its event, without duplicates. */
-  extract({ role, result }: RoleResult, taskId: string): Extraction {
+  extract(returned: RoleResult, taskId: string): Extraction {
+    const { role, result } = withShortSummary(returned);
     const facts: RecordedFact[] = [];
     let omitted = 0;
     let bytes = 0;
@@ -106,4 +108,13 @@ export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSeq
     ...(fact.ref !== undefined && { ref: fact.ref }),
     ...(origin.history && { history: origin.history }),
   };
+}
+
+/** Shortens a summary that is too long for an event: to its conclusion, if it has one, else to its beginning. */
+export function withShortSummary<Returned extends RoleResult>(returned: Returned): Returned {
+  const { summary } = returned.result as Pick<AnyResult, 'summary'>;
+  const { text: most } = KEPT.outcome;
+  if (summary === undefined || summary.length <= most) return returned;
+  const short = clipSummary(oneLine(conclusionOf(summary, most)), most);
+  return { ...returned, result: { ...returned.result, summary: short } };
 }

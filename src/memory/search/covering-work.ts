@@ -14,16 +14,21 @@ export interface CoveringTask {
 }
 
 /** Lines that are shown whatever their use, and at most. */
-const LEAST = 3;
-const MOST = 24;
+export const LEAST_WORK = 2;
+export const MOST_WORK = 8;
 /** Minimum expected use of a further line. */
-const BAR = 0.035;
+const BAR = 0.08;
 /** Each time a file is covered, the value of covering it again is multiplied by this. */
-const AGAIN = 0.5;
+const AGAIN = 0.7;
 /** A task with more files than this says less about each. */
 const FOCUSED = 8;
 /** Number of likely files that count. */
 const COUNTED = 30;
+/** A file that more results than this share, or number, touched says nothing about their subject. */
+const BUSY_SHARE = 0.1;
+const BUSY_RESULTS = 3;
+/** The least chance of a file that alone makes a task related. */
+const FOCUS = 0.1;
 /** Share of common words at which two tasks with the same files count as alike. */
 const ALIKE = 0.5;
 
@@ -38,13 +43,15 @@ interface Candidate {
 
 /**
  * Chooses the past tasks that are worth a line: each touched files that the asked task will likely touch and that the
- * tasks before it do not cover. Equal ones are chosen newest first.
+ * tasks before it do not cover. Equal ones are chosen newest first. One that shares only busy files is not related.
  *
+ * @param words rare words of the asked task and its likely files
  * @param isTold true if there is a line for the task
  */
 export function coveringTasks(
   past: PastResults,
   likely: readonly Pick<LikelyFile, 'path' | 'score'>[],
+  words: ReadonlySet<string>,
   isTold: (task: string) => boolean,
 ): CoveringTask[] {
   const { paths, classes } = past.paths;
@@ -55,10 +62,16 @@ export function coveringTasks(
     if (id !== undefined && !BUSY.has(FILE_CLASSES[classes[id] ?? 0] ?? 'src')) worth[id] = score;
   }
   const chance = worth.slice();
-  const candidates = candidatesOf(past, worth).filter(({ task }) => isTold(task));
+  const shared = new Set([...words].flatMap((word) => past.wordOf(word) ?? []));
+  const mostUses = Math.max(BUSY_RESULTS, BUSY_SHARE * past.total);
+  const isFocused = (file: number) => (worth[file] ?? 0) >= FOCUS && (past.uses[file] ?? 0) <= mostUses;
+  const candidates = candidatesOf(past, worth).filter(
+    ({ task, tokens, files }) =>
+      (files.some(isFocused) || tokens.some((token) => shared.has(token))) && isTold(task),
+  );
   for (const each of candidates) each.use = useOf(each, chance);
   const chosen: CoveringTask[] = [];
-  while (chosen.length < MOST) {
+  while (chosen.length < MOST_WORK) {
     let best: Candidate | undefined;
     for (const each of candidates) {
       // A use only falls, so one that was lower already need not be computed again.
@@ -66,7 +79,7 @@ export function coveringTasks(
       each.use = useOf(each, chance);
       if (each.use > (best?.use ?? 0)) best = each;
     }
-    if (best === undefined || (best.use < BAR && chosen.length >= LEAST)) break;
+    if (best === undefined || (best.use < BAR && chosen.length >= LEAST_WORK)) break;
     const { task, use, files } = best;
     const like = best;
     const alike = candidates.filter((each) => each !== like && each.use > 0 && areAlike(like, each));

@@ -1,21 +1,16 @@
 import { insertAt } from '../../shared/collections.js';
+import { recordOf } from '../../shared/text.js';
 import type { PastResults } from './past-results.js';
 import { endOf, fileWords } from './path-table.js';
-import {
-  rarity,
-  SIMILAR,
-  type SimilarResult,
-  similarResults,
-  type TouchedClasses,
-} from './similar-results.js';
+import { rarity, type SimilarResult, similarResults, type TouchedClasses } from './similar-results.js';
 import { plainWords, tokens } from './tokens.js';
 
 /**
  * Predicts the files that a task will touch, from past results.
  *
  * A file's score is a weighted sum: similarity of the results that touched it, match of its path with the words,
- * mention by the task, recency, frequency, its class, and neighbours of files that similar results touched. The weights
- * are fitted on the histories of nine projects; see docs/contributing/benchmarks.md for quality figures and their
+ * mention by the task, recency, and its class. The weights are fitted on the histories of nine projects; see
+ * docs/contributing/benchmarks.md for quality figures and their
  * measurement.
  */
 export interface FileQuery {
@@ -46,7 +41,7 @@ export interface LikelyFile {
 
 /** A file at least this likely gets a line of its own; one that is only perhaps touched shares a line. */
 export const LIKELY = 0.3;
-export const PERHAPS = 0.05;
+export const PERHAPS = 0.15;
 /** Tasks at least this similar, relative to the most similar one, are counted as evidence. */
 const CLOSE = 0.5;
 const MAX_CLOSE = 5;
@@ -56,16 +51,14 @@ const WEIGHTS = {
   path: 0.6,
   named: 1.81,
   recency: 0.39,
-  uses: 0.06,
   class: 0.19,
-  beside: 0.3,
   open: 3.5,
   openFolder: 1,
   folder: 2.5,
 } as const;
 
 /** The sum at which half of the files were touched, and the slope: fitted on the same histories. */
-const EVEN = 4.7;
+const EVEN = 4.5;
 const STEEPNESS = 0.8;
 
 const MAX_TASKS = 3;
@@ -75,11 +68,11 @@ const MAX_QUERY = 8000;
 const CLASS_PRIOR = 4;
 const MAX_CLASS = 6;
 
-const FILE_REASONS = ['similar', 'path', 'named', 'recency', 'uses', 'class', 'beside', 'hints'] as const;
-type FileReason = (typeof FILE_REASONS)[number];
+const EVIDENCE = ['similar', 'path', 'named', 'hints'] as const;
+type Evidence = (typeof EVIDENCE)[number];
 
-/** The contribution of each reason to the raw score. */
-type FileReasons = Readonly<Partial<Record<FileReason, number>>>;
+/** The contribution of each reason to the raw score: evidence, recency and class. */
+type FileReasons = Readonly<Record<string, number>>;
 
 /** A task with a similar result. */
 interface SimilarTask {
@@ -132,7 +125,7 @@ function filesFor(
     readonly touched: TouchedClasses;
   },
 ): LikelyFile[] {
-  const scores = new Scores(past, query.explain === true);
+  const scores = new Scores(past);
   addSimilar(scores, similar);
   addPaths(scores, asked);
   addNames(scores, text);
@@ -177,61 +170,42 @@ interface ScoredFile {
 /** Accumulates the query's evidence per file; general evidence is added at the end. */
 class Scores {
   readonly past: PastResults;
-  /** By path number; 0 without evidence. */
-  readonly said: Float64Array;
-  /** By reason, if requested. */
-  readonly #reasons: Map<FileReason, Float64Array> | undefined;
+  /** By path number: the sum of all evidence, and each reason's part. */
+  readonly #said: Float64Array;
+  readonly #parts: Readonly<Record<Evidence, Float64Array>>;
 
-  constructor(past: PastResults, isExplained: boolean) {
+  constructor(past: PastResults) {
     this.past = past;
-    this.said = new Float64Array(past.uses.length);
-    this.#reasons = isExplained ? new Map() : undefined;
+    this.#said = new Float64Array(past.uses.length);
+    this.#parts = recordOf(EVIDENCE, () => new Float64Array(past.uses.length));
   }
 
-  add(id: number, score: number, reason: FileReason): void {
+  add(id: number, score: number, reason: Evidence): void {
     if ((this.past.uses[id] ?? 0) === 0) return;
-    this.said[id] = (this.said[id] ?? 0) + score;
-    if (this.#reasons === undefined) return;
-    const own = this.#reasons.get(reason) ?? new Float64Array(this.said.length);
-    this.#reasons.set(reason, own);
-    own[id] = (own[id] ?? 0) + score;
+    for (const sums of [this.#said, this.#parts[reason]]) sums[id] = (sums[id] ?? 0) + score;
   }
 
   reasonsOf(id: number, classes: readonly number[]): FileReasons {
-    const general = { recency: this.#recency(id), uses: this.#uses(id), class: this.#class(id, classes) };
-    const all = FILE_REASONS.map((reason) => {
-      const score =
-        reason in general ? general[reason as keyof typeof general] : this.#reasons?.get(reason)?.[id];
-      return [reason, Math.round((score ?? 0) * 100) / 100] as const;
-    });
-    return Object.fromEntries(all.filter(([, score]) => score !== 0));
+    const general = { recency: this.#recency(id), class: this.#class(id, classes) };
+    const all = { ...recordOf(EVIDENCE, (reason) => this.#parts[reason][id] ?? 0), ...general };
+    const rounded = Object.entries(all).map(([reason, score]) => [reason, Math.round(score * 100) / 100]);
+    return Object.fromEntries(rounded.filter(([, score]) => score !== 0));
   }
 
   #recency(id: number): number {
     return -WEIGHTS.recency * Math.log(1 + this.past.total - (this.past.last[id] ?? 0));
   }
 
-  #uses(id: number): number {
-    return WEIGHTS.uses * Math.log(this.past.uses[id] ?? 1);
-  }
-
   #class(id: number, classes: readonly number[]): number {
     return classes[this.past.paths.classes[id] ?? 0] ?? 0;
   }
 
-  /** True with evidence from words, similar results, names or hints. */
-  speaksFor(id: number): boolean {
-    return (this.said[id] ?? 0) > 0;
-  }
-
   /** Returns the best files that the query's evidence supports: being new does not count. */
   best(most: number, classes: readonly number[]): ScoredFile[] {
-    const { uses } = this.past;
     const best: ScoredFile[] = [];
-    for (let id = 0; id < this.said.length; id += 1) {
-      if ((uses[id] ?? 0) === 0 || !this.speaksFor(id)) continue;
-      const score = (this.said[id] ?? 0) + this.#class(id, classes) + this.#recency(id) + this.#uses(id);
-      this.#insert(best, id, score, most);
+    for (let id = 0; id < this.#said.length; id += 1) {
+      const said = this.#said[id] ?? 0;
+      if (said > 0) this.#insert(best, id, said + this.#class(id, classes) + this.#recency(id), most);
     }
     return best;
   }
@@ -251,18 +225,9 @@ class Scores {
 }
 
 function addSimilar(scores: Scores, similar: readonly SimilarResult[]): void {
-  const { folders } = scores.past.paths;
   const sum = similar.reduce((total, { similarity }) => total + similarity ** 2, 0);
-  const byFolder = new Map<number, number>();
-  for (const [index, { row, similarity }] of similar.entries()) {
-    const share = similarity ** 2 / sum;
-    for (const file of row.files) scores.add(file, WEIGHTS.similar * share, 'similar');
-    if (index >= SIMILAR / 2) continue;
-    for (const folder of new Set(row.files.map((file) => folders[file] ?? 0)))
-      byFolder.set(folder, (byFolder.get(folder) ?? 0) + share);
-  }
-  for (const [folder, share] of byFolder)
-    for (const id of scores.past.paths.inFolder(folder)) scores.add(id, WEIGHTS.beside * share, 'beside');
+  for (const { row, similarity } of similar)
+    for (const file of row.files) scores.add(file, (WEIGHTS.similar * similarity ** 2) / sum, 'similar');
 }
 
 function addPaths(scores: Scores, asked: readonly string[]): void {
@@ -301,15 +266,16 @@ function addNamedPaths(scores: Scores, text: string): void {
 function addHints(scores: Scores, { open = [], folder = '' }: FileQuery): void {
   if (open.length === 0 && folder === '') return;
   const { past } = scores;
-  const { paths, folders } = past.paths;
+  const { paths } = past.paths;
   const isKnown = (path: string) => (past.uses[past.paths.idOf(path) ?? -1] ?? 0) > 0;
   const files = open.flatMap((path) => past.paths.idOf(endOf(path, isKnown) ?? '') ?? []);
   for (const id of new Set(files)) scores.add(id, WEIGHTS.open, 'hints');
-  const beside = new Set(files.map((id) => folders[id]));
+  const folderOf = (path = '') => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+  const beside = new Set(files.map((id) => folderOf(paths[id])));
   const holdsFiles = (end: string) => paths.some((path) => path.startsWith(`${end}/`) && isKnown(path));
   const within = endOf(folder, holdsFiles);
   for (const [id, path] of paths.entries()) {
-    if (beside.has(folders[id])) scores.add(id, WEIGHTS.openFolder, 'hints');
+    if (beside.has(folderOf(path))) scores.add(id, WEIGHTS.openFolder, 'hints');
     if (within !== undefined && path.startsWith(`${within}/`)) scores.add(id, WEIGHTS.folder, 'hints');
   }
 }

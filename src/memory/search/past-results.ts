@@ -186,7 +186,8 @@ export class PastResults {
     const wordNumbers = new Numbering<number>();
     const taskNumbers = new Numbering<string>();
     const fileNumbers: number[] = [];
-    const known = this.#paths.inOrder().filter((id) => (this.#uses[id] ?? 0) > 0);
+    const known = [...paths.keys()].filter((id) => (this.#uses[id] ?? 0) > 0);
+    known.sort((a, b) => ((paths[a] ?? '') < (paths[b] ?? '') ? -1 : 1));
     const numbers = this.#total === 0 ? [] : [known.length];
     let previous = '';
     const rests = known.map((id, index) => {

@@ -14,7 +14,8 @@ const RUNS = /#\d+|[\p{L}\p{N}\p{M}]+/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the first of all characters
 const FOREIGN = /[^\u0000-\u007f]/;
 const ASCII = /^[a-zA-Z\d]+$/;
-const WORDS = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g;
+// A letter before a number belongs to it: `e2e`, `k8s` and `v2` are one word each.
+const WORDS = /[a-zA-Z]\d+(?:[a-zA-Z](?![a-z]))?|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g;
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const TYPE = /^\s{0,8}\[?([a-zA-Z]{2,12})(?:\]|(?:\([^()]{0,64}\))?!?:)/;
 const LEADING = /^\s{0,8}([a-zA-Z]{2,12})(?![\p{L}\p{N}_:/.-])/u;
@@ -124,7 +125,8 @@ function addForeign(run: string, found: Set<string>): void {
   };
   const endWord = () => {
     endPart();
-    addWords(parts, parts.join(''), found);
+    const whole = parts.join('');
+    addWords(ASCII.test(whole) ? (whole.match(WORDS) ?? []) : parts, whole, found);
     parts = [];
   };
   const endDense = () => {
@@ -167,6 +169,24 @@ const COMMON: ReadonlySet<string> = new Set(
       'implement improve support write wrote written',
   ),
 );
+
+/** A commit's type, such as `chore(deps): `. */
+const COMMIT_TYPE = /^\s{0,8}(?:\w{2,12}(?:\([^()]{0,40}\))?!?: |\[\w{2,12}\] )/;
+/** Summaries that only say that a routine was done. */
+const ROUTINES: readonly RegExp[] = [
+  /^\[?(?:bump(?:s|ed|ing)?|releas(?:e|ed|ing) v?\d+|merged? (?:branch|commit|pull request|remote|tag))\b/i,
+  /^(?:version )?v?\d{1,4}\.\d{1,4}\S{0,20}(?: \(#\d{1,7}\))?$/i,
+  /^update (?:all )?(?:the )?(?:non-major )?(?:dev)?(?:deps|dependenc)/i,
+  /^update \S{1,60} (?:\S{1,40} )?to \^?v?\d/i,
+  /^(?:run |ran |fix(?:ed)? )?(?:lint|fmt|format|formatting|prettier|whitespace|indentation|typos?|cog)(?: fix(?:es)?)?(?: \(#\d{1,7}\))?$/i,
+];
+
+/** True for a summary of a bump, a release, a merge, or formatting. */
+export function isRoutine(summary: string): boolean {
+  return [summary, summary.replace(COMMIT_TYPE, '')].some((said) =>
+    ROUTINES.some((routine) => routine.test(said)),
+  );
+}
 
 /** True if sharing the token indicates a common subject: false for common words and bare numbers. */
 export function isTelling(token: string): boolean {

@@ -300,7 +300,8 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       }
       folded.counts[entry.role] += 1;
       const { sequence, at, role, task: taskId, digest } = entry;
-      const origin = { sequence, at, role, taskId, ...(digest.history && { history: digest.history }) };
+      const history = digest.history && { history: digest.history };
+      const origin = { sequence, at: digest.at ?? at, role, taskId, ...history };
       const ledger = foldLedger(folded.ledgers, entry, limits.stall);
       const facts = entry.facts.map((fact) => withFirstSummary(fact, entry, ledger));
       folded.facts.add(facts.map((fact) => sessionFact(fact, origin, entry.event)));

@@ -78,8 +78,7 @@ function CompiledView(props: {
   const { budget } = reply;
   const sections = budget.sections.filter(({ tokens }) => tokens > 0);
   const inSections = sections.reduce((sum, { tokens }) => sum + tokens, 0);
-  const indexOf = (section: string | undefined) =>
-    sections.findIndex(({ name }) => name === section || (section === 'ledger' && LEDGER.has(name)));
+  const indexOf = (section: string | undefined) => sections.findIndex(({ name }) => name === section);
   // A line that was chosen stays until Escape, so that a person can act on it.
   const line = pinned ?? pointed;
   useKeys([{ keys: ['Escape'], run: () => setPinned(undefined) }]);
@@ -126,9 +125,6 @@ function CompiledView(props: {
     </div>
   );
 }
-
-/** Sections whose items are in the one line of the ledger. */
-const LEDGER = new Set(['required_fixes', 'blockers', 'places', 'ledger']);
 
 /** Returns the choice of the address, or the newest stored prompt, the first task, or a session start. */
 function chosen(choice: PromptChoice, { prompts, tasks, ready }: SessionPrompts): PromptChoice | undefined {

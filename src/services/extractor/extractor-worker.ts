@@ -21,7 +21,7 @@ import type { RejectedStore } from '../../engine/ports/rejected-store.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { NewestResults, SessionLog } from '../../engine/ports/session-log.js';
 import { factsBeyond } from '../../memory/facts/event-facts.js';
-import { RuleBasedFactExtractor } from '../../memory/facts/fact-extractor.js';
+import { RuleBasedFactExtractor, withShortSummary } from '../../memory/facts/fact-extractor.js';
 import {
   addCounts,
   NO_SCANNER,
@@ -326,7 +326,7 @@ export function recordedEvent(
 ): FactRecorded {
   const task = returned.result.task_id;
   const key = resultKey(returned, messageId);
-  const plain = withPlainPaths(returned);
+  const plain = withShortSummary(withPlainPaths(returned));
   const dispatch = outcomeOf(plain, { sequence, task, at });
   if (key !== undefined) dispatch.result_key = key;
   const beyond = factsBeyond(plain, dispatch.outcome);

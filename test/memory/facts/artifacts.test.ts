@@ -61,5 +61,5 @@ it('many artifacts leave the places of lasting facts to decisions', () => {
   expect(prompt).toContain('sessions live in redis');
   expect(prompt).not.toContain('fill3');
   const asked = compilePrompt(state, dispatchRequest({ taskId: '9', taskPrompt: 'Call fill3 first' }));
-  expect(asked.prompt).toContain('function:fill3 defined_as fill3');
+  expect(asked.prompt).toContain('function:fill3 defined as fill3');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainWords, tokens } from '../../../src/memory/search/tokens.js';
+import { isRoutine, plainWords, tokens } from '../../../src/memory/search/tokens.js';
 import * as fc from '../../support/properties.js';
 
 describe('tokens', () => {
@@ -8,6 +8,8 @@ describe('tokens', () => {
     ['What is "group"!?', ['group']],
     ['parseHTTPHeader', ['pars', 'http', 'header', 'parsehttpheader']],
     ['sha256 sum', ['sha', '256', 'sha256', 'sum']],
+    ['e2e K8s i18n v2', ['e2e', 'k8s', 'i18n', 'v2']],
+    ['runE2eTests', ['run', 'e2e', 'test', 'rune2etests']],
     ['rate_limiter.test.ts', ['rate', 'limit', 'test', 'ts']],
     ['Überprüfung größer', ['überprüfung', 'größer']],
     ['Ошибка входа', ['ошибка', 'входа']],
@@ -27,7 +29,7 @@ describe('tokens', () => {
     expect(tokens('修复登录 bug')).toEqual(['修复', '复登', '登录', 'bug']);
     expect(tokens('ログ')).toEqual(['ログ']);
     expect(tokens('로그인')).toEqual(['로그', '그인']);
-    expect(tokens('用v2版')).toEqual(['用', 'v', '2', 'v2', '版']);
+    expect(tokens('用v2版')).toEqual(['用', 'v2', '版']);
   });
 
   it.each([
@@ -63,5 +65,24 @@ describe('plain words', () => {
       ...['the', 'rate', 'limiter', 'and', 'the', 'rate'],
     ]);
     expect(plainWords('a b c', 2)).toEqual(['a', 'b']);
+  });
+});
+
+describe('a routine', () => {
+  it.each([
+    ['Release 6.0.5', true],
+    ['Bumped v5.3.1', true],
+    ['chore(deps): bump the all group with 6 updates (#2729)', true],
+    ['fix(deps): update dependency vite to v6.2.7 [security] (#6735)', true],
+    ["Merge branch 'main' into fork", true],
+    ['Lint fixes', true],
+    ['Ran cog', true],
+    ['[BUMP] client version to 1.21.0', true],
+    ['Release the lock when the worker stops', false],
+    ['Format numbers with the locale', false],
+    ['fix: merge the headers of both requests', false],
+    ['Update the parser to read tabs', false],
+  ])('the summary %j is one: %s', (summary, expected) => {
+    expect(isRoutine(summary)).toBe(expected);
   });
 });

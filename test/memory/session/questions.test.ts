@@ -115,7 +115,7 @@ describe('an answer', () => {
 
   it('an answer is a decision in the prompts of other tasks, also after its task is done, until it is answered otherwise', () => {
     const played = asked().after('blocker-answer', ANSWER);
-    const decided = `- ${PORT} Use 9464. [N1, anna]`;
+    const decided = `- ${PORT} Use 9464. [N1, anna, 1 Mar]`;
     expect(promptOf(played, '2', 'Write the changelog')).toContain(decided);
     expect(promptOf(played, '1')).not.toContain(decided);
     played.foldWhole(recorded(2, implementer({ task_id: '1', summary: 'Metrics are served' })));
@@ -123,7 +123,7 @@ describe('an answer', () => {
     expect(promptOf(played, '2', 'Write the changelog')).toContain(decided);
     played.after('blocker-answer', { ...ANSWER, answer: 'No: 9090.', question: 'which port' });
     const later = promptOf(played, '2', 'Write the changelog');
-    expect(later).toContain(`- ${PORT} No: 9090. (replaces: ${PORT} Use 9464.) [N2, anna]`);
+    expect(later).toContain(`- ${PORT} No: 9090. (replaces: ${PORT} Use 9464.) [N2, anna, 1 Mar]`);
     expect(later).not.toContain('[N1');
   });
 
@@ -141,7 +141,7 @@ describe('an answer', () => {
     played.after('blocker-answer', { task: 'M3', answer: '80', by: 'anna' });
     expect(open().map(({ sourceTaskId }) => sourceTaskId)).toEqual(['1']);
     expect(taskOf(played, '7')?.next_action).toBe('retry');
-    expect(promptOf(played, '2', 'x')).toContain('- Keep the old log? For a week [N1, anna]');
+    expect(promptOf(played, '2', 'x')).toContain('- Keep the old log? For a week [N1, anna, 1 Mar]');
     expect(
       factsOf(played.state)
         .all()
@@ -273,11 +273,11 @@ describe('notes and messages', () => {
       type: 'decision',
       by: 'ann',
     });
-    expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in cents [N1, person]');
+    expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in cents [N1, person, 1 Mar]');
     const [fact] = factsOf(played.state).all();
     expect(fact).toMatchObject({ ref: 'N1', relation: 'decided', origin: 'person', note: { id: 'NOT-1' } });
     played.after('note-edit', { id: 'N1', content: 'Money is in mills' });
-    expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in mills [N1, person]');
+    expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in mills [N1, person, 1 Mar]');
     expect(promptOf(played.after('note-delete', { id: '1' }), '2', 'x')).not.toContain('Money');
   });
 
@@ -289,7 +289,9 @@ describe('notes and messages', () => {
     played.after('note-add', { content: 'Task 2 is fun', type: 'tip' });
     played.after('inbox-add', { content: 'Freeze until Friday' });
     played.after('inbox-add', { content: 'TAS-2: please hurry' });
-    expect(promptOf(played, 'TAS-2', 'Write the file')).toContain('- Task 2 must use CRLF line endings [N1]');
+    expect(promptOf(played, 'TAS-2', 'Write the file')).toContain(
+      '- Task 2 must use CRLF line endings [N1, 1 Mar]',
+    );
     const other = promptOf(played, 'TAS-1', 'Publish');
     expect(other).toContain('- Message MSG-1: Freeze until Friday');
     expect(other).not.toContain('hurry');
@@ -312,6 +314,6 @@ describe('notes and messages', () => {
     const played = new Played()
       .foldWhole(runInitialized(tasks))
       .after('note-add', { content, type: 'stuck' });
-    expect(promptOf(played, id, 'x').includes(`- ${content} [N1]`)).toBe(isShown);
+    expect(promptOf(played, id, 'x').includes(`- ${content} [N1, 1 Mar]`)).toBe(isShown);
   });
 });

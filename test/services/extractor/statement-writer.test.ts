@@ -84,7 +84,7 @@ describe('where a statement is shown', () => {
       implementer({ facts: [{ subject: 'task:1', relation: 'failed', object: 'Express 5: no types' }] }),
     );
     const { prompt } = compilePrompt(await session.state(), start);
-    expect(prompt.split('\n').slice(-3)).toEqual([
+    expect(prompt.split('\n').filter((line) => /^(Rules|Decided|Failed): /.test(line))).toEqual([
       'Rules: Never touch legacy/ [M2, user, 1 Jan]',
       'Decided: Use dayjs instead of moment [M1, user, 1 Jan]',
       'Failed: Express 5: no types | Then: added the store [M3, 1 Jan]',
@@ -95,7 +95,7 @@ describe('where a statement is shown', () => {
     const session = new StatedSession();
     await session.says('Use dayjs', { subject: 'dates' });
     const { prompt } = compilePrompt(await session.state(), start);
-    expect(prompt.split('\n').at(-1)).toBe('Decided: dates: Use dayjs [M1, 1 Jan]');
+    expect(prompt.split('\n')).toContain('Decided: dates: Use dayjs [M1, 1 Jan]');
   });
 
   it('the prompt of a task shows it with its id', async () => {
@@ -103,7 +103,7 @@ describe('where a statement is shown', () => {
     await session.says('Use dayjs instead of moment', { origin: 'user' });
     const request = compileRequest.parse({ session: 'demo', taskId: '9', taskPrompt: 'Format the dates' });
     const { prompt } = compilePrompt(await session.state(), request);
-    expect(prompt).toContain('- Use dayjs instead of moment [M1, user]');
+    expect(prompt).toContain('- Use dayjs instead of moment [M1, user, 1 Jan]');
   });
 
   it('a text cannot forge the origin of another statement', async () => {

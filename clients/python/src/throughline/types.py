@@ -85,6 +85,8 @@ class ImplementerResult(TypedDict):
     """The git branch that it was done on."""
     commit: NotRequired[str]
     """The git commit of the work."""
+    at: NotRequired[str]
+    """When it happened, ISO 8601, if that is long before it is published."""
     artifacts: NotRequired[list[Artifact]]
     """What the work adds that later tasks can call."""
     history: NotRequired[bool]
@@ -133,6 +135,8 @@ class ReviewerResult(TypedDict):
     """The git branch that it was done on."""
     commit: NotRequired[str]
     """The git commit of the work."""
+    at: NotRequired[str]
+    """When it happened, ISO 8601, if that is long before it is published."""
     artifacts: NotRequired[list[Artifact]]
     """What the work adds that later tasks can call."""
     history: NotRequired[bool]
@@ -164,6 +168,8 @@ class ObserverResult(TypedDict):
     """The git branch that it was done on."""
     commit: NotRequired[str]
     """The git commit of the work."""
+    at: NotRequired[str]
+    """When it happened, ISO 8601, if that is long before it is published."""
     artifacts: NotRequired[list[Artifact]]
     """What the work adds that later tasks can call."""
     history: NotRequired[bool]

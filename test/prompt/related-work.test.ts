@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { emptyState } from '../../src/memory/session/session-state.js';
+import { compilePrompt } from '../../src/prompt/compile-prompt.js';
+import { implementer, recorded, stored } from '../support/builders.js';
+import { dispatchRequest, partsOf } from './parts.js';
+
+type Work = readonly [summary: string, files: readonly string[], more?: object];
+
+/** The notes of a prompt after work of tasks a0, a1 and so on. */
+function notesAfter(work: readonly Work[], taskPrompt: string) {
+  const events = work.map(([summary, files_modified, more], at) =>
+    recorded(
+      at + 1,
+      implementer({ task_id: `a${at}`, summary, files_modified: [...files_modified], ...more }),
+    ),
+  );
+  const state = stored(events).reduce(evolve, emptyState('demo'));
+  return partsOf(compilePrompt(state, dispatchRequest({ taskId: '9', taskPrompt }))).notes;
+}
+
+const related = (work: readonly Work[], taskPrompt: string) =>
+  notesAfter(work, taskPrompt)['Related work'] ?? [];
+const others = (count: number): Work[] =>
+  Array.from({ length: count }, (_, at) => [`Tune part ${at}`, ['src/index.ts', `bench/part${at}.ts`]]);
+
+describe('related work', () => {
+  it('work that shares only a busy file or a stock phrase gets no line', () => {
+    const work: Work[] = [
+      ...others(60),
+      ['Lint fixes', ['src/cookie.ts']],
+      ['Parse cookies without a value', ['src/cookie.ts', 'src/index.ts']],
+      ['Release 6.0.5', ['src/cookie.ts', 'package.json']],
+    ];
+    expect(related(work, 'Cookies with a quoted value are not parsed')).toEqual([
+      '- Parse cookies without a value | Files: src/cookie.ts, src/index.ts [task:a61, 1 Jan]',
+    ]);
+  });
+
+  it('a prompt has at most eight lines of related work, five likely files and three things left to do', () => {
+    const words = 'alpha bravo charlie delta echo foxtrot golf hotel india juliet'.split(' ');
+    const work = Array.from(
+      { length: 30 },
+      (_, at): Work => [
+        `Parse the cookie attribute ${words[at % 10]} in way ${at}`,
+        [`src/cookie/part${at}.ts`],
+        { follow_up_actions: [`Document the cookie attribute ${words[at % 10]} number ${at}`] },
+      ],
+    );
+    const notes = notesAfter(work, `Parse each cookie attribute: ${words.join(' ')}`);
+    expect(notes['Related work']?.length).toBeGreaterThan(3);
+    expect(notes['Related work']?.length).toBeLessThanOrEqual(8);
+    expect(notes['Likely files']?.length ?? 0).toBeLessThanOrEqual(5);
+    expect(notes['Left to do by other tasks']).toHaveLength(3);
+  });
+
+  it('of two results on the same files the newer one comes first', () => {
+    const work: Work[] = [
+      ['Parse cookies of a request', ['src/cookie.ts']],
+      ['Read the cookie jar lazily', ['src/cookie.ts']],
+    ];
+    expect(related(work, 'Parse cookies of a request again').map((line) => line.slice(2, 8))).toEqual([
+      'Read t',
+      'Parse ',
+    ]);
+  });
+
+  it('a revert stands in the place of what it undid, unless it was undone itself', () => {
+    const files = ['src/cookie.ts'];
+    const done: Work = ['Cache parsed cookies (#12)', files];
+    const undone: Work = ['Revert "Cache parsed cookies (#12)" (#14)', files];
+    const lines = related([done, undone], 'Cache the cookies that are parsed');
+    expect(lines).toEqual([expect.stringMatching(/^- Revert "Cache parsed cookies/)]);
+    const again: Work = ['Revert "Revert "Cache parsed cookies (#12)" (#14)" (#15)', files];
+    const restored = related([done, undone, again], 'Cache the cookies that are parsed');
+    expect(restored.some((line) => line.startsWith('- Cache parsed cookies'))).toBe(true);
+  });
+
+  it('a line ends with its task, the short commit and the day on which it happened', () => {
+    const more = { commit: '41b2c7d9e0f1', at: '2025-03-03T23:30:00+02:00' };
+    expect(related([['Parse cookies', ['src/cookie.ts'], more]], 'Parse the cookies')).toEqual([
+      '- Parse cookies | Files: src/cookie.ts [task:a0 41b2c7d, 3 Mar 2025]',
+    ]);
+    const later = { at: '2031-01-01T00:00:00Z' };
+    expect(related([['Parse cookies', ['src/cookie.ts'], later]], 'Parse the cookies')).toEqual([
+      '- Parse cookies | Files: src/cookie.ts [task:a0, 1 Jan]',
+    ]);
+  });
+});
