@@ -94,8 +94,8 @@ async function withOpenQuestions(
   { session = '', task }: { session?: string; task?: string },
 ): Promise<unknown> {
   if (!(error instanceof ThroughlineError) || error.details?.task === undefined) return error;
-  const asks = (await client.runs.status({ session })).asks.filter((each) => each.task !== task);
-  const commands = new Set(asks.map((each) => `\n  ${answering(each.task, session)}`));
+  const asks = (await client.runs.status({ session })).asks.filter((ask) => ask.task !== task);
+  const commands = new Set(asks.map((ask) => `\n  ${answering(ask.task, session)}`));
   if (commands.size === 0) return error;
   const message = `${error.message}. Open questions are answered by:${[...commands].join('')}`;
   return new ThroughlineError(error.code, message, { cause: error, details: error.details });

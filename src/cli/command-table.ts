@@ -204,7 +204,7 @@ export function commandAt(
 ): { readonly command: Command; readonly rest: readonly string[] } {
   let command = program;
   for (const [index, word] of words.entries()) {
-    const inner = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    const inner = command.commands.find((child) => child.name() === word || child.aliases().includes(word));
     if (inner === undefined) return { command, rest: words.slice(index) };
     command = inner;
   }

@@ -103,10 +103,10 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   if (!isDone) return;
   for (const { path, backup, record } of changes)
     if (backup === 'make') note(`-- ${shown(path)} is kept as ${record.copy}`);
-  const own = scope === 'project' ? changes.map(({ path }) => shown(path)).join(', ') : '';
-  if (own !== '')
+  const changed = scope === 'project' ? changes.map(({ path }) => shown(path)).join(', ') : '';
+  if (changed !== '')
     note(
-      `-- commit ${own}: work trees and clones have the hooks then. In a clone, run "throughline connect" once`,
+      `-- commit ${changed}: work trees and clones have the hooks then. In a clone, run "throughline connect" once`,
     );
   for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
   const server = options.dryRun === true ? undefined : await serverProblem(cli);
@@ -277,7 +277,7 @@ export function addConnectList(connect: Command): void {
       const common = await commonProblems(cli);
       const found = CONNECT_NAMES.map((name) => connectedClient(cli, name, common));
       if (json) return out(JSON.stringify(found));
-      for (const each of found) out(line(each));
+      for (const client of found) out(line(client));
       for (const problem of new Set(found.flatMap(({ problems }) => problems))) note(`-- ${problem}`);
       if (found.every(({ project, user }) => project === 'absent' && user === 'absent')) {
         note('-- nothing is connected: "throughline connect claude" connects Claude Code in this folder');
@@ -307,8 +307,8 @@ function connectedClient(cli: Cli, client: ConnectClientName, common: readonly s
       );
     }
     const place = placeOf(cli, scope);
-    const own = states[scope] === 'connected' ? problem?.(place, readerOf(place)) : undefined;
-    if (own !== undefined) problems.push(own);
+    const fault = states[scope] === 'connected' ? problem?.(place, readerOf(place)) : undefined;
+    if (fault !== undefined) problems.push(fault);
   }
   const installed = program === undefined || path !== undefined;
   const isConnected = states.project === 'connected' || states.user === 'connected';
@@ -326,7 +326,7 @@ async function commonProblems(cli: Cli): Promise<string[]> {
   } catch (error) {
     problems.push(messageOf(error));
   }
-  return problems.filter((each) => each !== undefined);
+  return problems.filter((problem) => problem !== undefined);
 }
 
 /** Why hooks and tools would find no services; `undefined` where all answer. */

@@ -70,7 +70,7 @@ export async function startDetached(
     // If two start at the same moment, one gets the store and the other finds it.
     const up = (await untilReady(storeDir, () => ended === undefined)) ?? (await runningUp(storeDir));
     if (up !== undefined) return { ...up, found: up.pid !== child.pid };
-    const said = textFrom(log, before)
+    const output = textFrom(log, before)
       .split('\n')
       // Leave out info lines: they do not explain the failure.
       .filter((line) => !line.startsWith('{"level":"info"'))
@@ -78,7 +78,7 @@ export async function startDetached(
       .trim();
     throw new ThroughlineError(
       'unavailable',
-      `"throughline up" on ${storeDir} did not get ready: ${ended ?? 'it does not end'}; ${said || 'it said nothing'} (see ${logFile})`,
+      `"throughline up" on ${storeDir} did not get ready: ${ended ?? 'it does not end'}; ${output || 'it said nothing'} (see ${logFile})`,
     );
   } finally {
     closeSync(log);
@@ -94,10 +94,10 @@ export function recordSettings(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): void {
-  const own = Object.entries(env).filter(
+  const variables = Object.entries(env).filter(
     ([name]) => /^(?:NATS|THROUGHLINE)_/.test(name) && !OF_AGENTS.test(name),
   );
-  const settings = { args, env: Object.fromEntries(own), cwd: process.cwd() };
+  const settings = { args, env: Object.fromEntries(variables), cwd: process.cwd() };
   writePrivateFile(join(storeDir, SETTINGS), JSON.stringify(settings));
 }
 
@@ -117,13 +117,13 @@ export function portNote({ url }: Pick<RunningUp, 'url'>, wanted = DEFAULT_PORT)
  * @throws ThroughlineError as `up` says; `unavailable` if it does not get ready
  */
 export async function startUserServer(
-  { env: own }: Pick<Config, 'env'>,
+  { env: callerEnv }: Pick<Config, 'env'>,
   say: (line: string) => void = () => {},
 ): Promise<RunningUp> {
-  const storeDir = userStore(stateDirOf(own));
+  const storeDir = userStore(stateDirOf(callerEnv));
   makePrivateFolder(storeDir);
   const { args, env, cwd } = recordedSettings(storeDir);
-  const usual = USUAL_VARIABLES.map((name) => [name, own[name]]);
+  const usual = USUAL_VARIABLES.map((name) => [name, callerEnv[name]]);
   const settings = { env: { ...Object.fromEntries(usual), ...env }, cwd: existsSync(cwd) ? cwd : storeDir };
   const up = await startDetached(storeDir, [...args, '--background'], settings);
   if (up.found) return up;

@@ -35,7 +35,7 @@ export function schemaCommand(program: Command): void {
       if (found !== undefined) return out(found);
       const near = nearestName(
         name,
-        SCHEMA_LIST.map((each) => each.name),
+        SCHEMA_LIST.map((schema) => schema.name),
       );
       throw new ThroughlineError(
         'not_found',

@@ -37,9 +37,9 @@ export function factsCommand(program: Command): void {
       const { id, files, json, text, all = false } = options;
       if (id !== undefined) return showOne(cli, 'fact-show', { session, id }, json);
       if (files) return showOne(cli, 'file-list', { session, ...(text !== undefined && { text }) }, json);
-      const asked = { session, limit: PAGE, ...fieldsIn(), ...(all && { is: 'all' as const }) };
+      const request = { session, limit: PAGE, ...fieldsIn(), ...(all && { is: 'all' as const }) };
       const pages = await withClient(cli, async (client) => {
-        const found = await allPages((cursor) => client.send('tool.fact-find', { ...asked, ...cursor }));
+        const found = await allPages((cursor) => client.send('tool.fact-find', { ...request, ...cursor }));
         requireEvents(session, found[0].sequence);
         return found;
       });

@@ -58,7 +58,7 @@ export function addImportGit(result: Command): void {
                   client.publishText(session, 'implementer', JSON.stringify(commit), { onWaiting }),
                 ),
             );
-            newest = Math.max(newest, ...published.map((each) => each.sequence));
+            newest = Math.max(newest, ...published.map((stored) => stored.sequence));
           }
           return newest;
         },

@@ -33,7 +33,7 @@ export function learningCommand(program: Command): void {
     'learning.list': false,
     'proposal.list': false,
     'learning.search': {
-      show: ({ results }, pc) => results.map((each) => rankedLine(pc, each)),
+      show: ({ results }, pc) => results.map((result) => rankedLine(pc, result)),
       remark: ({ results, total, project, method }) =>
         `${results.length} of ${counted(total, 'learning')} of project ${project}, ${method}`,
     },
@@ -83,20 +83,20 @@ function addList(learning: Command): void {
     )
     .action(async (options: ListOptions) => {
       const cli = cliOf(list);
-      const asked = { ...projectIn(cli, options), ...fieldsIn() };
+      const request = { ...projectIn(cli, options), ...fieldsIn() };
       const ofProposals = options.status !== undefined;
       if (ofProposals && options.retired) throw usageError('--retired is for learnings: leave out --status');
       await withClient(cli, async (client) => {
         if (ofProposals) {
-          const next = printList(cli, await client.send('proposal.list', asked), options);
+          const next = printList(cli, await client.send('proposal.list', request), options);
           for (const line of nextPageLines(list, next)) note(line);
           return;
         }
         // The first page begins with what waits for a decision.
-        const { cursor: from, retired: _, ...common } = asked as Asked;
+        const { cursor: from, retired: _, ...common } = request as Asked;
         const isFirst = from === undefined && options.retired !== true;
         const pending = isFirst ? await client.send('proposal.list', common) : undefined;
-        const next = printList(cli, await client.send('learning.list', asked), options, pending);
+        const next = printList(cli, await client.send('learning.list', request), options, pending);
         for (const line of nextPageLines(list, next)) note(line);
       });
     });
@@ -116,7 +116,7 @@ function printList(
     printTable(
       cli,
       LEARNING_HEADINGS,
-      found.map((each) => learningCells(pc, each, pending !== undefined)),
+      found.map((entry) => learningCells(pc, entry, pending !== undefined)),
     );
     const option = projectOption(cli, reply.project);
     if (pending !== undefined && waiting.length > 0) note(proposalsNote(pending, 'pending', option));
@@ -155,7 +155,7 @@ function proposalsNote(
         : `they come from notes and from recurring reviews; "throughline learning propose TEXT${option}" adds one`;
     return `-- project ${project} has no ${kind}proposals: ${origin}`;
   }
-  const next = proposals.some((each) => each.status === 'pending')
+  const next = proposals.some((proposal) => proposal.status === 'pending')
     ? `: decide with "throughline learning accept ID${option}" or "learning reject ID${option}"`
     : '';
   const paused = rulesPaused
@@ -178,16 +178,16 @@ export function confidenceText(confidence: number | undefined): string {
 }
 
 /** `abc12  pattern         0.82  Run the linter`, with what was decided, or why it holds no more, behind it. */
-export function learningLine(pc: Colors, each: ListedLearning | Proposal): string {
-  return inLine(learningCells(pc, each), '  ');
+export function learningLine(pc: Colors, entry: ListedLearning | Proposal): string {
+  return inLine(learningCells(pc, entry), '  ');
 }
 
 const LEARNING_HEADINGS = ['ID', 'TYPE', 'SURE', 'TEXT'];
 
 /** @param among true in a list that also has learnings: a pending proposal is then marked as one */
-function learningCells(pc: Colors, each: ListedLearning | Proposal, among = false): Cell[] {
-  const { id, type, confidence, content } = each;
-  const became = becameText(each) ?? (among && 'status' in each ? each.status : undefined);
+function learningCells(pc: Colors, entry: ListedLearning | Proposal, among = false): Cell[] {
+  const { id, type, confidence, content } = entry;
+  const became = becameText(entry) ?? (among && 'status' in entry ? entry.status : undefined);
   const decided = became === undefined ? '' : pc.dim(`  (${became})`);
   return [
     { text: shortId(id), colour: pc.bold },
@@ -197,9 +197,9 @@ function learningCells(pc: Colors, each: ListedLearning | Proposal, among = fals
   ];
 }
 
-function becameText(each: ListedLearning | Proposal): string | undefined {
-  if ('status' in each) return each.status === 'pending' ? undefined : decisionText(each);
-  return each.retired && retirementText(each.retired);
+function becameText(entry: ListedLearning | Proposal): string | undefined {
+  if ('status' in entry) return entry.status === 'pending' ? undefined : decisionText(entry);
+  return entry.retired && retirementText(entry.retired);
 }
 
 /** `superseded by anna at …, replaced by def45`, or `retracted by anna at …: We use biome now`. */
@@ -218,7 +218,7 @@ export function proposalFields(
   pc: Colors,
   { proposal, learning, retired, similar }: ReplyTo<'proposal.show'>,
 ): string {
-  const own = learning?.id === proposal.id ? learning : undefined;
+  const accepted = learning?.id === proposal.id ? learning : undefined;
   const tags = (of: ListedLearning | Proposal | undefined) => of?.tags.join(', ') || undefined;
   const fields: [string, string | undefined][] = [
     ['id', proposal.id],
@@ -228,8 +228,8 @@ export function proposalFields(
     ['content', proposal.content],
     ['now', learning && learning.content !== proposal.content ? learning.content : undefined],
     ['tags', tags(proposal)],
-    ['now type', own?.type === proposal.type ? undefined : own?.type],
-    ['now tags', tags(own) === tags(proposal) ? undefined : tags(own)],
+    ['now type', accepted?.type === proposal.type ? undefined : accepted?.type],
+    ['now tags', tags(accepted) === tags(proposal) ? undefined : tags(accepted)],
     ['method', proposal.method],
     ['source', sourceText(proposal.source)],
     ['proposed', proposal.extractedAt],
@@ -238,7 +238,7 @@ export function proposalFields(
     ['replaced by', retired?.replacement],
     ['why', retired?.reason],
     ['similar', similar ? similarText(similar) : undefined],
-    ...proposal.evidence.map((each): [string, string] => ['evidence', evidenceText(each)]),
+    ...proposal.evidence.map((item): [string, string] => ['evidence', evidenceText(item)]),
   ];
   return fields
     .flatMap(([name, value]) =>

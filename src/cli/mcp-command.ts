@@ -54,15 +54,15 @@ function memoryOf(command: Command, given: string | undefined) {
     const now = serverOf(command, cli.config);
     if (isDeepStrictEqual(addressOf(now.server), addressOf(cli.server))) return;
     const left = opened;
-    const held = new Map(claims);
+    const leftClaims = new Map(claims);
     cli = { config: cli.config, logger: cli.logger, ...now };
     opened = undefined;
     claims.clear();
-    void left?.then(({ client }) => leave(client, held)).catch(() => {});
+    void left?.then(({ client }) => leave(client, leftClaims)).catch(() => {});
   };
-  const leave = async (client: ThroughlineClient, held: ReadonlyMap<string, string>) => {
+  const leave = async (client: ThroughlineClient, leftClaims: ReadonlyMap<string, string>) => {
     const { releaseClaims } = await import('../agents/mcp/mcp-tools.js');
-    await releaseClaims({ session, claims: held, client: async () => client }).catch(() => {});
+    await releaseClaims({ session, claims: leftClaims, client: async () => client }).catch(() => {});
     await client.close();
   };
   const client = async () => {

@@ -76,8 +76,8 @@ export async function openWatchedClient(cli: Cli): Promise<WatchedClient> {
       () => false,
     );
     if ((await withinDeadline(ALIVE_MS, ping)) === true) return true;
-    const own = server.kind === 'own' ? serverOnStore(server.store) : undefined;
-    if (own !== undefined && !connection.isClosed()) throw hangs(own.pid);
+    const running = server.kind === 'own' ? serverOnStore(server.store) : undefined;
+    if (running !== undefined && !connection.isClosed()) throw hangs(running.pid);
     return false;
   };
   return { client: clientOn(connection, cli.config), isAlive };

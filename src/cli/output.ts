@@ -86,10 +86,10 @@ export async function agreed(question: string): Promise<boolean> {
 
 /** Says once, on standard error, that a command waits, why, and for how long it will. */
 export function waitingNote(leftMs: () => number): (failure: Error) => void {
-  let told = false;
+  let isNoted = false;
   return ({ message }) => {
-    if (told) return;
-    told = true;
+    if (isNoted) return;
+    isNoted = true;
     const until = new Date(Date.now() + leftMs()).toTimeString().slice(0, 8);
     note(`-- no answer yet, trying again until ${until}: ${message}`);
   };

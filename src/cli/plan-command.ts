@@ -71,7 +71,7 @@ function addFollow(plan: Command): void {
             : await withFix(asTyped(error, tasks), tasks, `${again} ${shellWord(tasks)} --push`);
         },
       );
-      if (!json) for (const each of reply.problems) note(`-- ${problemLine(each)}`);
+      if (!json) for (const problem of reply.problems) note(`-- ${problemLine(problem)}`);
       out(shownStatus(cli, reply, json), coloured(cli));
     });
 }

@@ -69,7 +69,7 @@ function serverOption(): Option {
 
 function groupCommand(program: Command, { group }: CommandEntry): Command | undefined {
   if (group !== 'admin' && group !== 'dev') return undefined;
-  const known = program.commands.find((each) => each.name() === group);
+  const known = program.commands.find((child) => child.name() === group);
   if (known !== undefined) return known;
   const { about, example } = GROUP_COMMANDS[group];
   return program.command(group, { hidden: true }).description(about).helpCommand(false).examples(example);
@@ -79,7 +79,7 @@ async function addCommand(parent: Command, { summary, load }: CommandEntry): Pro
   const add = await load();
   add(parent);
   const command = parent.commands.at(-1)?.summary(summary).helpCommand(false);
-  command?.commands.find((each) => each.name() === 'ls')?.alias('list');
+  command?.commands.find((child) => child.name() === 'ls')?.alias('list');
 }
 
 function addEntry(parent: Command, { name, summary, takes }: CommandEntry): void {
@@ -109,7 +109,7 @@ function addHelpCommand(program: Command): void {
 function allCommands(): string {
   const rows = (group: string) => COMMANDS.filter((entry) => entry.group === group);
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
-  const lines = (group: string) => rows(group).map((each) => `  ${each.name.padEnd(width)}  ${each.summary}`);
+  const lines = (group: string) => rows(group).map((row) => `  ${row.name.padEnd(width)}  ${row.summary}`);
   return [
     '',
     'Administrators:',

@@ -204,9 +204,9 @@ function addList(prompt: Command): void {
     .action(async (_: string | undefined, _options: object, command: Command) => {
       const { cli, session } = await sessionFor(command);
       const { task, limit, json } = command.optsWithGlobals<ListOptions>();
-      const asked = { session, limit, ...(task !== undefined && { task }) };
+      const request = { session, limit, ...(task !== undefined && { task }) };
       const { prompts, total } = await withClient(cli, async (client) => {
-        const found = await client.tools.promptList(asked);
+        const found = await client.tools.promptList(request);
         // The ring does not know which sessions exist.
         if (found.total === 0) requireEvents(session, (await client.runs.status({ session })).sequence);
         return found;
@@ -245,7 +245,7 @@ function addShow(parent: Command): void {
         const shown = await client.tools.promptShow({ session, id });
         if (!text) {
           if (json) return out(JSON.stringify(shown));
-          for (const each of promptLines(shown.prompt)) out(each);
+          for (const line of promptLines(shown.prompt)) out(line);
           return;
         }
         const reply = await compiledAgain(client, shown);

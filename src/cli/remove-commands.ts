@@ -92,6 +92,6 @@ const KINDS = Object.keys(WORDS) as (keyof StoredCounts)[];
 
 /** `1,204 events, 1,198 results`: what is not zero. */
 function inWords(counts: StoredCounts): string {
-  const said = KINDS.filter((kind) => counts[kind] > 0).map((kind) => counted(counts[kind], ...WORDS[kind]));
-  return said.length === 0 ? NOTHING : said.join(', ');
+  const texts = KINDS.filter((kind) => counts[kind] > 0).map((kind) => counted(counts[kind], ...WORDS[kind]));
+  return texts.length === 0 ? NOTHING : texts.join(', ');
 }

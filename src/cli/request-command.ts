@@ -145,7 +145,7 @@ function exampleOf(
   const wordsOf = (value: unknown) =>
     [!exact && value === 'remaining' ? 'pending' : value]
       .flat()
-      .map((each) => ` ${word(each)}`)
+      .map((element) => ` ${word(element)}`)
       .join('');
   const options = Object.entries(example).flatMap(([field, value]) => {
     if (!(field in shape) || places.includes(field)) return [];
@@ -240,7 +240,7 @@ function optionOf(name: string, field: string, schema: z.ZodType): Option {
 function choicesOf(inner: unknown): string[] | undefined {
   if (inner instanceof z.ZodEnum) return inner.options.map(String);
   if (inner instanceof z.ZodArray) return choicesOf(inner.element);
-  if (inner instanceof z.ZodUnion) return inner.options.map(choicesOf).find((each) => each !== undefined);
+  if (inner instanceof z.ZodUnion) return inner.options.map(choicesOf).find((list) => list !== undefined);
   return undefined;
 }
 

@@ -52,7 +52,7 @@ export function serveCommand(program: Command): void {
       growHeapSlowly();
       const shutdown = new Shutdown();
       const only = servedBy(options);
-      const services = SERVICES.filter((each) => only.includes(each));
+      const services = SERVICES.filter((service) => only.includes(service));
       await runUntilSignal(cli, shutdown, async () => {
         const watched = await startMonitoring(cli, options, shutdown);
         const context = { ...cli, ...watched, shutdown };

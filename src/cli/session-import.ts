@@ -214,8 +214,8 @@ async function exported(client: ThroughlineClient, session: string, onEvents: (c
   await write([{ throughline: 'session', v: SESSION_FILE_VERSION, session, version: VERSION, at }]);
   let [events, skipped] = [0, 0];
   for (let cursor: string | undefined; ; ) {
-    const asked = { session, ...(cursor !== undefined && { cursor }) };
-    const page = await patiently(() => client.tools.sessionExport(asked));
+    const request = { session, ...(cursor !== undefined && { cursor }) };
+    const page = await patiently(() => client.tools.sessionExport(request));
     await write(page.events);
     events += page.events.length;
     skipped += page.skipped;

@@ -19,18 +19,18 @@ export function problemsCounted({
   guesses,
   unnamed,
 }: Pick<PlanNumbers, 'problems' | 'guesses' | 'unnamed'>): string {
-  const said = [
+  const counts = [
     ...(problems > 0 ? [`${counted(problems, 'line')} not placed`] : []),
     ...(guesses > 0 ? [`${counted(guesses, 'line')} placed by a guess`] : []),
     ...(unnamed > 0 ? [`${counted(unnamed, 'task')} without an id`] : []),
   ];
-  return said.join(', ');
+  return counts.join(', ');
 }
 
 export function planNumberLines(plan: PlanNumbers): string[] {
-  const { spec, goal, totals, active_task_id: active, next_task_id: next, held, drift = [] } = plan;
+  const { spec, goal, totals, active_task_id: active, next_task_id: next, held: whyNone, drift = [] } = plan;
   const { total, completed, inProgress, pending } = totals;
-  const why = held === undefined ? '' : ` (${held})`;
+  const why = whyNone === undefined ? '' : ` (${whyNone})`;
   return [
     `${oneLine(spec)}${goal === undefined ? '' : `: ${clipText(oneLine(goal), 200)}`}`,
     `plan: ${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
@@ -50,12 +50,12 @@ export function planLines({ run, lists, degraded }: RunStatusReply): string[] {
   const tasks = lists?.plan ?? [];
   const width = Math.max(0, ...tasks.map(({ id, depth }) => id.length + 2 * depth));
   const { problem_lines: problems = [], more_problems: more = 0, shortened } = run;
-  const said = problemsCounted(run);
+  const problemText = problemsCounted(run);
   return [
     ...planNumberLines(run),
     ...(degraded === undefined ? [] : [degradedLine(degraded)]),
     ...tasks.flatMap((task) => taskTreeLines(task, run.next_task_id, width)),
-    ...(said === '' ? [] : [`tasks.md: ${said}`]),
+    ...(problemText === '' ? [] : [`tasks.md: ${problemText}`]),
     ...problems.map(problemLine),
     ...(more > 0 ? [`and ${counted(more, 'more such report')}`] : []),
     ...shortenedLines(shortened),
@@ -75,7 +75,7 @@ type ShownTask = NonNullable<RunStatusReply['task']>;
 function taskTreeLines(task: PlanTaskView, next: string | null, width: number): string[] {
   const { id, depth, waits_for = [], unknown_dependencies = [], requirements = [], prompt } = task;
   const { requirement_texts: texts = {}, reason } = task;
-  const said = [
+  const remarks = [
     ...(id === next ? ['next'] : []),
     ...(task.written === undefined ? [] : [`${oneLine(task.written)} in the file`]),
     ...(task.blocked ? [reason === undefined ? 'blocked' : `blocked: ${oneLine(reason)}`] : []),
@@ -87,7 +87,7 @@ function taskTreeLines(task: PlanTaskView, next: string | null, width: number): 
       : []),
   ];
   const name = `${'  '.repeat(depth)}${oneLine(id)}`.padEnd(width);
-  const why = said.length === 0 ? '' : ` (${said.join('; ')})`;
+  const why = remarks.length === 0 ? '' : ` (${remarks.join('; ')})`;
   const came = task.last_outcome === undefined ? '' : `  ${cameText(task.last_outcome, task.next_action)}`;
   return [
     `${markOf(task)} ${name}  ${oneLine(task.text)}${why}${came}`,

@@ -70,8 +70,8 @@ function factCells(fact: ConsideredFact): string[] {
 }
 
 function reason({ because, words }: ConsideredFact): string {
-  const said = words.length === 0 ? '' : ` ${words.map(oneLine).join(' ')}`;
-  return because === 'words' ? `words:${said}` : `${because}${said === '' ? '' : `, words:${said}`}`;
+  const text = words.length === 0 ? '' : ` ${words.map(oneLine).join(' ')}`;
+  return because === 'words' ? `words:${text}` : `${because}${text === '' ? '' : `, words:${text}`}`;
 }
 
 function fileCells({

@@ -29,16 +29,16 @@ export function coloursOf(cli: Cli): Colors {
 
 type Renderer<Name extends RequestName> = (reply: ReplyTo<Name>, pc: Colors) => readonly string[];
 
-const task: Renderer<'tool.task-add'> = ({ task: each }, pc) => [taskLine(pc, each)];
-const claim: Renderer<'tool.task-next'> = ({ task: each, plan }, pc) => [
-  each !== null ? taskLine(pc, each) : plan === undefined ? 'no task is ready' : planClaimLine(pc, plan),
+const task: Renderer<'tool.task-add'> = ({ task }, pc) => [taskLine(pc, task)];
+const claim: Renderer<'tool.task-next'> = ({ task, plan }, pc) => [
+  task !== null ? taskLine(pc, task) : plan === undefined ? 'no task is ready' : planClaimLine(pc, plan),
 ];
-const note: Renderer<'tool.note-add'> = ({ note: each }, pc) => [inLine(noteCells(pc, each))];
-const message: Renderer<'tool.inbox-add'> = ({ message: each }, pc) => [inLine(messageCells(pc, each))];
-const iteration: Renderer<'tool.iteration-start'> = ({ iteration: each }, pc) => [
-  inLine(iterationCells(pc, each)),
+const note: Renderer<'tool.note-add'> = ({ note }, pc) => [inLine(noteCells(pc, note))];
+const message: Renderer<'tool.inbox-add'> = ({ message }, pc) => [inLine(messageCells(pc, message))];
+const iteration: Renderer<'tool.iteration-start'> = ({ iteration }, pc) => [
+  inLine(iterationCells(pc, iteration)),
 ];
-const session: Renderer<'tool.session-open'> = ({ session: each }, pc) => sessionFields(pc, each);
+const session: Renderer<'tool.session-open'> = ({ session }, pc) => sessionFields(pc, session);
 const retention: Renderer<'tool.retention-show'> = (reply) => retentionLines(reply);
 
 const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
@@ -58,7 +58,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     tabled(
       pc,
       ['ID', 'PRIO', 'STATUS', 'TASK'],
-      tasks.map((each) => taskCells(pc, each)),
+      tasks.map((task) => taskCells(pc, task)),
       'no tasks: "throughline task add" adds one',
     ),
   'tool.task-delete': ({ deleted }) => [`${deleted} deleted`],
@@ -67,7 +67,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     tabled(
       pc,
       ['ID', 'TYPE', 'NOTE'],
-      notes.map((each) => noteCells(pc, each)),
+      notes.map((note) => noteCells(pc, note)),
       'no notes: "throughline note add" writes one',
     ),
   'tool.note-delete': ({ deleted }) => [`${deleted} deleted`],
@@ -80,7 +80,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     tabled(
       pc,
       ['ID', 'STATE', 'MESSAGE'],
-      messages.map((each) => messageCells(pc, each)),
+      messages.map((message) => messageCells(pc, message)),
       'no unread messages: --all shows those that were read',
     ),
   ...{
@@ -92,7 +92,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     tabled(
       pc,
       ['NO', 'BEGAN', 'STATE', 'SUMMARY'],
-      iterations.map((each) => iterationCells(pc, each)),
+      iterations.map((iteration) => iterationCells(pc, iteration)),
       'no iterations: an agent begins one with "throughline tool iteration-start"',
     ),
   ...{ 'tool.session-open': session, 'tool.session-complete': session, 'tool.session-restart': session },
@@ -101,7 +101,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     sessions.length === 0 ? ['no such sessions'] : sessionLines(pc, sessions),
   'tool.session-export': ({ events }) =>
     listed(
-      events.map((each) => oneLine(JSON.stringify(each))),
+      events.map((event) => oneLine(JSON.stringify(event))),
       'no such events: "throughline session ls" lists the sessions that have some',
     ),
   'tool.dispatch-show': (result) => [resultText(result)],
@@ -109,7 +109,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     tabled(
       pc,
       FACT_HEADINGS,
-      facts.map((each) => factCells(pc, each)),
+      facts.map((fact) => factCells(pc, fact)),
       'no such facts: --all finds those that have ended, too',
     ),
   'tool.fact-show': factLines,
@@ -177,12 +177,12 @@ function listed(lines: readonly string[], none: string): readonly string[] {
 
 type Task = ToolReply<'task-add'>['task'];
 
-function taskLine(pc: Colors, each: Task): string {
-  return inLine(taskCells(pc, each));
+function taskLine(pc: Colors, task: Task): string {
+  return inLine(taskCells(pc, task));
 }
 
-function taskCells(pc: Colors, each: Task): Cell[] {
-  const { id, content, status, priority, claimed_by, reason, result, unresolved } = each;
+function taskCells(pc: Colors, task: Task): Cell[] {
+  const { id, content, status, priority, claimed_by, reason, result, unresolved } = task;
   const waits = unresolved.map((other) => `${other.id}, ${statusText(other.why)}`).join('; ');
   const waiting = waits === '' ? '' : pc.red(` (waits for ${waits})`);
   const why = reason === undefined ? '' : ` (reason: ${oneLine(reason)})`;
@@ -213,17 +213,17 @@ function messageCells(pc: Colors, { id, read, content }: ToolReply<'inbox-add'>[
   return [{ text: id, colour: pc.bold }, state, oneLine(content)];
 }
 
-function iterationCells(pc: Colors, each: ToolReply<'iteration-start'>['iteration']): Cell[] {
-  const { number, started_at, ended_at, complete, summary, tasks_worked } = each;
+function iterationCells(pc: Colors, iteration: ToolReply<'iteration-start'>['iteration']): Cell[] {
+  const { number, started_at, ended_at, complete, summary, tasks_worked } = iteration;
   const running =
     ended_at === undefined ? { text: 'running', colour: pc.yellow } : { text: 'overtaken', colour: pc.dim };
   const worked = tasks_worked.length === 0 ? '' : ` [${tasks_worked.join(', ')}]`;
-  const said = summary === undefined ? '(no summary)' : oneLine(summary);
+  const summaryText = summary === undefined ? '(no summary)' : oneLine(summary);
   return [
     { text: `#${number}`, colour: pc.bold },
     started_at,
     complete ? { text: 'complete', colour: pc.green } : running,
-    `${said}${worked}`,
+    `${summaryText}${worked}`,
   ];
 }
 
@@ -268,12 +268,12 @@ export function sessionLines(
   now = new Date().toISOString(),
   noFigures = '',
 ): string[] {
-  const shown = sessions.map((each) => linesOf(pc, each, noFigures));
-  const rows = sessions.map((each, at): Cell[] => [
-    { text: each.session, colour: pc.bold },
-    toned(pc, statusOf(each)),
-    age(each.at, now),
-    beganOf(each, now),
+  const shown = sessions.map((session) => linesOf(pc, session, noFigures));
+  const rows = sessions.map((session, at): Cell[] => [
+    { text: session.session, colour: pc.bold },
+    toned(pc, statusOf(session)),
+    age(session.at, now),
+    beganOf(session, now),
     shown[at]?.[0] ?? '',
   ]);
   const [heading = '', ...lines] = table(['SESSION', 'STATUS', 'MOVED', 'BEGAN', 'HOW FAR'], rows, pc.dim);
@@ -341,8 +341,8 @@ export function timelineLine(pc: Colors, entry: TimelineEntry, session: Token): 
 }
 
 export function intentLine({ id, entries, request }: TracesListed['intents'][number]): string {
-  const asked = request === undefined ? '' : `  ${oneLine(request)}`;
-  return `${oneLine(id)}  ${counted(entries, 'entry', 'entries')}${asked}`;
+  const requestText = request === undefined ? '' : `  ${oneLine(request)}`;
+  return `${oneLine(id)}  ${counted(entries, 'entry', 'entries')}${requestText}`;
 }
 
 export const FACT_HEADINGS = ['ID', 'TASK', 'RESULT', 'FACT'];
@@ -401,7 +401,7 @@ export function factLines({ fact, history, closedBy, shownIn }: FactShown): stri
     ...(closedBy === undefined
       ? []
       : [`  closed at ${closedBy.at} by result ${closedBy.dispatch}${closer && ` (${closer})`}`]),
-    ...history.map((each) => `  before or beside: ${factLine(each)}`),
+    ...history.map((version) => `  before or beside: ${factLine(version)}`),
     ...shownIn.map(({ id, at, kind, task }) => {
       const forTask = task === undefined ? '' : ` of task ${oneLine(task)}`;
       return `  shown at ${at} in the ${kind} prompt ${id}${forTask}`;
@@ -426,8 +426,8 @@ export function progressLines(pc: Colors, progress: Progress, width = 0): string
   );
   const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
   const verdict = last_outcome.replace(/^[a-z]+_/, '');
-  const said = toned(pc, verdict, cameText(last_outcome, next_action));
-  const came = `${inLine([said])}${fixes} (${[counted(dispatches, 'result'), ...stands].join(', ')})`;
+  const cell = toned(pc, verdict, cameText(last_outcome, next_action));
+  const came = `${inLine([cell])}${fixes} (${[counted(dispatches, 'result'), ...stands].join(', ')})`;
   return [
     `${pc.bold(oneLine(task).padEnd(width))}  ${came}`,
     ...questions.map(({ text }) => `  ${pc.yellow('asks:')} ${oneLine(text)}  (${answerCommand(task)})`),

@@ -103,8 +103,8 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
   const unsent = unsentText(cli);
   const pc = coloursOf(cli);
   const now = new Date().toISOString();
-  const working = sessions.flatMap((each) =>
-    each.brief ? [] : each.working.map((claim) => workingLine(pc, claim, now, each.session)),
+  const working = sessions.flatMap((session) =>
+    session.brief ? [] : session.working.map((claim) => workingLine(pc, claim, now, session.session)),
   );
   const lines = [
     `server: ${server}`,
@@ -185,13 +185,13 @@ async function taskOf(
   const { entries = {}, remark, ...words } = shown ?? {};
   const hasLedger = Object.keys(entries).some((key) => key.startsWith('ledger.task.'));
   const none = hasLedger ? undefined : `-- task ${task} has no ledger yet: its first result opens one`;
-  const said = remark === undefined ? none : `-- ${remark}`;
+  const line = remark === undefined ? none : `-- ${remark}`;
   // Beside JSON only a remark that helps: one that names similar tasks.
-  if (json) return { text: JSON.stringify(shown), remark: said?.includes(';') ? said : undefined };
+  if (json) return { text: JSON.stringify(shown), remark: line?.includes(';') ? line : undefined };
   const lines = Object.entries(entries).map(
     ([key, value]) => `${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`,
   );
-  return { text: [...lines, ...planTaskLines(words)].join('\n'), remark: said };
+  return { text: [...lines, ...planTaskLines(words)].join('\n'), remark: line };
 }
 
 /** Lines of the screen that its lists may have: events, and tasks with results. */
@@ -228,10 +228,10 @@ function statusLines(
       pc,
       'Needs you',
       waiting.map((what, at) => {
-        const asked = asks[at];
-        return asked === undefined
+        const ask = asks[at];
+        return ask === undefined
           ? oneLine(what)
-          : `${oneLine(what)}  (${answerCommand(asked.task, session.name)})`;
+          : `${oneLine(what)}  (${answerCommand(ask.task, session.name)})`;
       }),
     ),
     ...section(pc, `Open findings (${findings.total})`, findings.newest.map(oneLine)),

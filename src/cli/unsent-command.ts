@@ -36,7 +36,7 @@ export function addUnsent(result: Command): void {
       if (send !== undefined) await sendHere(cli, send);
       const left = named === undefined ? counts : spoolCounts(stateDir);
       if (json) return out(JSON.stringify(left));
-      for (const each of left) out(`${each.installation}  ${inWords(each)}`);
+      for (const count of left) out(`${count.installation}  ${inWords(count)}`);
       const key = inUse(cli);
       note(`-- in use: ${key}, ${serverText(cli.server)}`);
       if (left.some(({ installation, waiting }) => installation === key && waiting > 0))
@@ -71,10 +71,10 @@ export function unsentText(cli: Cli): string | undefined {
   const counts = spoolCounts(stateDirOf(cli.config.env));
   if (counts.length === 0) return undefined;
   const key = inUse(cli);
-  const told = counts.map((each) =>
-    each.installation === key ? inWords(each) : `${inWords(each)} for ${each.installation}`,
+  const texts = counts.map((count) =>
+    count.installation === key ? inWords(count) : `${inWords(count)} for ${count.installation}`,
   );
-  return `kept by hooks: ${told.join('; ')}: "throughline result unsent" shows it`;
+  return `kept by hooks: ${texts.join('; ')}: "throughline result unsent" shows it`;
 }
 
 function inWords({ waiting, unreadable }: SpoolCount): string {

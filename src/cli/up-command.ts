@@ -112,39 +112,40 @@ async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<
   const shutdown = new Shutdown();
   await runUntilSignal(cli, shutdown, async (failed) => {
     const watched = await startMonitoring(cli, options, shutdown);
-    const own = cli.server.kind === 'own' ? await startServer(cli, options, failed) : undefined;
-    if (own !== undefined) shutdown.add('the NATS server', () => own.stop());
-    const address = own === undefined ? addressOf(cli.server) : { store: own.server.storeDir };
+    const ownServer = cli.server.kind === 'own' ? await startServer(cli, options, failed) : undefined;
+    if (ownServer !== undefined) shutdown.add('the NATS server', () => ownServer.stop());
+    const address = ownServer === undefined ? addressOf(cli.server) : { store: ownServer.server.storeDir };
     const { connection } = await serve(address, { ...cli, ...watched, shutdown }).catch((fault: unknown) => {
       throw withWayOut(fault, cli.server);
     });
-    if (own !== undefined) {
-      own.watchDisk(() => hasStuckStream(connection));
+    if (ownServer !== undefined) {
+      ownServer.watchDisk(() => hasStuckStream(connection));
       // Before the connection is closed over which it asks.
-      shutdown.add('the watch of the disk', async () => own.stopWatching());
+      shutdown.add('the watch of the disk', async () => ownServer.stopWatching());
     }
-    const { inspectorToken = own && keptToken(own.server.storeDir, INSPECTOR_TOKEN_FILE) } = cli.config;
+    const { inspectorToken = ownServer && keptToken(ownServer.server.storeDir, INSPECTOR_TOKEN_FILE) } =
+      cli.config;
     const config = { ...cli.config, ...(inspectorToken !== undefined && { inspectorToken }) };
     const context = { ...cli, ...watched, config, shutdown };
     // On a server of others, what its user may do is not for us to guess.
-    const role = own === undefined ? 'reader' : 'operator';
+    const role = ownServer === undefined ? 'reader' : 'operator';
     const inspector =
       options.inspector === false ? null : await startInspector(address, context, options, role);
-    if (own === undefined) out(`throughline ready ${shownAddress(address)}`);
+    if (ownServer === undefined) out(`throughline ready ${shownAddress(address)}`);
     else {
-      const { url, storeDir } = own.server;
+      const { url, storeDir } = ownServer.server;
       if (options.store === undefined)
         recordSettings(storeDir, givenOptions(command, ['detach', 'background']), cli.config.env);
-      own.announce(inspector?.url ?? null);
+      ownServer.announce(inspector?.url ?? null);
       out(`throughline ready ${url} store ${storeDir}`);
     }
     if (inspector !== null) out(inspectorLine(inspector));
-    const line = own && portNote(own.server, options.port);
+    const line = ownServer && portNote(ownServer.server, options.port);
     // No terminal shows it, and a hook may have ended by now.
     if (line !== undefined && options.background)
       logHook(stateDirOf(cli.config.env), `up: ${line}`, () => serverText(cli.server));
     // In the background `up --detach` says it.
-    if (own !== undefined && process.stdout.isTTY) noteHowToReach(options, own.server);
+    if (ownServer !== undefined && process.stdout.isTTY) noteHowToReach(options, ownServer.server);
   });
 }
 

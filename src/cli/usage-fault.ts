@@ -34,14 +34,14 @@ function hintOf(error: CommanderError, command: Command, word: string): string |
     const known = commandsHint(command, word) ?? nearIn(error.message);
     if (known !== undefined) return known;
     if (command.parent === null) return '"throughline help --all" lists every command';
-    const inner = command.commands.map((each) => each.name()).filter((name) => name !== 'help');
+    const inner = command.commands.map((child) => child.name()).filter((name) => name !== 'help');
     return `"${pathOf(command).join(' ')}" takes one of ${inner.join(', ')}`;
   }
   if (error.code !== 'commander.excessArguments') return undefined;
   // A group such as `facts` takes a session itself, so a misspelt command is an argument too many.
   const meant = nearestName(
     word,
-    command.commands.map((each) => each.name()),
+    command.commands.map((child) => child.name()),
   );
   return meant === undefined
     ? `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes`
@@ -80,9 +80,9 @@ function pathOf(command: Command): string[] {
 function leavesOf(command: Command): readonly string[][] {
   const hidden = COMMANDS.filter(({ group }) => group === 'hidden').map(({ name }) => name);
   return command.commands
-    .filter((each) => each.name() !== 'help' && (command.parent !== null || !hidden.includes(each.name())))
-    .flatMap((each) => [
-      ...(each.commands.length === 0 || each.options.length > 0 ? [[each.name()]] : []),
-      ...leavesOf(each).map((path) => [each.name(), ...path]),
+    .filter((child) => child.name() !== 'help' && (command.parent !== null || !hidden.includes(child.name())))
+    .flatMap((child) => [
+      ...(child.commands.length === 0 || child.options.length > 0 ? [[child.name()]] : []),
+      ...leavesOf(child).map((path) => [child.name(), ...path]),
     ]);
 }

@@ -246,7 +246,7 @@ export function summaryLines(summary: RunSummary): string[] {
       const reason = task.why === undefined ? '' : `: ${why(task.why)}`;
       return `  ${oneLine(task.task)}  ${TASK_WORDS[task.outcome] ?? task.outcome}  ${numbers.join(', ')}, ${timeOf(task.ms)}  ${shortText(task.text)}${reason}`;
     }),
-    ...questions.map((each) => `  ${questionLine(each)}`),
+    ...questions.map((question) => `  ${questionLine(question)}`),
     all.join(', '),
   ];
 }

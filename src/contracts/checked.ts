@@ -71,10 +71,10 @@ function check<Schema extends z.ZodType>(
   if (parsed.success && faulty === 0) return { ok: true, value: parsed.data };
   const issues = parsed.error?.issues ?? [];
   const fields = [...faults.map(({ path }) => path), ...issues.map(({ path }) => pathOf(path).join('.'))];
-  const told = faults.map(({ message }) => message);
+  const messages = faults.map(({ message }) => message);
   return {
     ok: false,
-    message: explainIssues(schema, request, { told, faulty, pathOf }),
+    message: explainIssues(schema, request, { messages, faulty, pathOf }),
     details: { fields },
   };
 }
@@ -170,7 +170,7 @@ function listPlan(schema: z.ZodArray): Plan | undefined {
     ((value, path, tell) =>
       // The schema refuses lists that are too long.
       Array.isArray(value) && value.length <= limit
-        ? value.map((each, index) => item(each, [...path, String(index)], tell))
+        ? value.map((element, index) => item(element, [...path, String(index)], tell))
         : value)
   );
 }
@@ -215,7 +215,7 @@ function objectPlan(
       }
       const { name, plan } = field;
       if (Object.hasOwn(renamed, name)) {
-        const other = spellingsOf(name).find((each) => each !== key && Object.hasOwn(value, each));
+        const other = spellingsOf(name).find((alias) => alias !== key && Object.hasOwn(value, alias));
         tell([...path, key], () => twice([...path, key], [...path, other ?? name]));
       }
       renamed[name] = plan === undefined ? value[key] : plan(value[key], [...path, key], tell);
@@ -267,7 +267,7 @@ export function pathIn(value: unknown, path: readonly PropertyKey[]): string[] {
   return path.map((key) => {
     const inside = typeof at === 'object' && at !== null ? at : {};
     const name = String(key);
-    const here = [name, ...spellingsOf(name)].find((each) => Object.hasOwn(inside, each)) ?? name;
+    const here = [name, ...spellingsOf(name)].find((spelling) => Object.hasOwn(inside, spelling)) ?? name;
     at = Object.hasOwn(inside, here) ? Reflect.get(inside, here) : undefined;
     return here;
   });

@@ -175,7 +175,7 @@ export type SessionStartRequest = z.output<typeof sessionStartRequest>;
 
 /** True if the reply is to contain a part. */
 export function includes({ include, explain }: CompileRequest, part: ReplyPart): boolean {
-  return explain || include?.some((each) => each === part) === true;
+  return explain || include?.some((included) => included === part) === true;
 }
 
 /** The reply to a request: of its kind, with the parts in `include`. Only learnings may be missing all the same. */

@@ -137,8 +137,8 @@ function accepted(role: Role, data: unknown, noted: Repairs | undefined): Parsed
   const value = { role, result: data } as RoleResult;
   const repairs = withClipped(value.result, role, noted);
   if (repairs === undefined) return { ok: true, value, repairs: NONE };
-  const { repairs: told, repairsOmitted } = repairs.told();
-  return { ok: true, value, repairs: told, ...(repairsOmitted > 0 && { repairsOmitted }) };
+  const { repairs: reported, repairsOmitted } = repairs.report();
+  return { ok: true, value, repairs: reported, ...(repairsOmitted > 0 && { repairsOmitted }) };
 }
 
 /** Finds the task in text that is not JSON, if it names exactly one. */

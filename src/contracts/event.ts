@@ -53,9 +53,9 @@ export function writeEvent<Event extends object>(
   after?: number,
 ): Uint8Array {
   // Concatenates text, since this runs for every result: copying the event with two more fields costs more.
-  const behind = after === undefined ? '' : `"after":${after},`;
-  const said = JSON.stringify(event);
-  return Buffer.from(`{"${kind}":${JSON.stringify(key)},${behind}${said.slice(1)}`);
+  const afterField = after === undefined ? '' : `"after":${after},`;
+  const json = JSON.stringify(event);
+  return Buffer.from(`{"${kind}":${JSON.stringify(key)},${afterField}${json.slice(1)}`);
 }
 
 /**

@@ -13,14 +13,14 @@ const MAX_COMPARED = 100;
 /** Faults found before the schema looks at the value. */
 export interface Known {
   /** The first messages. */
-  readonly told: readonly string[];
+  readonly messages: readonly string[];
   /** Number of all faults. */
   readonly faulty: number;
   /** Maps a path of the schema to the path that the caller sent. */
   readonly pathOf: (path: readonly PropertyKey[]) => readonly string[];
 }
 
-const NOTHING: Known = { told: [], faulty: 0, pathOf: (path) => path.map(String) };
+const NOTHING: Known = { messages: [], faulty: 0, pathOf: (path) => path.map(String) };
 
 /**
  * Explains in one sentence why a schema rejects a value: each wrong field by its path, with the value found and what to
@@ -31,7 +31,7 @@ export function explainIssues(schema: z.ZodType, input: unknown, known = NOTHING
   const { error } = schema.safeParse(input, { error: () => '' });
   const issues = error?.issues ?? [];
   const explain = (issue: Issue) => explained(issue, issue.path, { input, schema, pathOf: known.pathOf });
-  const named = [...known.told, ...issues.slice(0, MAX_NAMED - known.told.length).map(explain)];
+  const named = [...known.messages, ...issues.slice(0, MAX_NAMED - known.messages.length).map(explain)];
   const more = known.faulty + issues.length - named.length;
   return more > 0 ? `${named.join('; ')}; and ${more} more` : named.join('; ');
 }
@@ -59,7 +59,7 @@ function explained(issue: Issue, path: readonly PropertyKey[], refused: Refused)
     case 'invalid_union': {
       if (issue.errors.length === 0)
         return wrong(
-          oneOf('options' in issue ? (issue.options ?? []).filter((each) => each !== undefined) : []),
+          oneOf('options' in issue ? (issue.options ?? []).filter((option) => option !== undefined) : []),
         );
       // A branch that fails at a part of the value says more than one that fails at its type.
       const branches = issue.errors.flatMap(([first]) => (first === undefined ? [] : [first]));

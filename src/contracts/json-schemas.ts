@@ -24,9 +24,9 @@ const traceRequest = traceAppendRequest.extend({
 function schemasOf(subject: RequestName): [name: string, described: Described][] {
   const { summary, request, reply } = rowOf(subject);
   const schema = request === traceAppendRequest ? traceRequest : request;
-  const asked: [string, Described] = [`${subject}.request`, { about: `${summary}.`, schema }];
-  if (reply instanceof z.ZodUndefined) return [asked];
-  return [asked, [`${subject}.reply`, { about: `The reply of ${subject}.`, schema: reply }]];
+  const requestSchema: [string, Described] = [`${subject}.request`, { about: `${summary}.`, schema }];
+  if (reply instanceof z.ZodUndefined) return [requestSchema];
+  return [requestSchema, [`${subject}.reply`, { about: `The reply of ${subject}.`, schema: reply }]];
 }
 
 const errorReply = z.object({
@@ -108,8 +108,8 @@ export function jsonSchema(name: string): object | undefined {
   });
   const { $schema, $ref, $defs = {}, ...whole } = made;
   // The name of the whole is that of the file.
-  const own = $ref?.replace('#/$defs/', '') ?? '';
-  const { [own]: root = whole, ...parts } = $defs;
+  const rootName = $ref?.replace('#/$defs/', '') ?? '';
+  const { [rootName]: root = whole, ...parts } = $defs;
   const { description: _, ...rest } = root;
   return {
     $schema,

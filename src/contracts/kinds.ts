@@ -46,7 +46,7 @@ interface KindWording {
     /** Open demands: `{asked}` is replaced by the ledger fields that list them. */
     readonly settle: string;
     /** Explains `{told}`, the ledger fields about the work. Left out if they are not shown. */
-    readonly told?: string;
+    readonly workFields?: string;
   };
   /** The instruction while the task is stalled. */
   readonly replan: string;
@@ -95,7 +95,7 @@ Do this task and nothing beyond it. Keep to what earlier tasks decided, and repe
         continue: 'go on from the last try: do what is left of the task.',
         approved: 'The task was approved: change only what the task prompt asks.',
         settle: 'settle {asked} first, then do what is left of the task.',
-        told: 'See {told} above for what was done so far.',
+        workFields: 'See {told} above for what was done so far.',
       },
       replan: 'Choose another approach than those tried already, and say in the summary what is different.',
     },
@@ -120,7 +120,7 @@ Judge the work against its task and against what earlier tasks decided. Ask only
           'The task was approved, and no result has come since: judge only what the task prompt asks.',
         settle:
           'check first that the work settles {asked}, then judge the rest. Ask again, with file and fix, for what is not settled.',
-        told: 'See {told} above for what was done.',
+        workFields: 'See {told} above for what was done.',
       },
       replan:
         'Approve it if it is settled now. If it is not, say for each fix in which file and how; or return blocked, with what a person must decide.',
@@ -174,10 +174,10 @@ export function verdictsOf(role: Role): Verdict[] {
 /** Returns `undefined` for a kind without a verdict. */
 export function verdictIn(
   role: Role,
-  said: { readonly [Field in VerdictField]?: Verdict | undefined },
+  outcome: { readonly [Field in VerdictField]?: Verdict | undefined },
 ): Verdict | undefined {
   const { verdictField } = kindOf(role);
-  return verdictField && said[verdictField];
+  return verdictField && outcome[verdictField];
 }
 
 export function rolesOf(part: Kind['part']): Role[] {

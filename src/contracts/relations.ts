@@ -73,9 +73,9 @@ function spelledOnce(text: string): string {
 
 /** Returns false for an explicit fact that would pass for an outcome, or close facts of a task's results. */
 export function maySay(subject: string, relation: string): boolean {
-  const said = relationOf(relation);
-  if (PROTECTED_RELATIONS.has(said)) return false;
-  return (said !== RELATIONS.convention && said !== RELATIONS.suggested) || !isTask(subject);
+  const canonical = relationOf(relation);
+  if (PROTECTED_RELATIONS.has(canonical)) return false;
+  return (canonical !== RELATIONS.convention && canonical !== RELATIONS.suggested) || !isTask(subject);
 }
 
 function isTask(subject: string): boolean {

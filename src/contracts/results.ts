@@ -145,14 +145,14 @@ export const RESULTS = Object.fromEntries(ROLES.map((role) => [role, schemaOf(ro
 /** The schemas of the fields of a result. */
 export function resultFields(role: Role): Record<string, z.ZodType> {
   const { verdictField, fields } = kindOf(role);
-  const own = fields.map((field) => [field, FIELDS[field].optional()]);
+  const roleFields = fields.map((field) => [field, FIELDS[field].optional()]);
   const common = Object.entries(COMMON).map(([field, schema]) => [field, schema.optional()]);
   return {
     task_id: taskId,
     ...(verdictField !== undefined && {
       [verdictField]: oneOf('The verdict on the task, which decides what happens next.', verdictsOf(role)),
     }),
-    ...Object.fromEntries(own),
+    ...Object.fromEntries(roleFields),
     ...Object.fromEntries(common),
   };
 }
@@ -181,8 +181,8 @@ export function joined(one: readonly unknown[], other: readonly unknown[]): read
   if (one.length === 0) return other;
   const items = new Map<string, unknown>();
   for (const item of [...one, ...other]) {
-    const said = JSON.stringify(item);
-    if (!items.has(said)) items.set(said, item);
+    const json = JSON.stringify(item);
+    if (!items.has(json)) items.set(json, item);
   }
   return [...items.values()];
 }
@@ -197,10 +197,10 @@ export const RESULT_KEY_LENGTH = 12;
  * @param messageId used when the result has no `result_id`
  */
 export function resultKey({ role, result }: RoleResult, messageId?: string): string | undefined {
-  const { result_id: own, task_id: task } = result;
-  const id = own ?? messageId;
+  const { result_id: resultId, task_id: task } = result;
+  const id = resultId ?? messageId;
   if (id === undefined) return undefined;
-  const whole = JSON.stringify([own === undefined ? 'message' : 'result', role, task, id]);
+  const whole = JSON.stringify([resultId === undefined ? 'message' : 'result', role, task, id]);
   return hash('sha256', whole, 'base64url').slice(0, RESULT_KEY_LENGTH);
 }
 

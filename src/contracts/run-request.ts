@@ -147,7 +147,7 @@ export const runInitRequest = z
   })
   .refine(
     ({ tasksPath, tasksText, unfollow }) =>
-      [tasksPath, tasksText, unfollow].filter((each) => each !== undefined).length === 1,
+      [tasksPath, tasksText, unfollow].filter((source) => source !== undefined).length === 1,
     {
       message: 'give either tasksPath, a file that the service can read, or tasksText, the document itself',
       path: ['tasksPath'],

@@ -75,7 +75,7 @@ export function withKeptIds(
   const left = leftTasks(before).filter(({ id }) => !used.has(id));
   const known = left.filter(({ id }) => isKnown(id)).slice(-MAX_KNOWN);
   const others = new Set(left.filter(({ id }) => !isKnown(id)).slice(-MAX_UNKNOWN));
-  const remembered = left.filter((each) => others.has(each) || known.includes(each));
+  const remembered = left.filter((task) => others.has(task) || known.includes(task));
   return { ...document, tasks, ...(remembered.length > 0 && { left: remembered }) };
 }
 
@@ -101,9 +101,9 @@ export function keptIds(
   isKnown: (id: string) => boolean,
 ): Kept[] {
   const known = (tasks: readonly Line[], isLeft: boolean) =>
-    worded(tasks).map((each): Earlier => {
-      const { was } = each.task;
-      return { ...each, anchor: was === undefined ? each.words : wordsOf(was), isLeft };
+    worded(tasks).map((line): Earlier => {
+      const { was } = line.task;
+      return { ...line, anchor: was === undefined ? line.words : wordsOf(was), isLeft };
     });
   const earlier = [...known(before.tasks, false), ...known(before.left ?? [], true).reverse()];
   const lines = worded(now.tasks);
@@ -117,7 +117,7 @@ export function keptIds(
   const fresh = freshIds(used, (id, isWritten) => given.has(id) || (isKnown(id) && !isWritten));
   const ids = new Map<Worded<Line>, string>();
   // An id that the author wrote comes before one that is generated.
-  for (const line of [...lines.filter(isNamed), ...lines.filter((each) => !isNamed(each))])
+  for (const line of [...lines.filter(isNamed), ...lines.filter((candidate) => !isNamed(candidate))])
     ids.set(line, found.get(line)?.task.id ?? fresh(line.task.id, isNamed(line)));
   return lines.map((line) => {
     const task = found.get(line)?.task;
@@ -136,7 +136,7 @@ function matchNames(
   isKnown: (id: string) => boolean,
 ): void {
   const byName = new Map<string, Earlier[]>();
-  for (const each of earlier) addTo(byName, each.task.written ?? each.task.id, each);
+  for (const former of earlier) addTo(byName, former.task.written ?? former.task.id, former);
   const ordered = earlier.filter(({ isLeft }) => !isLeft);
   const keysNow = new Set(lines.map(({ key }) => key));
   const keysBefore = new Set(ordered.map(({ key }) => key));
@@ -171,8 +171,8 @@ function matchWords(
   for (const { nameOf, isOnce, isLeft } of rounds) {
     const taken = new Set(found.values());
     const olds = new Map<string, Earlier[]>();
-    for (const each of earlier)
-      if (each.isLeft === isLeft && !taken.has(each)) addTo(olds, nameOf(each), each);
+    for (const former of earlier)
+      if (former.isLeft === isLeft && !taken.has(former)) addTo(olds, nameOf(former), former);
     const news = new Map<string, Worded<Line>[]>();
     for (const line of lines) if (!isNamed(line) && !found.has(line)) addTo(news, nameOf(line), line);
     for (const [name, same] of news) {
@@ -202,7 +202,7 @@ function matchPlaces(
   const taken = new Set(found.values());
   const olds = gapsOf(
     earlier.filter(({ isLeft }) => !isLeft),
-    (each) => (taken.has(each) ? each.task.id : undefined),
+    (former) => (taken.has(former) ? former.task.id : undefined),
   );
   const news = gapsOf(
     lines,
@@ -317,7 +317,7 @@ function likenessOf(one: Words, other: Words): number {
   if (size === 0 || one.numbers !== other.numbers) return 0;
   const isShared = (word: string) =>
     other.telling.has(word) ||
-    (word.length >= TELLING && [...other.telling].some((each) => isSlipOf(word, each)));
+    (word.length >= TELLING && [...other.telling].some((otherWord) => isSlipOf(word, otherWord)));
   const shared = [...one.telling].filter(isShared);
   return (2 * shared.length) / size;
 }

@@ -15,7 +15,7 @@ export type UnreadableResult = Omit<Output<typeof unreadable>, 'task'>;
 export function tasksLeft(document: TasksDocument | undefined, task: string): boolean {
   if (document === undefined) return true;
   return leavesOf(document.tasks).some(
-    (each) => each.id !== task && each.status !== 'completed' && each.optional !== true,
+    (other) => other.id !== task && other.status !== 'completed' && other.optional !== true,
   );
 }
 

@@ -76,11 +76,11 @@ export function outlookOf(
     ready,
     nextTaskId: next,
     activeTaskId: active,
-    whyNone: begun.length === 0 ? held(open, free) : '',
+    whyNone: begun.length === 0 ? whyNoneIsReady(open, free) : '',
   };
 }
 
-function held(open: readonly PlannedTask[], free: readonly PlannedTask[]): string {
+function whyNoneIsReady(open: readonly PlannedTask[], free: readonly PlannedTask[]): string {
   const blocked = open.filter(({ isBlocked }) => isBlocked).length;
   const optional = open.length - blocked - free.length;
   return [
@@ -98,9 +98,9 @@ function plannedTasks(tasks: readonly ProgressTask[], results: TaskResults): Pla
   return tasks.map((task) => {
     const above = task.parent === undefined ? undefined : placed.get(task.parent);
     const isDone = done.has(task.id);
-    const own = dependenciesOf(task, byId);
+    const dependencies = dependenciesOf(task, byId);
     const inherited = (above?.waitsFor ?? NONE).filter((id) => !isWithin(byId, task.id, id));
-    const waitsFor = [...inherited, ...own.filter((id) => byId.has(id) && !done.has(id))];
+    const waitsFor = [...inherited, ...dependencies.filter((id) => byId.has(id) && !done.has(id))];
     const result = results.get(task.id);
     const saysBlocked = task.blocked === true || (result?.last.verdict === 'blocked' && !isAnswered(result));
     const place: PlannedTask = {
@@ -111,7 +111,7 @@ function plannedTasks(tasks: readonly ProgressTask[], results: TaskResults): Pla
       isBlocked: !isDone && (saysBlocked || above?.isBlocked === true),
       isOptional: task.optional === true || above?.isOptional === true,
       waitsFor: isDone ? NONE : [...new Set(waitsFor)],
-      unknown: own.filter((id) => !byId.has(id)),
+      unknown: dependencies.filter((id) => !byId.has(id)),
     };
     placed.set(task.id, place);
     return place;

@@ -39,8 +39,8 @@ export function documentOf(
     ...(firstProblems.length > 0 && { firstProblems }),
     ...(more > 0 && { moreProblems: more }),
   };
-  const said = withoutMarks(parsed.preamble ?? '');
-  const preamble = clipText(said, MAX_PREAMBLE);
+  const text = withoutMarks(parsed.preamble ?? '');
+  const preamble = clipText(text, MAX_PREAMBLE);
   const known = boundedTexts(requirementTexts ?? new Map());
   const stated = {
     ...(preamble !== '' && { preamble }),
@@ -55,7 +55,7 @@ export function documentOf(
   const shortened = {
     ...(texts > 0 && { texts }),
     ...(prompts > 0 && { prompts }),
-    ...(preamble !== said && { preamble: lengthOf(said) - lengthOf(preamble) }),
+    ...(preamble !== text && { preamble: lengthOf(text) - lengthOf(preamble) }),
     ...(known.cut > 0 && { requirementTexts: known.cut }),
   };
   return {
@@ -102,7 +102,7 @@ function countsOf(reports: readonly TaskProblem[]): Pick<TasksDocument, 'problem
   let unnamed = 0;
   for (const { code, placed, line, lastLine = line, tasks = 1 } of reports) {
     if (code === 'checkbox_without_id') unnamed += tasks;
-    else for (let each = line; each <= lastLine; each += 1) (placed ? guessed : lost).add(each);
+    else for (let at = line; at <= lastLine; at += 1) (placed ? guessed : lost).add(at);
   }
   return {
     problems: lost.size,

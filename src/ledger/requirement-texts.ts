@@ -2,10 +2,10 @@
  * Reads the texts of requirements from a requirements document: Kiro's and spec-workflow's criteria (`1.2` is the second
  * numbered line below `### Requirement 1`), and items named by an id (`- **FR-001**: …`).
  */
-export function requirementTexts(document: string, asked: ReadonlySet<string>): ReadonlyMap<string, string> {
+export function requirementTexts(document: string, wanted: ReadonlySet<string>): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const add = (id: string, text: string): void => {
-    if (asked.has(id) && !found.has(id) && text !== '') found.set(id, text);
+    if (wanted.has(id) && !found.has(id) && text !== '') found.set(id, text);
   };
   let current = '';
   let level = 0;

@@ -118,19 +118,19 @@ function countReview(counters: StallCounters, { verdict, fixes, issues }: Outcom
   if (verdict === 'approved') return NO_STALL;
   if (verdict !== 'needs_changes')
     return { ...counters, nonProgress: counters.nonProgress + 1, awaitsReview: false, sentBack: true };
-  const said = [...issues.map(({ file = '', message }) => `${file} ${message}`), ...fixes];
+  const texts = [...issues.map(({ file = '', message }) => `${file} ${message}`), ...fixes];
   const findings = repeat(
     counters.findings,
-    said.map((text) => ({ key: normalised(text), text })),
+    texts.map((text) => ({ key: normalised(text), text })),
   );
-  const asked = new Set(said.map(normalised));
+  const keys = new Set(texts.map(normalised));
   const found = Math.max(issues.length, fixes.length);
   const fileSet = [...new Set(issues.flatMap(({ file }) => file ?? []))].sort().join('\n');
   const isLess = found < counters.found;
   const again =
     most(counters.tests) > 1 ||
     (fileSet !== '' && fileSet === counters.fileSet && !isLess) ||
-    findings.some(({ key, count }) => count > 1 && asked.has(key)) ||
+    findings.some(({ key, count }) => count > 1 && keys.has(key)) ||
     (counters.rounds >= 2 && !isLess);
   const { awaitsReview, pingPong, rounds } = counters;
   return {
@@ -208,7 +208,7 @@ function repeat(
   by = 1,
 ): Repeated[] {
   const byKey = new Map(items.map((item) => [item.key, item]));
-  for (const { key, text } of new Map(named.map((each) => [each.key, each])).values()) {
+  for (const { key, text } of new Map(named.map((entry) => [entry.key, entry])).values()) {
     const known = byKey.get(key);
     const count = known === undefined ? 1 : known.count + by;
     byKey.delete(key);

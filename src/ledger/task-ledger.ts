@@ -83,12 +83,12 @@ const MAX_REFUSED = 5;
 export type OutcomeName = `${Role}_${Verdict}`;
 
 export function nextAction(
-  { last: { role, verdict }, ...asked }: Pick<TaskLedger, 'last' | 'questions' | 'answers'>,
+  { last: { role, verdict }, ...dialogue }: Pick<TaskLedger, 'last' | 'questions' | 'answers'>,
   tasksLeft: boolean,
 ): NextAction {
   const { next, part } = kindOf(role);
-  if (verdict === 'blocked' && isAsking(asked)) return 'wait_for_answer';
-  if (verdict === 'blocked' && isAnswered(asked)) return part === 'review' ? 'dispatch_reviewer' : 'retry';
+  if (verdict === 'blocked' && isAsking(dialogue)) return 'wait_for_answer';
+  if (verdict === 'blocked' && isAnswered(dialogue)) return part === 'review' ? 'dispatch_reviewer' : 'retry';
   return verdict === 'approved' && !tasksLeft ? 'spec_completed' : (next[verdict] ?? 'retry');
 }
 
@@ -104,8 +104,8 @@ export function plainBlockers({
   questions = [],
   blockers,
 }: Pick<TaskLedger, 'questions' | 'blockers'>): string[] {
-  const asked = new Set(questions.map(({ text }) => questionKey(text)));
-  return blockers.filter((blocker) => !asked.has(questionKey(blocker)));
+  const questionKeys = new Set(questions.map(({ text }) => questionKey(text)));
+  return blockers.filter((blocker) => !questionKeys.has(questionKey(blocker)));
 }
 
 /** True if everything that the newest result asked has an answer. */
@@ -138,13 +138,13 @@ export function foldDispatch(
   if (ledger !== undefined && dispatch.sequence < ledger.last.sequence)
     return { ...ledger, dispatches, approvalLoops };
   const last = { sequence: dispatch.sequence, at: dispatch.at, role, verdict };
-  const said = part === 'work' ? worked(before, verdict, digest) : reviewed(before, verdict, digest);
+  const updated = part === 'work' ? worked(before, verdict, digest) : reviewed(before, verdict, digest);
   // A result that asked a question is not a failure in a row: the next one has an answer to work with.
   const counted = isAsking(before) ? { ...before.stall, nonProgress: 0 } : before.stall;
   const stall = countStall(counted, digest);
-  const stalled = signalsOf({ ...said, stall, last }, thresholds).length > 0;
+  const stalled = signalsOf({ ...updated, stall, last }, thresholds).length > 0;
   const planVersion = before.planVersion + (stalled && !before.stalled ? 1 : 0);
-  const { questions = [], ...others } = said;
+  const { questions = [], ...others } = updated;
   const open = questions.length > 0 ? { questions } : {};
   const after = { ...others, ...open, task, planVersion, dispatches, approvalLoops, last, stall, stalled };
   return ordered(after, taskLedger);
@@ -159,11 +159,11 @@ export function signalsOf(
     blockers,
     summary,
     last,
-    ...asked
+    ...dialogue
   }: Pick<TaskLedger, 'stall' | 'requiredFixes' | 'issues' | 'blockers' | 'summary' | 'last'> & Asked,
   thresholds: StallThresholds,
 ): RaisedSignal[] {
-  if (last.verdict === 'blocked' && (isAsking(asked) || isAnswered(asked))) return [];
+  if (last.verdict === 'blocked' && (isAsking(dialogue) || isAnswered(dialogue))) return [];
   const demanded = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
   const halted = isHalted(last) ? demanded[0] : undefined;
   return raisedSignals(stall, thresholds, demanded, halted ?? blockers[0] ?? summary ?? '');
@@ -216,14 +216,14 @@ function worked(
   const isFirst = before.tries.length === 0;
   const earlier = isFirst ? undefined : before.work;
   const first = (isFirst ? undefined : firstSummary) ?? summary;
-  const said = summary === undefined ? {} : { summary };
+  const summaryField = summary === undefined ? {} : { summary };
   return {
     ...before,
-    ...said,
+    ...summaryField,
     ...(first !== undefined && { firstSummary: first }),
     blockers,
     questions,
-    tries: [...before.tries, { verdict, ...said }].slice(-MAX_TRIES),
+    tries: [...before.tries, { verdict, ...summaryField }].slice(-MAX_TRIES),
     work: {
       files: joined(files, earlier?.files, KEPT.digest.files),
       passed,

@@ -41,7 +41,7 @@ export function guideLine(
   const step = stepOf(role, ledgersOf(state).get(taskId));
   // If all demands were cut from the packet, there is nothing to settle.
   const first = guide[step === 'settle' && asked.length === 0 ? 'continue' : step];
-  const lines = [first, ...(told.length === 0 || guide.told === undefined ? [] : [guide.told])];
+  const lines = [first, ...(told.length === 0 || guide.workFields === undefined ? [] : [guide.workFields])];
   const said = lines.join(' ').replace('{asked}', listed(asked)).replace('{told}', listed(told));
   return `Guide: ${said.charAt(0).toUpperCase()}${said.slice(1)}`;
 }

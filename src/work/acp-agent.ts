@@ -147,7 +147,7 @@ class Turn {
 
   #permit({ options }: RequestPermissionRequest): RequestPermissionResponse {
     const kinds = this.#call.signal.aborted ? [] : KINDS[this.#permission];
-    const option = kinds.flatMap((kind) => options.filter((each) => each.kind === kind))[0];
+    const option = kinds.flatMap((kind) => options.filter((candidate) => candidate.kind === kind))[0];
     if (option === undefined || this.#permission === 'reject') this.#refused += 1;
     if (option === undefined) return { outcome: { outcome: 'cancelled' } };
     return { outcome: { outcome: 'selected', optionId: option.optionId } };

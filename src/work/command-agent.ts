@@ -83,8 +83,8 @@ export async function logged(
 export async function faultOf({ code, signal, stderr, fault }: GroupEnd): Promise<string | undefined> {
   if (code === 0) return undefined;
   const how = fault ?? (signal === null ? `ended with code ${code}` : `ended by ${signal}`);
-  const said = await lastWords(stderr);
-  return said === '' ? how : `${how}: ${said}`;
+  const words = await lastWords(stderr);
+  return words === '' ? how : `${how}: ${words}`;
 }
 
 export function wasNotStarted({ code, stdout, fault }: GroupEnd): boolean {
@@ -126,7 +126,7 @@ export function agentOutput(stdout: string, stderr: string): AgentAnswer {
   const found = new Found();
   for (const value of values) found.look(value, 0);
   const unsaid = stdout.includes(BEGIN) ? '' : stdout;
-  return { text: found.block ?? found.said ?? unsaid, ...found.use() };
+  return { text: found.block ?? found.text ?? unsaid, ...found.use() };
 }
 
 /** Returns the objects of an output that is JSON, as a whole or line by line. */
@@ -154,14 +154,14 @@ function parsed(text: string): object | undefined {
 
 class Found {
   block: string | undefined;
-  said: string | undefined;
+  text: string | undefined;
   #tokens: number | undefined;
   #cost: number | undefined;
 
   look(value: unknown, depth: number, key = ''): void {
     if (typeof value === 'string') {
       if (value.includes(BEGIN)) this.block = value;
-      else if (key === 'result' || key === 'text') this.said = value;
+      else if (key === 'result' || key === 'text') this.text = value;
     }
     if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return;
     if (isObject(value) && [value.type, value.role].some((of) => typeof of === 'string' && NOT_SAID.test(of)))

@@ -90,11 +90,11 @@ function budgetUsed({ tokens, cost }: Spent, { maxTokens, maxCost }: RunRules): 
 
 /** Returns why none of the open tasks can begin. */
 function heldBy(open: readonly WorkTask[]): string {
-  const asking = open.filter(({ asked }) => asked === 'open').length;
+  const asking = open.filter(({ question }) => question === 'open').length;
   if (asking > 0) return `${counted(asking, 'task')} ${asking === 1 ? 'waits' : 'wait'} for an answer`;
-  const held = open.find(({ hold, waitsFor }) => hold !== undefined || waitsFor.length > 0) ?? open[0];
-  const why = held?.hold === undefined ? ` waits for ${held?.waitsFor.join(', ')}` : `: ${held.hold}`;
-  return `${counted(open.length, 'task')} cannot begin: ${held?.id}${why}`;
+  const stuck = open.find(({ hold, waitsFor }) => hold !== undefined || waitsFor.length > 0) ?? open[0];
+  const why = stuck?.hold === undefined ? ` waits for ${stuck?.waitsFor.join(', ')}` : `: ${stuck.hold}`;
+  return `${counted(open.length, 'task')} cannot begin: ${stuck?.id}${why}`;
 }
 
 type Counted = { -readonly [Key in keyof TaskSummary]: TaskSummary[Key] };

@@ -151,7 +151,7 @@ export function signalCall(pid: number | undefined, mark: string, signal: NodeJS
   if (pid !== undefined) send(-pid, signal);
   for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
     const marked = marking(mark);
-    for (const each of marked) send(each, signal);
+    for (const member of marked) send(member, signal);
     if (marked.length === 0 || signal !== 'SIGKILL') return;
   }
 }
@@ -190,7 +190,7 @@ function processNames(): string[] | undefined {
 
 function carries(id: number, mark: string): boolean {
   const variables = read(`/proc/${id}/environ`)?.toString('latin1').split('\0') ?? [];
-  const marks = variables.find((each) => each.startsWith(`${CALL_MARK}=`))?.slice(CALL_MARK.length + 1);
+  const marks = variables.find((pair) => pair.startsWith(`${CALL_MARK}=`))?.slice(CALL_MARK.length + 1);
   return marks?.split(':').includes(mark) === true;
 }
 

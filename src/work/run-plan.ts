@@ -61,11 +61,11 @@ class PlanRunner {
   };
   readonly #inVain = new Map<string, number>();
   /** Notes and questions that were told. */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #started = performance.now();
   #tasks: readonly WorkTask[] = [];
   /** The lease of the task in progress. */
-  #held: { readonly task: string; readonly lease: HeldLease } | undefined;
+  #claimed: { readonly task: string; readonly lease: HeldLease } | undefined;
   #changed: () => Promise<void> = async () => {};
   #plan: string | undefined;
 
@@ -126,10 +126,10 @@ class PlanRunner {
 
   async #read(): Promise<void> {
     this.#tasks = await sessionTasks(this.#talk.ask, this.#session);
-    for (const asked of openQuestions(this.#session, this.#tasks)) {
-      if (this.#told.has(askedKey(asked))) continue;
-      this.#told.add(askedKey(asked));
-      this.#tell({ type: 'question', ...asked });
+    for (const question of openQuestions(this.#session, this.#tasks)) {
+      if (this.#reported.has(askedKey(question))) continue;
+      this.#reported.add(askedKey(question));
+      this.#tell({ type: 'question', ...question });
     }
   }
 
@@ -165,16 +165,16 @@ class PlanRunner {
 
   /** Returns undefined if another run holds the lease, or held it and has changed the task. */
   async #leaseOf({ id, results }: WorkTask): Promise<HeldLease | undefined> {
-    if (this.#held?.task === id) return this.#held.lease;
+    if (this.#claimed?.task === id) return this.#claimed.lease;
     await this.#release();
     const lease = await this.#claim(id);
     if (!isHeld(lease)) {
       await this.#leave({ id }, `${id} is being worked on by ${lease.holder} since ${lease.since}`);
       return undefined;
     }
-    this.#held = { task: id, lease };
+    this.#claimed = { task: id, lease };
     const { tasks } = await this.#talk.ask((client) => client.runs.status({ session: this.#session }));
-    const isSame = (tasks.find((each) => each.task === id)?.dispatches ?? 0) === results;
+    const isSame = (tasks.find((task) => task.task === id)?.dispatches ?? 0) === results;
     return isSame ? lease : undefined;
   }
 
@@ -182,14 +182,14 @@ class PlanRunner {
   async #leave({ id }: Pick<WorkTask, 'id'>, message: string): Promise<void> {
     this.#known.elsewhere.add(id);
     await this.#release();
-    if (!this.#told.has(message)) this.#tell({ type: 'note', message });
-    this.#told.add(message);
+    if (!this.#reported.has(message)) this.#tell({ type: 'note', message });
+    this.#reported.add(message);
   }
 
   async #release(): Promise<void> {
-    const held = this.#held;
-    this.#held = undefined;
-    await held?.lease.release();
+    const claimed = this.#claimed;
+    this.#claimed = undefined;
+    await claimed?.lease.release();
   }
 
   async #step(task: WorkTask, step: Exclude<RunStep, { kind: 'close' }>, lease: HeldLease): Promise<void> {

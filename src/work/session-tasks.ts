@@ -28,7 +28,7 @@ export async function sessionTasks(ask: Asking, session: string): Promise<WorkTa
   const status = await ask((client) => client.runs.status({ session, lists: ['plan'] }));
   const board =
     status.session.board.total === 0 ? [] : (await ask((client) => client.tools.taskList({ session }))).tasks;
-  const came = new Map(status.tasks.map((each) => [each.task, each]));
+  const came = new Map(status.tasks.map((task) => [task.task, task]));
   const tasks = [
     ...planTasks(status.lists?.plan ?? [], came),
     ...board.map((task) => boardTask(task, came.get(task.id))),
@@ -90,11 +90,11 @@ function wasApproved(known: Came | undefined): boolean {
 function beginning(known: Came | undefined) {
   const { questions = [], next_action, last_outcome } = known ?? {};
   const isBlocked = last_outcome?.endsWith('_blocked') === true;
-  const isOpen = next_action === 'wait_for_answer' && questions.some((each) => each.default === undefined);
+  const isOpen = next_action === 'wait_for_answer' && questions.some((open) => open.default === undefined);
   const isAnswered = isBlocked && (next_action === 'retry' || next_action === 'dispatch_reviewer');
   return {
     questions,
-    ...((isOpen || isAnswered) && { asked: isOpen ? ('open' as const) : ('answered' as const) }),
+    ...((isOpen || isAnswered) && { question: isOpen ? ('open' as const) : ('answered' as const) }),
     results: known?.dispatches ?? 0,
     rounds: 0,
     stall: 'none' as const,
@@ -210,8 +210,8 @@ export function taskLeases(
   beatMs?: number,
 ): ClaimTask {
   const leases: LeaseStore = {
-    async claim(task, { at: _, ended: gone, ...claim }) {
-      const request = { session, task, ...claim, ended: [...(gone ?? [])] };
+    async claim(task, { at: _, ended, ...claim }) {
+      const request = { session, task, ...claim, ended: [...(ended ?? [])] };
       const reply = await ask(({ tools }) => tools.runClaim(request));
       return { holder: reply.holder ?? 'another run', since: reply.since ?? '' };
     },

@@ -42,9 +42,9 @@ export async function runStep(
   if (check !== undefined) {
     const { passed, command, output = '' } = await checked(check, task, step.round, tools);
     const passing = { assessment: 'approved', strengths: [`The check "${command}" passed`] };
-    const own = passed ? passing : await failedCheck(command, output);
+    const outcome = passed ? passing : await failedCheck(command, output);
     if (!passed || reviewer === undefined)
-      return publishOwn(task, { role: 'reviewer', round: step.round }, own, tools);
+      return publishOwn(task, { role: 'reviewer', round: step.round }, outcome, tools);
   }
   // runPlan refuses options with neither a reviewer nor a check.
   if (reviewer !== undefined) await agentTurn(task, { ...step, role: 'reviewer', agent: reviewer }, tools);
@@ -84,14 +84,14 @@ async function agentTurn(
     const call = { ...of, session, resultId, name, directory, prompt, messages };
     tools.tell({ type: 'call-started', ...of, ...(replans && attempt === 1 && { replans }) });
     const { result = '', ms, isLate } = await timed((signal) => agent({ ...call, signal }), tools);
-    const said = typeof result === 'string' ? { text: result } : result;
-    const read = readAnswer(said.text, role, task.id, resultId);
-    const late = isLate ? lateText(tools) : said.fault;
+    const answer = typeof result === 'string' ? { text: result } : result;
+    const read = readAnswer(answer.text, role, task.id, resultId);
+    const late = isLate ? lateText(tools) : answer.fault;
     fault = read.ok ? '' : [late, read.fault].filter(Boolean).join('; ');
     tools.tell({
       ...{ type: 'call-ended', ...of, ms },
-      ...(said.tokens !== undefined && { tokens: said.tokens }),
-      ...(said.cost !== undefined && { cost: said.cost }),
+      ...(answer.tokens !== undefined && { tokens: answer.tokens }),
+      ...(answer.cost !== undefined && { cost: answer.cost }),
       ...(fault !== '' && { fault }),
     });
     if (read.ok) {
@@ -101,13 +101,13 @@ async function agentTurn(
     }
     // A second attempt would take as long again.
     if (isLate) break;
-    const again = `You were asked this before, and your answer ended with:\n\n${end(said.text, MAX_SHOWN)}\n\n${sentBackText(role, fault)}`;
+    const again = `You were asked this before, and your answer ended with:\n\n${end(answer.text, MAX_SHOWN)}\n\n${sentBackText(role, fault)}`;
     prompt = `${compiled.prompt}\n\n${again}`;
     messages = [...compiled.messages, { role: 'user', content: again }];
   }
   const summary = `No result from the ${role}: ${await shortEnd(fault)}`;
-  const own = role === 'implementer' ? { status: 'failed', summary } : { assessment: 'blocked', summary };
-  await publishOwn(task, { role, round }, own, tools);
+  const outcome = role === 'implementer' ? { status: 'failed', summary } : { assessment: 'blocked', summary };
+  await publishOwn(task, { role, round }, outcome, tools);
 }
 
 async function checked(check: Check, task: WorkTask, round: number, tools: StepTools) {
@@ -168,22 +168,22 @@ type OwnResult = { readonly summary?: string; readonly required_fixes?: readonly
 );
 
 /** Publishes a result of the run itself as plain JSON, because its texts may quote the markers of a result block. */
-async function publishOwn(task: WorkTask, turn: Turn, own: OwnResult, tools: StepTools): Promise<void> {
+async function publishOwn(task: WorkTask, turn: Turn, outcome: OwnResult, tools: StepTools): Promise<void> {
   const result_id = resultIdOf(tools.session, task.id, turn.role, task.results);
   const result = {
-    body: JSON.stringify({ task_id: task.id, ...own, result_id }),
-    verdict: 'status' in own ? own.status : own.assessment,
-    findings: own.required_fixes?.length ?? 0,
-    ...(own.summary !== undefined && { summary: own.summary }),
+    body: JSON.stringify({ task_id: task.id, ...outcome, result_id }),
+    verdict: 'status' in outcome ? outcome.status : outcome.assessment,
+    findings: outcome.required_fixes?.length ?? 0,
+    ...(outcome.summary !== undefined && { summary: outcome.summary }),
   };
   const refused = await publish(task, turn, result, tools);
   if (refused !== undefined) throw new ThroughlineError('internal', `task ${task.id}: ${refused}`);
 }
 
 async function failedCheck(command: string, output: string) {
-  const said = await shortEnd(output.trim());
+  const lastOutput = await shortEnd(output.trim());
   const summary = `The check "${command}" failed`;
-  const message = said === '' ? summary : `${summary}: ${said}`;
+  const message = lastOutput === '' ? summary : `${summary}: ${lastOutput}`;
   return {
     ...{ assessment: 'needs_changes', summary, issues: [{ severity: 'critical', message }] },
     required_fixes: [`Make the check "${command}" pass`],

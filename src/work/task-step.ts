@@ -29,7 +29,7 @@ export interface WorkTask {
   /** Questions that no one has answered. */
   readonly questions: NonNullable<RunStatusReply['tasks'][number]['questions']>;
   /** `open`: the last result waits for an answer; `answered`: it has one. */
-  readonly asked?: 'open' | 'answered';
+  readonly question?: 'open' | 'answered';
   /** Implementer results since the last approval, without those that asked a person. */
   readonly rounds: number;
   readonly stall: Stall;
@@ -54,16 +54,16 @@ export type Step =
  * @param again true to allow one more step in spite of limits and stalls
  */
 export function nextStep(
-  { last, asked, rounds, stall, stalledBy }: WorkTask,
+  { last, question, rounds, stall, stalledBy }: WorkTask,
   maxRounds: number,
   again: boolean,
 ): Step {
-  if (asked === 'open') return { kind: 'wait' };
+  if (question === 'open') return { kind: 'wait' };
   if (last === 'implementer_completed') return { kind: 'judge', round: rounds };
   if (stall === 'beyond' && !again)
     return { kind: 'needed', why: `stalled again after a replan: ${stallText(stalledBy ?? 'no progress')}` };
   if (last === 'reviewer_blocked') {
-    return again || asked === 'answered'
+    return again || question === 'answered'
       ? { kind: 'judge', round: rounds }
       : { kind: 'needed', why: 'the reviewer asks for a decision of a person' };
   }

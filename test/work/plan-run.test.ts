@@ -31,13 +31,13 @@ describe('the next step of a task', () => {
     ['is work after blocked work', { last: 'implementer_blocked' }, { kind: 'implement', round: 2 }],
     [
       'is to wait while its question is open',
-      { last: 'implementer_blocked', asked: 'open' },
+      { last: 'implementer_blocked', question: 'open' },
       { kind: 'wait' },
     ],
-    ['is a review after an answer', { last: 'reviewer_blocked', asked: 'answered' }, { kind: 'judge' }],
+    ['is a review after an answer', { last: 'reviewer_blocked', question: 'answered' }, { kind: 'judge' }],
     [
       'is for a person where the review keeps asking what was answered',
-      { last: 'reviewer_blocked', asked: 'answered', stall: 'beyond' },
+      { last: 'reviewer_blocked', question: 'answered', stall: 'beyond' },
       { kind: 'needed' },
     ],
     ['is for a person where the review says so', { last: 'reviewer_blocked' }, { kind: 'needed' }],

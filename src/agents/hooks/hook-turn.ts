@@ -87,7 +87,7 @@ interface Asked {
 
 /** @param isMain true for the agent that the user talks to */
 function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boolean) {
-  const said = new Set(isMain ? turn.said : []);
+  const said = new Set(isMain ? turn.authored : []);
   const ofTask = (relation: string, text: string) => ({
     ...{ subject: `task:${task}`, relation, object: said.has(text) ? withReplaced(text, message) : text },
     ...(said.has(text) && { origin: 'user' as const }),

@@ -146,6 +146,6 @@ export function failureText(error: unknown, fields: readonly string[]): string {
     const most = fields.includes('tokens') ? `tokens: ${error.details?.tokens} or more, or with ` : '';
     return `The prompt does not fit (prompt_overflow). Call again with ${most}a shorter prompt.`;
   }
-  const said = messageOf(error).replace(/[.!]$/, '');
-  return `${said} (${code}). ${NEXT[code] ?? TELL}`;
+  const text = messageOf(error).replace(/[.!]$/, '');
+  return `${text} (${code}). ${NEXT[code] ?? TELL}`;
 }

@@ -27,7 +27,7 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
   // Facts that every prompt shows say nothing about the query.
   const facts = reply.facts
     .filter(({ score }) => score > 0)
-    .map((fact) => ({ id: fact.id, text: said(fact), task: fact.taskId, dispatch: fact.dispatch }));
+    .map((fact) => ({ id: fact.id, text: factLine(fact), task: fact.taskId, dispatch: fact.dispatch }));
   const files = reply.considered.files.filter(isAsked).map(({ path }) => path);
   const learnings = (reply.learnings ?? []).map(({ content }) => content);
   const parts = [
@@ -62,7 +62,7 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `- ${quoted(line)}`)];
 }
 
-function said(fact: {
+function factLine(fact: {
   readonly taskId: string;
   readonly subject: string;
   readonly relation: string;
@@ -145,8 +145,8 @@ export const noteTool: McpTool<'note'> = async ({ session, client: connect }, in
       const { question, agent: by = 'without a name' } = input;
       const given = { answer: content(), question, by, agent: true as const };
       const { answer } = await client.tools.blockerAnswer({ session, task, ...given });
-      const asked = answer.questions.join(' ');
-      return `Answered for task ${oneLine(task)}: ${oneLine(asked)} ${oneLine(answer.answer)}`;
+      const questions = answer.questions.join(' ');
+      return `Answered for task ${oneLine(task)}: ${oneLine(questions)} ${oneLine(answer.answer)}`;
     }
     case 'inbox':
       return written((await client.tools.inboxList({ session })).messages, 'There are no unread messages.');

@@ -33,8 +33,8 @@ export const reportTool: McpTool<'report'> = async (memory, input) => {
   } catch (error) {
     if (!UNREACHABLE.has(codeOf(error)) || isStored(error)) throw error;
     await memory.keep({ role, text, messageId: `${session}:${id}` });
-    const said = `It is kept on this machine and sent when the server can be reached: do not report it again.`;
-    return { text: `${said} Now it cannot: ${messageOf(error)}`, data: { status: 'kept' } };
+    const keptText = `It is kept on this machine and sent when the server can be reached: do not report it again.`;
+    return { text: `${keptText} Now it cannot: ${messageOf(error)}`, data: { status: 'kept' } };
   }
 };
 

@@ -180,9 +180,9 @@ function lineOf({ id, status, priority, content, unresolved, claimed_by, reason 
 }
 
 function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: Plan): string[] {
-  const needs = results.slice(-MOST).map((each) => {
-    const stalled = each.replan_hint === undefined ? '' : `; stalled: ${oneLine(each.replan_hint)}`;
-    return `${oneLine(each.task)}: ${each.last_outcome}, next ${each.next_action}${stalled}`;
+  const needs = results.slice(-MOST).map((result) => {
+    const stalled = result.replan_hint === undefined ? '' : `; stalled: ${oneLine(result.replan_hint)}`;
+    return `${oneLine(result.task)}: ${result.last_outcome}, next ${result.next_action}${stalled}`;
   });
   return [
     ...(run === null
@@ -206,7 +206,7 @@ function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: 
 
 /** Names the next plan task: a model with an empty board would stop. */
 function nextOf(
-  { active_task_id: active, next_task_id: next, held }: NonNullable<RunStatusReply['run']>,
+  { active_task_id: active, next_task_id: next, held: whyNone }: NonNullable<RunStatusReply['run']>,
   tasks: readonly PlanTaskView[],
 ): string[] {
   const named = (id: string) => {
@@ -217,8 +217,8 @@ function nextOf(
     ...(active === null || active === next ? [] : [`In progress in the plan: ${named(active)}`]),
     ...(next !== null
       ? [`Next task of the plan: ${named(next)}`, `Call context with task ${oneLine(next)} before you begin.`]
-      : held !== undefined
-        ? [`No task of the plan is ready: ${oneLine(held)}.`]
+      : whyNone !== undefined
+        ? [`No task of the plan is ready: ${oneLine(whyNone)}.`]
         : tasks.some(({ claimed_by }) => claimed_by !== undefined)
           ? ['Other agents work on all tasks of the plan that are ready.']
           : []),

@@ -28,15 +28,15 @@ export function readTask(body: Json, shape: ObjectShape): Clear {
   let found: { key: string; value: string } | undefined;
   for (const { key, rank } of keysFor('task_id', body, shape)) {
     if (found !== undefined && rank > 1) break;
-    const own = new Repairs();
-    const value = readText(body[key], 'task_id', 'task_id', taskId, own)?.trim();
+    const keyRepairs = new Repairs();
+    const value = readText(body[key], 'task_id', 'task_id', taskId, keyRepairs)?.trim();
     if (value === undefined || (rank > 1 && !/^\S{1,64}$/.test(value))) continue;
     if (found !== undefined && found.value !== value)
       return { value: undefined, contradiction: twice(found.key, found.value, key, value), repairs };
     if (found !== undefined) continue;
     found = { key, value };
     if (key !== 'task_id') repairs.note('renamed', 'task_id', `found ${key}`);
-    repairs.take(own);
+    repairs.take(keyRepairs);
   }
   return { value: found?.value, repairs };
 }
@@ -81,15 +81,15 @@ function claimsOf(body: Json, shape: ResultShape): Claim[] {
   const named = shape.verdictField === undefined ? [] : keysFor(shape.verdictField, body, shape);
   const claims = named.map(({ key }) => {
     const given = body[key];
-    const said: unknown = Array.isArray(given) && given.length === 1 ? given[0] : given;
-    if (typeof said === 'boolean')
+    const stated: unknown = Array.isArray(given) && given.length === 1 ? given[0] : given;
+    if (typeof stated === 'boolean')
       return claimOfFlag(
         key,
-        values.find((each) => OPPOSITES[each]),
-        said,
+        values.find((allowed) => OPPOSITES[allowed]),
+        stated,
         values,
       );
-    const verdict = typeof said === 'string' ? meantBy(said, values, VERDICT_WORDS) : undefined;
+    const verdict = typeof stated === 'string' ? meantBy(stated, values, VERDICT_WORDS) : undefined;
     return { key, allows: verdict === undefined ? [] : [verdict] };
   });
   for (const key of firstKeys(body)) {
@@ -109,7 +109,7 @@ function claimOfFlag(
 ): Claim {
   const opposite = named && OPPOSITES[named];
   if (named === undefined || (!flag && opposite === undefined)) return { key, allows: [] };
-  const others = values.filter((each) => each !== named && each !== opposite);
+  const others = values.filter((value) => value !== named && value !== opposite);
   return { key, allows: flag ? [named] : [...(opposite === undefined ? [] : [opposite]), ...others] };
 }
 
@@ -127,10 +127,10 @@ export function resultOfOther(body: Json, role: Role): Role | undefined {
   return ROLES.find((other) => {
     const theirs = resultShape(other);
     if (other === role || hasFieldOf(body, shape, theirs)) return false;
-    const said = new Set(claimsOf(body, theirs).map(({ key }) => key));
-    if (said.size === 0 || !claimed.every(({ key }) => said.has(key))) return false;
+    const claimedKeys = new Set(claimsOf(body, theirs).map(({ key }) => key));
+    if (claimedKeys.size === 0 || !claimed.every(({ key }) => claimedKeys.has(key))) return false;
     // "passed" may end work and a review: only a word of theirs alone, or their very verdict, is theirs.
-    const named = keys.find((key) => plainName(key) === theirs.verdictField && said.has(key));
+    const named = keys.find((key) => plainName(key) === theirs.verdictField && claimedKeys.has(key));
     return (
       hasFieldOf(body, theirs, shape) ||
       (named !== undefined &&

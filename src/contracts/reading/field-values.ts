@@ -44,8 +44,8 @@ function readField(
   repairs: Repairs,
 ): unknown {
   const readings = keys.map((key) => {
-    const own = new Repairs();
-    return { key, own, read: readValue(json[key], shape, field, place, own) };
+    const keyRepairs = new Repairs();
+    return { key, keyRepairs, read: readValue(json[key], shape, field, place, keyRepairs) };
   });
   const readable = readings.filter(({ read }) => read !== undefined);
   const found = readable.find(({ read }) => !isEmpty(read)) ?? readable[0];
@@ -58,7 +58,7 @@ function readField(
   }
   if (found !== undefined) {
     if (found.key !== field) repairs.note('renamed', place, `found ${found.key}`);
-    repairs.take(found.own);
+    repairs.take(found.keyRepairs);
     return found.read;
   }
   if (!required || field !== 'severity') return undefined;
@@ -130,13 +130,13 @@ function readList(
   if (given === undefined) return undefined;
   const items: unknown[] = [];
   if (given.length > MAX_ITEMS) repairs.note('clipped', place, `${MAX_ITEMS} of ${given.length} items read`);
-  for (const [at, each] of given.slice(0, MAX_ITEMS).entries()) {
-    const own = new Repairs();
-    const read = readValue(each, item, field, `${place}.${at}`, own);
-    if (read === undefined) repairs.note('skipped', `${place}.${at}`, shown(each));
+  for (const [at, element] of given.slice(0, MAX_ITEMS).entries()) {
+    const elementRepairs = new Repairs();
+    const read = readValue(element, item, field, `${place}.${at}`, elementRepairs);
+    if (read === undefined) repairs.note('skipped', `${place}.${at}`, shown(element));
     else {
       items.push(read);
-      repairs.take(own);
+      repairs.take(elementRepairs);
     }
   }
   // A value that was not a list cannot mean an empty list.

@@ -109,7 +109,7 @@ function inside(json: unknown, shape: ResultShape): Json | undefined {
   const verdict = readVerdict(json, shape);
   if (task.contradiction ?? verdict.contradiction) return undefined;
   if (task.value !== undefined && verdict.value !== undefined) return undefined;
-  const [key, ...others] = firstKeys(json).filter((each) => completes(json[each], each, task.value, shape));
+  const [key, ...others] = firstKeys(json).filter((name) => completes(json[name], name, task.value, shape));
   const inner = key === undefined ? undefined : json[key];
   // Two candidates are ambiguous.
   if (key === undefined || others.length > 0 || !isObject(inner)) return undefined;
@@ -123,7 +123,7 @@ function completes(inner: unknown, key: string, task: string | undefined, shape:
   if (!isObject(inner) || isList || shape.foreign(key) !== undefined || key === '__proto__') return false;
   const isTask = keysFor('task_id', inner, shape).some(({ rank }) => rank <= 1);
   if (task === undefined)
-    return isTask || Object.values(inner).some((each) => isObject(each) && !isEmpty(each.task_id));
-  const own = readTask(inner, shape).value;
-  return readVerdict(inner, shape).value !== undefined && (own === undefined || own === task);
+    return isTask || Object.values(inner).some((value) => isObject(value) && !isEmpty(value.task_id));
+  const innerTask = readTask(inner, shape).value;
+  return readVerdict(inner, shape).value !== undefined && (innerTask === undefined || innerTask === task);
 }

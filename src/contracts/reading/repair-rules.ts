@@ -42,7 +42,7 @@ function textIn(value: unknown, field: string): string | undefined {
 function textUnder(value: Json, names: readonly string[]): string | undefined {
   const keys = Object.keys(value);
   for (const name of names) {
-    const key = keys.find((each) => plainName(each) === name);
+    const key = keys.find((candidate) => plainName(candidate) === name);
     const text = key === undefined ? undefined : value[key];
     if (isText(text) || typeof text === 'number') return String(text);
   }

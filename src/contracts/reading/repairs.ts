@@ -49,7 +49,7 @@ export class Repairs {
   }
 
   /** Returns the first repairs and the number of the others. */
-  told(): { readonly repairs: readonly Repair[]; readonly repairsOmitted: number } {
+  report(): { readonly repairs: readonly Repair[]; readonly repairsOmitted: number } {
     const all = [...this.#noted.values()];
     const repairs = all
       .slice(0, MAX_TOLD)

@@ -49,21 +49,21 @@ const known = new Map<Role, ResultShape>();
 export function resultShape(role: Role): ResultShape {
   let shape = known.get(role);
   if (shape === undefined) {
-    const own = objectShape(objectIn(RESULTS[role]));
+    const roleShape = objectShape(objectIn(RESULTS[role]));
     const { verdictField } = kindOf(role);
-    shape = { ...own, role, verdictField, foreign: (name) => foreignField(name, role, own) };
+    shape = { ...roleShape, role, verdictField, foreign: (name) => foreignField(name, role, roleShape) };
     known.set(role, shape);
   }
   return shape;
 }
 
-function foreignField(name: string, role: Role, own: ObjectShape): string | undefined {
-  if (own.meant(name) !== undefined) return undefined;
+function foreignField(name: string, role: Role, roleShape: ObjectShape): string | undefined {
+  if (roleShape.meant(name) !== undefined) return undefined;
   for (const other of ROLES) {
     if (other === role) continue;
     const { meant, fields } = resultShape(other);
     const meaning = meant(name);
-    if (meaning === undefined || own.fields.has(meaning.field)) continue;
+    if (meaning === undefined || roleShape.fields.has(meaning.field)) continue;
     // Vague aliases of text fields mean many things.
     if (meaning.rank <= 1 || fields.get(meaning.field)?.shape.wants === 'list') return meaning.field;
   }
@@ -180,12 +180,12 @@ export interface Key {
 
 /** The surest first. */
 export function keysFor(field: string, json: Json, shape: ObjectShape): readonly Key[] {
-  const own: Key[] = Object.hasOwn(json, field) ? [{ key: field, rank: 0 }] : [];
+  const exact: Key[] = Object.hasOwn(json, field) ? [{ key: field, rank: 0 }] : [];
   const others = firstKeys(json).flatMap((key): Key[] => {
     const meant = shape.meant(key);
     return meant === undefined || meant.field !== field || meant.rank === 0
       ? []
       : [{ key, rank: meant.rank }];
   });
-  return [...own, ...others.sort((one, other) => one.rank - other.rank)];
+  return [...exact, ...others.sort((one, other) => one.rank - other.rank)];
 }

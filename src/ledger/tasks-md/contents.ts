@@ -17,8 +17,8 @@ export function contentsOf(
   const lists = new Map<Heading | undefined, Draft[]>();
   const holders = new Set<Heading>(confirmed);
   for (const draft of drafts) {
-    for (let each = draft.under; each !== undefined && !holders.has(each); each = each.outer)
-      holders.add(each);
+    for (let heading = draft.under; heading !== undefined && !holders.has(heading); heading = heading.outer)
+      holders.add(heading);
     const isTop = draft.owner === undefined && draft.origin !== 'heading';
     if (isTop && !(draft.under !== undefined && confirmed.has(draft.under))) addTo(lists, draft.under, draft);
   }

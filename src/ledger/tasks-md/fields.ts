@@ -52,9 +52,9 @@ export function readField(line: string): Field | undefined {
   const written = name.trim().toLowerCase();
   const known =
     NAMES.get(written) ?? (opening !== '' && /[\w)] status$/.test(written) ? 'status' : undefined);
-  const behind = flat.slice(colon + 1).trimStart();
-  const beyond = /^[*_]{0,3}/.exec(behind)?.[0] ?? '';
-  const rest = behind.slice(beyond.length).trimStart();
+  const afterColon = flat.slice(colon + 1).trimStart();
+  const beyond = /^[*_]{0,3}/.exec(afterColon)?.[0] ?? '';
+  const rest = afterColon.slice(beyond.length).trimStart();
   const value = line.slice(line.length - rest.length).trimEnd();
   if (known === undefined || (UNSURE.test(written) && !/\d/.test(value))) return undefined;
   const isSpan = opening === '_' && !after.includes('_') && !beyond.includes('_');
@@ -92,8 +92,8 @@ export function splitList(value: string): string[] {
   return value
     .replace(/[(（][^()（）]*[)）]|[`*]/g, '')
     .split(/[,，、;；]/)
-    .map((each) => each.trim().replace(/[.。]$/, ''))
-    .filter((each) => each !== '' && !NOTHING.test(each));
+    .map((part) => part.trim().replace(/[.。]$/, ''))
+    .filter((part) => part !== '' && !NOTHING.test(part));
 }
 
 function names(key: FieldKey, all: string): [string, FieldKey][] {

@@ -54,7 +54,7 @@ function preambleOf(lines: readonly PlanLine[]): string {
       if (skipped === 0 || level <= skipped) {
         skipped = ABOUT_FILE.test(line.text) || isLegendHeading(line.text) ? level : 0;
       }
-      headings = [...headings.filter((each) => each.level < level), line];
+      headings = [...headings.filter((heading) => heading.level < level), line];
     } else if (skipped === 0 && kind !== 'row' && line.text !== '') {
       for (const heading of headings) text.push(heading.raw);
       text.push(line.raw);
@@ -93,11 +93,11 @@ export type KnownTasks = Pick<Parameters<typeof keptIds>[2], 'tasks'>;
  *
  * @param known the tasks of the plan with the ids that they have in the session
  */
-export function tickedPlan(text: string, asked: string, known: KnownTasks = { tasks: [] }): Ticked {
+export function tickedPlan(text: string, taskId: string, known: KnownTasks = { tasks: [] }): Ticked {
   const before = parseTasksMd(text).tasks;
   const named = new Set(known.tasks.map(({ id }) => id));
   const ids = keptIds({ tasks: before }, unnamedOf(before), known, (id) => named.has(id));
-  const task = before[ids.findIndex(({ id }) => id === asked)];
+  const task = before[ids.findIndex(({ id }) => id === taskId)];
   if (task === undefined) return { fault: 'the plan has no such task' };
   if (task.status === 'completed') return { text };
   // Every second part is a line break, as written.

@@ -308,10 +308,10 @@ class Scanner {
         if (cells.some(isMarked)) unread.push(at + index);
       } else {
         isOfTasks = true;
-        const said = cells[column] ?? '';
-        const mark = readStatus(said, this.#legend);
+        const cell = cells[column] ?? '';
+        const mark = readStatus(cell, this.#legend);
         if (mark !== undefined) this.#findings.mentions.push({ line: at + index, from: 'table', id, mark });
-        else if (said !== '') this.#report('unknown_mark', at + index, `"${said}" is not a known status`);
+        else if (cell !== '') this.#report('unknown_mark', at + index, `"${cell}" is not a known status`);
       }
     }
     const [first] = unread;
@@ -407,5 +407,5 @@ function applyField(draft: Draft, { key, value }: Field, line: number, legend: L
 
 /** Appends in a loop: spreading a hostile line's values into `push` would overflow the stack. */
 function addAll<T>(list: T[] | undefined, values: Iterable<T>): void {
-  for (const each of values) list?.push(each);
+  for (const value of values) list?.push(value);
 }

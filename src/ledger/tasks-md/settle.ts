@@ -72,13 +72,13 @@ function dependencies(
   known: ReadonlyMap<string, string>,
   problems: TaskProblem[],
 ): readonly string[] {
-  return [...new Set(dependsOn)].map((each) => {
-    const name = known.get(each.toLowerCase());
+  return [...new Set(dependsOn)].map((dependency) => {
+    const name = known.get(dependency.toLowerCase());
     if (name === undefined) {
-      const message = `${id} depends on "${each.slice(0, 60)}", which is the id of no task here`;
+      const message = `${id} depends on "${dependency.slice(0, 60)}", which is the id of no task here`;
       problems.push(problem('unknown_dependency', line, message));
     }
-    return name ?? each;
+    return name ?? dependency;
   });
 }
 
@@ -128,12 +128,12 @@ function confirmHeadings({ headings, drafts, mentions }: Findings): Set<Heading>
 }
 
 function supports({ draft, level }: Heading, id: string | undefined): boolean {
-  const own = draft?.head.id;
-  if (own === undefined || level === 1) return false;
-  if (id === undefined || id === own || id.startsWith(`${own}.`)) return true;
+  const headId = draft?.head.id;
+  if (headId === undefined || level === 1) return false;
+  if (id === undefined || id === headId || id.startsWith(`${headId}.`)) return true;
   // `01-02` is a plan of `Phase 1`, and `1.2` a task of it.
   const number = /^(\d+)[.-]\d/.exec(id)?.[1];
-  return draft?.head.phase === true && number !== undefined && own.endsWith(` ${Number(number)}`);
+  return draft?.head.phase === true && number !== undefined && headId.endsWith(` ${Number(number)}`);
 }
 
 function headingTask(from: Heading | undefined, confirmed: ReadonlySet<Heading>): Draft | undefined {
@@ -217,10 +217,10 @@ function wordsOfHeadings(
     const task = headingTask(heading, confirmed);
     const found = wordsOf(heading);
     if (task === undefined || found.length === 0) continue;
-    const own = words.get(task) ?? [];
-    words.set(task, own);
-    if (heading.draft !== task) own.push(`${heading.text}:`);
-    for (const line of found) own.push(line);
+    const lines = words.get(task) ?? [];
+    words.set(task, lines);
+    if (heading.draft !== task) lines.push(`${heading.text}:`);
+    for (const line of found) lines.push(line);
   }
   return words;
 }

@@ -110,9 +110,9 @@ export function wholeWord(phrase: string): Mark | undefined {
 /** Reads a phrase that begins with a status word. */
 function openingWord(text: string): Mark | undefined {
   const phrase = normalize(text);
-  const word = LONGEST_FIRST.find((each) => {
-    if (!phrase.startsWith(each)) return false;
-    return !/^[a-z]/.test(each) || !/^[\p{L}\p{N}]/u.test(phrase.slice(each.length));
+  const word = LONGEST_FIRST.find((candidate) => {
+    if (!phrase.startsWith(candidate)) return false;
+    return !/^[a-z]/.test(candidate) || !/^[\p{L}\p{N}]/u.test(phrase.slice(candidate.length));
   });
   return WORDS.get(word ?? '');
 }
@@ -151,9 +151,9 @@ export function readLegend(lines: readonly string[]): Legend {
     const heading = line.startsWith('#') ? HEADING.exec(line)?.[1] : undefined;
     if (heading !== undefined) inLegend = isLegendHeading(heading);
     if (!inLegend && line.indexOf('[') === line.lastIndexOf('[')) continue;
-    const entries = [...line.matchAll(ENTRY)].flatMap(([, box = '', said = '']) => {
-      const [first = '', second = ''] = said.split(' ');
-      const mark = wholeWord(said) ?? wholeWord(`${first} ${second}`) ?? wholeWord(first);
+    const entries = [...line.matchAll(ENTRY)].flatMap(([, box = '', meaning = '']) => {
+      const [first = '', second = ''] = meaning.split(' ');
+      const mark = wholeWord(meaning) ?? wholeWord(`${first} ${second}`) ?? wholeWord(first);
       return mark === undefined ? [] : [{ box, mark }];
     });
     // One entry in a line of prose may be anything; two are a legend.

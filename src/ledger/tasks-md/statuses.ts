@@ -55,7 +55,7 @@ function statedOf({ line, head, statuses }: Draft, id: string, problems: TaskPro
   const all: (Settled & { line: number })[] = [];
   if (head.box !== undefined) all.push({ mark: head.box.mark, from: 'box', line });
   if (head.stated?.mark !== undefined) all.push({ mark: head.stated.mark, from: 'mark', line });
-  for (const from of ORDER) all.push(...statuses.filter((each) => each.from === from));
+  for (const from of ORDER) all.push(...statuses.filter((status) => status.from === from));
   const [first] = all;
   if (first === undefined) return undefined;
   const other = all.find(({ mark }) => mark.status !== first.mark.status);
@@ -70,7 +70,7 @@ function statedOf({ line, head, statuses }: Draft, id: string, problems: TaskPro
   if (mark.status === 'completed') return { mark, from, line: at };
   if (head.struck) return { mark: { status: 'pending', hold: 'cancelled' }, from };
   const hold = all.find(
-    (each) => each.mark.hold !== undefined && (mark.status === 'pending' || each.mark.hold === 'blocked'),
+    ({ mark: { hold } }) => hold !== undefined && (mark.status === 'pending' || hold === 'blocked'),
   )?.mark.hold;
   return { mark: hold === undefined ? mark : { status: mark.status, hold }, from, line: at };
 }

@@ -196,11 +196,11 @@ function afterMark(text: string): Stated | undefined {
   const found = AFTER_MARK.exec(text.slice(-40));
   if (found === null) return undefined;
   const [shown, picture, words = ''] = found;
-  const said = words.replaceAll('*', '').trim();
-  const isShouted = SHOUTED_WORD.test(said);
-  const word = isShouted || picture !== undefined ? wholeWord(said) : undefined;
-  const mark = said === '' ? markOfEmoji(picture ?? '') : word;
+  const plainWords = words.replaceAll('*', '').trim();
+  const isShouted = SHOUTED_WORD.test(plainWords);
+  const word = isShouted || picture !== undefined ? wholeWord(plainWords) : undefined;
+  const mark = plainWords === '' ? markOfEmoji(picture ?? '') : word;
   if (mark === undefined) return undefined;
   const length = text.length - text.slice(0, text.length - shown.length).trimEnd().length;
-  return { mark, shown: shown.trim(), length, strong: said !== '' || !DECORATION.has(picture ?? '') };
+  return { mark, shown: shown.trim(), length, strong: plainWords !== '' || !DECORATION.has(picture ?? '') };
 }

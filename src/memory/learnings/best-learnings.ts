@@ -71,9 +71,9 @@ export function fused(
   const best = new BestLearnings(maxResults);
   for (const [learning, score] of scores) best.add(learning, score);
   const cosines = new Map(byMeaning.map(({ learning, score }) => [learning, score]));
-  return best.ranked.map((each) => {
-    const similarity = cosines.get(each.learning);
-    return similarity === undefined ? each : { ...each, similarity };
+  return best.ranked.map((ranked) => {
+    const similarity = cosines.get(ranked.learning);
+    return similarity === undefined ? ranked : { ...ranked, similarity };
   });
 }
 

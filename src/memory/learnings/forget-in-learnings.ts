@@ -25,12 +25,12 @@ export function withoutSession(
 ): { readonly state: LearningState; readonly changed: number } {
   const rest: LearningState = { ...emptyLearnings(state.project), lastEventAt: state.lastEventAt };
   let changed = 0;
-  const others = (evidence: Proposal['evidence']) => evidence.filter((each) => each.session !== session);
-  const clean = <Said extends Proposal | Learning>(said: Said): Said => {
-    const evidence = others(said.evidence);
-    const isFirst = said.source.session === session;
-    if (evidence.length === said.evidence.length && !isFirst) return said;
-    return { ...said, evidence, ...(isFirst && { source: {} }) };
+  const others = (evidence: Proposal['evidence']) => evidence.filter((item) => item.session !== session);
+  const clean = <Said extends Proposal | Learning>(record: Said): Said => {
+    const evidence = others(record.evidence);
+    const isFirst = record.source.session === session;
+    if (evidence.length === record.evidence.length && !isFirst) return record;
+    return { ...record, evidence, ...(isFirst && { source: {} }) };
   };
   for (const [id, entry] of state.entries) {
     const isRemoved = restsOn(entry, session) && (entry.learning === undefined || withLearnings);
@@ -62,7 +62,7 @@ function restsOn({ proposal, learning }: Entry, session: string): boolean {
   const isFirst = proposal.source.session === session;
   if (evidence.length === 0) return isFirst;
   return (
-    evidence.every((each) => each.session === session) && (isFirst || proposal.source.session === undefined)
+    evidence.every((item) => item.session === session) && (isFirst || proposal.source.session === undefined)
   );
 }
 

@@ -74,8 +74,8 @@ export function demandsOf(
   result: AnyResult,
 ): LearningEventOf<'observed'>['data']['demands'] {
   const demands = new Map<string, { id: string; kind: Observation['kind']; text: string }>();
-  const add = (kind: Observation['kind'], said: string) => {
-    const text = learningText(said);
+  const add = (kind: Observation['kind'], statement: string) => {
+    const text = learningText(statement);
     const id = demandId(project, text);
     if (text !== '' && !demands.has(id)) demands.set(id, { id, kind, text });
   };
@@ -129,10 +129,10 @@ export function withEvidence(
   known: readonly LearningEvidence[],
   added: readonly LearningEvidence[],
 ): readonly LearningEvidence[] {
-  const byTask = new Map(known.map((each) => [caseOf(each), each]));
-  for (const each of added) {
-    const earlier = byTask.get(caseOf(each));
-    if (earlier === undefined || earlier.dispatch < each.dispatch) byTask.set(caseOf(each), each);
+  const byTask = new Map(known.map((item) => [caseOf(item), item]));
+  for (const item of added) {
+    const earlier = byTask.get(caseOf(item));
+    if (earlier === undefined || earlier.dispatch < item.dispatch) byTask.set(caseOf(item), item);
   }
   return [...byTask.values()]
     .sort((a, b) => a.dispatch - b.dispatch || (caseOf(a) < caseOf(b) ? -1 : 1))
@@ -165,12 +165,12 @@ export const MAX_MANUAL = 1000;
 
 /** True while rules propose nothing. */
 export function rulesPaused(state: LearningState): boolean {
-  return held(state, isOfRules).all >= MAX_WAITING;
+  return countPending(state, isOfRules).all >= MAX_WAITING;
 }
 
 /** Returns the sessions for which rules pause. */
 export function sessionsPaused(state: LearningState): string[] {
-  return [...held(state, isOfRules).bySession]
+  return [...countPending(state, isOfRules).bySession]
     .flatMap(([session, count]) =>
       session !== undefined && count >= MAX_WAITING_OF_SESSION ? [session] : [],
     )
@@ -182,7 +182,7 @@ type Reserve = <Item extends { readonly session: string }>(items: readonly Item[
 
 /** Hands out the remaining capacity for rules. */
 function capacityOf(state: LearningState): Reserve {
-  const { all, bySession } = held(state, isOfRules);
+  const { all, bySession } = countPending(state, isOfRules);
   let free = MAX_WAITING - all;
   return (items) => {
     const taker = items.find(({ session }) => (bySession.get(session) ?? 0) < MAX_WAITING_OF_SESSION);
@@ -195,7 +195,7 @@ function capacityOf(state: LearningState): Reserve {
 
 /** Returns the refusal of a manual proposal beyond the limit. */
 export function noRoomByHand(state: LearningState): Refusal | undefined {
-  const { all } = held(state, (proposal) => !isOfRules(proposal));
+  const { all } = countPending(state, (proposal) => !isOfRules(proposal));
   if (all < MAX_MANUAL) return undefined;
   return refuse(
     'limit_reached',
@@ -209,7 +209,7 @@ function isOfRules({ method }: Proposal): boolean {
 }
 
 /** Counts pending proposals of a kind, in the project and by session. */
-function held({ entries }: LearningState, isOfKind: (proposal: Proposal) => boolean) {
+function countPending({ entries }: LearningState, isOfKind: (proposal: Proposal) => boolean) {
   const bySession = new Map<string | undefined, number>();
   let all = 0;
   for (const { proposal } of entries.values()) {

@@ -107,7 +107,7 @@ export function decodeLearnings(project: string, snapshot: string): DecodedLearn
   if (!stored.ok) return stored;
   const { after_sequence: sequence, last_event: lastEvent = sequence, project: owner, state } = stored.value;
   if (owner !== project) return { ok: false, reason: `it belongs to project ${owner}` };
-  const entries = new Map(state.entries.map((each) => [each.proposal.id, entryFromJson(each)]));
+  const entries = new Map(state.entries.map((entry) => [entry.proposal.id, entryFromJson(entry)]));
   const active = new Map<string, Learning>();
   for (const [index, id] of state.active.entries()) {
     const learning = entries.get(id)?.learning;

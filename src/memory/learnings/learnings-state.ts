@@ -241,10 +241,10 @@ function wordsOfLearning(learning: Learning): WordSet {
 export function nearDuplicate(state: LearningState, text: string, except: string) {
   let best: Learning | undefined;
   let closest = 0;
-  const said = wordSet(text);
+  const words = wordSet(text);
   for (const learning of state.active.values()) {
     if (learning.id === except) continue;
-    const alike = likeness(said, wordsOfLearning(learning));
+    const alike = likeness(words, wordsOfLearning(learning));
     // Word order may differ; identical text is closer still.
     const closer = alike > closest || (alike === 1 && sameText(text, learning.content));
     if (alike < NEAR_DUPLICATE || !closer) continue;

@@ -128,8 +128,8 @@ function indexOf(learnings: ReadonlyMap<string, Learning>): LexicalIndex {
   const lengths = words.map(({ length }) => length);
   const meanLength = lengths.reduce((sum, length) => sum + length, 0) / indexed.length;
   const postings = new Map<string, Map<number, number>>();
-  for (const [slot, each] of words.entries())
-    for (const word of each) {
+  for (const [slot, learningWords] of words.entries())
+    for (const word of learningWords) {
       const posting = postings.get(word) ?? new Map<number, number>();
       postings.set(word, posting.set(slot, (posting.get(slot) ?? 0) + 1));
     }

@@ -158,11 +158,11 @@ export function evolveRun(run: Run | undefined, event: RunEvent): Run | undefine
 }
 
 /** Returns the id of the task that the author of the plan calls so: `T001~2` for `T001` after its words were replaced. */
-export function idInPlan(run: Run | undefined, asked: string): string {
-  if (run === undefined) return asked;
+export function idInPlan(run: Run | undefined, id: string): string {
+  if (run === undefined) return id;
   const known = writtenIds.get(run.document) ?? new Map(run.document.tasks.flatMap(writtenAs));
   writtenIds.set(run.document, known);
-  return known.get(asked) ?? asked;
+  return known.get(id) ?? id;
 }
 
 /** Cached: each result is looked up. */

@@ -230,7 +230,7 @@ export class CountedDispatches {
   }
 
   #placeOf(sequence: number): number {
-    return lowerBound(this.#sequences, sequence, (each) => each);
+    return lowerBound(this.#sequences, sequence, (stored) => stored);
   }
 }
 

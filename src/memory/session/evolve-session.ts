@@ -124,13 +124,13 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       const { at, data } = event;
       const { fact, source } = factIn(data);
       const { by, reason, instead: object, ref } = data;
-      const { ref: _, ...said } = data.fact;
+      const { ref: _, ...statement } = data.fact;
       const instead =
         object === undefined
           ? undefined
           : {
               ...sessionFact(
-                { ...said, object, ...(ref && { ref, origin: 'person' as const }) },
+                { ...statement, object, ...(ref && { ref, origin: 'person' as const }) },
                 source,
                 sequence,
               ),
@@ -185,8 +185,8 @@ function addressed(event: FactRecorded, task: string): FactRecorded {
 }
 
 /** Returns the fact that a person's event is about, with the result that stated it. */
-function factIn({ fact, source: said }: EventOf<'fact.retracted' | 'fact.restored'>['data']) {
-  const { sequence, task: taskId, event, at, role, history } = said;
+function factIn({ fact, source: stored }: EventOf<'fact.retracted' | 'fact.restored'>['data']) {
+  const { sequence, task: taskId, event, at, role, history } = stored;
   const source = { sequence, at, role, taskId, ...(history && { history }) };
   return { fact: sessionFact(fact, source, event), source };
 }

@@ -90,12 +90,12 @@ function update(
   number: number,
   change: (iteration: Iteration) => Iteration,
 ): void {
-  const iteration = history.iterations.findLast((each) => each.number === number);
+  const iteration = history.iterations.findLast((candidate) => candidate.number === number);
   if (iteration !== undefined) replace(history, change(iteration));
 }
 
 function replace(history: IterationHistory, iteration: Iteration): void {
-  const at = history.iterations.findLastIndex((each) => each.number === iteration.number);
+  const at = history.iterations.findLastIndex((candidate) => candidate.number === iteration.number);
   history.iterations[at] = iteration;
 }
 

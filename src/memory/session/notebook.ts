@@ -76,7 +76,7 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
       const fact = stated(ref, 'decision', `${questions.join(' ')} ${answer}`);
       state.dispatches.change(({ facts }) => {
         for (const { ref: before = '', answer: given } of facts.said())
-          if (given?.task === task && given.questions.every((each) => questions.includes(each)))
+          if (given?.task === task && given.questions.every((question) => questions.includes(question)))
             facts.end(before, { sequence: fact.sourceSequence, at, ended: { by: ref, how: 'replaced' } });
         const given = { task, questions, answer, by, ...(agent && { agent }), at };
         facts.say({ ...fact, ...(agent === undefined && { origin: 'person' as const }), answer: given });

@@ -17,8 +17,8 @@ import { claimOf, isOpen } from './task-board.js';
 function planTasks(state: SessionState, status?: PlanStatus): PlanTaskView[] {
   const seen = seenState(state);
   return outlook(seen)
-    .planned.filter((each) => status === undefined || statusOf(each) === status)
-    .map((each) => taskView(seen, each, false));
+    .planned.filter((plannedTask) => status === undefined || statusOf(plannedTask) === status)
+    .map((plannedTask) => taskView(seen, plannedTask, false));
 }
 
 type PlanStatus = (typeof PLAN_STATUSES)[number];
@@ -37,7 +37,7 @@ function taskView(
   const { id, text, status, written, parent, group, cancelled, reason, dependsOn, requirements, prompt } =
     task;
   const known = state.run?.document.requirementTexts ?? {};
-  const texts = (requirements ?? []).filter((each) => Object.hasOwn(known, each));
+  const texts = (requirements ?? []).filter((requirement) => Object.hasOwn(known, requirement));
   const ledger = ledgersOf(state).get(id);
   const came = ledger && progressOf(state, ledger);
   const { claimed_by } = claimOf(state.board, id);
@@ -54,7 +54,7 @@ function taskView(
     ...(isWhole && requirements !== undefined && { requirements }),
     ...(isWhole &&
       texts.length > 0 && {
-        requirement_texts: Object.fromEntries(texts.map((each) => [each, known[each] ?? ''])),
+        requirement_texts: Object.fromEntries(texts.map((text) => [text, known[text] ?? ''])),
       }),
     ...(isWhole && prompt !== undefined && { prompt }),
     ...defined({ claimed_by }),
@@ -134,8 +134,8 @@ export function taskShown(state: SessionState, given: string): NonNullable<RunSt
     ...(run?.document.tasks.map((task) => task.id) ?? []),
     ...seen.board.tasks.keys(),
     ...ledgers.keys(),
-    ...rejections.flatMap((each) => each.task ?? []),
-  ].filter((each) => each !== id);
+    ...rejections.flatMap((rejection) => rejection.task ?? []),
+  ].filter((other) => other !== id);
   const what = hasResult ? 'neither plan nor board has' : 'nothing is known about';
   const remark = isStray && `${what} task ${oneLine(id)}${oneLine(nearIdsHint(id, new Set(known)))}`;
   if (remark !== false && !hasResult) return { id, entries: {}, remark };

@@ -191,7 +191,7 @@ function stalledTasks({ tasks }: Status): Figures['stalled'] {
     .map(({ task, board, plan, replan_hint = '' }) => ({
       task,
       where: board !== undefined ? 'board' : plan !== undefined ? 'plan' : 'results',
-      reason: said(replan_hint),
+      reason: clippedLine(replan_hint),
     }));
 }
 
@@ -202,9 +202,9 @@ function waitingFor(
   notebook: Notebook,
 ): string[] {
   const halted = tasks.filter(({ next_action }) => next_action === 'halt_and_escalate');
-  const told = new Set([...halted, ...asks].map(({ task }) => task));
-  const blocked = tasks.filter((each) => waitsForPerson(each) && !told.has(each.task));
-  const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !told.has(id));
+  const listed = new Set([...halted, ...asks].map(({ task }) => task));
+  const blocked = tasks.filter((task) => waitsForPerson(task) && !listed.has(task.task));
+  const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !listed.has(id));
   const waiting = [
     ...asks.map(({ task, text, default: usual }) => `task ${task} asks: ${text}${goesOn(usual)}`),
     ...unread(notebook)
@@ -219,14 +219,14 @@ function waitingFor(
     ...(run?.drift ?? []).flatMap(({ kind, message }) => (kind === 'words_gone' ? [] : message)),
     ...(run?.held === undefined ? [] : [`no task of the plan can go on: ${run.held}`]),
   ];
-  return waiting.slice(0, MAX_LISTED).map(said);
+  return waiting.slice(0, MAX_LISTED).map(clippedLine);
 }
 
 function goesOn(usual: string | undefined): string {
   return usual === undefined ? '' : `; it goes on with ${JSON.stringify(usual)}`;
 }
 
-function said(text: string): string {
+function clippedLine(text: string): string {
   return clipText(oneLine(text), MAX_REASON);
 }
 
@@ -264,8 +264,8 @@ export function foundInWork(text: string, words: readonly string[]) {
   const lines = text.split('\n').filter((line) => words.every((word) => line.toLowerCase().includes(word)));
   if (lines.length === 0) return undefined;
   const tasks = lines.flatMap((line) => {
-    const [id = '', said] = line.split('\t');
-    return said === undefined ? [] : [{ id, text: said }];
+    const [id = '', text] = line.split('\t');
+    return text === undefined ? [] : [{ id, text }];
   });
   return { tasks, files: lines.filter((line) => line !== '' && !line.includes('\t')) };
 }

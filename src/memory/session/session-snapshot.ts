@@ -119,10 +119,10 @@ export function stateToJson(state: SessionState) {
     board_results: [...settled.boardResults.values()],
     window: state.dispatches.toJSON(),
     charter: ordered(charter, charterJson),
-    tasks: [...board.tasks.values()].map((each) => ordered(each, task)),
-    claims: [...board.claims].map(([id, each]) => ordered({ id, ...each }, claim)),
+    tasks: [...board.tasks.values()].map((entry) => ordered(entry, task)),
+    claims: [...board.claims].map(([id, boardClaim]) => ordered({ id, ...boardClaim }, claim)),
     inbox: [...notebook.inbox.values()],
-    iterations: history.iterations.map((each) => ordered(each, iterationView)),
+    iterations: history.iterations.map((iteration) => ordered(iteration, iterationView)),
     traces: tracesToJson(settled.traces),
     results: resultsToJson(settled.results),
     ...(run !== undefined && { run: ordered(run, runJson) }),
@@ -159,7 +159,7 @@ export function stateFromJson(
     board: {
       tasks: byId(json.tasks),
       lastNumber: json.last.task,
-      claims: new Map(json.claims.map(({ id, ...each }) => [id, each])),
+      claims: new Map(json.claims.map(({ id, ...boardClaim }) => [id, boardClaim])),
     },
     notebook: {
       lastNote: json.last.note,
@@ -259,14 +259,14 @@ export function sessionView(state: SessionState): SessionView {
   const view = {
     ...(goal !== undefined && { goal }),
     ...{ status, results, rejected, facts, board, ...(plan && { plan }) },
-    waiting: waiting.map((text) => said(text)),
-    stalled: stalled.map(({ task }) => said(task)),
+    waiting: waiting.map((text) => clippedLine(text)),
+    stalled: stalled.map(({ task }) => clippedLine(task)),
     open_findings: [...openFindings(state, MAX_LISTED).newest],
     newest_facts: valid
       .filter((fact) => !isFinding(fact) && !isBare(fact) && groupOf(fact) !== 'files')
       .slice(0, MAX_LISTED)
       .map(({ subject, relation, object, sourceTaskId }) =>
-        said(`${subject} ${relation} ${object}`, `task ${sourceTaskId}`),
+        clippedLine(`${subject} ${relation} ${object}`, `task ${sourceTaskId}`),
       ),
   };
   const isLarge = () => Buffer.byteLength(JSON.stringify(view)) > MAX_VIEW_BYTES;
@@ -275,7 +275,7 @@ export function sessionView(state: SessionState): SessionView {
   return view;
 }
 
-function said(text: string, origin?: string): string {
+function clippedLine(text: string, origin?: string): string {
   const words = clipText(oneLine(text), MAX_TEXT);
   return origin === undefined ? words : `${words} (${clipText(oneLine(origin), MAX_TEXT)})`;
 }

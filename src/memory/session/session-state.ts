@@ -161,7 +161,7 @@ export function ledgersOf(state: SessionState): ReadonlyMap<string, TaskLedger> 
   const answers = answersOf(state);
   if (answers.length === 0 && retracted.size === 0) return ledgers;
   const seen = (ledger: TaskLedger) => withoutTexts(ledger, retracted.get(ledger.task));
-  return new Map([...ledgers].map(([task, each]) => [task, withAnswers(seen(each), answers)]));
+  return new Map([...ledgers].map(([task, ledger]) => [task, withAnswers(seen(ledger), answers)]));
 }
 
 /** Returns the answers that hold, in the order in which they were given. */
@@ -189,15 +189,15 @@ function withoutTexts(
     ...(last && { summary: last }),
     ...(first && { firstSummary: first }),
     issues: issues.flatMap(({ message, ...issue }) => {
-      const said = seen(message);
-      return said === undefined ? [] : { ...issue, message: said };
+      const text = seen(message);
+      return text === undefined ? [] : { ...issue, message: text };
     }),
     requiredFixes: all(requiredFixes),
     blockers: all(blockers),
     work: { ...work, followUps: all(work.followUps) },
     tries: tries.map(({ summary: tried, refused = [], verdict }) => {
-      const [said, left] = [seen(tried), all(refused)];
-      return { verdict, ...(said && { summary: said }), ...(left.length > 0 && { refused: left }) };
+      const [summary, left] = [seen(tried), all(refused)];
+      return { verdict, ...(summary && { summary }), ...(left.length > 0 && { refused: left }) };
     }),
   };
 }
@@ -209,8 +209,8 @@ function withAnswers(ledger: TaskLedger, all: readonly Answer[]): TaskLedger {
     for (const question of questions) given.set(questionKey(question), { question, answer, by });
   }
   const { questions = [], blockers } = ledger;
-  const asked = [...new Set([...questions.map(({ text }) => text), ...blockers].map(questionKey))];
-  const answers = asked.flatMap((question) => given.get(question) ?? []);
+  const keys = [...new Set([...questions.map(({ text }) => text), ...blockers].map(questionKey))];
+  const answers = keys.flatMap((question) => given.get(question) ?? []);
   if (answers.length === 0) return ledger;
   return {
     ...ledger,

@@ -48,13 +48,13 @@ export function cycleThrough(
 ): string[] | undefined {
   const cameFrom = new Map(dependsOn.map((other) => [other, task]));
   // Iterative, because a chain may be as long as a session has tasks. The list grows while it is walked.
-  const ahead = [...cameFrom.keys()];
-  for (const from of ahead) {
+  const queue = [...cameFrom.keys()];
+  for (const from of queue) {
     if (from === task) return wayTo(task, cameFrom);
     for (const next of board.tasks.get(from)?.depends_on ?? []) {
       if (cameFrom.has(next)) continue;
       cameFrom.set(next, from);
-      ahead.push(next);
+      queue.push(next);
     }
   }
   return undefined;

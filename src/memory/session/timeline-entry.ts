@@ -30,14 +30,14 @@ function timelineKind(type: SessionEvent['type']): Exclude<TimelineKind, 'prompt
 export function timelineEntry({ sequence, event: stored }: StoredEvent): TimelineEntry {
   // History is shown as the event that it holds, if this version reads it.
   const event = (stored.type === 'session.history' && SESSION_EVENTS.parse(stored.data.event)) || stored;
-  const { summary, ...said } = told(event);
+  const { summary, ...fields } = fieldsOf(event);
   return {
     key: `e${sequence}`,
     kind: timelineKind(event.type),
     at: event.at,
     sequence,
     type: event.type,
-    ...said,
+    ...fields,
     summary: clipText(oneLine(summary), MAX_SUMMARY),
   };
 }
@@ -63,7 +63,7 @@ export function promptEntry(
 
 type Told = Omit<TimelineEntry, 'key' | 'kind' | 'at' | 'sequence' | 'type' | 'prompt'>;
 
-function told(event: SessionEvent): Told {
+function fieldsOf(event: SessionEvent): Told {
   switch (event.type) {
     case 'fact.recorded':
       return result(event);
@@ -120,7 +120,7 @@ function result(event: FactRecorded): Told {
   const { role, task, outcome } = dispatch;
   const verdict = verdictIn(role, outcome);
   const { summary, required_fixes = [], issues = [], blockers = [] } = outcome;
-  const said = summary ?? blockers[0] ?? required_fixes[0] ?? issues[0]?.message ?? verdict ?? 'no summary';
+  const text = summary ?? blockers[0] ?? required_fixes[0] ?? issues[0]?.message ?? verdict ?? 'no summary';
   const repaired = repairs.length + repairs_omitted;
   const facts = factsOfEvent(event);
   const kept = kindOf(role).part === 'note' ? keptLines(facts) : [];
@@ -130,7 +130,7 @@ function result(event: FactRecorded): Told {
     role,
     ...(verdict !== undefined && { verdict }),
     ...(verdict !== undefined && isFailure(verdict) && { failed: true }),
-    summary: `${said}${kept.length === 0 ? '' : ` [kept: ${kept.join('; ')}]`}${endings(event)}`,
+    summary: `${text}${kept.length === 0 ? '' : ` [kept: ${kept.join('; ')}]`}${endings(event)}`,
     dispatch: dispatch.sequence,
     facts: facts.length + facts_omitted,
     ...(repaired > 0 && { repairs: repaired }),
@@ -146,11 +146,11 @@ const NOT_ENDED_IN_WORDS = {
 
 /** Says what a result ended, and which ids it names in vain. */
 function endings({ data: { ends = [], not_ended = [] } }: FactRecorded): string {
-  const said = [
+  const texts = [
     ...ends.map(({ id, by, how, term }) => `${id} ${how} by ${by}${term === undefined ? '' : ` (${term})`}`),
     ...not_ended.map(({ id, why }) => `${id} ${NOT_ENDED_IN_WORDS[why]}: nothing ended`),
   ];
-  return said.length === 0 ? '' : ` [${said.join('; ')}]`;
+  return texts.length === 0 ? '' : ` [${texts.join('; ')}]`;
 }
 
 type Other = Exclude<

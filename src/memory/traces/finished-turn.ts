@@ -36,7 +36,7 @@ export interface FinishedTurn extends Omit<LabelledLines, 'leftOut'> {
   /** The answers that the last question offers. */
   readonly options: readonly string[];
   /** Those that are the user's sentences, or labelled lines: the agent wrote them for its user to see. */
-  readonly said: readonly string[];
+  readonly authored: readonly string[];
 }
 
 /** Files by what was done to them. A file that is as it was before is reverted. */
@@ -82,24 +82,24 @@ const MAX_LEAD_IN = 20;
 export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
   const { request, message, entries, commits, answer, hidesFailures, git } = parts;
   const succeeded = entries.filter(({ status }) => status === 'SUCCESS');
-  const { files, scratch, gone } = filesOf(succeeded, git);
+  const { files, scratch, removed } = filesOf(succeeded, git);
   const tests = testsOf(entries, hidesFailures === true);
-  const said = saidIn(withoutLabelled(message), scratch);
-  const isRun = said.done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
-  const isChange = succeeded.some((each) => effectOf(each) === 'change');
-  const hasChanged = isChange || [files, commits, gone].some((each) => each.length > 0);
+  const stated = saidIn(withoutLabelled(message), scratch);
+  const isRun = stated.done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
+  const isChange = succeeded.some((entry) => effectOf(entry) === 'change');
+  const hasChanged = isChange || [files, commits, removed].some((list) => list.length > 0);
   const isWork = isRun || hasChanged || tests.length > 0;
   const user = statedByUser(request);
   const answers = answer === undefined ? [] : [answer];
   const part = { changed: hasChanged, worked: isWork, looked: entries.length > 0 };
-  const statements = statementsOf(user, answers, message, said, part);
+  const statements = statementsOf(user, answers, message, stated, part);
   const { decisions, rules, found, failed, settled, open, questions } = statements;
-  const states = [decisions, rules, found, failed, settled, open, questions].some((each) => each.length > 0);
+  const states = [decisions, rules, found, failed, settled, open, questions].some((list) => list.length > 0);
   if (!isWork && !states) return undefined;
   // What a turn only states has lines of its own, which end when it is replaced.
-  const done = isWork || questions.length > 0 ? said.done : undefined;
-  const told = [requestIn(request, [...user.rules, ...user.choices]), done ?? '', ...gone];
-  const summary = told.filter((text) => text !== '').join(': ');
+  const done = isWork || questions.length > 0 ? stated.done : undefined;
+  const summaryParts = [requestIn(request, [...user.rules, ...user.choices]), done ?? '', ...removed];
+  const summary = summaryParts.filter((text) => text !== '').join(': ');
   const changes = commits[0] ?? (files.length === 0 ? '' : `Changed ${files.slice(0, MAX_SAID).join(', ')}`);
   return {
     summary: summary === '' ? changes : summary,
@@ -113,7 +113,7 @@ function statementsOf(
   user: UserStatements,
   answers: readonly string[],
   message: string,
-  said: Said,
+  stated: Said,
   part: { readonly changed: boolean; readonly worked: boolean; readonly looked: boolean },
 ): Statements {
   const choices = [...answers, ...user.choices.map((text) => `${BY_USER}${text}`)];
@@ -125,20 +125,20 @@ function statementsOf(
     // A line of the agent that shares a word with the user's sentence says the same.
     const isNew = (text: string) => !longWords(text.slice(BY_USER.length)).some((word) => known.has(word));
     return {
-      ...{ ...lines, replaces, options: said.options },
+      ...{ ...lines, replaces, options: stated.options },
       decisions: [...choices.filter(isNew), ...lines.decisions],
       rules: [...rules.filter(isNew), ...lines.rules],
-      said: [...Object.values(lines).flat(), ...choices, ...rules],
+      authored: [...Object.values(lines).flat(), ...choices, ...rules],
     };
   }
   return {
-    decisions: [...choices, ...(part.worked ? said.decisions : [])],
+    decisions: [...choices, ...(part.worked ? stated.decisions : [])],
     ...{ rules, failed: [], settled: [], replaces: new Map() },
     // The cause of what the turn has changed is past.
-    found: part.changed || !part.looked ? [] : said.found,
-    open: part.worked ? said.open : [],
-    ...{ questions: said.questions, options: said.options },
-    said: [...choices, ...rules],
+    found: part.changed || !part.looked ? [] : stated.found,
+    open: part.worked ? stated.open : [],
+    ...{ questions: stated.questions, options: stated.options },
+    authored: [...choices, ...rules],
   };
 }
 
@@ -177,7 +177,7 @@ function filesOf(entries: readonly RecordedEntry[], git: FilesChanged | undefine
     else if (entry.command !== undefined && isOfShell(entry.tool, entry.command))
       count(namedByCommand(entry.command));
     if (!isRemoval) continue;
-    for (const name of [...words, ...files].map(baseOf).filter((each) => made.has(each))) {
+    for (const name of [...words, ...files].map(baseOf).filter((base) => made.has(base))) {
       scratch.add(name);
       for (const file of [...changed, ...deleted])
         if (baseOf(file) === name) for (const all of [changed, deleted]) all.delete(file);
@@ -190,12 +190,12 @@ function filesOf(entries: readonly RecordedEntry[], git: FilesChanged | undefine
     changed.add(to);
   }
   for (const file of [...deleted, ...reverted]) changed.delete(file);
-  const gone = [
+  const removed = [
     ...[...renamed].map(([from, to]) => `renamed ${from} to ${to}`),
     ...(deleted.size === 0 ? [] : [`deleted ${named([...deleted], MAX_SAID)}`]),
     ...(isReverted ? ['reverted'] : []),
-  ];
-  return { files: [...changed].slice(0, MAX_FILES), scratch: [...scratch], gone: gone.slice(0, MAX_SAID) };
+  ].slice(0, MAX_SAID);
+  return { files: [...changed].slice(0, MAX_FILES), scratch: [...scratch], removed };
 }
 
 /** A command that builds, tests or checks, by its first words: the program and what it runs. */
@@ -242,7 +242,7 @@ export function requestIn(request: string, stated: readonly string[] = []): stri
   const sentences = paragraphsOf(titled.join('\n'))
     .flatMap(({ text }) => sentencesOf(text))
     .map(plainText)
-    .filter((sentence) => !stated.some((each) => isMostly(sentence, plainText(each))));
+    .filter((sentence) => !stated.some((line) => isMostly(sentence, plainText(line))));
   const says = (sentence: string) => /\p{L}{3}/u.test(sentence) && /\S\s\S/.test(sentence);
   const introduces = (sentence: string) => sentence.endsWith(':') || /\bfollowing\b/i.test(sentence);
   const first = sentences.find((sentence) => says(sentence) && !introduces(sentence)) ?? sentences.find(says);

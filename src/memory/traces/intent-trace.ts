@@ -183,7 +183,7 @@ function fold(trace: IntentTrace, entry: RecordedEntry): IntentTrace {
   const succeeded = status === 'SUCCESS';
   const changed = succeeded ? changedFiles(entry) : [];
   const key = keyOf(entry);
-  const isSame = (each: KeyedText) => each.key === key;
+  const isSame = (other: KeyedText) => other.key === key;
   const errors = without(trace.unresolved, isSame);
   return {
     ...trace,
@@ -203,14 +203,14 @@ function marked<T>(list: KeptList<T>, omitted: number | false | undefined): Kept
 }
 
 function withRequest({ count, between, original, newest }: Requests, entry: RecordedEntry): Requests {
-  const asked = { key: entry.id, text: entry.reasoning ?? '' };
-  if (original === undefined) return { count: count + 1, between, original: asked };
+  const request = { key: entry.id, text: entry.reasoning ?? '' };
+  if (original === undefined) return { count: count + 1, between, original: request };
   const line = newest && { key: newest.key, text: clipText(newest.text, MAX_REQUEST_LINE) };
   return {
     count: count + 1,
     between: keep(between, line ? [line] : [], MAX_BETWEEN, ({ key }) => key),
     original,
-    newest: asked,
+    newest: request,
   };
 }
 
@@ -240,14 +240,14 @@ function tally(tools: readonly ToolTally[], entry: RecordedEntry): readonly Tool
   const name = toolOf(entry);
   const isKept = tools.length < MAX_TOOLS - 1 || tools.some(({ tool }) => tool === name);
   const tool = isKept ? name : 'others';
-  const before = tools.find((each) => each.tool === tool) ?? { tool, success: 0, failure: 0, denied: 0 };
+  const before = tools.find((tally) => tally.tool === tool) ?? { tool, success: 0, failure: 0, denied: 0 };
   const after = {
     tool,
     success: before.success + (entry.status === 'SUCCESS' ? 1 : 0),
     failure: before.failure + (entry.status === 'FAILURE' ? 1 : 0),
     denied: before.denied + (entry.status === 'DENIED' ? 1 : 0),
   };
-  return tools.includes(before) ? tools.map((each) => (each === before ? after : each)) : [...tools, after];
+  return tools.includes(before) ? tools.map((old) => (old === before ? after : old)) : [...tools, after];
 }
 
 function decisionOf({ state, action, reasoning }: RecordedEntry): string[] {
@@ -278,8 +278,8 @@ function runOf(entry: RecordedEntry): KeyedText[] {
   const { action, target, output } = entry;
   if (action !== 'TOOL_EXECUTION' || target !== undefined || effectOf(entry) !== 'run') return [];
   const what = withTool(entry, objectOf(entry));
-  const said = output === undefined || output.startsWith('(output of ') ? what : `${what}: ${output}`;
-  return [{ key: keyOf(entry), text: clipText(said, MAX_LINE) }];
+  const text = output === undefined || output.startsWith('(output of ') ? what : `${what}: ${output}`;
+  return [{ key: keyOf(entry), text: clipText(text, MAX_LINE) }];
 }
 
 /** Returns what failed or was denied, and why: "edit src/secret.ts was denied: outside the scope". */

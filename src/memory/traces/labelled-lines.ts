@@ -74,22 +74,22 @@ export function labelledLines(message: string): LabelledLines | undefined {
     else if (isOpen && last !== undefined && isBelow(line, last.indent)) last.text += ` ${line.trim()}`;
     isOpen = label !== undefined || (isOpen && last !== undefined && isBelow(line, last.indent));
   }
-  const said = items
+  const statements = items
     .map(({ label, ids, text }) => ({ label, ids, text: plain(text) }))
     .filter(({ label, ids, text }) => !NOTHING.test(text) && (label !== 'settled' || ids.length > 0));
-  if (said.length === 0) return undefined;
+  if (statements.length === 0) return undefined;
   type Kind = Exclude<keyof LabelledLines, 'leftOut' | 'replaces'>;
   const found: Record<Kind, string[]> = {
     ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], settled: [] },
   };
   const replaces = new Map<string, readonly string[]>();
-  for (const { label, ids, text } of said.slice(0, MAX_LINES)) {
+  for (const { label, ids, text } of statements.slice(0, MAX_LINES)) {
     if (ids.length > 0) replaces.set(text, [...(replaces.get(text) ?? []), ...ids]);
     const kind = LABELS[label as keyof typeof LABELS];
     found[kind === 'open' && /[?？]$/.test(text) ? 'questions' : kind].push(text);
   }
   for (const [kind, texts] of Object.entries(found)) found[kind as Kind] = [...distinctTexts(texts)];
-  return { ...found, replaces, leftOut: Math.max(0, said.length - MAX_LINES) };
+  return { ...found, replaces, leftOut: Math.max(0, statements.length - MAX_LINES) };
 }
 
 /** A message without its labelled lines. */

@@ -86,10 +86,10 @@ export function tracesFromJson({
 export function addAppended(traces: Traces, { at, data }: EventOf<'trace.appended'>): void {
   const { pending } = traces;
   traces.malformed += data.malformed;
-  const place = pending.findLastIndex((each) => each.at <= at) + 1;
+  const place = pending.findLastIndex((pendingEntry) => pendingEntry.at <= at) + 1;
   const pins = (data.pins ?? []).map((pin) => ({ at, pin }));
   pending.splice(place, 0, ...data.entries.map((entry) => ({ at, entry: withoutStored(entry) })), ...pins);
-  let size = pending.reduce((sum, each) => sum + sizeOf(each), 0);
+  let size = pending.reduce((sum, pendingEntry) => sum + sizeOf(pendingEntry), 0);
   while (pending.length > MAX_PENDING || size > MAX_PENDING_SIZE) {
     const [oldest] = pending.splice(0, 1);
     if (oldest === undefined) return;
@@ -117,12 +117,12 @@ export function addPending(traces: Traces): void {
 }
 
 function addFirst(traces: Traces, count: number): void {
-  for (const each of traces.pending.splice(0, count)) addOne(traces, each);
+  for (const pendingEntry of traces.pending.splice(0, count)) addOne(traces, pendingEntry);
 }
 
-function addOne(traces: Traces, each: PendingEntry): void {
-  if ('entry' in each) traceEntry(traces, each.entry);
-  else change(traces, each.pin.intent, (trace) => pin(trace, each.pin.text));
+function addOne(traces: Traces, pendingEntry: PendingEntry): void {
+  if ('entry' in pendingEntry) traceEntry(traces, pendingEntry.entry);
+  else change(traces, pendingEntry.pin.intent, (trace) => pin(trace, pendingEntry.pin.text));
 }
 
 /** The state keeps the line of an output; the event has it for those who ask. */
@@ -149,8 +149,8 @@ function change(traces: Traces, intent: string, changed: (trace: IntentTrace) =>
   if (!continued) forgetOldest(traces.intents);
 }
 
-function sizeOf(each: PendingEntry): number {
-  return JSON.stringify('entry' in each ? each.entry : each.pin).length;
+function sizeOf(pendingEntry: PendingEntry): number {
+  return JSON.stringify('entry' in pendingEntry ? pendingEntry.entry : pendingEntry.pin).length;
 }
 
 /** Forgets the intents that were added to least recently, beyond their number and their size together. */
@@ -175,8 +175,8 @@ export function entryOfDispatch(dispatch: DispatchOutcome): RecordedEntry | unde
   const { outcome, sequence, role, task } = dispatch;
   if (!outcome.intent_id) return undefined;
   const verdict = verdictIn(role, outcome);
-  const said = [`task ${task}`, verdict].filter((part) => part !== undefined).join(' ');
-  const output = outcome.summary === undefined ? said : `${said}: ${outcome.summary}`;
+  const label = [`task ${task}`, verdict].filter((part) => part !== undefined).join(' ');
+  const output = outcome.summary === undefined ? label : `${label}: ${outcome.summary}`;
   const files = outcome.files_modified?.slice(0, MOST.files).map((file) => clipText(quoted(file), MOST.text));
   return {
     id: `dispatch:${sequence}`,
@@ -199,8 +199,8 @@ export function intentList(
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
 ): Omit<TracesListed, 'sequence'> {
   const all = [...intents.values()].reverse();
-  const behind = cursor === undefined ? undefined : readCursor(cursor, [z.literal('intents'), z.string()])[1];
-  const begin = behind === undefined ? 0 : all.findIndex(({ intent }) => intent === behind) + 1;
+  const after = cursor === undefined ? undefined : readCursor(cursor, [z.literal('intents'), z.string()])[1];
+  const begin = after === undefined ? 0 : all.findIndex(({ intent }) => intent === after) + 1;
   const page = all.slice(begin, begin + limit);
   const last = page.at(-1);
   return {
@@ -211,14 +211,14 @@ export function intentList(
 }
 
 function listed({ intent, total, compacted, blocks, requests, recent }: IntentTrace) {
-  const asked = requests.original?.text ?? requests.newest?.text;
+  const request = requests.original?.text ?? requests.newest?.text;
   const last = recent.at(-1);
   return {
     id: intent,
     entries: total,
     compacted,
     blocks,
-    ...(asked !== undefined && { request: clipText(quoted(asked), MAX_LINE) }),
+    ...(request !== undefined && { request: clipText(quoted(request), MAX_LINE) }),
     ...(last !== undefined && { last: clipText(quoted(entryText(last)), MAX_LINE) }),
   };
 }

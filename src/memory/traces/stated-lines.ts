@@ -48,13 +48,13 @@ export function statedByUser(request: string): UserStatements {
     const parts = CONDITION.test(sentence) ? [] : [sentence, ...sentence.split(CLAUSE)];
     const isRule = (part: string) => isListed || wordings.some(({ rule }) => rule.test(part));
     const isChoice = (part: string) => wordings.some(({ choice }) => choice.test(part)) && isFirm(sentence);
-    const said = parts.map((part) => part.replace(LEAD_IN, ''));
+    const texts = parts.map((part) => part.replace(LEAD_IN, ''));
     // "Usa dayjs, no moment" is one choice.
-    const rule = said.find(
+    const rule = texts.find(
       (part, at) => isRule(part) && (at === 0 || !/^no /i.test(part) || !isChoice(sentence)),
     );
     const correction = CORRECTION.test(sentence) && isFirm(sentence) ? sentence : undefined;
-    const choice = rule === undefined ? (correction ?? said.find(isChoice)) : undefined;
+    const choice = rule === undefined ? (correction ?? texts.find(isChoice)) : undefined;
     if (rule !== undefined) rules.push(rule);
     if (choice !== undefined) choices.push(choice);
   }
@@ -63,10 +63,10 @@ export function statedByUser(request: string): UserStatements {
 
 /** True if a sentence of an agent tells its own choice in the past tense. */
 export function isOwnChoice(sentence: string): boolean {
-  const said = sentence.slice(0, MAX_SENTENCE).replace(LEAD_IN, '');
-  if (!wordings.some(({ decided }) => decided.test(said)) || ASKS.test(said) || CONDITION.test(said))
+  const text = sentence.slice(0, MAX_SENTENCE).replace(LEAD_IN, '');
+  if (!wordings.some(({ decided }) => decided.test(text)) || ASKS.test(text) || CONDITION.test(text))
     return false;
-  return isFirm(said) && !wordings.some(({ works }) => works.test(said));
+  return isFirm(text) && !wordings.some(({ works }) => works.test(text));
 }
 
 /** False for a sentence that supposes, guesses, is past, or ends a quotation that began before it. */
@@ -79,12 +79,12 @@ function isFirm(sentence: string): boolean {
 
 /** True if a sentence of an agent tells a cause, and not a guess. */
 export function isFinding(sentence: string): boolean {
-  const said = sentence.slice(0, MAX_SENTENCE);
+  const text = sentence.slice(0, MAX_SENTENCE);
   return (
-    !ASKS.test(said) &&
-    !CONDITION.test(said) &&
-    !GUESS.test(said) &&
-    wordings.some(({ found }) => found.test(said))
+    !ASKS.test(text) &&
+    !CONDITION.test(text) &&
+    !GUESS.test(text) &&
+    wordings.some(({ found }) => found.test(text))
   );
 }
 
@@ -108,7 +108,7 @@ function sentencesIn(text: string): { readonly text: string; readonly isListed: 
       const title = paragraph.text.replace(LEAD_IN, '');
       const states = /[:：]$/.test(title) && wordings.some(({ rule }) => rule.test(title));
       isList = isListed || states || RULES_FOLLOW.test(title);
-      return sentencesOf(paragraph.text).map((each) => ({ text: each.slice(0, MAX_SENTENCE), isListed }));
+      return sentencesOf(paragraph.text).map((text) => ({ text: text.slice(0, MAX_SENTENCE), isListed }));
     })
     .filter((sentence) => !QUOTED.test(sentence.text) && !ASKS.test(sentence.text))
     .slice(0, MAX_SENTENCES);

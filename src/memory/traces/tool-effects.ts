@@ -92,7 +92,7 @@ export function namedByCommand(command: string) {
     ...{ changed: [] as string[], deleted: [] as string[], reverted: [] as string[] },
     renamed: [] as { readonly from: string; readonly to: string }[],
   };
-  for (const part of commandParts(command).filter((each) => effectOfPart(each) === 'change')) {
+  for (const part of commandParts(command).filter((commandPart) => effectOfPart(commandPart) === 'change')) {
     const words = part.split(/\s+/).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));
     const program = words[0] === 'git' ? `git ${words[1]}` : (words[0] ?? '');
     const files = words.slice(1).filter((word) => isPath(word) && !isSubstitution(word));

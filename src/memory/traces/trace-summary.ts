@@ -70,13 +70,13 @@ export function summarise(
 ): Summary | null {
   if (trace.blocks === 0) return null;
   const tokensBefore = Math.ceil(trace.compactedSize / 4);
-  const told = [
+  const lines = [
     SUMMARY_HEADER,
     `Stands for ${trace.compacted} earlier entries of intent ${quoted(trace.intent)}, about ${tokensBefore} tokens.`,
     ...talliesOf(trace),
   ];
-  while (told.length > 1 && tokenizer.count(told.join('\n')) > maxTokens) told.pop();
-  const head = told.join('\n');
+  while (lines.length > 1 && tokenizer.count(lines.join('\n')) > maxTokens) lines.pop();
+  const head = lines.join('\n');
   const lists = listsOf(trace);
   const written = (some: readonly (Part | undefined)[], isHeaded = true) =>
     writeParts(isHeaded ? head : '', lists, some);
@@ -92,8 +92,8 @@ export function summarise(
     write: (shown) =>
       written(
         parts.map((part, index) => {
-          const said = shown.get(index + 1);
-          return said === undefined ? undefined : { ...part, text: said };
+          const shownText = shown.get(index + 1);
+          return shownText === undefined ? undefined : { ...part, text: shownText };
         }),
         shown.has(0),
       ),
@@ -147,9 +147,9 @@ function listsOf(trace: IntentTrace): Readonly<Record<SectionName, Lines>> {
 }
 
 /** Equal lines are one that counts them: the same command beside different files, for example. */
-function linesOf<T>(list: KeptList<T>, said: (item: T) => string = String): Lines {
+function linesOf<T>(list: KeptList<T>, textOf: (item: T) => string = String): Lines {
   const counts = new Map<string, number>();
-  for (const text of list.items.map(said).reverse()) counts.set(text, (counts.get(text) ?? 0) + 1);
+  for (const text of list.items.map(textOf).reverse()) counts.set(text, (counts.get(text) ?? 0) + 1);
   return {
     lines: [...counts].map(([text, count]) => (count === 1 ? text : `${count} × ${text}`)),
     total: sizeSaid({ ...list, items: [...counts.keys()] }),
@@ -185,7 +185,7 @@ function chosen(
   const constraints: Part[] = [];
   const between: Part[] = [];
   const shared: Part[] = [];
-  const asked: Part[] = [];
+  const requestParts: Part[] = [];
   for (const text of lists.constraints.lines) addTo(constraints, { section: 'constraints', text });
   const wanted = (['newest', 'original'] as const).flatMap((section) => {
     const request = requests[section];
@@ -205,10 +205,10 @@ function chosen(
     const next = wanted[at + 1]?.wants ?? 0;
     const most = Math.max(next === 0 ? left : left / 2, left - next);
     const text = wants <= most ? request.text : cutRequest(section, request, tokenizer, most);
-    if (text !== '') addTo(asked, { section, text });
+    if (text !== '') addTo(requestParts, { section, text });
   }
-  const demands = constraints.length + asked.length + between.length;
-  return { parts: [...constraints, ...asked, ...between, ...shared], demands };
+  const demands = constraints.length + requestParts.length + between.length;
+  return { parts: [...constraints, ...requestParts, ...between, ...shared], demands };
 }
 
 /** By turns to the list that has had the fewest tokens so far, until nothing fits any more. */
@@ -218,10 +218,10 @@ function shareOut(
 ): void {
   let open = SHARING.map((section) => ({ section, next: 0, had: 0 }));
   while (open.length > 0) {
-    const turn = open.reduce((least, each) => (each.had < least.had ? each : least));
+    const turn = open.reduce((least, list) => (list.had < least.had ? list : least));
     const text = lists[turn.section].lines[turn.next];
     const cost = text === undefined ? undefined : add({ section: turn.section, text });
-    if (cost === undefined) open = open.filter((each) => each !== turn);
+    if (cost === undefined) open = open.filter((list) => list !== turn);
     else {
       turn.next += 1;
       turn.had += cost;
@@ -236,13 +236,13 @@ function cutRequest(
   tokenizer: Tokenizer,
   tokens: number,
 ): string {
-  const said = (length: number) =>
+  const cutTo = (length: number) =>
     `${clipText(text, length)} (cut; whole in trace entry ${clipText(quoted(key), 64)})`;
   const length = longest(
     text.length,
-    (size) => tokenizer.count(`${lineOf({ section, text: said(size) })}\n`) <= tokens,
+    (size) => tokenizer.count(`${lineOf({ section, text: cutTo(size) })}\n`) <= tokens,
   );
-  return length < SHORT_REQUEST / 4 ? '' : said(length);
+  return length < SHORT_REQUEST / 4 ? '' : cutTo(length);
 }
 
 /** The largest size up to `most` that fits; what fits fits at each smaller size. */
@@ -286,9 +286,9 @@ const ACTIONS: ReadonlySet<string> = new Set(ACTION_TYPES.map((action) => action
 
 /** Returns the outcomes of each tool. Thoughts and requests are not outcomes. */
 function talliesOf({ tools }: IntentTrace): string[] {
-  const told = tools.filter(({ tool, failure, denied }) => failure + denied > 0 || !ACTIONS.has(tool));
-  if (told.length === 0) return [];
-  return [`Outcomes (${told.length} of ${told.length} tools):`, ...told.map(outcomeLine)];
+  const shown = tools.filter(({ tool, failure, denied }) => failure + denied > 0 || !ACTIONS.has(tool));
+  if (shown.length === 0) return [];
+  return [`Outcomes (${shown.length} of ${shown.length} tools):`, ...shown.map(outcomeLine)];
 }
 
 function outcomeLine({ tool, success, failure, denied }: ToolTally): string {

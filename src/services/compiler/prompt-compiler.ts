@@ -58,11 +58,11 @@ export function createPromptCompiler(options: PromptCompilerOptions & PromptObse
       const request = checkedRequest(compileRequest, input);
       const session = token(request.session, 'session');
       const laps = times.begin(request.kind, started);
-      const { reply: compiled, chosen, asked } = await compile(session, request, options, laps);
+      const { reply: compiled, chosen, resolved } = await compile(session, request, options, laps);
       const reply = await withFactRepairs(session, compiled, options);
       const durationMs = laps.done();
       telemetry.compiled(session, reply, durationMs);
-      keeper.add({ session, request: asked, reply, chosen, durationMs });
+      keeper.add({ session, request: resolved, reply, chosen, durationMs });
       return reply;
     } catch (error) {
       const named = sessionNamed(input);
@@ -86,7 +86,7 @@ export function createPastPrompts(options: PromptCompilerOptions): PromptCompile
 interface Compiled {
   readonly reply: CompileReply;
   readonly chosen: Chosen;
-  readonly asked: CompileRequest;
+  readonly resolved: CompileRequest;
 }
 
 /** Adds the repairs to the facts, if the reply includes them. */
@@ -119,7 +119,7 @@ async function compile(
     }
   }
   laps.lap('progress');
-  const asked = inPlan(loaded.folded.state, request, refreshed);
+  const resolved = inPlan(loaded.folded.state, request, refreshed);
   const { tokenizer, learnings, learningsError, words } = await forPrompt(
     loaded.folded.state,
     options,
@@ -131,15 +131,15 @@ async function compile(
   const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
   const replied = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
   const reflects = { ...replied, ...(learningsError && { learningsError }) };
-  if (asked.kind !== 'dispatch') {
-    const { chosen, ...compiled } = compilePrompt(state, asked, budget, learnings, words);
+  if (resolved.kind !== 'dispatch') {
+    const { chosen, ...compiled } = compilePrompt(state, resolved, budget, learnings, words);
     laps.lap('render');
-    return { reply: { ...compiled, ...reflects }, chosen, asked };
+    return { reply: { ...compiled, ...reflects }, chosen, resolved };
   }
-  const ledger = ledgerReport(state, asked.taskId, refreshed);
-  const { chosen, ...compiled } = compilePrompt(state, asked, budget, learnings, words);
+  const ledger = ledgerReport(state, resolved.taskId, refreshed);
+  const { chosen, ...compiled } = compilePrompt(state, resolved, budget, learnings, words);
   laps.lap('render');
-  return { reply: { ...compiled, ledger, ...reflects }, chosen, asked };
+  return { reply: { ...compiled, ledger, ...reflects }, chosen, resolved };
 }
 
 const MAX_REASON = 300;
@@ -249,7 +249,7 @@ export class CompileTimes {
   get totals(): { readonly count: number; readonly ms: number } {
     const all = [...this.#kinds.values()].map(({ total }) => total);
     return {
-      count: all.reduce((sum, { counts }) => sum + counts.reduce((inner, each) => inner + each, 0), 0),
+      count: all.reduce((sum, { counts }) => sum + counts.reduce((inner, count) => inner + count, 0), 0),
       ms: all.reduce((sum, { sum: seconds }) => sum + seconds * 1000, 0),
     };
   }

@@ -87,8 +87,8 @@ export class PromptKeeper {
   async #write(): Promise<void> {
     const { ring, secrets, logger } = this.#options;
     const some = this.#waiting.splice(0, ROUND);
-    const written = await Promise.allSettled(some.map(async (each) => ring.keep(keptOf(each, secrets))));
-    const failed = written.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+    const written = await Promise.allSettled(some.map(async (prompt) => ring.keep(keptOf(prompt, secrets))));
+    const failed = written.flatMap((write) => (write.status === 'rejected' ? [write.reason as unknown] : []));
     this.#kept += some.length - failed.length;
     this.#dropped += failed.length;
     const [error] = failed;
@@ -143,11 +143,11 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
 
 /** Returns the request that compiles the same prompt later: as of the sequences that this one reflects. */
 function pastRequest({ request, reply }: CompiledNow): Record<string, unknown> {
-  const { after: _, afterTimeoutMs: _waits, explain: _explains, include: _includes, ...asked } = request;
+  const { after: _, afterTimeoutMs: _waits, explain: _explains, include: _includes, ...fields } = request;
   const { learningsSequence } = reply;
   const wentWithout = 'learningsError' in reply && reply.learningsError !== undefined;
   return {
-    ...asked,
+    ...fields,
     asOf: reply.sequence,
     ...(learningsSequence !== undefined && { learningsAsOf: learningsSequence }),
     // Compiled without learnings, which may be available next time.
@@ -180,9 +180,9 @@ function bounded(
 
 function cutTexts(value: unknown, most: number): unknown {
   if (typeof value === 'string') return clipText(value, most);
-  if (Array.isArray(value)) return value.map((each) => cutTexts(each, most));
+  if (Array.isArray(value)) return value.map((element) => cutTexts(element, most));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cutTexts(each, most)]));
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, cutTexts(field, most)]));
 }
 
 function rounded(score: number): number {

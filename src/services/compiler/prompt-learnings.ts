@@ -62,13 +62,13 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     session: SessionState,
     request: CompileRequest,
     maxResults: number,
-    ahead: ReturnType<typeof readAhead>,
+    prefetched: ReturnType<typeof readAhead>,
   ) {
-    const own = projectOf(session.charter.project);
-    projects.set(session.session, own);
-    const project = request.project === undefined ? own : projectOf(request.project);
+    const sessionProject = projectOf(session.charter.project);
+    projects.set(session.session, sessionProject);
+    const project = request.project === undefined ? sessionProject : projectOf(request.project);
     const { learningsAsOf } = request;
-    const read = ahead?.project === project ? ahead.loaded : reader.load(project);
+    const read = prefetched?.project === project ? prefetched.loaded : reader.load(project);
     const loaded = await (learningsAsOf === undefined ? read : reader.loadAsOf(project, learningsAsOf));
     const { active, pending, sequence } = viewOf(loaded.folded.state);
     const known = { total: active.size, pending, sequence };
@@ -85,11 +85,11 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
   return (session, request) => {
     const maxResults = request.maxLearnings ?? PROMPT_LEARNINGS[request.kind];
     if (!needsLearnings(request, maxResults)) return async () => ({});
-    let ahead = readAhead(session, request);
+    let prefetched = readAhead(session, request);
     return async (state) => {
-      const found = find(state, request, maxResults, ahead);
+      const found = find(state, request, maxResults, prefetched);
       // On a second call the prefetched state is stale.
-      ahead = undefined;
+      prefetched = undefined;
       if (asksForLearnings(request)) return { learnings: await found };
       try {
         const learnings = await withinDeadline(unaskedMs, found);

@@ -117,24 +117,24 @@ interface LearningsServiceOptions {
 }
 
 function createLearningsService(options: LearningsServiceOptions): Handlers<LearningRequest> {
-  const decided = async <Name extends LearningCommand>(name: Name, asked: Asked<Name>) => {
-    const { reply } = await options.command(projectOf(asked.project), name, (state) =>
-      decideLearning(name, state, asked),
+  const decided = async <Name extends LearningCommand>(name: Name, request: Asked<Name>) => {
+    const { reply } = await options.command(projectOf(request.project), name, (state) =>
+      decideLearning(name, state, request),
     );
     return reply as ReplyTo<Name>;
   };
   return {
     ...(Object.fromEntries(
-      LEARNING_COMMANDS.map((name) => [name, (asked: Asked<typeof name>) => decided(name, asked)]),
+      LEARNING_COMMANDS.map((name) => [name, (request: Asked<typeof name>) => decided(name, request)]),
     ) as Handlers<LearningCommand>),
-    'learning.search': (asked) => search(asked, options),
-    async 'learning.propose'(asked) {
-      await requireSession(asked.source.session, options);
-      return decided('learning.propose', asked);
+    'learning.search': (request) => search(request, options),
+    async 'learning.propose'(request) {
+      await requireSession(request.source.session, options);
+      return decided('learning.propose', request);
     },
-    async 'proposal.list'(asked) {
-      const reply = await decided('proposal.list', asked);
-      return asked.projects ? { ...reply, projects: await countedProjects(options) } : reply;
+    async 'proposal.list'(request) {
+      const reply = await decided('proposal.list', request);
+      return request.projects ? { ...reply, projects: await countedProjects(options) } : reply;
     },
   };
 }

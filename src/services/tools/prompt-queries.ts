@@ -19,18 +19,18 @@ export function createPromptQueries({
       const at = all.findIndex(({ id }) => id === before);
       // What is older than a prompt that left the ring, left it before.
       const older = before !== undefined && at < 0 ? [] : all.slice(at + 1);
-      const fitting = older.filter((each) => task === undefined || each.task === task);
+      const fitting = older.filter((candidate) => task === undefined || candidate.task === task);
       const prompts = fitting.slice(0, limit).map(traceOf);
       const last = prompts.at(-1);
       return {
         prompts,
-        total: all.filter((each) => task === undefined || each.task === task).length,
+        total: all.filter((candidate) => task === undefined || candidate.task === task).length,
         ...(last !== undefined && fitting.length > limit && { next: cursorOf('prompts', last.id) }),
       };
     },
     async 'tool.prompt-show'({ session, id }) {
       const all = await ring.all(session);
-      const fitting = all.filter((each) => each.id.startsWith(id));
+      const fitting = all.filter((candidate) => candidate.id.startsWith(id));
       const [prompt, other] = fitting;
       if (prompt === undefined)
         throw new ThroughlineError(
@@ -40,7 +40,7 @@ export function createPromptQueries({
         );
       if (other !== undefined)
         throw new ThroughlineError('ambiguous', `id ${id} fits ${fitting.length} prompts: give more of it`, {
-          details: { ids: fitting.slice(0, 5).map((each) => each.id) },
+          details: { ids: fitting.slice(0, 5).map((candidate) => candidate.id) },
         });
       return { prompt: traceOf(prompt), request: prompt.request };
     },

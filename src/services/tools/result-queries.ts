@@ -29,7 +29,7 @@ export function createDispatchResults({
     if (event === undefined) return { dispatch, sequence, status: 'counted' };
     const repeats = isRepetition(state, dispatch);
     const { events } = await log.read(session, { after: event - 1, through: event });
-    return { dispatch, sequence, ...said(dispatch, events[0]?.event, repeats) };
+    return { dispatch, sequence, ...resultIn(dispatch, events[0]?.event, repeats) };
   };
 }
 
@@ -56,7 +56,7 @@ function isRepetition({ dispatches }: SessionState, sequence: number): boolean {
 
 type Said<Result> = Result extends DispatchResult ? Omit<Result, 'dispatch' | 'sequence'> : never;
 
-function said(sequence: number, event: SessionEvent | undefined, repeats: boolean): Said<DispatchResult> {
+function resultIn(sequence: number, event: SessionEvent | undefined, repeats: boolean): Said<DispatchResult> {
   if (event?.type === 'fact.recorded' && event.data.dispatch.sequence === sequence) {
     const { dispatch, repairs } = event.data;
     const { facts_omitted: factsOmitted, repairs_omitted: repairsOmitted } = event.data;
@@ -116,9 +116,9 @@ export function createRejectedQueries(
       const { body, retryId: _, ...entry } = await found(rejected, id);
       return { rejected: entry, ...shownBody(body, maxReplyBytes()) };
     },
-    async 'tool.rejected-retry'({ id, ...asked }) {
+    async 'tool.rejected-retry'({ id, ...changes }) {
       const entry = await found(rejected, id);
-      const dispatch = await retryRejected(options, id, correction(entry, asked, options.maxBodyBytes));
+      const dispatch = await retryRejected(options, id, correction(entry, changes, options.maxBodyBytes));
       return { id, dispatch };
     },
     async 'tool.rejected-remove'({ id }) {
@@ -243,7 +243,7 @@ async function requireUncounted(
 ): Promise<void> {
   if (session === undefined || parseDispatchSubject(subject).session !== session) return;
   const { state } = (await ports.reader.load(session)).folded;
-  const isRejected = rejectionsOf(state).some((each) => each.sequence === sequence);
+  const isRejected = rejectionsOf(state).some((rejection) => rejection.sequence === sequence);
   if (isRejected || !state.dispatches.has(sequence)) return;
   throw new ThroughlineError(
     'duplicate',

@@ -77,15 +77,15 @@ export async function serveTools(
     ...createRunService(ports),
     ...trace,
     // Nobody gets its refusal, so it is logged.
-    'trace.record': async (asked) => {
-      await trace['trace.append'](asked).catch((error: unknown) => {
+    'trace.record': async (request) => {
+      await trace['trace.append'](request).catch((error: unknown) => {
         logger.warn({ err: error, code: codeOf(error) }, 'trace.record refused');
         throw error;
       });
     },
     ...createSessionQueries(ports),
     'tool.dispatch-show': createDispatchResults(ports),
-    'tool.session-list': (asked) => list.list(asked),
+    'tool.session-list': (request) => list.list(request),
     'tool.timeline-list': createTimelineService(nats),
     'tool.session-forget': createForgetTool(
       { ...nats, lifecycle, clock, projects: projects.reader, command: projects.inBackground },

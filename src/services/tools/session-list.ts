@@ -52,37 +52,37 @@ export class SessionList {
     this.#options = options;
   }
 
-  async list(asked: Asked): Promise<ToolReply<'session-list'>> {
-    const begin = asked.cursor === undefined ? undefined : placeIn(asked.cursor);
+  async list(request: Asked): Promise<ToolReply<'session-list'>> {
+    const begin = request.cursor === undefined ? undefined : placeIn(request.cursor);
     const { table, caughtUp } = this.#options;
     const end = performance.now() + LONGEST_MS;
     await withinDeadline(LONGEST_MS, caughtUp());
-    const folded = new Set<Row>(asked.brief ? [] : newestOf(table.stale, asked.names));
+    const folded = new Set<Row>(request.brief ? [] : newestOf(table.stale, request.names));
     await this.#fold([...folded], end);
-    let page = this.#page(asked, begin);
-    for (let round = 1; round < MOST_ROUNDS && !asked.brief; round += 1) {
+    let page = this.#page(request, begin);
+    for (let round = 1; round < MOST_ROUNDS && !request.brief; round += 1) {
       const stale = page.rows.filter((row) => table.isStale(row) && !folded.has(row));
       if (stale.length === 0 || performance.now() >= end) break;
       await this.#fold(stale, end);
       for (const row of stale) folded.add(row);
-      page = this.#page(asked, begin);
+      page = this.#page(request, begin);
     }
     const { next } = page;
     return {
-      sessions: page.rows.map((row) => this.#listed(row, asked)),
+      sessions: page.rows.map((row) => this.#listed(row, request)),
       total: page.total,
       ...(next && { next: cursorAt(next) }),
     };
   }
 
-  #page(asked: Asked, begin: PagePlace | undefined): Page {
+  #page(request: Asked, begin: PagePlace | undefined): Page {
     const { table, lifecycle, now } = this.#options;
-    const fits = filterOf(asked, now());
+    const fits = filterOf(request, now());
     const leaving = new Set(lifecycle.unfinished());
-    const selection = new SessionSelection(asked.limit, begin, now());
+    const selection = new SessionSelection(request.limit, begin, now());
     for (const row of table.rows()) {
       if (leaving.has(row.session) || !fits(row, lifecycle.archived(row.session) !== undefined)) continue;
-      selection.offer(row, asked.brief ? 2 : (row.known?.rank ?? 2));
+      selection.offer(row, request.brief ? 2 : (row.known?.rank ?? 2));
     }
     return selection.page();
   }
@@ -153,8 +153,8 @@ function placeIn(cursor: string): PagePlace {
   return { rank, at, session, asOf };
 }
 
-function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) => boolean {
-  const { text, status, project, stalled, active, archived, olderThan } = asked;
+function filterOf(request: Asked, now: number): (row: Row, isArchived: boolean) => boolean {
+  const { text, status, project, stalled, active, archived, olderThan } = request;
   const words = wordsOf(text);
   const newest = olderThan === undefined ? Number.POSITIVE_INFINITY : now - spanMs(olderThan);
   const oldest = active ? now - ACTIVE_MS : Number.NEGATIVE_INFINITY;
@@ -162,10 +162,10 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
   const asksFigures = wanted !== undefined || project !== undefined || stalled;
   const wantedProject = project === undefined ? undefined : projectOf(project);
   return ({ session, at, known }, isArchived) => {
-    if (asked.names?.includes(session) === false) return false;
+    if (request.names?.includes(session) === false) return false;
     if (isArchived !== (status === 'archived') && !(isArchived && archived && !active)) return false;
     if (at < oldest || at >= newest) return false;
-    if (known === undefined || asked.brief) {
+    if (known === undefined || request.brief) {
       if (asksFigures && status !== 'archived') return false;
       return words.every((word) => session.toLowerCase().includes(word));
     }

@@ -80,23 +80,23 @@ export function createSessionQueries(
   ]);
   return {
     ...(Object.fromEntries(views) as Handlers<`tool.${ViewName}`>),
-    async 'tool.fact-retract'({ session, ...asked }) {
-      const { before, state } = await change(session, asked, 'fact.retracted');
+    async 'tool.fact-retract'({ session, ...request }) {
+      const { before, state } = await change(session, request, 'fact.retracted');
       return { fact: foundFact(sameFact(state, before)), sequence: state.sequence };
     },
-    async 'tool.fact-restore'({ session, ...asked }) {
-      const { before, state } = await change(session, asked, 'fact.restored');
+    async 'tool.fact-restore'({ session, ...request }) {
+      const { before, state } = await change(session, request, 'fact.restored');
       return { fact: foundFact(sameFact(state, before)), sequence: state.sequence };
     },
-    async 'tool.fact-correct'({ session, text, ...asked }) {
-      const said = recordedFact('', '', text, [])?.object ?? text;
+    async 'tool.fact-correct'({ session, text, ...request }) {
+      const object = recordedFact('', '', text, [])?.object ?? text;
       const corrected = (before: SessionFact, state: SessionState) => {
         const ref = nextVersion(before, factsOf(state).all());
-        return { instead: said, ...(ref !== undefined && { ref }) };
+        return { instead: object, ...(ref !== undefined && { ref }) };
       };
-      const { before, state } = await change(session, asked, 'fact.retracted', corrected);
+      const { before, state } = await change(session, request, 'fact.retracted', corrected);
       const replaced = sameFact(state, before);
-      const instead = createFactId(before.subject, before.relation, said);
+      const instead = createFactId(before.subject, before.relation, object);
       if (instead !== replaced.retracted?.instead)
         throw new ThroughlineError(
           'conflict',
@@ -109,11 +109,11 @@ export function createSessionQueries(
         sequence: state.sequence,
       };
     },
-    async 'tool.fact-find'({ session, ...asked }) {
+    async 'tool.fact-find'({ session, ...filter }) {
       const state = await stateOf(session);
       if (state.sequence === 0) throw noSuchSession(session);
       const all = factsOf(state).all();
-      const { facts, ...page } = findFacts(all, asked);
+      const { facts, ...page } = findFacts(all, filter);
       const { sequence, limits } = state;
       const full = all.length >= limits.maxFacts && { keeps: limits.maxFacts };
       return { facts: await withRepairs(log, session, facts), ...page, ...full, sequence };
@@ -121,12 +121,12 @@ export function createSessionQueries(
     async 'tool.fact-show'({ session, id }) {
       const state = await stateOf(session);
       const { sequence } = state;
-      const told = factHistory(factsOf(state).all(), theFact(state, id));
+      const history = factHistory(factsOf(state).all(), theFact(state, id));
       const shownIn = (await prompts.all(session))
-        .filter((prompt) => prompt.facts.some((each) => each.id === told.fact.id))
+        .filter((prompt) => prompt.facts.some((fact) => fact.id === history.fact.id))
         .slice(0, MAX_PROMPTS)
         .map((prompt) => promptTraceBrief.parse(prompt));
-      return { ...told, shownIn, sequence };
+      return { ...history, shownIn, sequence };
     },
     async 'tool.file-list'({ session, text, limit }) {
       const state = await stateOf(session);
@@ -197,7 +197,7 @@ const VERSION = /V\d+$/i;
 function nextVersion({ ref }: SessionFact, facts: readonly SessionFact[]): string | undefined {
   const base = ref?.replace(VERSION, '');
   if (base === undefined) return undefined;
-  const versions = facts.filter((each) => each.ref?.replace(VERSION, '') === base).length;
+  const versions = facts.filter((fact) => fact.ref?.replace(VERSION, '') === base).length;
   return `${base}v${versions + 1}`;
 }
 

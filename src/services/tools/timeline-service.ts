@@ -44,19 +44,19 @@ interface Place {
 }
 
 export function createTimelineService({ log, prompts }: TimelineServiceOptions) {
-  return async ({ session, ...asked }: Asked<'tool.timeline-list'>): Promise<TimelineListed> => {
-    const { limit, after } = asked;
-    const kinds = new Set(asked.kinds ?? TIMELINE_KINDS);
-    const given = asked.cursor === undefined ? undefined : placeIn(asked.cursor);
+  return async ({ session, ...query }: Asked<'tool.timeline-list'>): Promise<TimelineListed> => {
+    const { limit, after } = query;
+    const kinds = new Set(query.kinds ?? TIMELINE_KINDS);
+    const given = query.cursor === undefined ? undefined : placeIn(query.cursor);
     const [sequence, recent] = await Promise.all([
       log.newest(session),
       kinds.has('prompt') ? prompts.all(session) : [],
     ]);
     // The cursor is untrusted: limit it to existing sequences.
-    const most = Math.min(asked.upTo ?? sequence, sequence);
+    const most = Math.min(query.upTo ?? sequence, sequence);
     const from =
       given === undefined ? { sequence: most } : { ...given, sequence: Math.min(given.sequence, most) };
-    const compiled = promptsFrom(recent.map(promptEntry), from, after).filter((entry) => fits(entry, asked));
+    const compiled = promptsFrom(recent.map(promptEntry), from, after).filter((entry) => fits(entry, query));
     const found: TimelineEntry[] = [];
     const isFull = () => found.length > limit;
     const addPrompts = (downTo: number) => {
@@ -67,7 +67,7 @@ export function createTimelineService({ log, prompts }: TimelineServiceOptions) 
     const range = { from: from.sequence, above: after ?? 0, sources, wanted: limit + 1 };
     for await (const { events, downTo } of sources.length === 0 ? [] : eventsBackwards(log, session, range)) {
       for (const entry of events.map(timelineEntry)) {
-        if (!kinds.has(entry.kind) || !fits(entry, asked)) continue;
+        if (!kinds.has(entry.kind) || !fits(entry, query)) continue;
         addPrompts(entry.sequence);
         if (isFull()) break;
         found.push(entry);
@@ -86,10 +86,10 @@ export function createTimelineService({ log, prompts }: TimelineServiceOptions) 
 function page(found: readonly TimelineEntry[], limit: number, sequence: number): TimelineListed {
   const entries = found.slice(0, limit);
   const last = entries.at(-1);
-  return { entries, ...(last !== undefined && { next: cursorTo(behind(last)) }), sequence };
+  return { entries, ...(last !== undefined && { next: cursorTo(placeAfter(last)) }), sequence };
 }
 
-function behind({ sequence, prompt }: TimelineEntry): Place {
+function placeAfter({ sequence, prompt }: TimelineEntry): Place {
   return prompt === undefined ? { sequence: sequence - 1 } : { sequence, prompt: prompt.id };
 }
 
@@ -127,8 +127,8 @@ function promptsFrom(
 
 type Filter = Pick<ToolArguments<'timeline-list'>, 'task' | 'failed'>;
 
-function fits({ task, failed }: TimelineEntry, asked: Filter): boolean {
-  return (asked.task === undefined || task === asked.task) && (!asked.failed || failed === true);
+function fits({ task, failed }: TimelineEntry, filter: Filter): boolean {
+  return (filter.task === undefined || task === filter.task) && (!filter.failed || failed === true);
 }
 
 interface Backwards {

@@ -58,9 +58,9 @@ export function createTraceService(
       for (const { sequence, event } of events) {
         if (event.type !== 'trace.appended') continue;
         const entry = event.data.entries.findLast(
-          (each) =>
-            (each.id === id || clipText(quoted(each.id), 64) === id) &&
-            (intentId === undefined || each.intent === intentId),
+          (entry) =>
+            (entry.id === id || clipText(quoted(entry.id), 64) === id) &&
+            (intentId === undefined || entry.intent === intentId),
         );
         if (entry !== undefined) found = { entry, at: event.at, sequence };
       }
@@ -81,8 +81,8 @@ export function createTraceService(
       const entries: StoredEntry[] = [];
       const pins: PinnedText[] = [];
       const malformed: { index: number; message: string }[] = [];
-      for (const [index, each] of given.entries()) {
-        const recorded = recordEntry(each, randomUUID);
+      for (const [index, input] of given.entries()) {
+        const recorded = recordEntry(input, randomUUID);
         if ('entry' in recorded) {
           entries.push(recorded.entry);
           if (recorded.pin !== undefined) pins.push(recorded.pin);
@@ -96,7 +96,7 @@ export function createTraceService(
         ...(pins.length > 0 && { pins }),
       };
       let sequence = await append(session, { entries: first, malformed: malformed.length, ...more });
-      for (const each of others) sequence = await append(session, { entries: each, malformed: 0 });
+      for (const batch of others) sequence = await append(session, { entries: batch, malformed: 0 });
       if (entries.length === 0) {
         throw new ThroughlineError('schema_invalid', `entries: none can be read; ${malformed[0]?.message}`, {
           details: { malformed },

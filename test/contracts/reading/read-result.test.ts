@@ -94,7 +94,7 @@ describe.each(ROLES)('reading a result of an %s', (role) => {
         const twice = readResult(once.value, role);
         if (!twice.ok) expect.fail(twice.reason);
         expect(twice.value).toEqual(once.value);
-        expect(twice.repairs.told().repairs).toEqual([]);
+        expect(twice.repairs.report().repairs).toEqual([]);
       }),
       { numRuns: 1000 },
     );
@@ -202,7 +202,7 @@ describe('the repairs of a result', () => {
     const repairs = new Repairs();
     for (let at = 0; at < 5; at += 1) repairs.note('skipped', `issues.${at}`, String(at));
     for (let at = 0; at < 30; at += 1) repairs.note('absent', `field_${at}`);
-    const told = repairs.told();
+    const told = repairs.report();
     expect(told.repairs).toHaveLength(20);
     expect(told.repairs[0]).toEqual({ kind: 'skipped', field: 'issues.0', detail: '0', count: 5 });
     expect(told.repairsOmitted).toBe(11);

@@ -27,8 +27,8 @@ describe('what a finished turn leaves', () => {
         { command: 'npm test', passed: true },
         { command: 'npm run lint', passed: false },
       ],
-      ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], options: [], said: [] },
-      ...{ commits: [], settled: [], replaces: new Map() },
+      ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], options: [] },
+      ...{ authored: [], commits: [], settled: [], replaces: new Map() },
     });
   });
 

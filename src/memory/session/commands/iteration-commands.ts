@@ -80,7 +80,7 @@ function onIteration(
   decide: (iteration: Pick<Iteration, 'number' | 'complete' | 'summary'>) => Decision,
 ): Decision {
   const next = openNumber(history);
-  const iteration = history.iterations.find((each) => each.number === (number ?? next));
+  const iteration = history.iterations.find((candidate) => candidate.number === (number ?? next));
   if (iteration !== undefined) return decide(iteration);
   if (number === undefined || number === next) return decide({ number: next, complete: false });
   return refuse('not_found', `no iteration ${number} is known: use ${next} or leave it out`);
@@ -88,7 +88,7 @@ function onIteration(
 
 function showing(number: number): Reply {
   return ({ history }) => {
-    const iteration = history.iterations.find((each) => each.number === number);
+    const iteration = history.iterations.find((candidate) => candidate.number === number);
     return { iteration: stillThere(iteration, `iteration ${number}`) };
   };
 }

@@ -31,7 +31,7 @@ export function openSession(state: SessionState, args: ToolArguments<'session-op
  * without a name binds it to the default project.
  */
 function boundProject({ goal, spec, spec_path, project }: Charter): Token | undefined {
-  const isOpened = [goal, spec, spec_path, project].some((said) => said !== undefined);
+  const isOpened = [goal, spec, spec_path, project].some((value) => value !== undefined);
   return isOpened ? projectOf(project) : undefined;
 }
 
@@ -57,10 +57,10 @@ export function completeSession(
   }
   const fixes = openFixes(state);
   if (fixes.length > 0 && !force) {
-    const asked = fixes.map(({ task, fix }) => `${oneLine(task)}: "${clipText(oneLine(fix), NAMED_FIX)}"`);
+    const fixTexts = fixes.map(({ task, fix }) => `${oneLine(task)}: "${clipText(oneLine(fix), NAMED_FIX)}"`);
     return refuse(
       'open_fixes',
-      `reviews still ask for ${counted(fixes.length, 'fix', 'fixes')}: ${named(asked)}. Have their tasks approved, or complete the session anyway with force and a reason (--force --reason)`,
+      `reviews still ask for ${counted(fixes.length, 'fix', 'fixes')}: ${named(fixTexts)}. Have their tasks approved, or complete the session anyway with force and a reason (--force --reason)`,
       { fixes },
     );
   }

@@ -103,18 +103,18 @@ export function answerBlocker(
   const onTheBoard = ledgers.has(id) ? undefined : resolveId(state.board.tasks, id, 'task', 'TAS');
   const task = onTheBoard !== undefined && 'found' in onTheBoard ? onTheBoard.found.id : id;
   const ledger = ledgers.get(task);
-  const asked = askedBy(ledger, statement);
-  const isMeant = (each: string) =>
-    question === undefined || questionKey(each).startsWith(questionKey(question));
+  const openQuestions = askedBy(ledger, statement);
+  const isMeant = (text: string) =>
+    question === undefined || questionKey(text).startsWith(questionKey(question));
   const answers = answersOf(state);
-  const given = answers.filter((each) => each.task === task);
+  const given = answers.filter((earlier) => earlier.task === task);
   const last = given.at(-1);
-  const mayReplace = asked.length === 0 && (last?.agent === true || last?.by === by);
+  const mayReplace = openQuestions.length === 0 && (last?.agent === true || last?.by === by);
   const replaced = mayReplace ? (last?.questions ?? []) : [];
-  const answered = question === undefined ? replaced : given.flatMap((each) => each.questions);
-  const questions = [...new Set([...asked, ...answered])].filter(isMeant);
-  const before = given.findLast((each) => each.questions.some(isMeant));
-  if ((asked.length === 0 || question !== undefined) && before?.answer === text)
+  const answered = question === undefined ? replaced : given.flatMap((earlier) => earlier.questions);
+  const questions = [...new Set([...openQuestions, ...answered])].filter(isMeant);
+  const before = given.findLast((earlier) => earlier.questions.some(isMeant));
+  if ((openQuestions.length === 0 || question !== undefined) && before?.answer === text)
     return answer(() => ({ answer: before }));
   if (agent && before !== undefined && before.agent === undefined)
     return refuse(
@@ -125,7 +125,7 @@ export function answerBlocker(
   if (questions.length === 0) {
     const what = question === undefined ? '' : ` ${JSON.stringify(question)}`;
     const open = named(
-      asked.map((each) => JSON.stringify(each)),
+      openQuestions.map((text) => JSON.stringify(text)),
       5,
     );
     return refuse(
@@ -146,7 +146,7 @@ export function answerBlocker(
   const onBoard = state.board.tasks.get(task);
   // A task that someone blocked by hand stays blocked.
   const isBlockedByResult = onBoard?.status === 'blocked' && onBoard.result !== undefined;
-  const unblocks = isBlockedByResult && asked.every(isMeant);
+  const unblocks = isBlockedByResult && openQuestions.every(isMeant);
   const data = {
     ref: `N${state.notebook.lastNote + 1}`,
     task,
@@ -158,7 +158,7 @@ export function answerBlocker(
   };
   return append({ type: 'question.answered', data }, (now) => ({
     answer: stillThere(
-      answersOf(now).findLast((each) => each.task === task && each.answer === text),
+      answersOf(now).findLast((earlier) => earlier.task === task && earlier.answer === text),
       task,
     ),
   }));

@@ -62,10 +62,10 @@ export const MOST = {
 } as const;
 
 /** Refuses one more item at the limit. */
-export function full(what: string, held: number, most: number, fix: string): Refusal | undefined {
-  return held < most
+export function full(what: string, count: number, most: number, fix: string): Refusal | undefined {
+  return count < most
     ? undefined
-    : refuse('limit_reached', `the session holds ${held} ${what}, the limit is ${most}: ${fix}`, {
+    : refuse('limit_reached', `the session holds ${count} ${what}, the limit is ${most}: ${fix}`, {
         limit: most,
       });
 }

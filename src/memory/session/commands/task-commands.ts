@@ -151,18 +151,19 @@ export function next(state: SessionState, args: ToolArguments<'task-next'>, now:
   if (given !== undefined && 'refusal' in given) return given.refusal;
   const id = given?.id ?? candidates(state, claim)[0];
   if (id === undefined) return answer(() => ({ task: null }));
-  const held = claimOf(board, id);
-  if (claim === undefined || (held.claimed_by === claim && !isDue(held, now))) return answer(showing(id));
-  if (held.claimed_by !== undefined && held.claimed_by !== claim)
+  const current = claimOf(board, id);
+  if (claim === undefined || (current.claimed_by === claim && !isDue(current, now)))
+    return answer(showing(id));
+  if (current.claimed_by !== undefined && current.claimed_by !== claim)
     return refuse(
       'conflict',
-      `${id} is claimed by ${held.claimed_by} since ${held.claimed_at}: take another task`,
+      `${id} is claimed by ${current.claimed_by} since ${current.claimed_at}: take another task`,
     );
   const task = board.tasks.get(id);
   if (task !== undefined && !isOpen(task))
     return refuse('conflict', `${id} is ${task.status}: take another task, or reopen it with task-status`);
   const at =
-    task === undefined || held.claimed_by === claim ? { iteration: iterationOf(state) } : workedIn(state);
+    task === undefined || current.claimed_by === claim ? { iteration: iterationOf(state) } : workedIn(state);
   return append({ type: 'task.claimed', data: { task: id, agent: claim, ...at } }, showing(id));
 }
 
@@ -172,12 +173,12 @@ export function candidates(state: SessionState, agent = ''): string[] {
   const ledgers = ledgersOf(state);
   const plan = outlook(state);
   const isOwn = ({ id }: { readonly id: string }) => agent !== '' && holderOf(board, id, ledgers) === agent;
-  const held = [...board.tasks.values()].filter(isOwn).sort(byPriority);
+  const claimed = [...board.tasks.values()].filter(isOwn).sort(byPriority);
   const planned = plan.planned
     .filter(({ isDone }) => !isDone)
     .map(({ task }) => task)
     .filter(isOwn);
-  return [...[...held, ...planned, ...nextTasks(board)].map(({ id }) => id), ...plan.ready];
+  return [...[...claimed, ...planned, ...nextTasks(board)].map(({ id }) => id), ...plan.ready];
 }
 
 /** Resolves the id of a task of the plan, else of the board. */
