@@ -1,9 +1,9 @@
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
 import type { RoleResult } from '../../src/contracts/results.js';
+import { readDocument } from '../../src/ledger/plan-document.js';
 import { demandsOf, dueProposals } from '../../src/memory/learnings/harvest.js';
 import type { LearningsInPrompt } from '../../src/memory/learnings/learnings-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { readDocument } from '../../src/services/common/progress-tracker.js';
 import { implementer, recorded, reviewer } from '../../test/support/builders.js';
 import { observed, PROJECT, Project } from '../../test/support/learning-project.js';
 import { Played } from '../../test/support/played.js';

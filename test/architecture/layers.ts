@@ -101,7 +101,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   config: {
     holds: 'the settings, the only reader of the environment, and the repositories of the user',
-    imports: ['contracts', 'engine/files', 'ledger', 'memory/traces', 'nats', 'nats/server', 'shared'],
+    imports: [
+      'contracts',
+      'engine/files',
+      'engine/ports',
+      'ledger',
+      'memory/search',
+      'memory/traces',
+      'nats',
+      'nats/server',
+      'shared',
+    ],
   },
   services: {
     holds: 'extractor, compiler, tools, learnings and keeper: handlers and their wiring, one folder each',

@@ -10,6 +10,7 @@ import { type RequestName, rowOf } from '../../src/contracts/requests.js';
 import { runInitRequest } from '../../src/contracts/run-request.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
 import { traceAppendRequest } from '../../src/contracts/trace-entry.js';
+import { readDocument } from '../../src/ledger/plan-document.js';
 import { RuleBasedFactExtractor } from '../../src/memory/facts/fact-extractor.js';
 import { COMMAND_NAMES, decide } from '../../src/memory/session/commands/decide-session.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
@@ -18,7 +19,6 @@ import type { SessionState } from '../../src/memory/session/session-state.js';
 import { recordEntry } from '../../src/memory/traces/record-entry.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
-import { readDocument } from '../../src/services/common/progress-tracker.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
 import { full } from '../prompt/iterations.js';
 import {

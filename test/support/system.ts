@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JetStreamManager } from 'nats';
 import { expect } from 'vitest';
 import { type Config, loadConfig } from '../../src/config/config.js';
+import { wordVectorsLoader } from '../../src/config/load-word-vectors.js';
 import type { Fixed } from '../../src/config/settings.js';
 import type { ServiceName } from '../../src/contracts/names.js';
 import {
@@ -29,7 +30,6 @@ import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { ProgressTracker } from '../../src/services/common/progress-tracker.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
-import { wordVectorsLoader } from '../../src/services/common/word-vectors-loader.js';
 import { createPromptCompiler, type PromptCompiler } from '../../src/services/compiler/prompt-compiler.js';
 import { serve } from '../../src/services/serve.js';
 import { approximateTokenizer } from '../../src/shared/text.js';

@@ -2,13 +2,10 @@ import { dirname, join } from 'node:path';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import { REQUIREMENTS_FILES, type TasksDocument } from '../../contracts/run-request.js';
+import { REQUIREMENTS_FILES } from '../../contracts/run-request.js';
 import type { SessionCommander } from '../../engine/folding/session-folding.js';
 import type { Logger, TasksFile } from '../../engine/ports/clients.js';
-import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from '../../ledger/plan-document.js';
-import { requirementTexts } from '../../ledger/requirement-texts.js';
-import { dialectExamples, parseTasksMd } from '../../ledger/tasks-md/parse-tasks-md.js';
-import { type ParsedTasks, unnamedOf } from '../../ledger/tasks-md/parsed-tasks.js';
+import { type PlanFiles, type ReadDocument, readDocument } from '../../ledger/plan-document.js';
 import { NO_SCANNER, redactText, type SecretScanner } from '../../memory/redaction/redactor.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
 import { planVersion, type SessionState } from '../../memory/session/session-state.js';
@@ -33,25 +30,6 @@ export type Refreshed =
   /** The file is unreadable, has no or too many tasks, or the tools do not answer: the earlier progress still applies. */
   | { readonly outcome: 'failed'; readonly message: string };
 
-type ReadDocument =
-  | {
-      readonly ok: true;
-      readonly document: TasksDocument;
-      /** Ids that the author has not written. */
-      readonly unnamed: ReadonlySet<string>;
-      readonly problems: ParsedTasks['problems'];
-    }
-  | {
-      readonly ok: false;
-      readonly code:
-        | 'progress_ledger_missing_tasks'
-        | 'progress_ledger_parse_failed'
-        | 'plan_too_long'
-        | 'too_large';
-      readonly message: string;
-      readonly fix?: string;
-    };
-
 export class ProgressTracker {
   readonly #options: ProgressTrackerOptions;
 
@@ -73,7 +51,7 @@ export class ProgressTracker {
     return readDocument(text, path, read.mtimeMs, beside);
   }
 
-  async #companions(path: string): Promise<Companions> {
+  async #companions(path: string): Promise<PlanFiles> {
     const read = async (names: readonly string[]) => {
       for (const name of names) {
         const beside = join(dirname(path), name);
@@ -133,53 +111,5 @@ const PASSING: ReadonlySet<string> = new Set([
   'progress_ledger_missing_tasks',
 ] satisfies ErrorCode[]);
 
-/** Maximum number of lines: parsing blocks other requests. */
-const MAX_LINES = 5000;
-
 /** Names of the design beside a plan: Kiro and spec-workflow, spec-kit. */
 const DESIGNS = ['design.md', 'plan.md'] as const;
-
-interface Companions {
-  readonly requirements?: string | undefined;
-  readonly design?: string;
-}
-
-/** Parses a tasks document. The error for one without tasks quotes the first line that could not be read. */
-export function readDocument(
-  text: string,
-  name: string,
-  mtimeMs: number,
-  { requirements, design }: Companions = {},
-): ReadDocument {
-  const lines = text.split(/\r\n|\r|\n/).length;
-  if (lines > MAX_LINES) {
-    const message = `${name} has ${lines} lines, the limit is ${MAX_LINES}: take out what is done, or split it into several plans`;
-    return { ok: false, code: 'plan_too_long', message };
-  }
-  const parsed = parseTasksMd(text);
-  if (parsed.tasks.length === 0) {
-    const hint = parsed.problems.find(({ code }) => code !== 'no_tasks') ?? parsed.problems[0];
-    const where = hint === undefined ? '' : ` (line ${hint.line}: ${hint.message})`;
-    return {
-      ok: false,
-      code: 'progress_ledger_parse_failed',
-      message: `${name} holds no task that can be read${where}`,
-      fix: `plans that are read: ${dialectExamples()}`,
-    };
-  }
-  const named = new Set(parsed.tasks.flatMap((task) => task.requirements));
-  const document = documentOf(
-    parsed,
-    { mtimeMs, hash: hashOf(text) },
-    {
-      ...(requirements !== undefined && { requirementTexts: requirementTexts(requirements, named) }),
-      ...(design !== undefined && { design }),
-    },
-  );
-  const bytes = bytesOf(document);
-  if (bytes > MAX_DOCUMENT_BYTES) {
-    const message = `${name} has ${parsed.tasks.length} tasks, which take ${bytes} bytes even without their prompts; the limit is ${MAX_DOCUMENT_BYTES}: leave out what is done, or split it`;
-    return { ok: false, code: 'too_large', message };
-  }
-  return { ok: true, document, unnamed: unnamedOf(parsed.tasks), problems: parsed.problems };
-}

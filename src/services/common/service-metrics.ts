@@ -46,17 +46,11 @@ export function healthOf(parts: HealthParts, own: () => object | Promise<object>
       warnings,
       errors,
       lastIncident: last,
-      ...(await numbersOf(own)),
+      ...(await Promise.resolve()
+        .then(own)
+        .catch((error: unknown) => ({ unknown: codeOf(error) }))),
     };
   };
-}
-
-async function numbersOf(own: () => object | Promise<object>): Promise<object> {
-  try {
-    return await own();
-  } catch (error) {
-    return { unknown: codeOf(error) };
-  }
 }
 
 export function watchService(monitoring: Monitoring, name: string, service: RunningService): void {

@@ -1,3 +1,4 @@
+import type { WordVectorsLoader } from '../../config/load-word-vectors.js';
 import { checkedRequest } from '../../contracts/checked.js';
 import { type CompileRequest, compileRequest, pastPromptRequest } from '../../contracts/compile-request.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
@@ -19,7 +20,6 @@ import { nearIdsHint } from '../../shared/nearest-name.js';
 import { clipText, recordOf, type Tokenizer } from '../../shared/text.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
-import type { WordVectorsLoader } from '../common/word-vectors-loader.js';
 import type { PromptKeeper, Telemetry } from './prompt-keeper.js';
 import type { PromptLearnings } from './prompt-learnings.js';
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.js';
+import { type WordVectorsLoader, wordVectorsLoader } from '../../config/load-word-vectors.js';
 import { noSuchSession } from '../../contracts/errors.js';
 import { DEFAULT_MAX_LEARNINGS, DEFAULT_MIN_SIMILARITY } from '../../contracts/learning-requests.js';
 import { projectOf, SERVICE_NAMES, type Token, token } from '../../contracts/names.js';
@@ -30,7 +31,6 @@ import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Serving } from '../common/service-context.js';
 import { foldedMetrics } from '../common/service-metrics.js';
 import { type Asked, endpointsOf, type Handlers, serveRequests } from '../common/service-shell.js';
-import { type WordVectorsLoader, wordVectorsLoader } from '../common/word-vectors-loader.js';
 
 /** Finds the learnings that are relevant to a query, by words and by meaning. */
 export type Relevance = (

@@ -4,7 +4,7 @@ import type { ReplyTo, ToolReply } from '../../contracts/requests.js';
 import type { TasksSource } from '../../contracts/run-request.js';
 import type { LeaseStore } from '../../engine/ports/lease-store.js';
 import { specNameOf } from '../../ledger/next-task.js';
-import { planProblem } from '../../ledger/plan-document.js';
+import { planProblem, readDocument } from '../../ledger/plan-document.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
 import { sessionLists, taskShown } from '../../memory/session/plan-view.js';
@@ -12,7 +12,6 @@ import { runStatus } from '../../memory/session/run-status.js';
 import { ledgersOf, planVersion, type SessionState, seenState } from '../../memory/session/session-state.js';
 import { claimOf, holderOf } from '../../memory/session/task-board.js';
 import { hashOf } from '../../shared/hash.js';
-import { readDocument } from '../common/progress-tracker.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Asked, Handlers } from '../common/service-shell.js';
 

@@ -24,10 +24,9 @@ import { type Asked, endpointsOf, type Handlers, serveRequests } from '../common
 import { NoteHarvester } from '../learnings/harvesters.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { type Archiver, openArchiver } from '../lifecycle/archive-session.js';
-import { createSessionExport } from '../lifecycle/export-session.js';
 import { createRetentionTools } from '../lifecycle/follow-retention.js';
 import { createForgetTool } from '../lifecycle/forget-session.js';
-import { createSessionImport } from '../lifecycle/import-session.js';
+import { createSessionExport, createSessionImport } from '../lifecycle/session-transfer.js';
 import { createHealthQuery } from './health-query.js';
 import { createPromptQueries, createTelemetryQuery } from './prompt-queries.js';
 import { createDispatchResults, createRejectedQueries } from './result-queries.js';

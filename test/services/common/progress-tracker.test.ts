@@ -5,9 +5,10 @@ import { type Token, token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { SessionCommander } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger, type TasksFile } from '../../../src/engine/ports/clients.js';
+import { readDocument } from '../../../src/ledger/plan-document.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
-import { ProgressTracker, readDocument } from '../../../src/services/common/progress-tracker.js';
+import { ProgressTracker } from '../../../src/services/common/progress-tracker.js';
 import { hashOf } from '../../../src/shared/hash.js';
 import { timeOf } from '../../support/builders.js';
 

@@ -3,7 +3,7 @@ import { token } from '../../../src/contracts/names.js';
 import type { StoredEvent } from '../../../src/contracts/session-events.js';
 import { checkpointOf } from '../../../src/memory/session/checkpoint.js';
 import { emptyState } from '../../../src/memory/session/session-state.js';
-import { createSessionExport } from '../../../src/services/lifecycle/export-session.js';
+import { createSessionExport } from '../../../src/services/lifecycle/session-transfer.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, recorded } from '../../support/builders.js';

@@ -8,7 +8,7 @@ import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { ImportedState } from '../../../src/memory/session/imported-state.js';
 import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
 import { checkedHandler } from '../../../src/services/common/service-shell.js';
-import { createSessionImport } from '../../../src/services/lifecycle/import-session.js';
+import { createSessionImport } from '../../../src/services/lifecycle/session-transfer.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';

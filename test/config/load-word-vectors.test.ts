@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { wordVectorsLoader } from '../../../src/services/common/word-vectors-loader.js';
-import { loggedWarnings } from '../../support/logged.js';
+import { wordVectorsLoader } from '../../src/config/load-word-vectors.js';
+import { loggedWarnings } from '../support/logged.js';
 
 it('the word vectors are read once, with the first call', async () => {
   const { logger, warnings } = loggedWarnings();
-  const load = wordVectorsLoader(logger, fileURLToPath(new URL('../../../scripts/words', import.meta.url)));
+  const load = wordVectorsLoader(logger, fileURLToPath(new URL('../../scripts/words', import.meta.url)));
   const words = await load();
   expect(words?.version).toMatch(/^minilm/);
   expect(await load()).toBe(words);

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { builtFolder } from '../../engine/files/user-state.js';
-import type { Logger } from '../../engine/ports/clients.js';
-import { WordVectors } from '../../memory/search/word-vectors.js';
+import { codeOf, ThroughlineError } from '../contracts/errors.js';
+import { builtFolder } from '../engine/files/user-state.js';
+import type { Logger } from '../engine/ports/clients.js';
+import { WordVectors } from '../memory/search/word-vectors.js';
 
 /** Returns the table of word vectors; `undefined` if it cannot be read, so that words alone decide. */
 export type WordVectorsLoader = () => Promise<WordVectors | undefined>;
