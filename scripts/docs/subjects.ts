@@ -41,19 +41,19 @@ const STREAMS: Readonly<Record<string, Kept>> = {
   'SESSION_<session>': {
     subjects: [names.sessionSubjects(demo).replace('demo', '<session>')],
     holds: 'the events of one session; layout `per-session`',
-    written: '`extractor`, `session-tools`',
+    written: '`extractor`, `session-tools`, `keeper`, and `prompt-compiler` (a changed plan)',
     kept: 'as long as the session: everything else is derived from this log',
   },
   'SESSIONS_<shard>': {
     subjects: [names.shardSubjects(7).replace('07', '<shard>')],
     holds: `the events of all sessions of one shard; layout \`sharded\`, ${DEFAULT_SHARDS} shards unless set, ${MAX_SHARDS} at most, two hexadecimal digits. Stored under \`session.<session>.>\``,
-    written: '`extractor`, `session-tools`',
+    written: '`extractor`, `session-tools`, `keeper`, and `prompt-compiler` (a changed plan)',
     kept: 'as long as the sessions. An id counts once within 30 seconds.',
   },
   [names.LEARNINGS_STREAM]: {
     subjects: [names.LEARNINGS_SUBJECTS],
     holds: 'the events of learnings and proposals, of all projects',
-    written: '`learnings`',
+    written: '`learnings`, `extractor`, `session-tools`, `keeper`',
     kept: 'as long as the installation',
   },
   [names.PROMPTS_STREAM]: {

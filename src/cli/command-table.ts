@@ -155,7 +155,7 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
       load: async () => (await import('./backup-command.js')).restoreCommand,
     },
     'admin retention': {
-      summary: 'set how long sessions and results are kept',
+      summary: 'set how long sessions without activity are kept',
       load: async () => (await import('./retention-command.js')).retentionCommand,
     },
     'admin permissions [options]': {

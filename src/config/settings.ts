@@ -15,7 +15,7 @@ import {
  * derived from this table.
  *
  * No setting here may change a fold or a prompt: that needs a constant, a setting of the session
- * (`contracts/session-settings.ts`), or a field of the request.
+ * (`contracts/session-meta-events.ts`), or a field of the request.
  */
 interface Setting<Value, Variable extends string = string> extends VariableReader<Value> {
   readonly variable: Variable;

@@ -18,7 +18,7 @@ export interface Published {
   readonly duplicate?: true;
 }
 
-/** Includes the fate of the result if the publisher waits for it. */
+/** Includes what became of the result if the publisher waits for it. */
 export type PublishedBy<Options extends PublishOptions> = Options extends { readonly wait: true }
   ? Published & { readonly result: DispatchResult }
   : Published;

@@ -209,7 +209,7 @@ export class Session {
   }
 }
 
-/** The result is stored: only its fate is unknown. */
+/** The result is stored: what became of it is unknown. */
 function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }): unknown {
   if (!(error instanceof ThroughlineError)) return error;
   const stored =

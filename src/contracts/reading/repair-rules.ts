@@ -5,7 +5,7 @@ import { list, meantBy, plainName, SEVERITY_WORDS } from './synonyms.js';
 
 /**
  * The rules for a value of the wrong type, by the type that is wanted. Each returns the repaired value, `undefined` if there
- * is none. Pure, and none throws. `docs/reference/results.md` lists them.
+ * is none. Pure, and none throws. `docs/how-to/publish-results.md` describes them.
  */
 export interface Repaired<Value> {
   readonly kind: RepairKind;

@@ -58,7 +58,7 @@ export const dispatchResult = z.discriminatedUnion('status', [
   ),
 ]);
 
-/** The fate of a result: the reply of `dispatch-show`, also returned to a publisher that waits. */
+/** What became of a result: the reply of `dispatch-show`, also returned to a publisher that waits. */
 export type DispatchResult = Output<typeof dispatchResult>;
 export type FactOfDispatch = Output<typeof recordedFact>;
 

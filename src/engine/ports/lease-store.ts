@@ -42,7 +42,7 @@ export interface HeldLease {
 
 interface HoldOptions extends Omit<LeaseClaim, 'at'> {
   readonly now: () => string;
-  /** Names the lease in error messages: "task 2.1", "the import of session demo". */
+  /** Names the lease in error messages: "task 2.1". */
   readonly what: string;
   /** Heartbeat interval in milliseconds. Default: a third of `ttlMs`, so that two heartbeats may be lost. */
   readonly beatMs?: number;

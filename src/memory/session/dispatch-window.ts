@@ -7,10 +7,9 @@ import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
 /**
  * Folds dispatches in the order of the `DISPATCH` stream, whatever the order in which their events arrive.
  *
- * Extractors run concurrently and redeliver after a crash, so a session's log may contain a dispatch's event late,
- * twice, or both. The newest dispatches therefore stay in a sorted window; late ones are inserted, repeated ones
- * ignored. When the window is full, its oldest dispatch is settled: folded for good. Readers see the settled part with
- * the window folded on top (`current`).
+ * Extractors run concurrently and redeliver after a crash, so a session's log may contain a dispatch's event late. The newest
+ * dispatches therefore stay in a sorted window; late ones are inserted, repeated ones ignored. When the window is full, its
+ * oldest dispatch is settled: folded for good. Readers see the settled part with the window folded on top (`current`).
  *
  * A dispatch older than the window is folded into the settled part on arrival, unless it has counted already. So
  * disorder within the window changes nothing, and beyond it nothing is lost or counted twice.

@@ -42,10 +42,10 @@ import { StatementWriter } from './statement-writer.js';
  * The extractor: fetch a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event, then
  * acknowledge. A stored review is handed to the harvest of learnings before it is acknowledged.
  *
- * Nothing is acknowledged before its event is stored. A crash therefore leads to a redelivery and at worst to a second event
- * of the same dispatch, which the fold counts once. Unusable results are stored whole in the rejected store, noted on their
- * session, and terminated. Transient failures are retried with a delay, and rejected after too many deliveries. If a session's
- * log rejects writes, its dispatches are set aside (circuit breaker) so that other sessions are served.
+ * Nothing is acknowledged before its event is stored. A crash therefore leads to a redelivery, whose event the log refuses.
+ * Unusable results are stored whole in the rejected store, noted on their session, and terminated. Transient failures are
+ * retried with a delay, and rejected after too many deliveries. If a session's log rejects writes, its dispatches are set aside
+ * (circuit breaker) so that other sessions are served.
  */
 export interface ExtractorPorts {
   readonly source: DispatchSource;
