@@ -25,7 +25,7 @@ export function usageFault(
 }
 
 function nearIn(message: string): string | undefined {
-  const names = /\(Did you mean (.*)\?\)/.exec(message)?.[1];
+  const names = /\(Did you mean ([^(]*)\?\)/.exec(message)?.[1];
   return names === undefined ? undefined : `did you mean ${names}?`;
 }
 

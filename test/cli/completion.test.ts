@@ -58,7 +58,7 @@ describe.each(SHELLS)('the completion of %s', (shell) => {
   it.skipIf(!isThere(shell)).each([
     ['throughline ', TOP],
     ['throughline pu', ['publish']],
-    ['throughline session ', ['ls', 'show']],
+    ['throughline session ', ['ls', 'snapshot']],
     ['throughline publish ', ['implementer', 'reviewer']],
     ['throughline prompt --session ', ['login', 'logout']],
     ['throughline facts ', ['login', 'logout']],

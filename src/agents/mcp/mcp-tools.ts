@@ -256,7 +256,8 @@ export async function knownTask(
   const text = known?.board?.content ?? known?.plan?.text;
   if (text !== undefined) return { text };
   if (run === null) return {};
-  const hint = /;.*$/.exec(known?.remark ?? '')?.[0] ?? '';
+  const [, ...hints] = (known?.remark ?? '').split(';');
+  const hint = hints.map((text) => `;${text}`).join('');
   return {
     unknown: `Neither the plan nor the board has a task ${JSON.stringify(task)}${hint}${hint.endsWith('?') ? '' : '.'}`,
   };
