@@ -1,6 +1,6 @@
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
 import type { RoleResult } from '../../src/contracts/results.js';
-import { readDocument } from '../../src/ledger/plan-document.js';
+import { readDocument } from '../../src/ledger/read-plan.js';
 import { demandsOf, dueProposals } from '../../src/memory/learnings/harvest.js';
 import type { LearningsInPrompt } from '../../src/memory/learnings/learnings-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';

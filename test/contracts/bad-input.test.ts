@@ -10,7 +10,7 @@ import { type RequestName, rowOf } from '../../src/contracts/requests.js';
 import { runInitRequest } from '../../src/contracts/run-request.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
 import { traceAppendRequest } from '../../src/contracts/trace-entry.js';
-import { readDocument } from '../../src/ledger/plan-document.js';
+import { readDocument } from '../../src/ledger/read-plan.js';
 import { RuleBasedFactExtractor } from '../../src/memory/facts/fact-extractor.js';
 import { COMMAND_NAMES, decide } from '../../src/memory/session/commands/decide-session.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';

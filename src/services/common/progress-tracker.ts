@@ -5,7 +5,7 @@ import type { Token } from '../../contracts/names.js';
 import { REQUIREMENTS_FILES } from '../../contracts/run-request.js';
 import type { SessionCommander } from '../../engine/folding/session-folding.js';
 import type { Logger, TasksFile } from '../../engine/ports/clients.js';
-import { type PlanFiles, type ReadDocument, readDocument } from '../../ledger/plan-document.js';
+import { type PlanFiles, type ReadDocument, readDocument } from '../../ledger/read-plan.js';
 import { NO_SCANNER, redactText, type SecretScanner } from '../../memory/redaction/redactor.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
 import { planVersion, type SessionState } from '../../memory/session/session-state.js';

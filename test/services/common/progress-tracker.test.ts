@@ -5,7 +5,7 @@ import { type Token, token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { SessionCommander } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger, type TasksFile } from '../../../src/engine/ports/clients.js';
-import { readDocument } from '../../../src/ledger/plan-document.js';
+import { readDocument } from '../../../src/ledger/read-plan.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
 import { ProgressTracker } from '../../../src/services/common/progress-tracker.js';
