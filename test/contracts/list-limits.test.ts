@@ -48,21 +48,6 @@ describe('a list of a request', () => {
       200,
     ],
     [
-      'dependsOn of task-depends',
-      z.object(REQUESTS['tool.task-depends'].shape),
-      { id: '1', dependsOn: million },
-      'dependsOn',
-      200,
-    ],
-    [
-      'tasksWorked',
-      z.object(REQUESTS['tool.iteration-summary'].shape),
-      { summary: 's', tasksWorked: million },
-      'tasksWorked',
-      200,
-    ],
-    ['tags', REQUESTS['learning.propose'].request, { content: 'a', tags: million }, 'tags', 20],
-    [
       'tags of a prompt',
       compileRequest,
       { session: 's', taskId: '1', taskPrompt: 'p', tags: million },

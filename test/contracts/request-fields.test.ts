@@ -81,26 +81,6 @@ describe('the fields of a request', () => {
     }
   });
 
-  it('both spellings of a field are the same request in any mixture', () => {
-    fc.assert(
-      fc.property(contracts, fc.infiniteStream(fc.boolean()), (contract, turns) => {
-        const respelled = (value: unknown, keep = false): unknown => {
-          if (!isObject(value)) return value;
-          return Object.fromEntries(
-            Object.entries(value).map(([key, inner]) => [
-              !keep && turns.next().value ? otherSpelling(key) : key,
-              respelled(inner, keep || NAMED_BY_THE_CALLER.has(key)),
-            ]),
-          );
-        };
-        const request = goodOf(contract);
-        expect(checkedRequest(contract.schema, respelled(request))).toEqual(
-          checkedRequest(contract.schema, request),
-        );
-      }),
-    );
-  });
-
   it('a field that no one knows is refused and named, whatever it is called and wherever it stands', () => {
     const name = fc.oneof(
       fc.string({ maxLength: 40 }),
@@ -170,12 +150,6 @@ const OPEN_SESSION = REQUESTS['tool.session-open'].request;
 describe('what is said of a field that is not known', () => {
   it.each<[what: string, schema: z.ZodType, request: object, message: string]>([
     [
-      'a misspelt field',
-      compileRequest,
-      { ...COMPILE, maxfact: 3 },
-      'maxfact is not a recognized field: did you mean maxFacts?',
-    ],
-    [
       'a field of another kind of prompt',
       compileRequest,
       { kind: 'session-start', session: 'demo', maxFacts: 3 },
@@ -186,12 +160,6 @@ describe('what is said of a field that is not known', () => {
       compileRequest,
       { ...COMPILE, template: 'x' },
       'template is a field of kind iteration, not of dispatch: leave it out',
-    ],
-    [
-      'a required field under another name',
-      compileRequest,
-      { session: 'demo', taskid: '1', task_prompt: 'x' },
-      'taskid is not a recognized field: did you mean taskId?; taskId is missing',
     ],
     [
       'a misspelt session',
@@ -228,12 +196,6 @@ describe('what is said of a field that is not known', () => {
       REQUESTS['tool.task-list'].request,
       { session: 'demo', ['x'.repeat(5000)]: 1 },
       '(a name of 5000 characters) is not a recognized field',
-    ],
-    [
-      'two spellings of one field',
-      compileRequest,
-      { ...COMPILE, maxFacts: 3, max_facts: 4 },
-      'max_facts and maxFacts are the same field: give one of them',
     ],
     [
       'many at once',

@@ -11,7 +11,7 @@ import {
   type SessionLimits,
   type SessionState,
 } from '../../src/memory/session/session-state.js';
-import { type Arrivals, folded, foldedInOrder, jittered, permuted } from '../memory/session/arrivals.js';
+import { type Arrivals, folded, foldedInOrder, permuted } from '../memory/session/arrivals.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { progressRebuilt, progressTask, runInitialized } from '../support/ledgers.js';
 import * as fc from '../support/properties.js';
@@ -52,15 +52,6 @@ describe.each(LIMITS)('the ledgers, with thresholds $stall,', (limits) => {
     );
     expect(stalled).toBeGreaterThan(0);
     expect(replanned).toBeGreaterThan(0);
-  });
-
-  it('the ledgers are the same for more dispatches than the window holds', () => {
-    fc.assert(
-      fc.property(jittered(3 * WINDOW_LENGTH), (arrivals) => {
-        same(arrivals);
-      }),
-      { numRuns: 15 },
-    );
   });
 
   it('the ledgers are those of a snapshot and the tail at every cut, byte for byte', () => {
@@ -126,19 +117,6 @@ describe('a dispatch', () => {
   const approval = recorded(3, reviewer({ assessment: 'approved' }));
   const ledger = (events: readonly ReturnType<typeof recorded>[]) =>
     foldedInOrder(events, DEFAULT_LIMITS).dispatches.current().ledgers.get('1');
-
-  it('a dispatch that came twice is counted once', () => {
-    expect(ledger([review, review, approval, review])).toMatchObject({
-      dispatches: 2,
-      approvalLoops: 1,
-      assessment: 'approved',
-      requiredFixes: [],
-    });
-  });
-
-  it('a dispatch that came late does not undo what a later one settled', () => {
-    expect(ledger([approval, review])).toEqual(ledger([review, approval]));
-  });
 
   it('a dispatch that came later than the window does not undo what a later one settled either', () => {
     const others = Array.from({ length: WINDOW_LENGTH + 5 }, (_, index) =>

@@ -151,14 +151,6 @@ describe('a replan hint', () => {
     ['nothing for no signal', [], undefined],
     ['its name and count', [{ ...signal, evidence: [] }], 'ping_pong 2'],
     ['its evidence', [{ ...signal, evidence: ['a', 'b'] }], 'ping_pong 2: a; b'],
-    [
-      'all signals',
-      [
-        { ...signal, evidence: ['a'] },
-        { ...signal, signal: 'same_test' as const, evidence: ['npm test (2 times)'] },
-      ],
-      'ping_pong 2: a | same_test 2: npm test (2 times)',
-    ],
   ])('a replan hint says %s', (_what, signals, expected) => {
     expect(replanHint(signals)).toBe(expected);
   });

@@ -86,20 +86,9 @@ describe('a task that is not called active', () => {
 describe('the next task', () => {
   it.each([
     [
-      'the first open one, in progress or not',
-      [progressTask('1'), progressTask('2', { status: 'in-progress' })],
-      '1',
-    ],
-    ['one whose dependencies are done', [progressTask('1', { dependsOn: ['2'] }), progressTask('2')], '2'],
-    [
       'one that waits for a task that was given up',
       [progressTask('1', { cancelled: true }), progressTask('2', { dependsOn: ['1'] })],
       '2',
-    ],
-    [
-      'one that depends on what the plan does not have',
-      [progressTask('1', { dependsOn: ['9', 'the design'] })],
-      '1',
     ],
     [
       'no part of a task that waits',
@@ -123,16 +112,6 @@ describe('the next task', () => {
         progressTask('1.1', { parent: '1', dependsOn: ['1'] }),
       ],
       '1.1',
-    ],
-    [
-      'an optional one when no required one is open',
-      [progressTask('1', { status: 'completed' }), progressTask('2', { optional: true })],
-      '2',
-    ],
-    [
-      'none when two wait for each other',
-      [progressTask('1', { dependsOn: ['2'] }), progressTask('2', { dependsOn: ['1'] })],
-      null,
     ],
   ])('the next task is %s', (_what, tasks, expected) => {
     expect(nextOf(tasks)).toBe(expected);

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from '../../src/ledger/plan-document.js';
-import { hashOf } from '../../src/shared/hash.js';
 import { parsedTask } from '../support/ledgers.js';
 
 const FINGERPRINT = { mtimeMs: 12.5, hash: 'f'.repeat(16) };
@@ -16,7 +14,7 @@ describe('what is kept of a document', () => {
     const tasks = [
       parsedTask('1', { prompt: 'Role: writer', requirements: ['1.2'] }),
       parsedTask('1.1', { parent: '1', optional: true, status: 'completed' }),
-      parsedTask('2', { cancelled: true, statusFrom: 'mark' }),
+      parsedTask('2', { cancelled: true, statusFrom: 'mark', blocked: true, dependsOn: ['1', 'the design'] }),
       parsedTask('3', { statusFrom: 'children', group: true }),
     ];
     expect(documentOf({ tasks, problems }, FINGERPRINT)).toEqual({
@@ -24,7 +22,10 @@ describe('what is kept of a document', () => {
       tasks: [
         { id: '1', text: 'do 1', status: 'pending', prompt: 'Role: writer', requirements: ['1.2'] },
         { id: '1.1', text: 'do 1.1', status: 'completed', optional: true, parent: '1' },
-        { id: '2', text: 'do 2', status: 'pending', cancelled: true },
+        {
+          ...{ id: '2', text: 'do 2', status: 'pending', cancelled: true, blocked: true },
+          dependsOn: ['1', 'the design'],
+        },
         { id: '3', text: 'do 3', status: 'pending', group: true },
       ],
       problems: 1,
@@ -41,18 +42,6 @@ describe('what is kept of a document', () => {
     const line = 'one (Session Context) - all is well (task:9) END DISPATCH RESULT';
     const lines = ['one', '(Session Context)', '- all is well (task:9)', 'END DISPATCH RESULT'];
     expect(tasks[0]).toMatchObject({ text: line, prompt: lines.join('\n') });
-  });
-
-  it('a kept document holds what is blocked, what a task waits for, and the problems themselves', () => {
-    const tasks = [parsedTask('1', { blocked: true }), parsedTask('2', { dependsOn: ['1', 'the design'] })];
-    const problems = [problemAt(3)];
-    expect(documentOf({ tasks, problems }, FINGERPRINT)).toMatchObject({
-      tasks: [
-        { id: '1', blocked: true },
-        { id: '2', dependsOn: ['1', 'the design'] },
-      ],
-      firstProblems: [{ code: 'duplicate_id', line: 3, message: 'again' }],
-    });
   });
 
   it('a kept document has 3,000 tasks of 3,000, whatever their prompts, and fits into a message', () => {
@@ -100,11 +89,5 @@ describe('what is kept of a document', () => {
     const document = documentOf({ tasks: [parsedTask('1')], problems }, FINGERPRINT);
     expect(document.problems).toBe(195);
     expect(document.firstProblems).toHaveLength(100);
-  });
-
-  it('a kept document is named by the hash of the text: 16 hex characters of its SHA-256', () => {
-    const whole = createHash('sha256').update('- [ ] 1. été').digest('hex');
-    expect(hashOf('- [ ] 1. été')).toBe(whole.slice(0, 16));
-    expect(hashOf('- [x] 1. été')).not.toBe(hashOf('- [ ] 1. été'));
   });
 });

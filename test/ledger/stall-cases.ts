@@ -17,7 +17,7 @@ export interface SignalCase {
 }
 
 /** Completed, but for a test that failed in this way. */
-export const FAILING = (failure: string) =>
+const FAILING = (failure: string) =>
   completed({ tests: [{ command: 'npm test', passed: false, failures: [failure] }] });
 
 const approval = { name: 'an approval', result: APPROVED };

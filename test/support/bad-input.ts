@@ -274,6 +274,7 @@ export const BAD_TOKENS: readonly string[] = [
   ...[
     'a\r\nPUB evil.subject 0\r\n\r\n',
     '\r\n',
+    'a\n',
     'a\u0000',
     '\u202ea',
     '\ud800',

@@ -87,3 +87,86 @@ describe('a result that is cut off', () => {
     expect(parsed(`BEGIN_DISPATCH_RESULT ${begin}"summary":"s`, 'implementer').ok).toBe(false);
   });
 });
+
+describe('a result that contradicts itself', () => {
+  it.each<[Role, object]>([
+    ['reviewer', { verdict: 'approved', decision: 'reject' }],
+    ['reviewer', { assessment: 'approved', approved: false }],
+    ['reviewer', { assessment: 'approved', approved: 'no' }],
+    ['reviewer', { assessment: 'approved', result: 'rejected' }],
+    ['reviewer', { approved: true, rejected: true }],
+    ['implementer', { status: 'completed', success: false }],
+    ['implementer', { status: 'completed', result: false }],
+    ['implementer', { status: 'completed', failed: true }],
+  ])('an %s that says two verdicts is refused, and both are named: %j', (role, said) => {
+    const result = parsed({ task_id: '1', ...said }, role);
+    expect(result).toMatchObject({ ok: false, code: 'schema_invalid', task: '1', fix: expect.any(String) });
+    for (const name of Object.keys(said))
+      expect(result).toHaveProperty('reason', expect.stringContaining(name));
+  });
+
+  it.each<[Role, object, string]>([
+    ['reviewer', { assessment: 'blocked', approved: false }, 'blocked'],
+    ['reviewer', { assessment: 'needs_changes', approved: false, decision: 'reject' }, 'needs_changes'],
+    ['implementer', { status: 'blocked', success: false, completed: false }, 'blocked'],
+    ['implementer', { status: 'completed', success: true, failed: false }, 'completed'],
+    ['implementer', { success: false, done: false }, 'failed'],
+  ])('an %s may say one verdict in several ways: %j', (role, said, verdict) => {
+    expect(parsed({ task_id: '1', ...said }, role)).toMatchObject({
+      ok: true,
+      value: { result: role === 'reviewer' ? { assessment: verdict } : { status: verdict } },
+    });
+  });
+});
+
+describe('a field that is given under two names', () => {
+  const critical = { severity: 'critical', message: 'drops writes' };
+
+  it('a list under another name is not lost beside an empty one', () => {
+    expect(review({ issues: [], findings: [critical] })).toMatchObject({
+      value: { result: { issues: [critical] } },
+      repairs: [{ kind: 'renamed', field: 'issues', detail: 'found findings' }],
+    });
+    expect(work({ modified_files: [], files: ['a.ts'] })).toMatchObject({
+      value: { result: { files_modified: ['a.ts'] } },
+    });
+  });
+
+  it.each([
+    [{ files_modified: [], files_changed: ['a.ts'] }, ['a.ts']],
+    [{ files_modified: ['a.ts'], files_changed: ['a.ts', 'b.ts'] }, ['a.ts', 'b.ts']],
+  ])('files_modified and files_changed are one list: %j', (files, files_modified) => {
+    expect(work(files)).toMatchObject({ value: { result: { files_modified } }, repairs: [] });
+  });
+
+  it('words about changes do not become files beside the files', () => {
+    expect(work({ files_modified: ['a.ts'], changes: ['added a retry'] })).toMatchObject({
+      value: { result: { files_modified: ['a.ts'] } },
+      repairs: [{ kind: 'skipped', field: 'files_modified', detail: 'found changes' }],
+    });
+  });
+});
+
+describe('a field whose name was misspelt by a letter', () => {
+  it.each([
+    ['sumary', 'summary', 'Parser done'],
+    ['files_modifed', 'files_modified', ['a.ts']],
+    ['follow_up_actoins', 'follow_up_actions', ['Measure it']],
+  ])('%s is read as %s', (given, field, value) => {
+    expect(work({ [given]: value })).toMatchObject({
+      value: { result: { [field]: value } },
+      repairs: [{ kind: 'renamed', field, detail: `found ${given}` }],
+    });
+  });
+
+  it('is not read beside the field itself, nor where two letters differ or the verdict is meant', () => {
+    expect(work({ summary: 'Parser done', sumary: 'Printer done' })).toMatchObject({
+      value: { result: { summary: 'Parser done' } },
+    });
+    expect(work({ smary: 'Parser done' })).not.toHaveProperty('value.result.summary');
+    expect(work({ stats: 'failed' })).toMatchObject({
+      value: { result: { status: 'completed' } },
+      repairs: [],
+    });
+  });
+});

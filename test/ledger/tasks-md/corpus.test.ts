@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { documentOf } from '../../../src/ledger/plan-document.js';
 import type { ParsedTasks } from '../../../src/ledger/tasks-md/parsed-tasks.js';
-import { byId, corpusFiles, hasCorpus, parseCorpus } from './support.js';
+import { corpusFiles, hasCorpus, parseCorpus } from './support.js';
 
 /**
  * What each file comes to: its tasks, how many are completed, in progress and pending, how many of them only hold others
@@ -68,64 +68,6 @@ describe.skipIf(!hasCorpus)(
 
     it('the expected counts name every real task file', () => {
       expect(Object.keys(EXPECTED).toSorted()).toEqual(corpusFiles());
-    });
-
-    it('the parser names the boxes below numbered headings after them', () => {
-      const parsed = parseCorpus('iteratr-unnumbered-boxes.md');
-      expect(byId(parsed, '6#5')).toMatchObject({
-        line: 265,
-        parent: '6',
-      });
-    });
-
-    it('the parser reads every prompt whole, inline and in blocks', () => {
-      for (const { prompt } of parseCorpus('spec-context-inline-prompts.md').tasks) {
-        expect(prompt).toMatch(
-          /^- File: .*\n- Purpose: .*\n- _Leverage: .*\nImplement the task .* using the loaded reviewer guide\.$/s,
-        );
-      }
-      for (const { prompt } of parseCorpus('spec-context-prompt-blocks.md').tasks) {
-        expect(prompt).toMatch(
-          /^- File: .*\nImplement the task .*\n\nRestrictions:\n- .*\n\nSuccess:\n- .* in tasks\.md \[x\]$/s,
-        );
-      }
-      expect(byId(parseCorpus('spec-context-prompt-blocks.md'), '7')).toMatchObject({
-        requirements: ['1', '2', '3', '4', '5', '6'],
-      });
-    });
-
-    it.each([
-      ['kiro.md', 80],
-      ['speckit-phases.md', 83],
-      ['bmad-stories.md', 1],
-      ['emoji-status.md', 20],
-      ['korean-todo.md', 80],
-      ['specify-f010.md', 9],
-    ])('the parser gives the tasks of %s that are described their description: %i', (name, count) => {
-      const given = parseCorpus(name).tasks.filter(({ prompt }) => prompt !== undefined);
-      expect(given).toHaveLength(count);
-    });
-
-    it('the parser keeps the description of a Kiro task in order, without its requirements', () => {
-      expect(byId(parseCorpus('kiro.md'), '10.1').prompt?.split('\n').slice(0, 3)).toEqual([
-        '- `fetchSitemap()` parsing sitemap XML including lastmod,',
-        '  changefreq, and priority fields',
-        '- `checkChangelog()` with timestamp comparison',
-      ]);
-      expect(byId(parseCorpus('kiro.md'), '10.1').prompt).not.toMatch(/Requirements/);
-    });
-
-    it('the parser takes the status of a heading from the table, and from the list of marks', () => {
-      expect(byId(parseCorpus('specify-f010.md'), 'T-10.5')).toMatchObject({
-        line: 82,
-        statusFrom: 'table',
-        requirements: ['FR-5'],
-        dependsOn: ['T-10.2', 'T-10.3'],
-      });
-      expect(byId(parseCorpus('specify-headings-emoji-status.md'), 'T-22.4')).toMatchObject({
-        line: 57,
-        statusFrom: 'list',
-      });
     });
   },
 );

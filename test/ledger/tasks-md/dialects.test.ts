@@ -233,8 +233,3 @@ it('a plain checklist has one report for its tasks without an id, with their lin
   expect(document).toMatchObject({ problems: 0, unnamed: 3 });
   expect(document).not.toHaveProperty('guesses');
 });
-
-it('nothing is cut: 8,999 tasks are 8,999', () => {
-  const text = Array.from({ length: 8999 }, (_, at) => `- [ ] T${at} Do`).join('\n');
-  expect(parseTasksMd(text).tasks).toHaveLength(8999);
-});

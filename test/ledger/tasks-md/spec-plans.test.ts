@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { byId, parseFixture } from './support.js';
+import { parseFixture } from './support.js';
 
 /** Plans in the dialects of the product's own specifications, task for task: id, status, text and words. */
 const TASKS: Readonly<
@@ -86,16 +86,4 @@ it('the words for all tasks end at the first heading that holds only some of the
   );
   expect(parseFixture('numbered-headings').preamble).toMatch(/2\. \*\*Dependencies\*\*$/);
   expect(parseFixture('spec-workflow').preamble).toBeUndefined();
-});
-
-it('requirements and dependencies of a plan are read', () => {
-  expect(byId(parseFixture('spec-workflow'), '1').requirements).toEqual(['1.3', '2.2']);
-  expect(byId(parseFixture('speckit'), 'T004').dependsOn).toEqual(['T003']);
-});
-
-it('a line that looks like a task and is none is reported', () => {
-  expect(parseFixture('numbered-bold').problems.filter(({ placed }) => !placed)).toMatchObject([
-    { code: 'mark_without_id', line: 23 },
-  ]);
-  expect(parseFixture('speckit').problems).toEqual([]);
 });

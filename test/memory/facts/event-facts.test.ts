@@ -7,7 +7,14 @@ import { factsOfEvent } from '../../../src/memory/facts/statements.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { emptyState } from '../../../src/memory/session/session-state.js';
-import { implementer, recorded, reviewer, roleResults, stored } from '../../support/builders.js';
+import {
+  hostileTexts,
+  implementer,
+  recorded,
+  reviewer,
+  roleResults,
+  stored,
+} from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
 const RULES = new RuleBasedFactExtractor();
@@ -28,50 +35,8 @@ function stateOf(events: readonly FactRecorded[]): string {
 }
 
 // Whatever is folded, disarmed, cut or searched for may stand anywhere in a text.
-const pieces = fc.constantFrom(
-  ...[
-    'a',
-    'word',
-    ' ',
-    '  ',
-    '\n',
-    '\t',
-    '[',
-    ']',
-    '[task:9]',
-    'task:',
-    '<',
-    '>',
-    '<|',
-    '|>',
-    'system',
-    '<system>',
-  ],
-  ...[
-    '[Session Context]',
-    'BEGIN_DISPATCH_RESULT',
-    'begin_',
-    'dispatch_result',
-    '\u202e',
-    '\u001b[31m',
-    '\u001b',
-  ],
-  ...[
-    '\ud83d\ude00',
-    '\ud83d',
-    'é',
-    'do',
-    'not',
-    'always',
-    'never ',
-    '\\',
-    '"',
-    '[INST]',
-    '\u0000',
-    ':',
-    '...',
-  ],
-);
+const OTHERS = 'a word < > <| |> system begin_ dispatch_result é do not always never \\ " ...'.split(' ');
+const pieces = fc.oneof(hostileTexts, fc.constantFrom(...OTHERS, '  ', 'never '));
 const texts = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('check the bounds', 'always close the file', 'src/a.ts') },
   { weight: 3, arbitrary: fc.array(pieces, { maxLength: 12 }).map((all) => all.join('')) },

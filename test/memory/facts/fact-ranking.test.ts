@@ -60,18 +60,6 @@ describe('what has to do with a task', () => {
     expect(rest.map((each) => each.fact.sourceTaskId)).toEqual(['near', 'other-59', 'other-58']);
   });
 
-  it('what is left goes to the newest facts where they are asked for, in words first', () => {
-    const store = storeOf(
-      factsFrom(1, said('1', 'check bounds', 'src/a.ts')),
-      factsFrom(2, said('2', 'paint')),
-    );
-    expect(shown(store, { byRecency: true, maxFacts: 3 })).toEqual([
-      'task:1 summary check bounds',
-      'task:2 summary paint',
-      'task:2 completed_with completed',
-    ]);
-  });
-
   it('a finding is chosen for a file that its task changed, and one that names the file in its words', () => {
     const store = storeOf(
       factsFrom(1, said('1', 'paint', 'src/a.ts')),

@@ -78,19 +78,6 @@ describe.each(VERSIONS)('the frozen learnings of %s', (version) => {
     expect(bytes(state)).toBe(bytes(replayed(version)));
     expect(state).toEqual(replayed(version));
   });
-
-  it('frozen learnings are kept whole by a snapshot after each of their events', () => {
-    const events = eventsOf(version);
-    const whole = bytes(replayed(version));
-    const state = emptyLearnings('frozen');
-    for (const [index, stored] of events.entries()) {
-      evolveLearnings(state, stored);
-      const loaded = decoded(bytes(state));
-      expect(loaded).toEqual(state);
-      for (const later of events.slice(index + 1)) evolveLearnings(loaded, later);
-      expect(bytes(loaded)).toBe(whole);
-    }
-  });
 });
 
 describe('the newest frozen learnings', () => {

@@ -30,28 +30,6 @@ const demand = { id, kind: 'fix', text: TEXT } as const;
 const source = { session: 's1', note: 'NOT-1' };
 
 describe('a proposal', () => {
-  it('a proposal waits, and is not a learning', () => {
-    const state = folded(proposed(TEXT, { tags: ['api'], confidence: 0.8, source }));
-    expect([...state.entries.values()]).toEqual([
-      {
-        proposal: {
-          id,
-          type: 'insight',
-          content: TEXT,
-          tags: ['api'],
-          confidence: 0.8,
-          method: 'manual',
-          source,
-          evidence: [],
-          extractedAt: timeOf(60),
-          status: 'pending',
-        },
-      },
-    ]);
-    expect(state.active.size).toBe(0);
-    expect(state).toMatchObject({ sequence: 1, lastEventAt: timeOf(60) });
-  });
-
   it('a proposal becomes a learning once it is accepted, and stays on record with who and when', () => {
     const state = folded(proposed(TEXT, { confidence: 0.8, source }), accepted(TEXT, 'ann'));
     expect([...state.active.values()]).toEqual([

@@ -6,7 +6,6 @@ import {
   type Proposal,
 } from '../../../src/memory/learnings/learnings-state.js';
 import { inPrompt, proposal, ranked } from '../../support/learnings.js';
-import * as fc from '../../support/properties.js';
 
 const THREE = [
   ranked(0.89, { content: 'Prefers explicit error handling over silent failures' }),
@@ -47,23 +46,6 @@ describe('formatRelevantLearnings', () => {
       expect(formatRelevantLearnings(inPrompt({ method, total: 3 }))).toBe('');
     },
   );
-
-  it('T-22.3: keeps any text of a learning to one line below the header', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { minLength: 1, maxLength: 5 }),
-        (texts) => {
-          const section = formatRelevantLearnings(
-            inPrompt({ ranked: texts.map((content) => ranked(0.5, { content })), total: 9 }),
-          );
-          const [header, ...lines] = section.split('\n');
-          expect(header).toBe(`Relevant learnings (${texts.length}/9):`);
-          expect(lines).toHaveLength(texts.length);
-          for (const line of lines) expect(line).toMatch(/^ {2}- pattern: /);
-        },
-      ),
-    );
-  });
 });
 
 describe('formatCompactProposals', () => {

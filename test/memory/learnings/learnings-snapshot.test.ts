@@ -130,20 +130,7 @@ describe('a snapshot that cannot be used', () => {
     changed((parsed) => ({ ...parsed, state: { ...Object(parsed.state), ...more } }));
 
   it.each([
-    ['cut off', whole.slice(0, -5), 'not JSON'],
-    ['empty', '', 'not JSON'],
     ['of a later version', changed((parsed) => ({ ...parsed, v: 2 })), 'v: '],
-    ['without a version', changed(({ v: _, ...parsed }) => parsed), 'v: '],
-    [
-      'with a negative sequence',
-      changed((parsed) => ({ ...parsed, after_sequence: -1 })),
-      'after_sequence: ',
-    ],
-    [
-      'with a text for a sequence',
-      changed((parsed) => ({ ...parsed, after_sequence: '3' })),
-      'after_sequence: ',
-    ],
     ['without a state', changed(({ state: _, ...parsed }) => parsed), 'state: '],
     [
       'with the state of a session',
@@ -158,9 +145,5 @@ describe('a snapshot that cannot be used', () => {
   ])('a snapshot that cannot be used is refused with the reason: %s', (_what, text, reason) => {
     expect(text).not.toBe(whole);
     expect(decodeLearnings(PROJECT, text)).toEqual({ ok: false, reason: expect.stringContaining(reason) });
-  });
-
-  it.each(['null', '[]', '7', '"text"', '{}'])('a snapshot is refused when it is %s', (text) => {
-    expect(decodeLearnings(PROJECT, text)).toMatchObject({ ok: false, reason: expect.stringMatching(/\w/) });
   });
 });

@@ -40,7 +40,7 @@ interface Publication {
 const sequenceOf = (index: number) => 3 * index + 2;
 
 /** The event of the same dispatch, had it been rejected: of some the task could be read, of some not. */
-export function unread({ data: { dispatch } }: FactRecorded): DispatchRejected {
+function unread({ data: { dispatch } }: FactRecorded): DispatchRejected {
   return rejected(dispatch.sequence, dispatch.sequence % 4 === 0 ? {} : { task: dispatch.task });
 }
 

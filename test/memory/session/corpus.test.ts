@@ -5,7 +5,6 @@ import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { encodeSnapshot, stateToJson } from '../../../src/memory/session/session-snapshot.js';
 import {
   emptyState,
-  factsOf,
   type SessionLimits,
   type SessionState,
 } from '../../../src/memory/session/session-state.js';
@@ -89,19 +88,6 @@ describe.each(VERSIONS)('the frozen session of %s', (version) => {
 
 describe('the newest frozen session', () => {
   const version = VERSIONS.at(-1) ?? '';
-
-  it('the newest frozen session keeps a finding over the review of another task in the same file', () => {
-    const findings = factsOf(replayed(version))
-      .all()
-      .filter(({ subject }) => subject === 'src/shared.ts');
-    expect(findings.map(({ object, severity, closedBy }) => [object, severity, closedBy])).toEqual([
-      ['Leaks a handle', 'critical', undefined],
-      ['Odd name', 'minor', undefined],
-      ['Reads twice', 'important', 7],
-      ['the storage team', undefined, 5],
-      ['the platform team', undefined, undefined],
-    ]);
-  });
 
   it('the newest frozen session holds every type of event that there is', () => {
     const types = sessionEvent.options.map((option) => option.shape.type.value);

@@ -2,17 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { REMEMBERED_RESULTS, WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState, factsOf } from '../../../src/memory/session/session-state.js';
-import { implementer, recorded, rejected, reviewer, stored } from '../../support/builders.js';
+import { implementer, recorded, rejected, stored } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
-import {
-  type DispatchEvent,
-  foldedInOrder,
-  jittered,
-  permuted,
-  said,
-  unread,
-  withoutRepeats,
-} from './arrivals.js';
+import { type DispatchEvent, foldedInOrder, jittered, permuted, said, withoutRepeats } from './arrivals.js';
 
 const LIMITS = [DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 20 }];
 
@@ -21,28 +13,6 @@ describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
     fc.assert(
       fc.property(permuted(60), ({ clean, arrived }) => {
         expect(said(foldedInOrder(arrived, limits))).toEqual(said(foldedInOrder(clean, limits)));
-      }),
-      { numRuns: 60 },
-    );
-  });
-
-  it('the fold of a log that is cut off is that of the dispatches that had arrived', () => {
-    fc.assert(
-      fc.property(permuted(40), fc.double({ min: 0, max: 1, noNaN: true }), ({ clean, arrived }, share) => {
-        const prefix = arrived.slice(0, Math.ceil(share * arrived.length));
-        const recordedOnes = new Set(
-          prefix.flatMap(({ type, data }) => (type === 'fact.recorded' ? data.dispatch.sequence : [])),
-        );
-        const there = new Set(prefix.map(({ data }) => data.dispatch.sequence));
-        const cleanPrefix = clean
-          .filter(({ data }) => there.has(data.dispatch.sequence))
-          // Of both events of a dispatch, only the rejection may have arrived so far.
-          .map((event) =>
-            event.type === 'fact.recorded' && !recordedOnes.has(event.data.dispatch.sequence)
-              ? unread(event)
-              : event,
-          );
-        expect(said(foldedInOrder(prefix, limits))).toEqual(said(foldedInOrder(cleanPrefix, limits)));
       }),
       { numRuns: 60 },
     );
@@ -126,21 +96,6 @@ describe('a result that is published again', () => {
       }),
       { numRuns: 15 },
     );
-  });
-
-  it('a result that is published again changes no fact, count, ledger or trace, and its dispatch is known', () => {
-    const first = recorded(1, returned, 'r1');
-    const other = recorded(3, reviewer({ required_fixes: ['a'] }), 'r2');
-    const once = foldedInOrder([first, other], DEFAULT_LIMITS);
-    for (const events of [
-      [first, recorded(2, returned, 'r1'), other, recorded(4, returned, 'r1')],
-      [recorded(4, returned, 'r1'), other, recorded(2, returned, 'r1'), first],
-    ]) {
-      const state = foldedInOrder(events, DEFAULT_LIMITS);
-      expect(said(state).current).toEqual(said(once).current);
-      expect([1, 2, 3, 4].map((sequence) => state.dispatches.has(sequence))).toEqual(Array(4).fill(true));
-      expect(state.dispatches.newest()).toBe(4);
-    }
   });
 
   it('a result that is published again counts where it was rejected before: that uses up no id', () => {

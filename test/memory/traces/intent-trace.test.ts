@@ -10,9 +10,6 @@ describe('blocks', () => {
   it.each([
     [19, 0, 0, 19],
     [20, 20, 1, 0],
-    [21, 20, 1, 1],
-    [39, 20, 1, 19],
-    [40, 40, 2, 0],
     [41, 40, 2, 1],
   ])(
     'the blocks of %i entries: %i are compacted, in %i blocks, and %i stay',

@@ -133,14 +133,6 @@ describe('a large output', () => {
     expect(recordedOf(step(7, { result })).error).toBe('TypeError: no');
   });
 
-  it.each([
-    [200, 'x'.repeat(200)],
-    [201, '(output of 201 characters left out, trace entry step-7)'],
-  ])('a large output of %i characters is %s', (length, output) => {
-    const result = { status: 'SUCCESS' as const, output_summary: 'x'.repeat(length) };
-    expect(recordedOf(step(7, { result })).output).toBe(output);
-  });
-
   it('a large output and a large command have references: the same command has the same one', () => {
     const commandOf = (id: string, command: string) =>
       recordedOf(used(id, 'bash', { command }, { status: 'SUCCESS' })).command;
