@@ -3,14 +3,13 @@ import type { NatsConnection } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { streamOf, type Token, token } from '../../src/contracts/names.js';
 import { backUp } from '../../src/nats/backup/back-up.js';
-import { LIFECYCLE_STREAM } from '../../src/nats/stores/kv-bucket.js';
 import { cli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { plainConnection, startTestNats } from '../support/nats-server.js';
 import { folderOfTest } from '../support/of-file.js';
-import { allDealtWith, eventsOf, publishWork, type System, soon, startSystem } from '../support/system.js';
+import { allDealtWith, eventsOf, publishWork, type System, startSystem } from '../support/system.js';
 
 /** What happens to sessions while a backup runs, at the moment at which it does most harm. */
 
@@ -118,29 +117,6 @@ describe.each(LAYOUTS)('while a backup runs, $layout', (layout) => {
       await forgotten(target, 'gone', { withLearnings: true });
       expect(await storedText(target)).not.toContain('CANARY');
       expect(await eventsOf(target, 'kept')).toHaveLength(3);
-    });
-  });
-
-  it(`a session that is being forgotten when the backup begins (${layout.layout}) is forgotten after the restore`, async () => {
-    const folder = await folderOfTest();
-    const directory = join(folder, 'backup');
-    {
-      await using source = await system();
-      await furnished(source, 'going', 'CANARY', 'parser');
-      await backedUp(source, directory, {
-        [LIFECYCLE_STREAM]: once(async () => {
-          void source.client.tools.sessionForget({ session: 'going', confirm: 'going' }).catch(() => {});
-          const lifecycle = await source.ports.openLifecycle();
-          await soon(() => expect(lifecycle.forgotten(name('going'))?.status).toBe('forgetting'));
-          lifecycle.close();
-        }),
-      });
-    }
-    await restored(directory, env, async (target) => {
-      await soon(async () => expect(await storedText(target)).not.toContain('CANARY'));
-      await soon(async () =>
-        expect((await target.client.runs.status({ session: 'going' })).sequence).toBe(0),
-      );
     });
   });
 });

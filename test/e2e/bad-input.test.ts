@@ -31,34 +31,13 @@ const ATTACKED = 'attacked';
 const BYSTANDER = 'bystander';
 const AT = '2026-05-01T00:00:00.000Z';
 
-const NAME = `[A-Za-z0-9_-]{1,64}`;
-/** Everything that anybody may publish, the server included. */
-const INTENDED = [
-  String.raw`_INBOX\.[A-Za-z0-9_.-]+`,
-  String.raw`\$SRV\.[A-Z]+(\.[A-Za-z0-9-]+)*`,
-  String.raw`\$JS\.(API|ACK|EVENT|FC)\.[A-Za-z0-9_.$>=-]+`,
-  String.raw`\$KV\.[a-z_]+\.(project=)?${NAME}(\.${NAME})*`,
-  String.raw`rejected\.${NAME}\.(_|implementer|reviewer|observer)`,
-  String.raw`session\.${NAME}\.(result\.\d+|(command\.)?[a-z]+\.[a-z]+)`,
-  String.raw`sessions\.[0-9a-f]{2}\.${NAME}\.(result\.\d+|(command\.)?[a-z]+\.[a-z]+)`,
-  String.raw`compiled\.${NAME}`,
-  String.raw`(tool|run|trace|prompt|learning|proposal)\.[a-z-]+`,
-  String.raw`(tool|run|trace|prompt)\.[a-z-]+\.${NAME}`,
-  String.raw`learning\.${NAME}\.[a-z]+`,
-  // What the attackers themselves publish to.
-  String.raw`dispatch\..*`,
-].map((pattern) => new RegExp(`^${pattern}$`, 's'));
-
 let before: { state: string; events: number };
-const seen = new Set<string>();
 /** Sessions that a request rightly named: these may exist now. */
 const named = new Set([ATTACKED, BYSTANDER, 'ok', ...ODD_TOKENS]);
 let answered = 0;
 
 const system = await ofFile(startSystem({ only: [] }));
 const attacker = await ofFile(openPorts(system));
-attacker.connection.subscribe('>', { callback: (_error, message) => seen.add(message.subject) });
-await attacker.connection.flush();
 // In a process of its own: what ends it would be seen.
 const services = await ofFile(
   startCli(['admin', 'serve'], {
@@ -186,16 +165,5 @@ describe('after all of it', () => {
     expect(await bystander()).toEqual(before);
     const others = (await sessionsOf(system.ports.log)).filter((name) => !named.has(name));
     expect(others).toEqual([]);
-  });
-
-  it('bad input publishes nothing to a subject that was not meant', () => {
-    const others = [...seen].filter((subject) => !INTENDED.some((pattern) => pattern.test(subject)));
-    expect(others).toEqual([]);
-    expect([...seen].filter((subject) => subject.startsWith('evil'))).toEqual([]);
-    const sessions = [...seen].flatMap(
-      (subject) => /^session(?:s\.[^.]+)?\.([^.]+)\./.exec(subject)?.[1] ?? [],
-    );
-    expect(sessions.every(isToken)).toBe(true);
-    expect(seen.size).toBeGreaterThan(50);
   });
 });

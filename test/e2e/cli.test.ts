@@ -35,34 +35,13 @@ describe('publish', () => {
     expect(JSON.parse(json.stdout)).toEqual({ sequence: Number(plain.stdout) + 1 });
   });
 
-  it('publish takes standard input, and the session from THROUGHLINE_SESSION', async () => {
-    const input = `Well.\nBEGIN_DISPATCH_RESULT${JSON.stringify(reviewed('1', 'approved'))}END_DISPATCH_RESULT`;
-    const env = { THROUGHLINE_SESSION: newSession('env') };
-    const published = await up.cli(['publish', 'reviewer'], { input, env });
-    expect(published.code).toBe(0);
-    const compile = ['prompt', '-t', '2', '-p', 'go on with what is approved'];
-    const { stdout } = await up.cli([...compile, '--after', published.stdout.trim()], { env });
-    expect(stdout).toContain('Task prompt:\ngo on with what is approved');
-  });
-
-  it.each([
-    ['no JSON', 'implementer', '{"task_id"', /not JSON.*\(json_parse_failed\)/],
-    ['no input', 'implementer', '', /the body is empty.*\(marker_missing\)/],
-  ])('publish refuses %s before it sends it, and names what is wrong', async (_name, role, input, text) => {
-    const refused = await up.cli(['publish', role, '-s', 'refused'], { input });
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(text);
-  });
-
   it('publish says of a result that it refuses how to correct it, and that nothing was sent', async () => {
     const args = ['publish', 'implementer', '-s', 'refused'];
     const unsaid = await up.cli(args, { input: '{"task_id":"1","summary":"Parser done"}' });
+    expect(unsaid).toMatchObject({ code: 1, stdout: '' });
     expect(unsaid.stderr).toMatch(
       /; nothing was published\. To fix it: set status to one of .*\. --no-check stores it all the same, for "throughline result ls"/,
     );
-    const review = await up.cli(args, { input: '{"task_id":"1","assessment":"approved"}' });
-    expect(review.stderr).toContain('this is a review: publish it as reviewer');
-    expect(review.stderr).not.toContain('dispatch.');
   });
 });
 
@@ -167,15 +146,7 @@ describe('facts and snapshot', () => {
     const shown = await up.cli(['session', 'snapshot', '-s', session]);
     expect(shown.stdout).toMatch(/after {7}2\n[\s\S]*facts {7}1\nresults {5}0 implementer, 2 reviewer/);
     const json = await up.cli(['session', 'snapshot', '-s', session, '--whole', '--json']);
-    expect(Object.keys(JSON.parse(JSON.parse(json.stdout).text))).toEqual([
-      'after_sequence',
-      'created_at',
-      'session',
-      'view',
-      'v',
-      'last_command',
-      'state',
-    ]);
+    expect(JSON.parse(JSON.parse(json.stdout).text)).toMatchObject({ after_sequence: 2, session });
   });
 });
 
@@ -199,14 +170,6 @@ describe('serve', () => {
     expect(answered).toMatchObject({ code: 0 });
     expect(answered.stdout).toContain('\nTask prompt:\n');
     expect(await compiler.stop()).toEqual({ code: 0, signal: null });
-  });
-
-  it('serve exits 2 for an unknown service', async () => {
-    const refused = await cli(['admin', 'serve', '--only', 'everything']);
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(
-      /--only .*'everything' is invalid\. Allowed choices are extractor, compiler/,
-    );
   });
 });
 
@@ -287,14 +250,6 @@ describe('the command line', () => {
     expect(await cli(['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
   });
 
-  it('the command line exits 2 and names the variable that has a wrong value', async () => {
-    const refused = await cli(['result', 'ls'], { env: { THROUGHLINE_TUNING: 'cacheMb=lots' } });
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(
-      /THROUGHLINE_TUNING has cacheMb, which is "lots": use a whole number from 1 to 100000/,
-    );
-  });
-
   it('up with a server in NATS_URL that does not answer says who starts that one', async () => {
     const env = { NATS_URL: `nats://${NOBODY}` };
     const failed = await cli(['up'], { env });
@@ -307,7 +262,6 @@ describe('the command line', () => {
   it.each([
     ['publish', ['publish', 'implementer', '-s', 'x', '--timeout', '600ms']],
     ['prompt', ['prompt', '-s', 'x', '-t', '1', '-p', 'x']],
-    ['facts', ['facts', '-s', 'x']],
     ['admin serve', ['admin', 'serve']],
     ['up', ['up']],
   ])('%s exits 1 and names the URL when no server answers', async (_name, args) => {

@@ -11,7 +11,7 @@ import { type Payload, payloadsOf } from '../agents/hooks/hooks.js';
 import { BIN, type CliOptions, type CliResult, cleanEnv, cli } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
 import { startListener, wayTo } from '../support/listener.js';
-import { startTestNats, urlOnPort } from '../support/nats-server.js';
+import { startTestNats } from '../support/nats-server.js';
 import { folderOfTest } from '../support/of-file.js';
 import { allDealtWith, freshState, newSession, soon, systemOfFile } from '../support/system.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
@@ -139,26 +139,6 @@ describe('hooks of an agent', () => {
     expect(await tool(), 'once').toBe('');
   });
 
-  it('what hooks keep without a server is sent by the first one that finds it, and a result counts once', async () => {
-    const { session, state, env, run } = await hooksOf('late');
-    const port = await freePort('127.0.0.1');
-    const relay = await startListener((socket) => socket.destroy(), port);
-    const away = { ...env, NATS_URL: urlOnPort(system.url, port) };
-    const [stop] = eventsNamed('claude', 'SubagentStop');
-    for (let round = 0; round < 2; round += 1)
-      await patient('claude', { env: away, input: JSON.stringify(stop) });
-    await relay[Symbol.asyncDispose]();
-    expect(await log(state)).toHaveLength(2);
-    // The same server, now reachable under that address.
-    await using _way = await wayTo(system.url, { port });
-    await patient('claude', { env: away, input: JSON.stringify(eventsNamed('claude', 'PreCompact')[0]) });
-    await allDealtWith(system.ports);
-    expect((await freshState(system, session)).dispatches.current().counts).toMatchObject({ implementer: 1 });
-    await run('claude', stop as Payload);
-    await allDealtWith(system.ports);
-    expect((await freshState(system, session)).dispatches.current().counts).toMatchObject({ implementer: 1 });
-  });
-
   it.skipIf(process.platform !== 'linux')(
     '100 hooks at once leave exactly the processes that were there before',
     async () => {
@@ -234,14 +214,6 @@ describe('a hook never harms the agent', () => {
   it('with a server without services it ends in time', async () => {
     await using bare = await startTestNats();
     await saysSo({ NATS_URL: bare.url });
-  });
-
-  it.each([
-    ['no input', ''],
-    ['no JSON', 'hello {'],
-    ['an event of another time', '{"hook_event_name":"Elicitation"}'],
-  ])('with %s it ends in time without an answer', async (_, input) => {
-    await harmless({ NATS_URL: system.url }, input);
   });
 
   it('with a wrong setting, or a client that is none, it ends in time without an answer', async () => {

@@ -168,10 +168,7 @@ describe('import git', () => {
   });
 
   it.each([
-    ['--branch of a branch', ['--branch', 'old'], 'Change 99', 100],
     ['--branch of a commit', ['--branch', 'main~297'], 'Change 2', 3],
-    ['--since', ['--since', '2026-06-01'], 'Change 299', 1],
-    ['--path', ['--path', 'docs'], 'Change 299', 3],
     ['--path of several', ['--path', 'docs', 'src/f1.ts'], 'Change 299', 11],
     ['all of them', ['--path', 'docs', '--since', '2020-01-01', '--branch', 'old'], 'Change 99', 1],
     ['--path without a match', ['--path', 'nowhere'], undefined, 0],
@@ -183,20 +180,15 @@ describe('import git', () => {
     expect(results.at(-1)?.summary).toBe(newest);
   });
 
-  it.each([['nope'], ['--output=stolen']])(
-    'import git says in one line that git knows no %s',
-    async (branch) => {
-      const refused = await importing('x', long, `--branch=${branch}`);
-      expect(refused).toMatchObject({ code: 2, stdout: '' });
-      expect(refused.stderr).toMatch(new RegExp(`^throughline: --repo .*bad revision '${branch}'.*\n$`));
-    },
-  );
+  it('import git says in one line that git knows no branch of this name, even if it looks like an option', async () => {
+    const refused = await importing('x', long, '--branch=--output=stolen');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^throughline: --repo .*bad revision '--output=stolen'.*\n$/);
+  });
 
   it('import git exits 2 and names the folder that has no repository', async () => {
-    for (const args of [[], ['--branch', 'main'], ['--since', '2026-01-01']]) {
-      const refused = await importing('x', '/', ...args);
-      expect(refused).toMatchObject({ code: 2, stdout: '' });
-      expect(refused.stderr).toMatch(/--repo \/: .*not a git repository/);
-    }
+    const refused = await importing('x', '/');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/--repo \/: .*not a git repository/);
   });
 });

@@ -89,25 +89,17 @@ describe('a turn that ends while the server does not run', () => {
     expect(counts()).toEqual([]);
   });
 
-  it('a hook that gives up before it has read its event keeps the event, and it counts once', async () => {
-    const { up, hook, counts, decided } = await user();
+  it.each([
     // Shorter than the start of a process.
-    await hook(STOP, '50');
-    expect(counts()).toEqual([{ installation: OWN, waiting: 1, unreadable: 0 }]);
-    await up();
-    await hook(START);
-    await hook(START);
-    await decided();
-    expect(counts()).toEqual([]);
-  });
-
-  it('a hook with a wrong setting keeps its event, and it counts once the setting is right', async () => {
+    ['that gives up before it has read its event', '50', {}, 'gave up'],
+    ['with a wrong setting', '20000', { THROUGHLINE_REPLICAS: 'two' }, 'THROUGHLINE_REPLICAS is "two"'],
+  ])('a hook %s keeps the event, and it counts once', async (_, within, setting, reason) => {
     const { up, hook, state, counts, decided } = await user();
-    await up();
-    const { code, stdout } = await hook(STOP, '20000', { THROUGHLINE_REPLICAS: 'two' });
-    expect([code, stdout]).toEqual([0, '']);
-    expect(await readFile(join(state, 'hook.log'), 'utf8')).toContain('THROUGHLINE_REPLICAS is "two"');
+    expect(await hook(STOP, within, setting)).toMatchObject({ code: 0, stdout: '' });
+    expect(await readFile(join(state, 'hook.log'), 'utf8')).toContain(reason);
     expect(counts()).toEqual([{ installation: OWN, waiting: 1, unreadable: 0 }]);
+    await up();
+    await hook(START);
     await hook(START);
     await decided();
     expect(counts()).toEqual([]);

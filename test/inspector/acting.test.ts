@@ -150,16 +150,4 @@ describe('a person', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/s/${session}/timeline?task=TAS-1`);
   });
-
-  it('on a phone nothing is wider than the screen', async () => {
-    const session = await asking('phone');
-    const phone = await opened.newPage({ viewport: { width: 390, height: 800 } });
-    for (const path of ['/', '/learnings', `/s/${session}`, `/s/${session}/facts`]) {
-      await goTo(phone, origin, path);
-      const over = await phone.evaluate('document.documentElement.scrollWidth - innerWidth');
-      expect([path, over]).toEqual([path, 0]);
-      expect(await seriousFindings(phone)).toEqual([]);
-    }
-    await phone.context().close();
-  });
 });

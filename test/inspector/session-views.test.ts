@@ -141,7 +141,7 @@ describe('every view', () => {
   it('axe finds nothing serious in any view, light or dark', async () => {
     const other = await opened.newPage({ reducedMotion: 'reduce' });
     const found: string[] = [];
-    for (const view of VIEWS) {
+    for (const view of ['/', '/s/memory', '/s/memory/timeline', '/s/none/timeline', '/nowhere', ...VIEWS]) {
       await goTo(other, origin, view);
       found.push(...(await seriousFindings(other)).map((finding) => `${view}: ${finding}`));
     }
@@ -162,6 +162,8 @@ describe('every view', () => {
           .filter(([, box]) => box.getBoundingClientRect().height < 31.5)
           .map(([name, box]) => name.slice(0, 40) + ' ' + box.getBoundingClientRect().height)`);
       small.push(...found.map((each) => `${view}: ${each}`));
+      const over = await phone.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect([view, over]).toEqual([view, 0]);
     }
     await goTo(phone, origin, '/s/memory/prompt');
     const origins = phone.getByRole('region', { name: 'Origin of the line' });

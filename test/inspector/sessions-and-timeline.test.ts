@@ -2,7 +2,6 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { serveInspector } from '../../src/services/inspector/serve-inspector.js';
-import { seriousFindings } from '../support/accessibility.js';
 import { inspectorOfFile } from '../support/browser.js';
 import { startPrivateNats } from '../support/nats-server.js';
 import { appendRecorded, appendResults } from '../support/recorded-sessions.js';
@@ -110,14 +109,6 @@ describe('the view of the sessions', () => {
     await page.keyboard.type('quince grafted');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/s/pears`);
-  });
-
-  it('rows are reached and opened by keyboard', async () => {
-    await go('/?text=recorded');
-    await inList('recorded').waitFor();
-    await page.keyboard.press('j');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(`${origin}/s/recorded`);
   });
 });
 
@@ -307,20 +298,6 @@ describe('the view of a timeline', () => {
 });
 
 describe('the page', () => {
-  it.each([
-    '/',
-    '/s/recorded',
-    '/s/stuck',
-    '/s/long/timeline',
-    '/s/nothing-here/timeline',
-    '/nowhere/to/be/found',
-  ])('the page has no serious fault of accessibility at %s', async (path) => {
-    await go(path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await expect.poll(() => page.locator('.loading').count()).toBe(0);
-    expect(await seriousFindings(page)).toEqual([]);
-  });
-
   it('the first key press reaches a link that skips the header', async () => {
     await go('/');
     await page.getByRole('heading', { name: 'Sessions' }).waitFor();

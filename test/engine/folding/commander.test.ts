@@ -6,6 +6,7 @@ import { createCommander, inBackground } from '../../../src/engine/folding/comma
 import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
+import type { SessionLog } from '../../../src/engine/ports/session-log.js';
 import type { LearningState } from '../../../src/memory/learnings/learnings-state.js';
 import { decide } from '../../../src/memory/session/commands/decide-session.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
@@ -67,7 +68,7 @@ describe('commands in the background', () => {
   });
 });
 
-function onSessions(sequenceStep = 1) {
+function onSessions(sequenceStep = 1, clock?: () => string) {
   const ports = spiedPorts(sequenceStep);
   const reader = ports.reader();
   let ids = 0;
@@ -75,19 +76,60 @@ function onSessions(sequenceStep = 1) {
     ids += 1;
     return `id-${ids}`;
   };
-  const command = createCommander<SessionState, SessionEvent>({
-    log: ports.log,
-    reader,
-    clock: () => timeOf(ids),
-    newId,
-    random: () => 0,
-  });
-  const add = (content: string) =>
-    command(DEMO, 'task-add', (state) =>
-      decide('task-add', state, { content, priority: 2, status: 'remaining' }),
-    );
-  return { ...ports, reader, add };
+  const adding = (log: SessionLog) => {
+    const command = createCommander<SessionState, SessionEvent>({
+      ...{ log, reader, newId, random: () => 0 },
+      clock: clock ?? (() => timeOf(ids)),
+    });
+    return (content: string) =>
+      command(DEMO, 'task-add', (state) =>
+        decide('task-add', state, { content, priority: 2, status: 'remaining' }),
+      );
+  };
+  return { ...ports, reader, add: adding(ports.log), addElsewhere: adding(ports.kept.log) };
 }
+
+describe('a command whose append meets a conflict', () => {
+  /** Has another process add these tasks, each right before an append. */
+  function contested(...rivals: readonly string[]) {
+    const { add, addElsewhere, log, kept } = onSessions();
+    for (const rival of rivals)
+      log.append.mockImplementationOnce(async (...args) => {
+        await addElsewhere(rival);
+        return kept.log.append(...args);
+      });
+    return { add, kept };
+  }
+
+  it('a conflict has a command decided again on the new state', async () => {
+    const { add } = contested('a', 'b', 'c', 'd', 'e');
+    expect((await add('mine')).reply).toMatchObject({ task: { id: 'TAS-6' } });
+  });
+
+  it('a conflict may turn a command into a refusal', async () => {
+    const { add, kept } = contested('MINE');
+    await expect(add('mine')).rejects.toMatchObject({ code: 'duplicate', details: { id: 'TAS-1' } });
+    expect((await kept.log.read(DEMO, { after: 0 })).events).toHaveLength(1);
+  });
+
+  it('conflicts without end are a clear refusal', async () => {
+    const { add, log } = onSessions();
+    log.append.mockResolvedValue({ outcome: 'conflict' });
+    await expect(add('x')).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('task-add lost'),
+    });
+  });
+});
+
+it('an event’s time is never before that of the event it follows, whatever the clock says', async () => {
+  const times = [timeOf(20), timeOf(10), timeOf(30)];
+  const left = [...times];
+  const { add, kept } = onSessions(1, () => left.shift() ?? '');
+  for (const content of ['a', 'b', 'c']) await add(content);
+  const { events } = await kept.log.read(DEMO, { after: 0 });
+  expect(events.map(({ event }) => event.at)).toEqual([times[0], times[0], times[2]]);
+});
 
 describe('the answer of a command', () => {
   it('a command reads its session once, before it decides, and answers from the event that it appended', async () => {

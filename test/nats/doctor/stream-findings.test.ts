@@ -1,6 +1,6 @@
-import { ErrorCode, type JetStreamManager, NatsError } from 'nats';
+import { ErrorCode, type JetStreamManager, NatsError, StorageType } from 'nats';
 import { expect, it } from 'vitest';
-import { streamFindings } from '../../../src/nats/doctor/stream-findings.js';
+import { streamFaults, streamFindings } from '../../../src/nats/doctor/stream-findings.js';
 import { rejected } from '../../support/builders.js';
 import { bad, of } from '../../support/doctor.js';
 import { newSession, startSystem } from '../../support/system.js';
@@ -19,6 +19,17 @@ it.each([['per-session'], ['sharded:1']])(
     expect(await look(3)).toEqual([]);
   },
 );
+
+it.each([
+  ['in order', [{ current: true }, { current: true }], []],
+  ['with a replica that is behind', [{ current: true }, { current: false }], ['warn']],
+  ['with one that is offline', [{ current: true, offline: true }], ['warn']],
+])('the doctor checks a stream of a cluster: %s', (_, replicas, levels) => {
+  const config = { allow_direct: true, storage: StorageType.File, num_replicas: 3, max_bytes: -1 };
+  const stream = { config: { ...config, subjects: ['dispatch.>'] }, state: { bytes: 0 } };
+  const found = streamFaults({ ...stream, cluster: { replicas } }, 'DISPATCH', 3);
+  expect(found.map(({ level }) => level)).toEqual(levels);
+});
 
 it('the doctor names the streams that have no leader', async () => {
   const streams = {
