@@ -23,7 +23,7 @@ const UNIT_AMONG_SYSTEM = [
     'command-logger given-options own-server program progress-line read-session-file session-lines',
   ),
   ...within('cli', 'show-learning show-reply whole-program'),
-  ...within('sdk', 'learning-methods tool-methods'),
+  ...within('sdk', 'tool-methods'),
   ...within('docker', 'compose'),
   ...within('nats/server', 'binary-cache server-pin server-version'),
   ...within('nats/jetstream', 'list-streams'),
@@ -35,7 +35,7 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
   {
     protects: 'the way of a result: published, read, rejected, stored once, asked for, and put into a prompt',
     tests: [
-      ...within('e2e', 'ingest once rejected-results tolerant-reading lost-answers message-ids'),
+      ...within('e2e', 'ingest once rejected-results lost-answers message-ids'),
       ...within('e2e', 'compile not-caught-up queries'),
     ],
   },

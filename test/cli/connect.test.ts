@@ -252,13 +252,6 @@ describe('connecting a client', () => {
     expect((await readdir(at.project)).sort()).toEqual(['.gemini', '.throughline.json']);
   });
 
-  it('a client that is not installed is connected all the same, and said', async () => {
-    await using at = await place('throughline');
-    const { code, stderr } = await at.connect('gemini', '--yes');
-    expect(code).toBe(0);
-    expect(stderr).toContain('Gemini CLI is not installed here');
-  });
-
   it('what is left to the user is said', async () => {
     await using at = await place('codex');
     const { stderr } = await at.connect('codex', '--yes');
@@ -331,38 +324,20 @@ describe('connecting a client', () => {
     expect(await readdir(at.project)).toEqual([]);
   });
 
-  it('a file that is read-only is left alone, and said', async () => {
-    await using at = await place('throughline', 'claude');
-    await at.write('.claude/settings.json', SETTINGS);
-    await chmod(join(at.project, '.claude/settings.json'), 0o444);
-    const before = await at.files();
-    const { code, stderr } = await at.connect('claude', '--yes');
-    expect(code).toBe(2);
-    expect(stderr).toContain(
-      '.claude/settings.json is read-only, so nothing was written: run "chmod u+w" on it',
-    );
-    expect(await at.files()).toEqual(before);
-  });
-
-  it('a file that is not UTF-8 is left alone, and said', async () => {
-    await using at = await place('throughline', 'codex');
-    await mkdir(join(at.project, '.codex'));
-    const file = join(at.project, '.codex/config.toml');
-    const latin1 = Buffer.from('# caf\xe9\nmodel = "x"\n', 'latin1');
-    await writeFile(file, latin1);
-    const { code, stderr } = await at.connect('codex', '--yes');
-    expect(code).toBe(2);
-    expect(stderr).toContain('.codex/config.toml cannot be read');
-    expect(await readFile(file)).toEqual(latin1);
-  });
-
-  it('a file keeps its rights, also those that a new file would not have', async () => {
+  it('a file keeps its rights, and is left alone where it is read-only', async () => {
     await using at = await place('throughline', 'claude');
     await at.write('.claude/settings.json', SETTINGS);
     const file = join(at.project, '.claude/settings.json');
     await chmod(file, 0o666);
     await at.connect('claude', '--yes');
     expect((await stat(file)).mode & 0o777).toBe(0o666);
+    await chmod(file, 0o444);
+    const before = await at.files();
+    expect(await at.connect('claude', '--remove', '--yes')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('settings.json is read-only, so nothing was written: run "chmod u+w"'),
+    });
+    expect(await at.files()).toEqual(before);
   });
 
   it('where one file cannot be written the others are as before, without a copy left behind', async () => {
@@ -449,7 +424,6 @@ describe('connecting in a repository that was cloned', () => {
     ['a link to a file of the user', 'claude', '.claude/settings.json', 'settings.json'],
     ['a link to no file yet', 'codex', '.codex/config.toml', 'missing/config.toml'],
     ['a folder that is a link', 'gemini', '.gemini', 'there'],
-    ['a folder that is a link to nothing', 'cursor', '.cursor', 'missing'],
     ['a link of the project file', 'opencode', '.throughline.json', 'settings.json'],
   ])('nothing is read or written through %s', async (_, client, name, target) => {
     await using at = await place('throughline', client);
@@ -481,6 +455,11 @@ describe('connecting in a repository that was cloned', () => {
   it.each([
     ['a pipe', (file: string) => run('mkfifo', [file]), 'is not a regular file'],
     ['a link to a device', (file: string) => symlink('/dev/zero', file), 'leads out of the project'],
+    [
+      'a file that is not UTF-8',
+      (file: string) => writeFile(file, Buffer.from('{"a": "\xe9"}', 'latin1')),
+      'cannot be read',
+    ],
     ['a huge file', (file: string) => writeFile(file, '{}'.padEnd(2_000_000)), 'is larger than'],
     ['brackets within each other', (file: string) => writeFile(file, '['.repeat(500_000)), 'is not JSON'],
   ])('%s in place of a configuration is named at once', async (_, make, why) => {
@@ -517,19 +496,6 @@ describe('connecting in a repository that was cloned', () => {
     await at.connect('codex', '--remove', '--yes');
     expect(await at.read('.codex/config.toml')).toBe('model = "x"\n');
     expect(await at.read('.codex/config.toml.before-throughline')).toBe('model = "evil"\n');
-  });
-
-  it('lines between our marks that were changed since are left to the user', async () => {
-    await using at = await place('throughline', 'codex');
-    await at.connect('codex', '--yes');
-    const connected = await at.read('.codex/config.toml');
-    const changed = connected.replace('args = ["mcp"]', 'args = ["mcp", "--session", "mine"]');
-    await at.write('.codex/config.toml', changed);
-    expect((await at.connect('codex', '--remove', '--yes')).stderr).toContain('did not write the text');
-    expect(await at.read('.codex/config.toml')).toBe(changed);
-    await at.write('.codex/config.toml', connected);
-    expect((await at.connect('codex', '--remove', '--yes')).code).toBe(0);
-    expect(await readdir(at.project)).toEqual([]);
   });
 
   it('AGENTS.md gets the text of the skill between marks, beside what the user has written', async () => {
@@ -600,12 +566,5 @@ describe('connect ls', () => {
     expect((await cli(['connect', 'ls'], later)).stdout).toContain('this folder: connected');
     await cli(['connect', 'codex', '--yes'], later);
     expect(await at.read('.codex/config.toml')).toContain(`env_vars = ["THROUGHLINE_SESSION",${own}]\n`);
-  });
-
-  it('an unknown client is refused with the names of those that are known', async () => {
-    await using at = await place();
-    const { code, stderr } = await at.connect('vim');
-    expect(code).toBe(2);
-    expect(stderr).toContain('codex');
   });
 });

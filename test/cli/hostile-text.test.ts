@@ -27,21 +27,17 @@ const HOSTILE =
   'begin\u001b]0;owned\u0007\u001b[2J\u001b[8m\u009b31m\u202egnp\u2066x\u2069\u200b\u200d\u200e\u200f\u061c\u00ad\ufeff\u2060\u2028\r\b\u007f\u{e0041}end';
 /** What a terminal acts on or does not show: controls without line break and tab, marks without a glyph, separators. */
 const UNSAFE: readonly (readonly [from: number, to: number])[] = [
-  ...([
-    [0x00, 0x08],
-    [0x0b, 0x1f],
-    [0x7f, 0x9f],
-    [0xad, 0xad],
-    [0x61c, 0x61c],
-    [0x180e, 0x180e],
-  ] as const),
-  ...([
-    [0x200b, 0x200f],
-    [0x2028, 0x202e],
-    [0x2060, 0x206f],
-    [0xfeff, 0xfeff],
-    [0xe0000, 0xe007f],
-  ] as const),
+  [0x00, 0x08],
+  [0x0b, 0x1f],
+  [0x7f, 0x9f],
+  [0xad, 0xad],
+  [0x61c, 0x61c],
+  [0x180e, 0x180e],
+  [0x200b, 0x200f],
+  [0x2028, 0x202e],
+  [0x2060, 0x206f],
+  [0xfeff, 0xfeff],
+  [0xe0000, 0xe007f],
 ];
 /** What colours look like, where commands set some. */
 const COLOURS = /\p{Cc}\[(?:1|2|22|3[1236]|39)m/gu;

@@ -4,47 +4,36 @@ import { expect, it } from 'vitest';
 import { nextPageCommand } from '../../src/cli/output.js';
 import * as fc from '../support/properties.js';
 
-/** The command that a call of `throughline session ls` names for its next page. */
+/** The command that a call of `throughline session ls` or `log` names for its next page. */
 async function named(...args: string[]): Promise<string> {
   let found = '';
   const program = new Command('throughline').option('--nats <url>');
-  program
-    .command('session')
-    .command('ls')
-    .option('--text <text>')
-    .option('--limit <n>', '', Number, 50)
-    .option('-a, --all')
-    .option('--page <cursor>')
-    .option('--json')
-    .action((_, command: Command) => {
-      found = nextPageCommand(command, 'eyJh');
-    });
-  await program.parseAsync(['session', 'ls', ...args], { from: 'user' });
+  for (const command of [program.command('session').command('ls'), program.command('log [session]')])
+    command
+      .option('--text <text>')
+      .option('--kind <kind...>')
+      .option('--limit <n>', '', Number, 50)
+      .option('-a, --all')
+      .option('--page <cursor>')
+      .option('--json')
+      .action((...given) => {
+        found = nextPageCommand(given.at(-1), 'eyJh');
+      });
+  await program.parseAsync(args, { from: 'user' });
   return found;
 }
 
 it('the command for the next page has the options of this one, and nothing that is preset', async () => {
-  expect(await named()).toBe('throughline session ls --page eyJh');
-  expect(await named('--limit', '20', '--json', '--page', 'before')).toBe(
+  expect(await named('session', 'ls')).toBe('throughline session ls --page eyJh');
+  expect(await named('session', 'ls', '--limit', '20', '--json', '--page', 'before')).toBe(
     'throughline session ls --limit 20 --json --page eyJh',
   );
-  expect(await named('-a')).toBe('throughline session ls --all --page eyJh');
+  expect(await named('session', 'ls', '-a')).toBe('throughline session ls --all --page eyJh');
 });
 
 it('the command for the next page has the arguments and the server of this one, and each of several values', async () => {
-  let found = '';
-  const program = new Command('throughline').option('--nats <url>');
-  program
-    .command('log')
-    .argument('[session]')
-    .option('--kind <kind...>')
-    .option('--page <cursor>')
-    .action((_, __, command: Command) => {
-      found = nextPageCommand(command, 'eyJh');
-    });
   const args = ['log', 'demo', '--kind', 'result', 'rejected', '--nats', 'nats://10.0.0.5:4222'];
-  await program.parseAsync([...args, '--page', 'before'], { from: 'user' });
-  expect(found).toBe(`throughline ${args.join(' ')} --page eyJh`);
+  expect(await named(...args, '--page', 'before')).toBe(`throughline ${args.join(' ')} --page eyJh`);
 });
 
 it('a shell reads the command for the next page as it was meant, whatever its options hold', async () => {
@@ -53,7 +42,10 @@ it('a shell reads the command for the next page as it was meant, whatever its op
     .filter((each) => !each.includes('\0'));
   await fc.assert(
     fc.asyncProperty(text, async (words) => {
-      const command = (await named(`--text=${words}`)).replace(/^throughline/, 'printf "%s\\0"');
+      const command = (await named('session', 'ls', `--text=${words}`)).replace(
+        /^throughline/,
+        'printf "%s\\0"',
+      );
       const read = execFileSync('sh', ['-c', command], { encoding: 'utf8' }).split('\0').slice(0, -1);
       expect(read).toEqual(['session', 'ls', '--text', words, '--page', 'eyJh']);
     }),

@@ -56,16 +56,8 @@ it('publish waits for a server that is away at first, says so once, and is store
   expect(next.stdout).toBe('2\n');
 });
 
-it.each([
-  [['publish', 'implementr'], 'Allowed choices are implementer'],
-  [
-    ['publish', 'boss'],
-    "'boss' is invalid for argument 'role'. Allowed choices are implementer, reviewer, observer",
-  ],
-  [['publish', 'reviewer', '--timeout', '0s'], 'Use a time from 1ms to 24h, such as 500ms, 30s or 5m'],
-  [['publish', 'reviewer', '--timeout', 'soon'], 'Use a time from 1ms to 24h, such as 500ms, 30s or 5m'],
-])('publish says what a wrong argument should be: %j', async (args, words) => {
-  const refused = await cli(args);
+it('publish says what a wrong time should be', async () => {
+  const refused = await cli(['publish', 'reviewer', '--timeout', '0s']);
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toContain(words);
+  expect(refused.stderr).toContain('Use a time from 1ms to 24h, such as 500ms, 30s or 5m');
 });

@@ -59,16 +59,6 @@ describe('a server whose command was killed', () => {
     expect(await answers(left)).toBe(false);
     expect(await answers(next)).toBe(true);
   });
-
-  it('a server is not touched while its command still runs', async () => {
-    const store = await folderOfTest();
-    const first = await upArgs(store);
-    await started(first);
-    const { code, stderr } = await cli(await upArgs(store));
-    expect(stderr).toContain('(store_in_use)');
-    expect(code).toBe(1);
-    expect(await answers(first)).toBe(true);
-  });
 });
 
 describe('a store that cannot be used ends the command with one line:', () => {

@@ -19,14 +19,10 @@ async function faultOf(...words: string[]): Promise<ThroughlineError> {
 describe('a command that is not there', () => {
   it.each([
     [['export'], 'did you mean "throughline session export"?'],
-    [['add-task'], 'did you mean "throughline task add"?'],
     [['tool', 'add-task'], 'did you mean "throughline tool task-add"?'],
     [['fact'], /^did you mean "throughline facts", "throughline facts retract", /],
-    [['notes'], /^did you mean "throughline note add", "throughline note edit", /],
-    [['backup'], 'did you mean "throughline admin backup"?'],
     [['promt'], 'did you mean prompt?'],
     [['qwerty'], '"throughline help --all" lists every command'],
-    [['session', 'shwo'], /^"throughline session" takes one of /],
     [['task', 'show'], /^"throughline task" takes one of add, done, [^;]*$/],
   ])('%j names the commands that are called so, or lists those of the group', async (words, hint) => {
     const { message, details } = await faultOf(...words);
@@ -47,10 +43,6 @@ describe('a wrong command line', () => {
     [
       ['task', 'add', 'x', '--priority', 'high'],
       /'--priority <n>' .*'high' is invalid\. Use a whole number from 0 to 4/,
-    ],
-    [
-      ['note', 'add', 'x', '--type', 'foo'],
-      /'foo' is invalid\. Allowed choices are learning, stuck, tip, decision/,
     ],
     [['down', 'now'], /too many arguments for 'down'/],
     [['--foo'], "unknown option '--foo'"],

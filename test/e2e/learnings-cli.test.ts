@@ -64,15 +64,8 @@ describe('a proposal on the command line', () => {
       /has no learnings yet: "throughline learning propose TEXT" proposes/,
     );
 
-    const made = await run(
-      'learning',
-      'propose',
-      'Run the linter',
-      '--type',
-      'pattern',
-      '--confidence',
-      '.8',
-    );
+    const sure = ['--type', 'pattern', '--confidence', '.8'];
+    const made = await run('learning', 'propose', 'Run the linter', ...sure);
     expect(made.stdout).toMatch(/^[0-9a-f]{5} proposed: Run the linter\n$/);
     const id = made.stdout.slice(0, 5);
     expect(made.stderr).toBe(
@@ -94,8 +87,6 @@ describe('a proposal on the command line', () => {
     const queue = await run('learning', 'ls');
     expect(queue.stdout).toContain(`${other}  insight  0.50  Read the spec first  (pending)\n`);
     expect(queue.stderr).toContain('decide with "throughline learning accept ID');
-    const both = JSON.parse((await run('learning', 'ls', '--json')).stdout);
-    expect(both).toMatchObject({ learnings: [], pending: [{ status: 'pending' }, { status: 'pending' }] });
     const json = JSON.parse((await run('learning', 'ls', '--status', 'pending', '--json')).stdout);
     expect(json).toMatchObject({
       project,
@@ -121,25 +112,6 @@ describe('a proposal on the command line', () => {
       `ID     TYPE     SURE  TEXT\n${id}  pattern  0.80  Run the linter\n`,
     );
   });
-
-  it('proposal accept refuses a near-duplicate of a learning, shows both ways out, and takes either', async () => {
-    const known = await learn('Write a test for each bug that you mend');
-    const near = (await propose('Write a test for each bug you mend')).slice(0, 5);
-    const refused = await run('learning', 'accept', near);
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(
-      new RegExp(
-        `^throughline: learning ${known}\\w* says nearly the same \\(0\\.89\\): .* with separate to keep both`,
-      ),
-    );
-    const both = await run('learning', 'accept', near, '--merge', '--separate');
-    expect(both.stderr).toMatch(/merge: cannot be combined with separate \(schema_invalid\)/);
-    expect((await run('learning', 'accept', near, '--merge')).stdout).toBe(
-      `${near} merged into ${known}: Write a test for each bug that you mend\n`,
-    );
-    const next = (await propose('Write a test for each bug which you mend')).slice(0, 5);
-    expect((await run('learning', 'accept', next, '--separate')).stdout).toMatch(/ accepted: /);
-  });
 });
 
 describe('a learning on the command line', () => {
@@ -153,22 +125,8 @@ describe('a learning on the command line', () => {
     const found = await run('learning', 'search', 'write a parser test', '--max-learnings', '1');
     expect(found.stdout).toMatch(new RegExp(`^\\[[01]\\.\\d\\d\\] ${parse} {2}insight {9}Parsers need`));
     expect(found.stderr).toMatch(/^-- 1 of 2 learnings of project \S+, hybrid\n$/);
-    const recent = await run('learning', 'search', 'zebra', '--min-similarity', '0.5');
-    expect(recent.stdout).toMatch(new RegExp(`^- {6}${parse} .*\\n- {6}${lint} `));
-    expect(recent.stderr).toContain(', recency\n');
-
-    const edited = await run(
-      'learning',
-      'edit',
-      lint,
-      '--content',
-      'Run linter and tests',
-      '--type',
-      'pattern',
-    );
-    expect(edited.stdout).toBe(`${lint}  pattern  0.50  Run linter and tests\n`);
-    expect((await run('learning', 'edit', lint)).stderr).toMatch(
-      /give content, type or tags \(schema_invalid\)/,
+    expect((await run('learning', 'edit', lint, '--content', 'Run linter and tests')).stdout).toBe(
+      `${lint}  insight  0.50  Run linter and tests\n`,
     );
     expect((await run('learning', 'supersede', parse, lint, '--by', 'eve')).stdout).toBe(
       `${parse} superseded by ${lint}\n`,
@@ -178,18 +136,11 @@ describe('a learning on the command line', () => {
     const retired = await run('learning', 'ls', '--retired');
     expect(retired.stdout).toMatch(
       new RegExp(
-        `^ID .*\\n${lint}  pattern  0.50  Run linter and tests  \\(retracted by \\S+ at \\S+: wrong\\)\\n` +
+        `^ID .*\\n${lint}  insight  0.50  Run linter and tests  \\(retracted by \\S+ at \\S+: wrong\\)\\n` +
           `${parse}  insight  0.50  Parsers need .*  \\(superseded by eve at \\S+, replaced by ${lint}\\)\\n$`,
       ),
     );
     expect(retired.stderr).toMatch(/^-- 2 retired learnings of project \S+\n$/);
-    const json = JSON.parse((await run('learning', 'ls', '--retired', '--json')).stdout);
-    expect(json).toMatchObject({ total: 2, learnings: [{ retired: { how: 'retracted' } }, {}] });
-    const again = await run('learning', 'retract', lint, '--json');
-    expect(again).toMatchObject({ code: 3, stdout: '' });
-    expect(again.stderr).toMatch(
-      /"code":"not_found","message":".* is not an active learning: it is retracted"/,
-    );
   });
 });
 
@@ -197,19 +148,11 @@ describe('compile with learnings', () => {
   it('compile prints what a session starts with: goal and learnings; and learnings in other prompts', async () => {
     project = newSession('start');
     const session = newSession('start');
-    await run(
-      'tool',
-      'session-open',
-      '--session',
-      session,
-      '--project',
-      project,
-      '--goal',
-      'A test for empty input',
-    );
+    await run('session', 'open', session, '--goal', 'A test for empty input', '--project', project);
     await learn('Parsers need a test for empty input', '--type', 'pattern');
     await propose('A'.repeat(50), '--confidence', '0.5');
-    const start = await run('prompt', '-s', session, '--kind', 'session-start');
+    const starting = ['prompt', '-s', session, '--kind', 'session-start'];
+    const start = await run(...starting);
     expect(start.stdout).toMatch(
       new RegExp(
         [
@@ -227,16 +170,7 @@ describe('compile with learnings', () => {
       /^-- 0 of 0 facts, 1 of 1 learning \(hybrid\), 1 proposal pending, about \d+ tokens, session sequence 1 /,
     );
 
-    const none = await run(
-      'prompt',
-      '-s',
-      session,
-      '--kind',
-      'session-start',
-      '--max-learnings',
-      '0',
-      '--json',
-    );
+    const none = await run(...starting, '--max-learnings', '0', '--json');
     expect(JSON.parse(none.stdout)).toMatchObject({ learningsShown: 0, learningsTotal: 1, proposalCount: 1 });
     const dispatch = ['prompt', '-s', session, '-t', '1', '-p', 'test the parser'];
     expect((await run(...dispatch, '--max-learnings', '0')).stdout).not.toContain('learnings (');

@@ -1,30 +1,17 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RequestInput } from '../../src/contracts/requests.js';
 import { hashOf } from '../../src/shared/hash.js';
 import { planSystemOfFile, runReplyOf, TASKS_MD } from '../support/runs.js';
 import { eventsOf, freshState, newestOf, newSession } from '../support/system.js';
 
 const { folder, system } = await planSystemOfFile();
 
-async function init(request: RequestInput<'run.init'>) {
-  return runReplyOf(await system.client.runs.init(request));
-}
-
-async function typesOf(session: string): Promise<string[]> {
-  return (await eventsOf(system, session)).map(({ event }) => event.type);
-}
-
 describe('run.init', () => {
   it('run.init with a file makes its tasks the progress of the session, as one event', async () => {
     const session = newSession('init');
     const tasksPath = await folder.write('init.md', TASKS_MD);
-    const { run, tasks, problems, sequence } = await init({
-      session,
-      spec: ' parser ',
-      goal: 'a parser',
-      tasksPath,
-    });
+    const request = { session, spec: ' parser ', goal: 'a parser', tasksPath };
+    const { run, tasks, problems, sequence } = runReplyOf(await system.client.runs.init(request));
     expect(run).toEqual({
       spec: 'parser',
       goal: 'a parser',
@@ -39,7 +26,7 @@ describe('run.init', () => {
     });
     expect({ tasks, problems }).toEqual({ tasks: [], problems: [] });
     expect(sequence).toBe(await newestOf(system, session));
-    expect(await typesOf(session)).toEqual(['run.initialized']);
+    expect(await eventsOf(system, session)).toMatchObject([{ event: { type: 'run.initialized' } }]);
     expect((await freshState(system, session)).run?.document.tasks).toMatchObject([
       { id: '1', text: 'Write the lexer', status: 'completed' },
       { id: '2', status: 'in-progress' },
@@ -51,17 +38,12 @@ describe('run.init', () => {
 });
 
 describe('run.init that cannot be done', () => {
-  const refused = async (request: object) => {
-    const body = JSON.stringify({ session: 'refused', spec: 'parser', ...request });
-    const reply = await system.ports.connection.request('run.init', body, { timeout: 5000 });
-    const { error } = reply.json<{ error: { code: string; message: string; details?: unknown } }>();
-    return { status: Number(reply.headers?.get('Nats-Service-Error-Code')), ...error };
-  };
-
   it('run.init without its file fails with progress_ledger_missing_tasks and the path', async () => {
     const tasksPath = join(folder.path, 'none.md');
-    expect(await refused({ tasksPath })).toEqual({
-      status: 404,
+    const body = JSON.stringify({ session: 'refused', spec: 'parser', tasksPath });
+    const reply = await system.ports.connection.request('run.init', body, { timeout: 5000 });
+    expect(reply.headers?.get('Nats-Service-Error-Code')).toBe('404');
+    expect(reply.json<{ error: object }>().error).toEqual({
       code: 'progress_ledger_missing_tasks',
       message: expect.stringMatching(/none\.md: does not exist/),
       details: { path: tasksPath },

@@ -2,14 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { messageOf } from '../../src/contracts/errors.js';
 import { startPrivateNats } from '../support/nats-server.js';
 import { ofFile } from '../support/of-file.js';
-import {
-  allDealtWith,
-  eventsOf,
-  freshState,
-  newSession,
-  publishWork,
-  startSystem,
-} from '../support/system.js';
+import { newSession, startSystem } from '../support/system.js';
 
 const IN_PROGRESS = 20;
 
@@ -43,25 +36,5 @@ describe('the requests of a session', () => {
       );
     }
     expect(await tools.noteList({ session })).toMatchObject({ notes: [] });
-  });
-
-  it('limits no dispatches: a flood of them is kept whole, and others are answered meanwhile', async () => {
-    const session = newSession('flood');
-    const other = newSession('other');
-    const published = Array.from({ length: 2000 }, (_, index) =>
-      publishWork(system.client, session, `t${index % 50}`),
-    );
-    const meanwhile = await system.client.compile({
-      session: other,
-      taskId: '1',
-      taskPrompt: 'x',
-      maxFacts: 1,
-    });
-    expect(meanwhile.factsTotal).toBe(0);
-    await Promise.all(published);
-    const { sequence } = await publishWork(system.client, other, '1');
-    await allDealtWith(system.ports);
-    expect((await freshState(system, session)).dispatches.current().counts.implementer).toBe(2000);
-    expect(await eventsOf(system, other)).toMatchObject([{ event: { data: { dispatch: { sequence } } } }]);
   });
 });

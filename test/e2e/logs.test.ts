@@ -7,7 +7,7 @@ import { sessionStream, type Token } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import { connectThroughline } from '../../src/index.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
-import { startCli } from '../support/cli.js';
+import { type RunningProcess, startCli } from '../support/cli.js';
 import { startPrivateNats } from '../support/nats-server.js';
 import { ofFile } from '../support/of-file.js';
 import { newSession, publishWork, soon } from '../support/system.js';
@@ -32,8 +32,8 @@ const admin = await ofFile(connectNats({ url: nats.url, name: 'admin', logger: s
 const jsm = await admin.jetstreamManager();
 
 /** Every line so far. Fails for one that is not JSON. */
-function logged() {
-  const lines = services.stderr().split('\n').slice(0, -1);
+function logged(process = services) {
+  const lines = process.stderr().split('\n').slice(0, -1);
   return lines.map((each) => line.parse(JSON.parse(each)));
 }
 
@@ -139,18 +139,13 @@ describe('a line of the log', () => {
 });
 
 const SERVICES = ['extractor', 'prompt-compiler', 'session-tools', 'learnings', 'keeper'];
-const linesOf = (log: string, msg: string) =>
-  log
-    .split('\n')
-    .slice(0, -1)
-    .map((each) => line.parse(JSON.parse(each)))
-    .filter((each) => each.msg === msg);
 
 describe('a service that runs well', () => {
   it('logs one line when it starts and one when it stops', async () => {
     const running = await startCli(['admin', 'serve'], { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info' });
     await running.stop();
-    const named = (msg: string) => linesOf(running.stderr(), msg).map(({ service }) => service);
+    const named = (msg: string) =>
+      logged(running).flatMap((each) => (each.msg === msg ? [each.service] : []));
     expect(named('service started')).toEqual(SERVICES);
     expect(named('service stopped')).toEqual(SERVICES.toReversed());
     expect(running.stderr().split('\n')).toHaveLength(2 * SERVICES.length + 1);
@@ -165,10 +160,10 @@ describe('a service that runs well', () => {
     });
     await using again = await connectThroughline({ url: nats.url });
     const { sequence: dispatch } = await publishWork(again, session, '1');
+    const recorded = (process: RunningProcess) =>
+      logged(process).filter(({ msg }) => msg === 'dispatch recorded');
     const debug = { level: 'debug', service: 'extractor', session, dispatch };
-    await soon(() =>
-      expect(linesOf(talkative.stderr(), 'dispatch recorded')).toEqual([expect.objectContaining(debug)]),
-    );
-    expect(linesOf(services.stderr(), 'dispatch recorded')).toEqual([]);
+    await soon(() => expect(recorded(talkative)).toEqual([expect.objectContaining(debug)]));
+    expect(recorded(services)).toEqual([]);
   });
 });

@@ -1,8 +1,7 @@
 import { headers } from 'nats';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, type Token, token } from '../../src/contracts/names.js';
 import type { Rejection } from '../../src/engine/ports/rejected-store.js';
-import { connectThroughline } from '../../src/index.js';
 import { retryRejected } from '../../src/services/tools/result-queries.js';
 import { allRejected } from '../support/all-rejected.js';
 import { cli } from '../support/cli.js';
@@ -37,43 +36,11 @@ it('a message id holds the session and random bits, in each result that SDK and 
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-it('a message id lets a publish be tried again, and is named when the answer did not come', async () => {
+it('a message id lets a publish be tried again', async () => {
   await using system = await startSystem({ only: [] });
-  const first = await publishWork(
-    system.client,
-    'b',
-    '1',
-    {},
-    {
-      messageId: 'b:mine',
-    },
-  );
-  expect(await publishWork(system.client, 'b', '1', {}, { messageId: 'b:mine' })).toEqual({
-    ...first,
-    duplicate: true,
-  });
-
-  for (const messageId of ['', 'a b', 'x\r\nNats-Rollup: all', 'x'.repeat(257)]) {
-    await expect(system.client.publishText('b', 'reviewer', '{}', { messageId })).rejects.toMatchObject({
-      code: 'schema_invalid',
-      message: expect.stringMatching(/^messageId is /),
-    });
-  }
-
-  const jsm = await system.ports.connection.jetstreamManager();
-  await jsm.streams.delete(DISPATCH_STREAM);
-  // A listener without answers: only the deadline tells.
-  const deaf = await plainConnection(system.url);
-  deaf.subscribe('dispatch.>');
-  await deaf.flush();
-  const impatient = await connectThroughline({ url: system.url, timeoutMs: 300 });
-  const unheard = publishWork(impatient, 'b', '1', {}, { timeoutMs: 300 });
-  await expect(unheard).rejects.toMatchObject({
-    code: 'unavailable',
-    details: { messageId: expect.stringMatching(OWN) },
-  });
-  await impatient.close();
-  await deaf.close();
+  const publish = () => publishWork(system.client, 'b', '1', {}, { messageId: 'b:mine' });
+  const first = await publish();
+  expect(await publish()).toEqual({ ...first, duplicate: true });
 });
 
 it('a message id cannot be used up by another session when a rejected result is retried', async () => {
@@ -100,20 +67,6 @@ it('a message id cannot be used up by another session when a rejected result is 
     });
   }
   expect(await allRejected(rejected)).toEqual([]);
-});
-
-it('a message id stays the same for a retry that was cut short', async () => {
-  await using system = await startSystem({ only: [] });
-  const { rejected } = system.ports;
-  const session = token('b', 'session');
-  await rejected.put(rejectionOf(session, 1));
-  const [entry] = await allRejected(rejected);
-  const remove = vi.spyOn(rejected, 'remove').mockRejectedValueOnce(new Error('killed'));
-  await expect(retryRejected(retrying(system), entry?.id ?? 0)).rejects.toThrow('killed');
-  remove.mockRestore();
-  const jsm = await system.ports.connection.jetstreamManager();
-  const { state } = await jsm.streams.info(DISPATCH_STREAM);
-  expect(await retryRejected(retrying(system), entry?.id ?? 0)).toBe(state.last_seq);
 });
 
 function rejectionOf(session: Token, sequence: number): Rejection {

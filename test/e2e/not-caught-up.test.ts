@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { codeOf, ThroughlineError } from '../../src/contracts/errors.js';
+import { ThroughlineError } from '../../src/contracts/errors.js';
 import { connectThroughline } from '../../src/index.js';
 import { plainConnection } from '../support/nats-server.js';
 import { publishWork, startSystem } from '../support/system.js';
@@ -25,10 +25,6 @@ it('a client that waits for a result gets not_caught_up after five seconds, or s
 
   await using impatient = await connectThroughline({ url: system.url, timeoutMs: 1000 });
   await expect(impatient.compile(ASKED)).rejects.toMatchObject({ code: 'not_caught_up' });
-  await expect(system.client.compile({ ...ASKED, afterTimeoutMs: 50 })).rejects.toMatchObject({
-    code: 'not_caught_up',
-    message: expect.stringContaining('after 50 ms'),
-  });
 });
 
 it('a flood of requests that wait for a result is refused beyond a limit with a time to try again, and delays no other session', async () => {
@@ -49,9 +45,6 @@ it('a flood of requests that wait for a result is refused beyond a limit with a 
   });
   expect(ended.filter((each) => each?.code === 'not_caught_up').length).toBeGreaterThan(50);
   // Each has given its place back.
-  expect(await codeOfWait()).toBe('not_caught_up');
-
-  async function codeOfWait(): Promise<unknown> {
-    return system.client.compile({ ...ASKED, afterTimeoutMs: 50 }).then(String, codeOf);
-  }
+  const later = system.client.compile({ ...ASKED, afterTimeoutMs: 50 });
+  await expect(later).rejects.toMatchObject({ code: 'not_caught_up' });
 });

@@ -68,6 +68,9 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
   });
   afterAll(() => system?.[Symbol.asyncDispose]());
 
+  const connectedAs = (name: string) =>
+    connectNats({ url: system.url, name, logger: silentLogger, access: system.access(name) });
+
   /**
    * Reply subjects that a user tries. JetStream takes what a direct get sends to its API for a request, as a test below shows:
    * only users without a grant to read streams are kept from that.
@@ -141,12 +144,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
         );
         expect(tried.some(({ subject }) => mayPublish(permissions, subject))).toBe(true);
         const before = await victim();
-        const connection = await connectNats({
-          url: system.url,
-          name,
-          logger: silentLogger,
-          access: system.access(name),
-        });
+        const connection = await connectedAs(name);
         for (const { subject, body } of tried) {
           // Where it may not publish, it may not with any reply.
           const replies = mayPublish(permissions, subject) ? repliesFor(permissions) : REPLIES.slice(0, 2);
@@ -168,12 +166,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
         ['operator', false],
       ] as const) {
         await jsm.streams.add({ name: 'BAIT', subjects: ['bait'] });
-        const connection = await connectNats({
-          url: system.url,
-          name,
-          logger: silentLogger,
-          access: system.access(name),
-        });
+        const connection = await connectedAs(name);
         const reply = '$JS.API.STREAM.DELETE.BAIT';
         connection.publish(`$JS.API.DIRECT.GET.${ownStream}`, '{"seq":999999}', { reply });
         const answered = await connection.request(`$JS.API.STREAM.INFO.${ownStream}`).catch(() => undefined);
@@ -203,17 +196,14 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       async () => {
         const jsm = await system.ports.connection.jetstreamManager();
         const { last_seq: last } = (await jsm.streams.info(ownStream)).state;
-        const bodies = ['', '{"seq":1}', `{"seq":${last}}`, '{"last_by_subj":"session.victim.>"}'];
-        const batches = [
+        const bodies = [
+          ...['', '{"seq":1}', `{"seq":${last}}`, '{"last_by_subj":"session.victim.>"}'],
           '{"seq":1,"next_by_subj":"session.victim.>"}',
           '{"seq":1,"batch":9,"next_by_subj":">"}',
+          ...['{"multi_last":["session.victim.>"]}', '{"subjects_filter":">"}'],
         ];
-        const more = ['{"multi_last":["session.victim.>"]}', '{"subjects_filter":">"}'];
         for (const name of ['visitor', 'guest']) {
-          const connection = await connectNats({
-            ...{ url: system.url, name, logger: silentLogger },
-            access: system.access(name),
-          });
+          const connection = await connectedAs(name);
           const inbox = `_INBOX_${name}.stolen`;
           const heard: string[] = [];
           connection.subscribe(inbox, {
@@ -221,22 +211,13 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
               heard.push(`${message.headers?.get('Nats-Subject')} ${message.string()}`);
             },
           });
-          for (const { subject } of ATTEMPTS.filter(({ subject }) => subject.startsWith('$JS.API.'))) {
-            for (const body of [...bodies, ...batches, ...more])
-              connection.publish(subject, body, { reply: inbox });
+          const own = `$JS.API.DIRECT.GET.${ownStream}.session.mine.>`;
+          const reads = ATTEMPTS.map(({ subject }) => subject).filter((each) => each.startsWith('$JS.API.'));
+          reads.push(own, ...['*', 'victim'].map((session) => own.replace('mine', session)));
+          for (const subject of [...reads, own.replace('mine.>', '>')]) {
+            for (const body of bodies) connection.publish(subject, body, { reply: inbox });
             await connection.flush();
           }
-          const own = `$JS.API.DIRECT.GET.${ownStream}.session.mine.>`;
-          for (const subject of [
-            own,
-            own.replace('mine', '*'),
-            own.replace('mine', 'victim'),
-            own.replace('mine.>', '>'),
-          ]) {
-            for (const body of [...bodies, ...batches, ...more])
-              connection.publish(subject, body, { reply: inbox });
-          }
-          await connection.flush();
           // What is granted is answered last, when everything else has been dealt with.
           const show = sessionRequest('run.status', OWN.session);
           connection.publish(show, JSON.stringify({ session: OWN.session }), { reply: inbox });

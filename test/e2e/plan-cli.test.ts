@@ -94,25 +94,19 @@ describe('plan', () => {
   });
 });
 
-describe('in a project that is connected', () => {
-  it('commands work on the session of its agents', async () => {
-    const name = newSession('connected');
-    const cwd = await projectOf(name, 'tasks.md');
-    connectFolder(cwd, { session: name });
-    const { code, stdout } = await up.cli(['plan', 'follow', 'tasks.md'], { cwd });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(new RegExp(`^${name}\n`)) });
-    expect(await up.cli(['status', '--plan', '--json'], { cwd })).toMatchObject({ code: 0 });
-  });
+it('in a project that is connected, commands work on the session of its agents', async () => {
+  const name = newSession('connected');
+  const cwd = await projectOf(name, 'tasks.md');
+  connectFolder(cwd, { session: name });
+  const { code, stdout } = await up.cli(['plan', 'follow', 'tasks.md'], { cwd });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(new RegExp(`^${name}\n`)) });
 });
 
 describe('init without a file', () => {
   it.each([
     ['.kiro/specs/parser/tasks.md', 'parser'],
-    ['specs/parser/tasks.md', 'parser'],
-    ['.spec-workflow/specs/parser/tasks.md', 'parser'],
     ['openspec/changes/parser/tasks.md', 'parser'],
     ['PLAN.md', undefined],
-    ['TODO.md', undefined],
   ])('init without a file takes %s, and says so', async (plan, spec) => {
     const name = newSession('found');
     const cwd = await projectOf(name, plan);
@@ -144,18 +138,14 @@ describe('an error of init', () => {
 });
 
 describe('a plain checklist', () => {
-  it('init, status and plan say with one count and one line that tasks have no id', async () => {
+  it('init and plan say with one count and one line that tasks have no id', async () => {
     const session = newSession('plain');
     const path = await folder.write('todo.md', '# Todo\n- [ ] milk\n- [x] bread\n- [ ] salt\n');
-    const said = 'tasks.md: 3 tasks without an id';
     const line = /line 2: 3 tasks have no id of their own; .* \(checkbox_without_id\)/;
-    const init = await up.cli(['plan', 'follow', '-s', session, path]);
-    expect(init.stderr).toMatch(line);
-    expect(init.stdout).toContain(said);
-    expect((await up.cli(['status', session])).stdout).toContain(said);
-    const { stdout } = await up.cli(['status', session, '--plan']);
-    expect(stdout).toContain(said);
-    expect(stdout).toMatch(line);
+    const { stdout, stderr } = await up.cli(['plan', 'follow', '-s', session, path]);
+    expect(stderr).toMatch(line);
+    expect(stdout).toContain('tasks.md: 3 tasks without an id');
+    expect((await up.cli(['status', session, '--plan'])).stdout).toMatch(line);
   });
 });
 
@@ -206,15 +196,6 @@ async function circle(session: string): Promise<void> {
 const SHOWN = ['parser', 'plan: 2 of 5 tasks completed, 1 in progress, 2 pending', 'active task: 2.2'];
 
 describe('plan follow', () => {
-  it('init reads a file from the current folder, and shows what it found', async () => {
-    await folder.write('tasks.md', TASKS_MD);
-    expect(await init(newSession('init'), 'tasks.md')).toEqual({
-      code: 0,
-      stderr: '',
-      stdout: `${SHOWN.join('\n')}\n`,
-    });
-  });
-
   it('init names on standard error the lines that it could not place', async () => {
     await folder.write('odd.md', `${TASKS_MD}- [ ] 3. Again\n`);
     const session = newSession('init');
@@ -234,13 +215,11 @@ describe('plan follow', () => {
   });
 
   it.each([
-    ['a file that is not there', ['none.md'], /none\.md: does not exist.*\(progress_ledger_missing_tasks\)/],
     [
       'one to be pushed',
       ['none.md', '--push'],
       /none\.md: does not exist.*\(progress_ledger_missing_tasks\)/,
     ],
-    ['a folder', ['.'], /: is not a file\. Correct the path, .*\(progress_ledger_missing_tasks\)/],
     [
       'prose',
       ['prose.md'],
@@ -301,14 +280,6 @@ describe('the ledger of a task', () => {
     expect(stdout).not.toContain('\u001b');
     const json = await up.cli(['status', '-s', session, '-t', '2.2', '--json']);
     const { entries }: { entries: object } = JSON.parse(json.stdout);
-    expect(entries).toMatchObject({
-      'ledger.task.reviewer_assessment': 'needs_changes',
-      'ledger.task.stalled_count': 2,
-      'ledger.task.plan_version': 2,
-      'ledger.task.next_action': 'dispatch_fixes',
-      'ledger.task.stall_signals': [{ signal: 'ping_pong' }, { signal: 'same_fixes' }],
-      'ledger.progress.totals': { total: 5, completed: 2, inProgress: 1, pending: 2 },
-    });
     expect(lines.map((line) => line.split('  ')[0])).toEqual([...Object.keys(entries), '[ ]']);
   });
 });

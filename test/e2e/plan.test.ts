@@ -29,14 +29,10 @@ async function following(text = KIRO): Promise<string> {
 /** Publishes results, one after the other, and waits until the session has them. */
 async function results(
   session: string,
-  ...said: readonly (readonly [
-    task: string,
-    verdict: 'completed' | 'blocked' | 'approved' | 'needs_changes',
-  ])[]
+  ...said: readonly (readonly [task: string, verdict: 'completed' | 'approved' | 'needs_changes'])[]
 ): Promise<void> {
   for (const [task, verdict] of said) {
-    if (verdict === 'completed' || verdict === 'blocked')
-      await publishWork(system.client, session, task, { status: verdict });
+    if (verdict === 'completed') await publishWork(system.client, session, task);
     else await publishReview(system.client, session, task, verdict);
   }
   await allDealtWith(system.ports);

@@ -93,6 +93,18 @@ describe('publish --wait', () => {
     });
   });
 
+  it('publish says on standard error what was repaired, and with --wait in its answer', async () => {
+    const loose = '{"task_id":"1","status":"completed","files_modified":"src/a.ts"}';
+    const args = ['publish', 'implementer', '-s', newSession('wait')];
+    expect(await up.cli(args, { input: loose })).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\n$/),
+      stderr: '-- read with 1 repair: files_modified: was one value and became a list ("src/a.ts")\n',
+    });
+    const waited = await up.cli([...args, '--wait'], { input: loose });
+    expect(waited.stdout).toContain('read with 1 repair: files_modified');
+  });
+
   it('publish --wait says why a result was rejected, and exits 1', async () => {
     const session = newSession('wait');
     const text = await publish(session, WRONG);

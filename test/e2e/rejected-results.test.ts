@@ -110,16 +110,6 @@ describe('dispatch-show', () => {
       status: 'counted',
     });
   });
-
-  it('dispatch-show says where the session stands when the dispatch belongs to another one', async () => {
-    const [mine, other] = [newSession('mine'), newSession('other')];
-    const { sequence: dispatch } = await publishWork(system.client, other, '1');
-    const refused = await refusal(
-      system.client.tools.dispatchShow({ session: mine, dispatch, timeoutMs: 50 }),
-    );
-    expect(refused).toMatchObject({ code: 'not_caught_up', details: { session: mine, after: dispatch } });
-    expect(refused.message).toMatch(/after 50 ms.*Check that an extractor runs/);
-  });
 });
 
 describe('a publisher that waits', () => {

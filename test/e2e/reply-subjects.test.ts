@@ -201,13 +201,4 @@ describe('stored replies', () => {
     const left = await allRejected(system.ports.rejected);
     expect(left.filter((each) => each.code === 'stored_reply').length).toBeGreaterThan(1);
   });
-
-  it('stored replies are removed like any rejected result', async () => {
-    const ids = (await allRejected(system.ports.rejected)).map(({ id }) => `${id}`);
-    const { code } = await system.as('admin', 'result', 'rm', ...ids);
-    expect(code).toBe(0);
-    const listed = await system.as('admin', 'result', 'ls', '--json');
-    const { rejected: left }: { rejected: { code: string }[] } = JSON.parse(listed.stdout);
-    expect(left.filter((each) => each.code === 'stored_reply')).toEqual([]);
-  });
 });

@@ -236,13 +236,8 @@ describe('a password in the URL of the server', () => {
       NATS_URL: `nats://deploy:${PASSWORD}@127.0.0.1:1,nats://deploy:${PASSWORD}@127.0.0.1:2`,
       THROUGHLINE_LOG_LEVEL: 'trace',
     };
-    for (const args of [
-      ['admin', 'serve'],
-      ['tool', 'task-list', '--session', 'demo'],
-      ['up'],
-      ['session', 'ls'],
-    ]) {
-      const { code, stdout, stderr } = await cli(args, { env });
+    for (const command of ['admin serve', 'tool task-list --session demo', 'up', 'session ls']) {
+      const { code, stdout, stderr } = await cli(command.split(' '), { env });
       expect(code).toBe(1);
       expect(stderr).toContain('127.0.0.1');
       expect(leaks(stdout + stderr, PASSWORD)).toBe(false);

@@ -31,11 +31,8 @@ const APART = 'give one of the two an account of its own, or the other stream ot
 describe('a stream of another application on our subjects', () => {
   it.each<[subjects: string, belongs: string, layout?: SessionLayout]>([
     ['dispatch.>', 'dispatch.> belongs to stream DISPATCH'],
-    ['dispatch.demo.*', 'dispatch.> belongs to stream DISPATCH'],
-    ['session.>', 'session.> belongs to stream SESSION_NAME', PER_SESSION],
     ['session.*.result.>', 'session.> belongs to stream SESSION_NAME', PER_SESSION],
     ['sessions.*.demo.>', 'sessions.> belongs to stream SESSIONS_00', SHARDED],
-    ['rejected.>', 'rejected.> belongs to stream DISPATCH_REJECTED'],
     ['learning.*.proposed', 'learning.*.> belongs to stream LEARNINGS'],
   ])(
     'services that start name a stream of another application on our subjects: %s',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { cli } from '../support/cli.js';
 import { planSystemOfFile } from '../support/runs.js';
 import { LEXER_PLAN, LEXER_REQUIREMENTS } from '../support/stories.js';
-import { allDealtWith, newSession, publishReview, publishWork } from '../support/system.js';
+import { newSession } from '../support/system.js';
 
 /** The story of a plan whose tasks have bodies, as the agents read it in their prompts. */
 
@@ -23,15 +23,6 @@ async function following(...more: readonly string[]): Promise<string> {
 }
 
 describe('a plan with bodies', () => {
-  it('a task that is done says so in its prompt, and who approved it', async () => {
-    const session = await following();
-    await publishWork(system.client, session, '2');
-    await publishReview(system.client, session, '2', 'approved');
-    await allDealtWith(system.ports);
-    const { prompt } = await system.client.compile({ session, taskId: '2' });
-    expect(prompt).toMatch(/\nThis task is done: approved by the reviewer at \d{4}-/);
-  });
-
   it('a prompt that is asked to do a task of the board has its text, dependencies and notes', async () => {
     const session = newSession('story-board');
     const { tools } = system.client;

@@ -22,18 +22,12 @@ import {
 const MANY = 600;
 /** In shards, what is wrong with a stream is wrong with all its sessions. */
 const STREAM_EACH = layoutEnv(PER_SESSION);
-/** Of the server's streams, these are the product's own. */
-const LIMITED = `
-accounts { A { jetstream { max_streams: 9 }, users: [{ user: a, password: a }] } }
-no_auth_user: a
-`;
 
 interface Cause {
   /** Has the session's log take nothing. */
   readonly begin: (jsm: JetStreamManager, session: Token) => Promise<unknown>;
   readonly end: (jsm: JetStreamManager, session: Token) => Promise<unknown>;
   readonly told: { readonly code: string; readonly reason: RegExp };
-  readonly config?: string;
 }
 
 const CAUSES: Readonly<Record<string, Cause>> = {
@@ -53,15 +47,6 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     begin: (jsm, session) => jsm.streams.add({ name: 'THEIRS', subjects: [`session.${session}.x`] }),
     end: (jsm) => jsm.streams.delete('THEIRS'),
     told: { code: 'config_invalid', reason: /is taken by stream THEIRS of another application: give one/ },
-  },
-  'cannot be made, since the account has as many streams as it may': {
-    begin: async (jsm) => {
-      // One more is left for the other session.
-      await jsm.streams.add({ name: 'FILLER', subjects: ['filler'] });
-    },
-    end: (jsm) => jsm.streams.delete('FILLER'),
-    told: { code: 'store_full', reason: /maximum number of streams reached; raise/ },
-    config: LIMITED,
   },
 };
 
@@ -83,8 +68,8 @@ async function setAsideIn({ ports }: System) {
 describe('a session whose stream', () => {
   it.each(Object.entries(CAUSES))(
     'a session whose stream %s, keeps no other from being served, is reported, and goes on once that has ended',
-    async (_, { begin, end, told, config }) => {
-      await using server = await startFaultyServer(config === undefined ? {} : { extraConfig: config });
+    async (_, { begin, end, told }) => {
+      await using server = await startFaultyServer();
       const { logger, warnings } = loggedWarnings();
       await using system = await startSystem({ nats: server, logger, env: STREAM_EACH });
       const jsm = await system.ports.connection.jetstreamManager();

@@ -14,16 +14,8 @@ import {
   systemOfFile,
 } from '../support/system.js';
 
-interface Watch extends AsyncDisposable {
-  lines(): string[];
-  stdout(): string;
-  stderr(): string;
-  /** Ctrl-C, and the exit code. */
-  end(): Promise<number | null>;
-}
-
 /** `throughline log -f`, once it says that it watches or has ended. */
-async function watching(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Watch> {
+async function watching(env: Readonly<Record<string, string>>, ...args: string[]) {
   const child = spawn(process.execPath, [BIN, 'log', '-f', ...args], {
     env: cleanEnv(env),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -39,6 +31,7 @@ async function watching(env: Readonly<Record<string, string>>, ...args: string[]
   await soon(() => {
     if (child.exitCode === null) expect(stderr).toContain('-- watching');
   });
+  /** Ctrl-C, and the exit code. */
   const end = async () => {
     child.kill('SIGINT');
     return (await exited)[0];

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { projectStateDir } from '../../src/engine/files/user-state.js';
@@ -18,21 +17,8 @@ const AGENT = fileURLToPath(new URL('../support/scripted-agent.mjs', import.meta
 const ACP_AGENT = fileURLToPath(new URL('../support/scripted-acp-agent.mjs', import.meta.url));
 const PLAN = '# Parser\n\n- [ ] T001 Write the lexer\n- [ ] T002 Write the parser (depends on T001)\n';
 
-interface Project {
-  readonly session: string;
-  readonly folder: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  work(...more: string[]): ReturnType<typeof cli>;
-  calls(): Promise<string[]>;
-  text(): Promise<string>;
-}
-
 /** A project with a plan, and agents that follow a script. */
-async function project(
-  script: Readonly<Record<string, readonly string[]>> = {},
-  text = PLAN,
-): Promise<Project> {
+async function project(script: Readonly<Record<string, readonly string[] | boolean>> = {}, text = PLAN) {
   const session = newSession('work');
   const folder = join(root, session);
   await mkdir(folder);
@@ -46,7 +32,7 @@ async function project(
   const args = ['work', '--plan', 'tasks.md', '-s', session, '--implementer', agent, '--reviewer', agent];
   return {
     ...{ session, folder, args, env },
-    work: (...more) => cli([...args, ...more], { env, cwd: folder }),
+    work: (...more: readonly string[]) => cli([...args, ...more], { env, cwd: folder }),
     calls: async () =>
       (await readFile(join(folder, 'calls'), 'utf8').catch(() => '')).split('\n').slice(0, -1),
     text: () => readFile(join(folder, 'tasks.md'), 'utf8'),
@@ -86,17 +72,14 @@ describe('throughline work', () => {
   });
 
   it.each([
-    ['none', 'none', 'T001 round 1: no result of the implementer: the last message has no result block', 0],
-    ['garbage', 'garbage', 'T001 round 1: no result of the implementer:', 0],
-    ['a crash', 'crash', 'ended with code 1: the model said: out of credit', 0],
-    ['the result of another task', 'other', 'it is the result of task T001.other, and yours is T001', 0],
-    ['a result that has to be repaired', 'loose', 'read with 3 repairs', 0],
-  ])('says so and goes on after %s', async (_, turn, said, expected) => {
+    ['a crash', 'crash', 'ended with code 1: the model said: out of credit'],
+    ['a result that has to be repaired', 'loose', 'read with 3 repairs'],
+  ])('says so and goes on after %s', async (_, turn, said) => {
     const { work } = await project({ 'T001 implementer': [turn] });
     const { code, stderr } = await work();
     expect(stderr).toContain(said);
     if (turn !== 'loose') expect(stderr).toContain('implementer is asked, once more, with the contract');
-    expect(code).toBe(expected);
+    expect(code).toBe(0);
   });
 
   it('ends a call that hangs with all that it has started, and its task with exit code 4', async () => {
@@ -172,7 +155,6 @@ describe('throughline work', () => {
 
   it.each([
     [['--env', 'NOT_SET'], '--env NOT_SET: no variable has this name'],
-    [['--env', 'A=b'], 'give its name alone'],
     [['--max-cost', 'much'], 'Use an amount in dollars'],
   ])('refuses %j', async (more, said) => {
     const { work } = await project();
@@ -183,15 +165,12 @@ describe('throughline work', () => {
 describe('throughline work with an agent of the Agent Client Protocol', () => {
   /** A plan of one task, and its implementer. */
   async function acpProject(script: Readonly<Record<string, readonly string[] | boolean>> = {}) {
-    const made = await project(script as Record<string, string[]>, PLAN.split('\n').slice(0, 3).join('\n'));
+    const made = await project(script, PLAN.split('\n').slice(0, 3).join('\n'));
     const agent = ['--implementer', `acp:${process.execPath} ${ACP_AGENT} ${made.folder}`];
+    const work = (...more: readonly string[]) => made.work(...agent, ...more);
     const written = (name: string) => readFile(join(made.folder, name), 'utf8').catch(() => '');
-    return { ...made, agent, written, args: [...made.args, ...agent], work: work(made, agent) };
+    return { ...made, agent, written, args: [...made.args, ...agent], work };
   }
-  const work =
-    ({ work }: Project, agent: readonly string[]) =>
-    (...more: string[]) =>
-      work(...agent, ...more);
 
   it('works in the folder, sends an answer without a result back once, and counts tokens and cost', async () => {
     const { folder, work, written, calls } = await acpProject({ 'T001 implementer': ['none', 'completed'] });
@@ -250,7 +229,6 @@ describe('throughline work, interrupted', () => {
   it('stops cleanly at Ctrl-C: its agents end, and it goes on where it was', async () => {
     const { folder, args, env, work, calls } = await project({ 'T001 reviewer': ['hang'] });
     const child = started(args, env, folder);
-    await child.said((event) => event.type === 'call-started' && event.role === 'reviewer');
     await soon(() => hung(folder));
     child.kill('SIGINT');
     expect(await child.ended).toBe(130);
@@ -276,39 +254,11 @@ describe('throughline work, interrupted', () => {
   });
 });
 
-interface RunEvent {
-  readonly type: string;
-  readonly role?: string;
-}
-
-/** A run that tells what happens as JSON. */
+/** A run that is still going on. */
 function started(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string) {
-  const child = spawn(process.execPath, [BIN, ...args, '--json'], {
-    env: cleanEnv(env),
-    cwd,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const child = spawn(process.execPath, [BIN, ...args], { env: cleanEnv(env), cwd, stdio: 'ignore' });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const events: RunEvent[] = [];
-  const waiting = new Set<() => void>();
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    events.push(JSON.parse(line));
-    for (const look of waiting) look();
-  });
-  return {
-    ended,
-    kill: (signal: NodeJS.Signals) => child.kill(signal),
-    /** Waits until an event was told, or the run has ended. */
-    said: (isIt: (event: RunEvent, count: number) => boolean) =>
-      new Promise<void>((resolve) => {
-        const look = () => {
-          if (events.some((event, index) => isIt(event, index + 1))) resolve();
-        };
-        waiting.add(look);
-        void ended.then(() => resolve());
-        look();
-      }),
-  };
+  return { ended, kill: (signal: NodeJS.Signals) => child.kill(signal) };
 }
 
 /** The process that a hanging agent has started. */

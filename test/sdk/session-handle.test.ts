@@ -45,26 +45,11 @@ describe('a result that a program publishes', () => {
       requiredFixes: ['x'],
       issues: [{ severity: 'minor', message: 'y' }],
     });
+    const work = { task_id: '1', status: 'completed', files_modified: ['a.ts'], result_id: 'r1' };
+    const review = { task_id: '1', assessment: 'needs_changes', required_fixes: ['x'] };
     expect(sent).toEqual([
-      [
-        'dispatch.demo.implementer',
-        {
-          task_id: '1',
-          status: 'completed',
-          files_modified: ['a.ts'],
-          follow_up_actions: ['Test it'],
-          result_id: 'r1',
-        },
-      ],
-      [
-        'dispatch.demo.reviewer',
-        {
-          task_id: '1',
-          assessment: 'needs_changes',
-          required_fixes: ['x'],
-          issues: [{ severity: 'minor', message: 'y' }],
-        },
-      ],
+      ['dispatch.demo.implementer', { ...work, follow_up_actions: ['Test it'] }],
+      ['dispatch.demo.reviewer', { ...review, issues: [{ severity: 'minor', message: 'y' }] }],
     ]);
   });
 
@@ -95,17 +80,14 @@ describe('a result that a program publishes', () => {
     expect(sent).toEqual([]);
   });
 
-  it.each([{ taskId: '1', status: 'completed' }, 'text'])(
-    '%j of an unknown role is not sent',
-    async (result) => {
-      const { demo, sent } = sending();
-      await expect(demo.publish('coder' as Role, result as string)).rejects.toMatchObject({
-        code: 'schema_invalid',
-        message: 'role is "coder": use implementer, reviewer, observer',
-      });
-      expect(sent).toEqual([]);
-    },
-  );
+  it('a result of an unknown role is not sent', async () => {
+    const { demo, sent } = sending();
+    await expect(demo.publish('coder' as Role, 'text')).rejects.toMatchObject({
+      code: 'schema_invalid',
+      message: 'role is "coder": use implementer, reviewer, observer',
+    });
+    expect(sent).toEqual([]);
+  });
 });
 
 describe('options', () => {
