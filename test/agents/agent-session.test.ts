@@ -194,14 +194,6 @@ describe('the session of an agent', () => {
     },
   );
 
-  it.each(['https://host/group/one/api', 'https://host/group/two/api'])(
-    'the whole path %s is the name',
-    async (url) => {
-      await clone('api', url);
-      expect(used('api')).toBe(url.slice('https://host/'.length).replaceAll('/', '-'));
-    },
-  );
-
   it('clones of one address share a session, however the address is written', async () => {
     await clone('ssh', 'git@Host.example:Acme/Web.git');
     await clone('https', 'https://token@host.example:443/acme/web/');

@@ -7,8 +7,6 @@ export interface Scheduler {
 export type Cancel = () => void;
 
 export interface ManualSchedulerOptions {
-  /** Start time, in milliseconds since 1970. Default: 2026. */
-  readonly startMs?: number;
   /** Selects which of `count` tasks due at the same moment runs first, from 0. Default: the earliest scheduled. */
   readonly pick?: (count: number) => number;
 }
@@ -22,10 +20,9 @@ interface Task {
 export class ManualScheduler implements Scheduler {
   readonly #pick: (count: number) => number;
   readonly #tasks = new Set<Task>();
-  #now: number;
+  #now = Date.UTC(2026, 0, 1);
 
-  constructor({ startMs = Date.UTC(2026, 0, 1), pick = () => 0 }: ManualSchedulerOptions = {}) {
-    this.#now = startMs;
+  constructor({ pick = () => 0 }: ManualSchedulerOptions = {}) {
     this.#pick = pick;
   }
 

@@ -8,28 +8,19 @@ import type {
   WholeRejection,
 } from '../../src/engine/ports/rejected-store.js';
 import { oneLine } from '../../src/shared/text.js';
-import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
 
-export interface MemoryRejectedStoreOptions {
-  /** Rejections whose dispatch is remembered for deduplication. Default: 100,000. */
-  readonly dedupeLast?: number;
-}
-
+/** Rejections in memory; each dispatch has at most one. */
 export class MemoryRejectedStore implements RejectedStore {
   readonly #kept = new Map<number, Rejection>();
-  readonly #recent: RecentIds;
+  readonly #dispatches = new Set<string>();
   readonly #name = randomUUID();
   #lastId = 0;
 
-  constructor({ dedupeLast = DEFAULT_DEDUPE_LAST }: MemoryRejectedStoreOptions = {}) {
-    this.#recent = new RecentIds(dedupeLast);
-  }
-
   async put(rejected: Rejection): Promise<void> {
     const dispatch = `${rejected.sequence} ${rejected.at}`;
-    if (this.#recent.get(dispatch) !== undefined) return;
+    if (this.#dispatches.has(dispatch)) return;
+    this.#dispatches.add(dispatch);
     this.#lastId += 1;
-    this.#recent.add(dispatch, this.#lastId);
     const { subject, reason, fix, body } = rejected;
     this.#kept.set(this.#lastId, {
       ...rejected,

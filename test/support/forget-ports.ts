@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { NO_RULES, type RetentionRules } from '../../src/contracts/lifecycle-record.js';
 import { type Token, token } from '../../src/contracts/names.js';
 import { createCommander } from '../../src/engine/folding/commander.js';
-import { PROJECT_FOLDING } from '../../src/engine/folding/session-folding.js';
-import { StateReader } from '../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import type { LeaseClaim } from '../../src/engine/ports/lease-store.js';
 import { ERASED_KINDS, generationOf, type SessionEraser } from '../../src/engine/ports/session-lifecycle.js';
@@ -17,6 +15,7 @@ import { MemorySessionLifecycle } from '../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import { timeOf } from './builders.js';
+import { projectReader } from './faults/clean-run.js';
 import { recordArchived } from './lifecycle-records.js';
 
 export const NOW = '2026-01-01T00:00:00.000Z';
@@ -36,13 +35,7 @@ export function keeperPorts(names: readonly string[], projects: Readonly<Record<
     new MemorySnapshotStore(),
     new MemorySessionLifecycle(),
   ];
-  const reader = new StateReader({
-    log: learnings,
-    snapshots,
-    folding: PROJECT_FOLDING,
-    logger: silentLogger,
-    maxCached: 1,
-  });
+  const reader = projectReader(learnings, snapshots);
   const clock = () => NOW;
   const command = createCommander({ log: learnings, reader, clock, newId: randomUUID, random: () => 0 });
   let now = 10_000;

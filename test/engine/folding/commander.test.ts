@@ -3,10 +3,13 @@ import type { LearningEvent } from '../../../src/contracts/learning-events.js';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import { createCommander, inBackground } from '../../../src/engine/folding/commander.js';
+<<<<<<< HEAD
 import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { SessionLog } from '../../../src/engine/ports/session-log.js';
+=======
+>>>>>>> 170c1eee (Tests: one server harness, and each store's contract in its one test)
 import type { LearningState } from '../../../src/memory/learnings/learnings-state.js';
 import { decide } from '../../../src/memory/session/commands/decide-session.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
@@ -15,19 +18,14 @@ import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { bytesOf, DEMO, gate, spiedPorts } from '../../doubles/spied-ports.js';
 import { timeOf } from '../../support/builders.js';
+import { projectReader } from '../../support/faults/clean-run.js';
 
 const project = token('demo', 'project');
 
 function commander() {
   const log = new MemoryLearningLog();
   const snapshots = new MemorySnapshotStore();
-  const reader = new StateReader({
-    log,
-    snapshots,
-    folding: PROJECT_FOLDING,
-    logger: silentLogger,
-    maxCached: 10,
-  });
+  const reader = projectReader(log, snapshots);
   const clock = () => '2026-01-01T00:00:00.000Z';
   const command = createCommander<LearningState, LearningEvent>({
     log,

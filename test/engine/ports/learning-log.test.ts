@@ -2,10 +2,7 @@ import { headers } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { LEARNING_EVENTS, type LearningEvent } from '../../../src/contracts/learning-events.js';
 import { LEARNINGS_STREAM, learningSubject, type Token } from '../../../src/contracts/names.js';
-import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
-import { StateReader } from '../../../src/engine/folding/state-reader.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
-import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
+import { projectReader } from '../../support/faults/clean-run.js';
 import { accepted, eventAt, observed, proposed } from '../../support/learning-project.js';
 import { eventLogContract, type LoggedEvents } from './event-log.contract.js';
 import { newSession, openPorts, twoOnNats } from './opened.js';
@@ -21,14 +18,6 @@ const EVENTS: LoggedEvents<LearningEvent> = {
     '{"v":2,"type":"retracted","at":"2026-01-01T00:00:00Z","data":{"learning":"0123456789ab","by":"ann"}}',
   ],
 };
-
-for (const sequenceStep of [1, 7]) {
-  const log = new MemoryLearningLog({ sequenceStep });
-  eventLogContract(`of learnings, in memory, in steps of ${sequenceStep}`, EVENTS, {
-    ...{ log, other: log, keys: () => log.projects() },
-    injected: async (project, data) => log.inject(project, data),
-  });
-}
 
 describe('on NATS', async () => {
   const opened = await twoOnNats();
@@ -95,13 +84,7 @@ describe('on NATS', async () => {
 
   it('the learning log on NATS reports learnings again after the stream was deleted under a state folded from it', async () => {
     const project = newSession('folded');
-    const reader = new StateReader({
-      log: opened.other.learnings,
-      snapshots: opened.other.learningSnapshots,
-      folding: PROJECT_FOLDING,
-      logger: silentLogger,
-      maxCached: 9,
-    });
+    const reader = projectReader(opened.other.learnings, opened.other.learningSnapshots);
     for (const number of [1, 2, 3]) await append(project, number);
     const before = (await reader.load(project)).folded.state.sequence;
     await deleteStream();

@@ -115,11 +115,6 @@ async function expectActivity(
   unfollow();
 }
 
-it('the session log in memory tells how far each session has come', async () => {
-  const log = new MemorySessionLog({ sequenceStep: 7 });
-  await expectActivity(log, log);
-});
-
 describe('on NATS', async () => {
   const opened = await twoOnNats();
   const log = 'the session log on NATS';

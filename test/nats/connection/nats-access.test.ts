@@ -7,7 +7,6 @@ import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import type { NatsAccess } from '../../../src/nats/connection/nats-access.js';
 import { startNatsServer } from '../../../src/nats/server/server-process.js';
 import { withoutCredentials } from '../../../src/shared/text.js';
-import { cli } from '../../support/cli.js';
 import {
   type CredentialsFolder,
   credentialsFolder,
@@ -32,8 +31,7 @@ let paths: Record<'nkey' | 'otherNkey' | 'creds' | 'otherCreds' | 'expired' | 'g
 let mine: { cert: string; key: string };
 let stranger: { cert: string; key: string };
 
-/** Certificates are files of this machine: the server must see them. */
-const start = (extraConfig: string) => startPrivateNats({ extraConfig, backing: 'native' });
+const start = (extraConfig: string) => startPrivateNats({ extraConfig });
 
 beforeAll(async () => {
   files = await credentialsFolder();
@@ -83,14 +81,14 @@ async function faultOf(url: string, access: NatsAccess): Promise<unknown> {
   return fault;
 }
 
-/** Accepted credentials per server, as access and as environment variables. */
-const RIGHT: readonly (readonly [keyof typeof servers, () => NatsAccess, () => Record<string, string>])[] = [
-  ['password', () => ({ user: 'me', password: SECRET }), () => ({ NATS_USER: 'me', NATS_PASSWORD: SECRET })],
-  ['token', () => ({ token: SECRET }), () => ({ NATS_TOKEN: SECRET })],
-  ['nkey', () => ({ nkey: paths.nkey }), () => ({ NATS_NKEY: paths.nkey })],
-  ['creds', () => ({ creds: paths.creds }), () => ({ NATS_CREDS: paths.creds })],
-  ['tls', () => ({ ca }), () => ({ NATS_CA: ca })],
-  ['mutual', () => ({ ca, ...mine }), () => ({ NATS_CA: ca, NATS_CERT: mine.cert, NATS_KEY: mine.key })],
+/** Accepted credentials per server. */
+const RIGHT: readonly (readonly [keyof typeof servers, () => NatsAccess])[] = [
+  ['password', () => ({ user: 'me', password: SECRET })],
+  ['token', () => ({ token: SECRET })],
+  ['nkey', () => ({ nkey: paths.nkey })],
+  ['creds', () => ({ creds: paths.creds })],
+  ['tls', () => ({ ca })],
+  ['mutual', () => ({ ca, ...mine })],
 ];
 
 describe('a server that asks who comes, or wants TLS', () => {
@@ -104,29 +102,6 @@ describe('a server that asks who comes, or wants TLS', () => {
       await expect(published).rejects.toMatchObject({ code: 'unavailable' });
       const code = name === 'tls' || name === 'mutual' ? 'tls_failed' : 'auth_failed';
       expect(await faultOf(url, {})).toMatchObject({ code });
-    },
-  );
-
-  it.each(RIGHT)(
-    'a server with %s access accepts the command line with its variables, and rejects it without',
-    async (name, _, env) => {
-      const { url } = servers[name];
-      const inside = await cli(['admin', 'health', '--only', 'extractor', '--json'], {
-        env: { NATS_URL: url, ...env() },
-      });
-      // The connection succeeds, but no service answers.
-      expect(inside).toMatchObject({
-        code: 1,
-        stdout: expect.stringContaining('service extractor'),
-        stderr: '',
-      });
-      const outside = await cli(['admin', 'health', '--only', 'extractor', '--json'], {
-        env: { NATS_URL: url },
-      });
-      expect(outside).toMatchObject({ code: 1, stdout: '' });
-      expect(outside.stderr).toMatch(
-        name === 'tls' || name === 'mutual' ? /"code":"tls_failed"/ : /"code":"auth_failed"/,
-      );
     },
   );
 

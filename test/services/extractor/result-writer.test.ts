@@ -69,7 +69,6 @@ const record = (writer: ResultWriter, dispatch: number) =>
   writer.record(SESSION, eventOf(dispatch), () => eventOf(dispatch));
 const upTo = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
-const sorted = (numbers: readonly number[]) => [...numbers].sort((one, other) => one - other);
 
 /** Replaces the log by a checkpoint of its state. */
 async function compacted({ log }: World): Promise<void> {
@@ -154,17 +153,6 @@ describe('dispatches of a session', () => {
     const counted = await world.worker().record(SESSION, again, () => again);
     expect(counted).toEqual({ rejected: rejected(5).data.error });
     expect(await world.stored()).toEqual([5]);
-  });
-
-  it('a dispatch below all that a fresh worker finds is looked up, in the state or in the log', async () => {
-    const world = new World();
-    const writer = world.worker([], MAX_COUNTED);
-    await Promise.all(upTo(200, 2).map((dispatch) => record(writer, dispatch)));
-    const { appends } = world.calls;
-    const heir = world.worker();
-    await Promise.all([record(heir, 1), record(heir, 2), record(heir, 100)]);
-    expect(world.calls.appends).toBe(appends + 1);
-    expect(sorted(await world.stored())).toEqual(upTo(200));
   });
 
   it('a dispatch whose events are removed does not count again', async () => {

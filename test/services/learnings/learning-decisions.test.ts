@@ -4,14 +4,12 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { LEARNINGS_STREAM, type Token } from '../../../src/contracts/names.js';
 import { REQUESTS, type RequestArguments, type RequestInput } from '../../../src/contracts/requests.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
-import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
-import { SnapshotWriter } from '../../../src/engine/folding/snapshot-writer.js';
-import { StateReader } from '../../../src/engine/folding/state-reader.js';
-import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
+import { systemClock } from '../../../src/engine/ports/clients.js';
 import type { LearningLog } from '../../../src/engine/ports/session-log.js';
 import { decideLearning, type LearningCommand } from '../../../src/memory/learnings/decide-learning.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import { newSession, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
+import { projectReader } from '../../support/faults/clean-run.js';
 import { ofFile } from '../../support/of-file.js';
 
 const nats = await ofFile(startNatsPorts());
@@ -28,13 +26,7 @@ function worker(
     watch: (project, onEvent) => ports.learnings.watch(project, onEvent),
     projects: () => ports.learnings.projects(),
   };
-  const reader = new StateReader({
-    log,
-    snapshots: ports.learningSnapshots,
-    folding: PROJECT_FOLDING,
-    logger: silentLogger,
-    maxCached: 10,
-  });
+  const reader = projectReader(log, ports.learningSnapshots);
   const command = createCommander({
     log,
     reader,
@@ -99,23 +91,6 @@ describe('two decisions on one proposal at once', () => {
       }
     },
   );
-
-  it('a decision that was based on an old state is decided again', async () => {
-    const project = newSession('late');
-    const ann = worker(nats);
-    const { proposal } = await ann.does(project, 'learning.propose', { content: 'Name the field' });
-    let attempts = 0;
-    const bob = worker(other, async (...args) => {
-      attempts += 1;
-      if (attempts === 1) await ann.does(project, 'proposal.reject', { id: proposal.id, by: 'ann' });
-      return other.learnings.append(...args);
-    });
-    await expect(bob.does(project, 'proposal.accept', { id: proposal.id, by: 'bob' })).rejects.toMatchObject({
-      code: 'already_decided',
-      details: { status: 'rejected', decidedBy: 'ann' },
-    });
-    expect(attempts).toBe(1);
-  });
 });
 
 describe('many at once', () => {
@@ -146,23 +121,6 @@ describe('many at once', () => {
     expect(won).toHaveLength(1);
     expect(told).toMatchObject([{ code: 'near_duplicate', details: { learning: won[0].proposal.id } }]);
   });
-
-  it('many projects on one stream are worked on at once, and none hinders another', async () => {
-    const projects = Array.from({ length: 12 }, () => newSession('many'));
-    const workers = [worker(nats), worker(other)];
-    await Promise.all(
-      projects.flatMap((project, index) =>
-        workers.map(async ({ does }, turn) => {
-          for (let n = 0; n < 4; n += 1) {
-            const content = `Learning ${'x'.repeat(index + 1)} ${turn} ${n}`;
-            const { proposal } = await does(project, 'learning.propose', { content });
-            await does(project, 'proposal.reject', { id: proposal.id });
-          }
-        }),
-      ),
-    );
-    for (const project of projects) expect(await eventsOf(project)).toHaveLength(16);
-  });
 });
 
 describe('a decision whose answer is lost', () => {
@@ -181,42 +139,6 @@ describe('a decision whose answer is lost', () => {
     });
     expect(appends).toBe(2);
     expect(await eventsOf(project)).toHaveLength(2);
-  });
-});
-
-describe('a snapshot of a project', () => {
-  it('a snapshot of a project is what the next process starts from, and folds on from', async () => {
-    const project = newSession('snapshot');
-    const ann = worker(nats);
-    for (const content of ['One', 'Two', 'Three']) await ann.does(project, 'learning.propose', { content });
-    const writer = new SnapshotWriter({
-      folding: PROJECT_FOLDING,
-      snapshots: nats.learningSnapshots,
-      clock: systemClock,
-      logger: silentLogger,
-      every: 1,
-    });
-    expect(await writer.write((await ann.reader.load(project)).folded)).toBe('saved');
-    await ann.does(project, 'proposal.accept', {
-      id: (await ann.does(project, 'proposal.list', {})).proposals[0].id,
-    });
-    const loaded = await worker(other).reader.load(project);
-    expect(loaded.replayed).toBe(1);
-    expect(loaded.folded.state.entries.size).toBe(3);
-    const mine = (await ann.reader.load(project)).folded.state;
-    expect(PROJECT_FOLDING.encode(loaded.folded.state, '')).toBe(PROJECT_FOLDING.encode(mine, ''));
-    expect(mine.active.size).toBe(1);
-  });
-
-  it('a damaged snapshot of a project costs a full replay, and nothing else', async () => {
-    const project = newSession('damaged');
-    const ann = worker(nats);
-    await ann.does(project, 'learning.propose', { content: 'One' });
-    const text = '{"after_sequence":1,"created_at":"","v":9,"state":{}}';
-    await nats.learningSnapshots.save(project, { sequence: 1, text });
-    const loaded = await worker(other).reader.load(project);
-    expect(loaded.folded.snapshotSequence).toBe(0);
-    expect(loaded.folded.state.entries.size).toBe(1);
   });
 });
 

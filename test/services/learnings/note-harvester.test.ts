@@ -5,14 +5,14 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
-import { createSessionReader, PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
-import { StateReader } from '../../../src/engine/folding/state-reader.js';
+import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import { NoteHarvester } from '../../../src/services/learnings/harvesters.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+import { projectReader } from '../../support/faults/clean-run.js';
 
 const SESSION = token('demo', 'session');
 const PROJECT = token('default', 'project');
@@ -34,13 +34,7 @@ async function harvesterAfter(failures: number) {
   });
   const limits = DEFAULT_LIMITS;
   const sessions = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxCached: 1 });
-  const projects = new StateReader({
-    log: learnings,
-    snapshots,
-    folding: PROJECT_FOLDING,
-    logger: silentLogger,
-    maxCached: 1,
-  });
+  const projects = projectReader(learnings, snapshots);
   const command = createCommander({
     log: learnings,
     reader: projects,

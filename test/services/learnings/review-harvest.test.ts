@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_PROJECT, token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
-import { createSessionReader, PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
-import { StateReader } from '../../../src/engine/folding/state-reader.js';
+import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import { startExtractor } from '../../../src/services/extractor/extractor-worker.js';
@@ -15,7 +14,7 @@ import { MemoryRejectedStore } from '../../doubles/memory-rejected-store.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { DEMO } from '../../doubles/spied-ports.js';
-import { freshReader } from '../../support/faults/clean-run.js';
+import { freshReader, projectReader } from '../../support/faults/clean-run.js';
 
 const PROJECT = token(DEFAULT_PROJECT, 'project');
 const RECURRENCE = 2;
@@ -35,13 +34,7 @@ async function learning({ failures = 0, maxDeliveries = 5 } = {}) {
     if (left-- > 0) throw new Error('the log of learnings is down');
     return append(project, event, options);
   };
-  const projects = new StateReader({
-    log: learnings,
-    snapshots,
-    folding: PROJECT_FOLDING,
-    logger,
-    maxCached: 1,
-  });
+  const projects = projectReader(learnings, snapshots);
   const ports = { log: learnings, reader: projects, clock: systemClock, newId: randomUUID, random: () => 0 };
   const harvest = reviewHarvest({
     learnings,

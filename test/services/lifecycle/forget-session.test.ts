@@ -74,21 +74,6 @@ test('a keeper that has lost its lease records nothing more, also once the sessi
   expect(lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgetting', at: later });
 });
 
-test('a session that a keeper which is gone was erasing is forgotten to the end by any other', async () => {
-  const ports = keeperPorts(['ours'], { ours: 'parser' });
-  await beginForgetting(ports, OURS);
-  const eraser = Object.assign(Object.create(ports.eraser), {
-    erase: () => Promise.reject(new Error('killed')),
-  });
-  await new LifecycleKeeper({ ...ports, eraser }).tick();
-  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgetting' });
-
-  await new LifecycleKeeper(ports).tick();
-
-  expect(ports.eraser.dispatches).toEqual(new Set());
-  expect(ports.lifecycle.unfinished()).toEqual([]);
-});
-
 test('a dry run says that a session is being forgotten, counts the next session of the name, and begins nothing', async () => {
   const ports = keeperPorts(['ours'], {});
   const forget = checkedHandler(

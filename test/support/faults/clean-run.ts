@@ -1,10 +1,20 @@
 import { isToken, parseDispatchSubject, type Token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
-import { createSessionReader, type SessionReader } from '../../../src/engine/folding/session-folding.js';
+import {
+  createSessionReader,
+  PROJECT_FOLDING,
+  type SessionReader,
+} from '../../../src/engine/folding/session-folding.js';
+import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../../src/engine/ports/dispatch-source.js';
 import type { RejectedStore } from '../../../src/engine/ports/rejected-store.js';
-import type { NewestResults, SessionLog, SnapshotStore } from '../../../src/engine/ports/session-log.js';
+import type {
+  LearningLog,
+  NewestResults,
+  SessionLog,
+  SnapshotStore,
+} from '../../../src/engine/ports/session-log.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import {
@@ -119,6 +129,11 @@ export function freshReader(
   limits: SessionLimits = DEFAULT_LIMITS,
 ): SessionReader {
   return createSessionReader({ log, snapshots, limits, logger: silentLogger, maxCached: 1 });
+}
+
+/** A reader of projects, as that of a process which has just started. */
+export function projectReader(log: LearningLog, snapshots: SnapshotStore = new MemorySnapshotStore()) {
+  return new StateReader({ log, snapshots, folding: PROJECT_FOLDING, logger: silentLogger, maxCached: 10 });
 }
 
 /** All that a state holds, as text; but for the places in the log, which repeated events and gaps shift. */

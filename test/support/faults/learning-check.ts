@@ -2,9 +2,6 @@ import { expect } from 'vitest';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { parseDispatchSubject, projectOf, type Token } from '../../../src/contracts/names.js';
-import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
-import { StateReader } from '../../../src/engine/folding/state-reader.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { SnapshotStore, StoredSnapshot } from '../../../src/engine/ports/session-log.js';
 import { evolveLearnings } from '../../../src/memory/learnings/evolve-learnings.js';
 import { demandsOf } from '../../../src/memory/learnings/harvest.js';
@@ -14,6 +11,7 @@ import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import type { ThroughlineClient } from '../../../src/sdk/throughline-client.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { allDealtWith } from '../system.js';
+import { projectReader } from './clean-run.js';
 import { dispatchesOn } from './nats-run.js';
 
 /** A decision whose caller was told that it counts. */
@@ -94,13 +92,7 @@ async function expectProposedOnce({ learnings }: NatsPorts, project: Token): Pro
 /** What a process that has just started folds. */
 async function folded(ports: NatsPorts, project: Token, snapshots: SnapshotStore): Promise<LearningState> {
   const { learnings: log } = ports;
-  const reader = new StateReader({
-    log,
-    snapshots,
-    folding: PROJECT_FOLDING,
-    logger: silentLogger,
-    maxCached: 1,
-  });
+  const reader = projectReader(log, snapshots);
   return (await reader.load(project)).folded.state;
 }
 
