@@ -3,13 +3,10 @@ import type { LearningEvent } from '../../../src/contracts/learning-events.js';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import { createCommander, inBackground } from '../../../src/engine/folding/commander.js';
-<<<<<<< HEAD
 import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { SessionLog } from '../../../src/engine/ports/session-log.js';
-=======
->>>>>>> 170c1eee (Tests: one server harness, and each store's contract in its one test)
 import type { LearningState } from '../../../src/memory/learnings/learnings-state.js';
 import { decide } from '../../../src/memory/session/commands/decide-session.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
