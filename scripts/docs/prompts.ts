@@ -11,7 +11,7 @@ import { recordedEvent } from '../../src/services/extractor/extractor-worker.js'
 import { endingWith, ROOT, type Written } from './pages.js';
 import { stories } from './stories.js';
 
-/** The page on prompts, and frozen prompts of the recorded demo session and of stories. */
+/** The page on prompts: of two stories, and of the recorded demo session. */
 
 interface Recorded {
   readonly role: Role;
@@ -32,30 +32,12 @@ function demoSession() {
   return state;
 }
 
-const ASKED: readonly (readonly [title: string, request: Partial<CompileRequestInput>])[] = [
-  ['A first task, of which nothing is known', { taskId: '8.1', taskPrompt: 'Design the logo' }],
-  [
-    'A task that is like earlier ones',
-    { taskId: '8.2', taskPrompt: 'Retry rejected dispatches from the command line' },
-  ],
-  ['A task that names a file', { taskId: '8.3', taskPrompt: 'Split src/workers/prompt-compiler.ts' }],
-  ['A task that was sent back', { taskId: '4.2', taskPrompt: 'Make prompt.compile wait for a dispatch' }],
-  [
-    'The same task, for its reviewer',
-    { taskId: '4.2', role: 'reviewer', taskPrompt: 'Make prompt.compile wait for a dispatch' },
-  ],
-  [
-    'A task with an open file',
-    { taskId: '8.4', taskPrompt: 'Clean up', hints: { files: ['src/nats/session-log.ts'] } },
-  ],
-  ['The tests of a module', { taskId: '8.5', taskPrompt: 'Property tests for the fact store' }],
-  ['Documentation', { taskId: '8.6', taskPrompt: 'Document the snapshot store in the README' }],
-  ['Three facts at most', { taskId: '8.7', taskPrompt: 'Bound every wait by a deadline', maxFacts: 3 }],
-  [
-    'A small budget',
-    { taskId: '8.8', taskPrompt: 'Bound every wait by a deadline', budget: { inputTokens: 420 } },
-  ],
-];
+/** A task whose prompt must be short. */
+const ASKED = {
+  taskId: '8.8',
+  taskPrompt: 'Bound every wait by a deadline',
+  budget: { inputTokens: 420 },
+} satisfies Partial<CompileRequestInput>;
 
 /** Why a line of a section is in a prompt. */
 const WHY: Readonly<Record<string, string>> = {
@@ -76,36 +58,20 @@ const WHY: Readonly<Record<string, string>> = {
   task: 'the task itself, last',
 };
 
-/** Frozen prompts, which the page of prompts shows three of. */
-const FROZEN = 'test/fixtures/prompts';
-
 export function promptsPage(): Written {
-  const state = demoSession();
-  const shown = ASKED.map(([title, request]) => {
-    const asked = compileRequest.parse({ session: 'demo', ...request, explain: true });
-    const { prompt, lines = [], tokenEstimate } = compilePrompt(state, asked);
-    const table = remarksOf(prompt, lines).map(([line, why]) => `| ${cell(line)} | ${why} |`);
-    return [
-      `## ${title}`,
-      `\`${JSON.stringify(request)}\`: ${tokenEstimate} tokens; ${prefixTokens(prompt, lines)} of them are the text of the role.`,
-      ['| line | why |', '|---|---|', ...table].join('\n'),
-    ].join('\n\n');
-  });
-  const played = stories();
-  const three = [...played.slice(0, 2), shown.at(-1) ?? ''].map((each) => each.replace('## ', '### '));
+  const asked = compileRequest.parse({ session: 'demo', ...ASKED, explain: true });
+  const { prompt, lines = [], tokenEstimate } = compilePrompt(demoSession(), asked);
+  const table = remarksOf(prompt, lines).map(([line, why]) => `| ${cell(line)} | ${why} |`);
   const page = [
     '## Three prompts',
     'The first lines of each prompt, the text of the role, are left out. They are the same for all prompts of a role, so that a provider can cache them. The last prompt is from the session that `throughline demo` replays, 33 results of a project; `--explain` prints such reasons for yours.',
-    ...three,
+    ...stories(),
+    '### A small budget',
+    `\`${JSON.stringify(ASKED)}\`: ${tokenEstimate} tokens; ${prefixTokens(prompt, lines)} of them are the text of the role.`,
+    ['| line | why |', '|---|---|', ...table].join('\n'),
   ];
-  return {
-    'docs/explanation/prompts.md': endingWith(
-      'docs/explanation/prompts.md',
-      `${page.join('\n\n').trimEnd()}\n`,
-    ),
-    [`${FROZEN}/demo-session.md`]: `# Prompts of the demo session\n\n${shown.join('\n\n')}\n`,
-    [`${FROZEN}/stories.md`]: `# Stories\n\n${played.join('\n\n')}\n`,
-  };
+  const path = 'docs/explanation/prompts.md';
+  return { [path]: endingWith(path, `${page.join('\n\n').trimEnd()}\n`) };
 }
 
 function remarksOf(prompt: string, lines: readonly PromptLine[]): [string, string][] {

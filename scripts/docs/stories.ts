@@ -1,25 +1,12 @@
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { readDocument } from '../../src/ledger/read-plan.js';
-import { demandsOf, dueProposals } from '../../src/memory/learnings/harvest.js';
-import type { LearningsInPrompt } from '../../src/memory/learnings/learnings-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { implementer, recorded, reviewer } from '../../test/support/builders.js';
-import { observed, PROJECT, Project } from '../../test/support/learning-project.js';
 import { Played } from '../../test/support/played.js';
-import {
-  DEMAND,
-  FIX_ROUNDS,
-  HAND_IN,
-  LEXER_PLAN,
-  LEXER_REQUIREMENTS,
-  METRICS_PLAN,
-  PORT,
-  REAL_LOOP,
-  type Rounds,
-} from '../../test/support/stories.js';
+import { FIX_ROUNDS, METRICS_PLAN, PORT, type Rounds } from '../../test/support/stories.js';
 
-/** Stories, of which test/e2e/story-*.test.ts play two. */
+/** Two stories, of which test/e2e/story-answer.test.ts plays the first. */
 
 class Story extends Played {
   readonly shown: string[] = [];
@@ -35,8 +22,8 @@ class Story extends Played {
     return this;
   }
 
-  follow(text: string, requirements?: string): this {
-    const read = readDocument(text, 'tasks.md', 0, { requirements });
+  follow(text: string): this {
+    const read = readDocument(text, 'tasks.md', 0);
     if (!read.ok) throw new Error(read.message);
     const data = { spec: 'demo', source: { kind: 'document' as const }, document: read.document };
     this.shown.push('throughline plan follow tasks.md -s demo');
@@ -44,17 +31,17 @@ class Story extends Played {
   }
 
   /** The lines of a prompt that come after the text of the role, from one that begins so, up to one that begins so. */
-  prompt(asked: Partial<CompileRequestInput>, learnings?: LearningsInPrompt): string {
-    const request = compileRequest.parse({ session: 'demo', ...asked, include: ['messages'] });
+  prompt(task: Partial<CompileRequestInput>): string {
+    const request = compileRequest.parse({ session: 'demo', ...task, include: ['messages'] });
     if (request.kind !== 'dispatch') throw new Error('the prompt of a task is asked for');
-    const { messages } = compilePrompt(this.state, request, undefined, learnings);
+    const { messages } = compilePrompt(this.state, request);
     return messages?.[1]?.content ?? '';
   }
 }
 
 function story(title: string, situation: string, { shown }: Story, ...prompts: [string, string][]): string {
   const parts = prompts.map(([what, prompt]) => `${what}\n\n\`\`\`text\n${prompt}\n\`\`\``);
-  return [`## ${title}`, situation, `\`\`\`sh\n${shown.join('\n')}\n\`\`\``, ...parts].join('\n\n');
+  return [`### ${title}`, situation, `\`\`\`sh\n${shown.join('\n')}\n\`\`\``, ...parts].join('\n\n');
 }
 
 function answer(): string {
@@ -82,45 +69,6 @@ function rounds(title: string, situation: string, what: string, all: Rounds): st
   ]);
 }
 
-function plan(): string {
-  const played = new Story().follow(LEXER_PLAN, LEXER_REQUIREMENTS);
-  return story(
-    'A plan with bodies',
-    'The plan says in bullets and fields how a task is to be done, and `requirements.md` beside it has the text of its requirements. The prompt is asked for by the id of the task alone.',
-    played,
-    ["The prompt ends with the plan's own words, each once:", played.prompt({ taskId: '2' })],
-  );
-}
-
-function learnings(): string {
-  const project = new Project();
-  const first = new Story();
-  for (const task_id of ['1', '2']) {
-    const review = reviewer({ task_id, required_fixes: [DEMAND] });
-    first.publish(implementer({ task_id }), review);
-    const demands = demandsOf(PROJECT, review.result);
-    project.happens(observed(first.events.length, demands, { task: task_id }));
-    for (const due of dueProposals(
-      project.state,
-      demands.map(({ id }) => id),
-      2,
-    ))
-      project.happens(due);
-  }
-  const [id = ''] = project.state.entries.keys();
-  project.does('proposal.accept', { project: PROJECT, id, by: 'anna' });
-  first.shown.push(`throughline learning accept ${id} --project shop --by anna`);
-  const ranked = [...project.state.active.values()].map((learning) => ({ score: 1, learning }));
-  const known = { method: 'lexical', ranked, total: ranked.length, pending: [], sequence: 1 } as const;
-  const asked = { taskId: '9', taskPrompt: HAND_IN };
-  return story(
-    'Two sessions, and what the first one taught',
-    'Reviewers ask for the same in two tasks, so it becomes a proposal, and anna accepts it. A later session of the project starts without facts.',
-    first,
-    ['A prompt of the later session has the learning:', new Story().prompt(asked, known)],
-  );
-}
-
 /** The stories, each with its commands and the prompt that follows. */
 export const stories = (): readonly string[] => [
   answer(),
@@ -130,12 +78,4 @@ export const stories = (): readonly string[] => [
     'The prompt asks for a fix of what is left, and says what was done before:',
     FIX_ROUNDS,
   ),
-  rounds(
-    'A loop',
-    'Three reviews find the same leak. That is repetition: the task makes no progress.',
-    'The prompt says what was tried, and why each attempt was refused:',
-    REAL_LOOP,
-  ),
-  plan(),
-  learnings(),
 ];

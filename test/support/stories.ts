@@ -1,6 +1,6 @@
 import type { ResultOf } from '../../src/contracts/results.js';
 
-/** What happens in the stories, as their tests play it and as test/fixtures/prompts/stories.md shows it. */
+/** What happens in the stories, as their tests play it and as docs/explanation/prompts.md shows it. */
 
 export const PORT = 'Which port, 9090 or 9464?';
 
@@ -9,13 +9,13 @@ export const METRICS_PLAN =
 
 type Review = Partial<ResultOf<'reviewer'>>;
 
-export const LEAK: Review = {
+const LEAK: Review = {
   issues: [{ severity: 'critical', file: 'src/pool.ts', message: 'The handle leaks' }],
 };
-export const LEAK_AND_SLOW: Review = {
+const LEAK_AND_SLOW: Review = {
   issues: [...(LEAK.issues ?? []), { severity: 'minor', file: 'src/pool.ts', message: 'Slow' }],
 };
-export const ODD_NAME: Review = {
+const ODD_NAME: Review = {
   issues: [{ severity: 'minor', file: 'src/names.ts', message: 'Odd name' }],
 };
 
@@ -24,11 +24,6 @@ export type Rounds = readonly (readonly [summary: string, review: Review])[];
 export const FIX_ROUNDS: Rounds = [
   ['wrote the pool', LEAK_AND_SLOW],
   ['closed the handle', ODD_NAME],
-];
-export const REAL_LOOP: Rounds = [
-  ['closed it in then', LEAK],
-  ['closed it in catch', LEAK_AND_SLOW],
-  ['closed it in finally', LEAK],
 ];
 
 export const LEXER_PLAN = `# Implementation Plan: Query language
@@ -60,6 +55,3 @@ export const LEXER_REQUIREMENTS = `### Requirement 1: Lexer
 1. IT SHALL read UTF-8
 2. WHEN a token is unknown THEN the lexer SHALL report its line
 `;
-
-export const DEMAND = 'Run the linter before you hand in';
-export const HAND_IN = 'Tidy the module and hand in';
