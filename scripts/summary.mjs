@@ -1,4 +1,5 @@
-// Prints the slowest files with what they started, and the closing line: N passed, N failed, N skipped. The first argument is
+// Prints the slowest files with what they started, why no server ran in a container, and the closing line: N passed, N failed,
+// N skipped. The first argument is
 // the report of the test runner, the second what test/support/file-report.ts has written of each file.
 import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -21,7 +22,10 @@ const told = lines
   .split('\n')
   .filter((line) => line !== '')
   .map((line) => JSON.parse(line));
-const files = told.sort((one, other) => other.ms - one.ms).slice(0, SLOWEST);
+const files = told
+  .filter(({ file }) => file !== undefined)
+  .sort((one, other) => other.ms - one.ms)
+  .slice(0, SLOWEST);
 if (files.length > 0) console.log('== slowest files');
 for (const { file, layout, ms, cpuMs, server, process: started } of files) {
   const what = [counted(server, 'server', 'servers'), counted(started, 'process', 'processes')]
@@ -31,6 +35,8 @@ for (const { file, layout, ms, cpuMs, server, process: started } of files) {
   const time = `${seconds(ms)} (${seconds(cpuMs)} of its process)`;
   console.log(`${time.padStart(32)}  ${name}: started ${what || 'nothing'}`);
 }
+const why = told.find(({ noContainer }) => noContainer !== undefined)?.noContainer;
+if (why !== undefined) console.log(`== testcontainers not used, servers ran as processes: ${why}`);
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exitCode = failed === 0 && passed > 0 && report.success ? 0 : 1;
 

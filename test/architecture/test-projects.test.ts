@@ -39,7 +39,7 @@ it('the default tier holds the unit tests but one, and a part of the tests of th
   expect(system.filter((path) => tierOf(path) === 'default').length).toBeLessThan(system.length / 2);
 });
 
-it('the summary of a run says what each file has started, and how many tests passed', () => {
+it('the summary of a run says why no server ran in a container', () => {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-summary-'));
   const [report, files] = [join(folder, 'report.json'), join(folder, 'files.jsonl')];
   const counts = { numPassedTests: 2, numFailedTests: 0, numPendingTests: 1, numTodoTests: 0 };
@@ -50,6 +50,9 @@ it('the summary of a run says what each file has started, and how many tests pas
     return execFileSync(process.execPath, [script, report, files], { encoding: 'utf8' });
   };
   const ran = { file: '/a.test.ts', ms: 1, cpuMs: 1, server: 1, process: 0 };
-  expect(summary(ran)).toMatch(/started 1 server\n2 passed, 0 failed, 1 skipped\n$/);
+  expect(summary(ran, { noContainer: 'no engine answers' })).toMatch(
+    /started 1 server\n== testcontainers not used, servers ran as processes: no engine answers\n2 passed, 0 failed, 1 skipped\n$/,
+  );
+  expect(summary(ran)).not.toContain('testcontainers');
   rmSync(folder, { recursive: true });
 });

@@ -16,9 +16,8 @@ async function prepare(): Promise<void> {
   if (process.env.THROUGHLINE_TEST_BUILT !== '1')
     await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: root });
   // Only now: what they import has to be built.
-  const { nativeSource } = await import('./nats-native.js');
+  const { prepareTestNats } = await import('./nats-server.js');
   const { natsCli } = await import('./nats-cli.js');
-  // Files that run side by side must not each install a server; without one, the first test that needs it says so.
-  await nativeSource().catch((fault: unknown) => console.warn(String(fault)));
+  await prepareTestNats();
   await natsCli();
 }

@@ -5,7 +5,7 @@ import type { RunningServer } from '../../src/nats/server/server-process.js';
 import { startNatsServer } from '../../src/nats/server/server-process.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { freePort } from './free-port.js';
-import { configOf, type NativeNats, type TestNatsOptions } from './nats-server.js';
+import { type BackedNats, configOf, type TestNatsOptions } from './nats-server.js';
 
 let source: Promise<NatsServerSource> | undefined;
 
@@ -22,7 +22,7 @@ export function nativeSource(): Promise<NatsServerSource> {
 }
 
 /** A server as a process of this machine. */
-export async function startNativeNats(storeDir: string, options: TestNatsOptions): Promise<NativeNats> {
+export async function startNativeNats(storeDir: string, options: TestNatsOptions): Promise<BackedNats> {
   const found = await nativeSource();
   const monitorUrl = options.monitor === true ? `127.0.0.1:${await freePort('127.0.0.1')}` : undefined;
   const extraConfig = [configOf(options), ...(monitorUrl ? [`http: "${monitorUrl}"`] : [])].join('\n');

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, type NatsConnection } from 'nats';
-import { startNativeNats } from './nats-native.js';
+import { messageOf } from '../../src/contracts/errors.js';
+import { nativeSource, startNativeNats } from './nats-native.js';
 
 /** What a test may ask of its server. */
 export interface TestNatsOptions {
@@ -14,6 +16,8 @@ export interface TestNatsOptions {
   readonly monitor?: boolean | undefined;
   /** Configuration in the server's own language, added as it is. */
   readonly extraConfig?: string | undefined;
+  /** Default: what `THROUGHLINE_TEST_NATS` says. Only the fixture's own tests choose. */
+  readonly backing?: Backing | undefined;
 }
 
 /** Returns the part of a server's configuration that a test asks for. */
@@ -21,8 +25,11 @@ export function configOf({ maxPayloadBytes, extraConfig = '' }: TestNatsOptions)
   return maxPayloadBytes === undefined ? extraConfig : `max_payload: ${maxPayloadBytes}\n${extraConfig}`;
 }
 
-/** A server process; the fixture adds the store directory. */
-export interface NativeNats {
+/** What a test's server runs in. */
+export type Backing = 'container' | 'native';
+
+/** What each backing provides; the fixture adds the store directory. */
+export interface BackedNats {
   readonly url: string;
   readonly monitorUrl: string | undefined;
   /** SIGKILL: what a crash does to the server. */
@@ -46,7 +53,8 @@ export interface TestNats extends AsyncDisposable {
 }
 
 /** A real server with its own port and its own store. */
-export interface PrivateNats extends NativeNats, AsyncDisposable {
+export interface PrivateNats extends BackedNats, AsyncDisposable {
+  readonly backing: Backing;
   /** Removed by `stop`. */
   readonly storeDir: string;
 }
@@ -131,19 +139,64 @@ function endWithThisProcess({ endCommand, storeDir }: PrivateNats): void {
 /**
  * Starts a server of its own: for tests that kill or restart it, look at its store or its monitoring, or configure it.
  *
- * Throws, with what to install, when there is no server to be had: a test that needs NATS fails without it, and is never
- * skipped.
+ * It runs in a container where an engine and the image can be had, else natively. `THROUGHLINE_TEST_NATS=native|container`
+ * insists on one. Throws, with what to install, when there is no server to be had: a test that needs NATS fails without it,
+ * and is never skipped.
  */
 export async function startPrivateNats(options: TestNatsOptions = {}): Promise<PrivateNats> {
+  const backing = options.backing ?? (await chosenBacking()).backing;
   const storeDir = await mkdtemp(join(tmpdir(), 'throughline-nats-'));
   const removeStore = () => rm(storeDir, { recursive: true, force: true, maxRetries: 5 });
-  const server = await startNativeNats(storeDir, options).catch(async (fault: unknown) => {
+  let server: BackedNats;
+  try {
+    const start = backing === 'container' ? (await containers()).startContainerNats : startNativeNats;
+    server = await start(storeDir, options);
+  } catch (fault) {
     await removeStore();
     throw fault;
-  });
+  }
   const stop = async () => {
     await server.stop();
     await removeStore();
   };
-  return { ...server, storeDir, stop, [Symbol.asyncDispose]: stop };
+  return { ...server, backing, storeDir, stop, [Symbol.asyncDispose]: stop };
+}
+
+/**
+ * Settles the backing for this process and the ones it starts, and installs the server if need be: for a global
+ * set-up, so that test files which run side by side do not each build one. Never throws: the first test that
+ * needs NATS will.
+ */
+export async function prepareTestNats(): Promise<void> {
+  try {
+    const { backing, why } = await chosenBacking();
+    if (backing === 'native') await nativeSource();
+    process.env.THROUGHLINE_TEST_NATS = backing;
+    const report = process.env.THROUGHLINE_TEST_FILES;
+    if (report !== undefined && why !== undefined)
+      appendFileSync(report, `${JSON.stringify({ noContainer: why })}\n`);
+  } catch (fault) {
+    console.warn(messageOf(fault));
+  }
+}
+
+/** With `why` there is no container, where nobody has chosen. */
+async function chosenBacking(): Promise<{ readonly backing: Backing; readonly why?: string }> {
+  const wanted = process.env.THROUGHLINE_TEST_NATS || 'auto';
+  if (wanted === 'native') return { backing: 'native' };
+  if (wanted !== 'auto' && wanted !== 'container') {
+    throw new Error(`THROUGHLINE_TEST_NATS=${wanted}: use native, container, or leave it unset`);
+  }
+  const reason = await (await containers()).whyNoContainer();
+  if (reason === undefined) return { backing: 'container' };
+  if (wanted === 'auto') return { backing: 'native', why: reason };
+  throw new Error(
+    `THROUGHLINE_TEST_NATS=container, but ${reason}: start Docker (\`docker info\` must answer), or use ` +
+      'THROUGHLINE_TEST_NATS=native, which needs nats-server or Go instead',
+  );
+}
+
+/** Loaded only where it may be used: testcontainers takes half a second to import. */
+function containers() {
+  return import('./nats-container.js');
 }

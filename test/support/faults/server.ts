@@ -56,6 +56,7 @@ export async function startFaultyServer(options: FaultyServerOptions = {}): Prom
   };
   let frozen = false;
   return {
+    backing: 'native',
     url: server.url,
     monitorUrl: `http://${monitorUrl}`,
     storeDir,
