@@ -68,6 +68,9 @@ const INSTEAD = {
   'throughline work': 'throughline work --help',
 };
 
+/** Takes the day out of references: `[task:1, 27 Nov]`. */
+const undated = (text) => text.replace(/, \d+ [A-Z][a-z]{2}\]/g, ']');
+
 /** The commands of the README as they stand there, and `down`. */
 async function readme(cwd, env) {
   const { steps, compile, prompt } = await readmeCommands();
@@ -87,9 +90,9 @@ async function readme(cwd, env) {
     for (const step of steps) {
       let printed = await quiet(step);
       if (!step.includes(compile)) continue;
-      printed = printed.replace(/^\d+\n\d+\n/, '');
+      printed = undated(printed.replace(/^\d+\n\d+\n/, ''));
       for (const deadline = Date.now() + PATIENCE_MS; printed !== prompt && Date.now() < deadline; )
-        printed = (await shell(compile)).stdout;
+        printed = undated((await shell(compile)).stdout);
       if (printed !== prompt) throw new Error(`the prompt is not that of the README:\n${printed}`);
     }
   } finally {
@@ -117,7 +120,7 @@ async function readmeCommands() {
   const prompt = /^```\n(\[Session Context\][\s\S]*?)^```$/m.exec(text)?.[1];
   if (prompt === undefined || compile === undefined)
     throw new Error('README.md: its quick start has no commands, or no prompt after them');
-  return { steps, compile, prompt };
+  return { steps, compile, prompt: undated(prompt) };
 }
 
 /** Without what configures Throughline, but with the cache in which it finds a NATS server. */

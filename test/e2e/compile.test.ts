@@ -61,11 +61,11 @@ describe('after', () => {
       const reply = await system.client.compile({
         session,
         taskId: 'next',
-        taskPrompt: `round ${round}`,
+        taskPrompt: `Split src/round-${round}.ts`,
         after: sequence,
       });
       expect(reply.prompt).toContain(`\n- src/round-${round}.ts (`);
-      expect(reply.prompt).toContain(`\n- did t${round} | Files: src/round-${round}.ts\n`);
+      expect(reply.prompt).toContain(`\n- did t${round} | Files: src/round-${round}.ts [`);
     }
   });
 });
@@ -84,7 +84,7 @@ describe('asOf', () => {
       expect((await storedSnapshot(session))?.sequence).toBeGreaterThanOrEqual(4 * SNAPSHOT_EVERY);
     });
     const prompts = new Set(then.map((reply) => reply.prompt));
-    expect(prompts.size, 'the prompts differ').toBeGreaterThan(30);
+    expect(prompts.size, 'the prompts differ').toBeGreaterThan(20);
     const compile = freshCompiler();
     let fromSnapshots = 0;
     for (const reply of then) {
