@@ -28,7 +28,7 @@ export type Shape = Readonly<Record<string, z.ZodType>>;
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What a command does beside its request. */
+/** Says where a command differs from the row of its request. */
 interface RequestCommand<Name extends RequestName> {
   /** Its words and arguments. Default: those of the row. */
   readonly cli?: string;

@@ -27,7 +27,7 @@ export type ReadDocument =
       readonly fix?: string;
     };
 
-/** What stands beside a plan: the text of its requirements, and the path of its design. */
+/** The documents that stand beside a plan: the text of its requirements, and the path of its design. */
 export interface PlanFiles {
   readonly requirements?: string | undefined;
   readonly design?: string;

@@ -65,7 +65,7 @@ export interface PacketItems {
   readonly items: readonly Item[];
   /** The required fixes and blockers. */
   readonly essential: Stretch<'ledger'>;
-  /** What comes before anything but the essentials, and before knowledge about other tasks. */
+  /** These come after the essentials, and before what is known of other tasks. */
   readonly first: readonly Stretch<'ledger'>[];
   readonly next: readonly Stretch<'ledger'>[];
   /** Renders what is shown: a title, and the entries of a list below it; a shortened list ends with the number left out. */

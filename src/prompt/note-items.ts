@@ -17,7 +17,7 @@ const MAX_DEMAND = 160;
 /** Share of a finding's words in a summary that says it. */
 const COVERED = 0.6;
 
-/** What the lines of a prompt need beside their facts. */
+/** The lines of a prompt need this beside their facts. */
 export interface NoteContext {
   /** Time of the session's newest event, and of the request if it has one. */
   readonly newest: string;

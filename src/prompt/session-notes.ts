@@ -179,6 +179,7 @@ export function memoryOf(
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
   const useful = new Set(covering.map(({ task }) => task));
+  const withFiles = new Set(past.rows.map(({ task }) => task));
   // Among few results one shared word is enough.
   const fewWords = past.rows.length < FEW_RESULTS ? 1 : 2;
   const isAnothers = isForOthers(state, taskId, text);
@@ -190,8 +191,7 @@ export function memoryOf(
     if (isRoutine(fact.object)) return false;
     // Without a word of the task it is near by meaning.
     if (matched.length === 0) return useful.size <= LEAST_WORK;
-    const hasFiles = past.rows.some(({ task }) => task === fact.sourceTaskId);
-    return !hasFiles || matched.filter((word) => rare.has(word)).length >= fewWords;
+    return !withFiles.has(fact.sourceTaskId) || matched.filter((word) => rare.has(word)).length >= fewWords;
   });
   const failed = relevant.filter(({ fact }) => fact.relation === RELATIONS.failed);
   const isTriedAbove = ({ object, sourceTaskId: task }: SessionFact) =>

@@ -58,7 +58,7 @@ export const dispatchResult = z.discriminatedUnion('status', [
   ),
 ]);
 
-/** What became of a result: the reply of `dispatch-show`, also returned to a publisher that waits. */
+/** The reply of `dispatch-show`, which a publisher that waits gets as well. It says what became of a result. */
 export type DispatchResult = Output<typeof dispatchResult>;
 export type FactOfDispatch = Output<typeof recordedFact>;
 

@@ -246,8 +246,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 
   /** Returns what statements replaced, by their ids: the newest of each. */
   replaced(): ReadonlyMap<string, SessionFact> {
-    const ended = this.all().filter((fact) => fact.ended?.how === 'replaced');
-    return new Map(ended.map((fact) => [fact.ended?.by ?? '', fact]));
+    const ended = [...this.#sayings].filter(({ fact }) => fact.ended?.how === 'replaced');
+    return new Map(inOrder(ended).map(({ fact }) => [fact.ended?.by ?? '', fact]));
   }
 
   /** Returns the number of facts of dispatches, closed ones included. */
@@ -267,7 +267,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 
   /** Returns all facts, closed ones included, in dispatch order. */
   all(): readonly SessionFact[] {
-    return this.#inOrder().map(({ fact }) => fact);
+    return inOrder(this.#sayings).map(({ fact }) => fact);
   }
 
   compact(maxFacts: number, maxBytes = MAX_FACT_BYTES): void {
@@ -283,7 +283,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   #byValue(maxFacts: number): Saying[] {
     let dear = Math.ceil(DEAR_SHARE * maxFacts);
     // Newest first, so that the oldest of the most valuable exceed their share.
-    const valued = this.#inOrder()
+    const valued = inOrder(this.#sayings)
       .filter((saying) => !this.#said.has(saying))
       .reverse()
       .map((saying) => {
@@ -296,10 +296,6 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       .reverse()
       .sort((a, b) => a.value - b.value)
       .map(({ saying }) => saying);
-  }
-
-  #inOrder(): Saying[] {
-    return [...this.#sayings].sort((a, b) => a.fact.sourceSequence - b.fact.sourceSequence);
   }
 
   #holds(fact: SessionFact): boolean {
@@ -621,4 +617,8 @@ function isSuggestion({ subject, relation, sourceTaskId, sourceRole }: SessionFa
 /** Only for the task itself: agents may state `blocked_by` about other things. */
 function isBlocker({ subject, relation, sourceTaskId, sourceRole }: SessionFact): boolean {
   return relation === BLOCKED_BY && subject === `task:${sourceTaskId}` && kindOf(sourceRole).part === 'work';
+}
+
+function inOrder(sayings: Iterable<Saying>): Saying[] {
+  return [...sayings].sort((a, b) => a.fact.sourceSequence - b.fact.sourceSequence);
 }

@@ -66,7 +66,7 @@ function taskView(
   };
 }
 
-/** Of each of several lists. Five of this many bytes of JSON leave half of a message for the rest of the reply. */
+/** Each of several lists is bounded so: five of them leave half of a message for the rest of the reply. */
 const MOST = { items: 200, bytes: 100_000 };
 const WHOLE = { items: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 

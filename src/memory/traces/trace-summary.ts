@@ -199,7 +199,7 @@ function chosen(
   for (const text of lists.between.lines)
     addTo(between, { section: 'between', text: clipText(text, SHORT_REQUEST) });
   shareOut(lists, (part) => addTo(shared, part));
-  // What the lists have left goes to the requests too.
+  // The requests also get the room that the lists did not use.
   left += reserved;
   for (const [at, { section, request, wants }] of wanted.entries()) {
     const next = wanted[at + 1]?.wants ?? 0;

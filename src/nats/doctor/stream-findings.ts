@@ -30,7 +30,7 @@ import { type Finding, fail, ok, warn } from './finding.js';
 /** Backlog of dispatches that is not worrying. */
 const MUCH_TO_DO = 1000;
 
-/** What creates a stream that does not exist yet, if not the start of the services. */
+/** Names what creates a stream. Any other one is created when the services start. */
 const MADE_BY: Readonly<Record<string, string>> = {
   [`KV_${TELEMETRY_BUCKET}`]: 'the first prompt of a session',
   [`KV_${INDEX_BUCKET}`]: 'the keeper, once a session is quiet,',
