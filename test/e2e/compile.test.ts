@@ -76,7 +76,7 @@ describe('asOf', () => {
     // The compiler on its own below reads no learnings.
     const asked = { session, ...TASK, maxLearnings: 0, explain: true };
     const then: CompileReply[] = [];
-    for (const { role, body } of manyResults(45)) {
+    for (const { role, body } of manyResults(60)) {
       const { sequence } = await system.client.publishText(session, role, body);
       then.push(await system.client.compile({ ...asked, after: sequence }));
     }
@@ -84,7 +84,7 @@ describe('asOf', () => {
       expect((await storedSnapshot(session))?.sequence).toBeGreaterThanOrEqual(4 * SNAPSHOT_EVERY);
     });
     const prompts = new Set(then.map((reply) => reply.prompt));
-    expect(prompts.size, 'the prompts differ').toBeGreaterThan(20);
+    expect(prompts.size, 'the prompts differ').toBeGreaterThan(30);
     const compile = freshCompiler();
     let fromSnapshots = 0;
     for (const reply of then) {

@@ -90,13 +90,13 @@ describe('a turn that ends while the server does not run', () => {
   });
 
   it.each([
-    // Shorter than the start of a process.
-    ['that gives up before it has read its event', '50', {}, 'gave up'],
-    ['with a wrong setting', '20000', { THROUGHLINE_REPLICAS: 'two' }, 'THROUGHLINE_REPLICAS is "two"'],
+    // About as long as the start of a process: it gives up before it has read its event, or finds no server.
+    ['that has hardly any time', '50', {}, /gave up|does not run/],
+    ['with a wrong setting', '20000', { THROUGHLINE_REPLICAS: 'two' }, /THROUGHLINE_REPLICAS is "two"/],
   ])('a hook %s keeps the event, and it counts once', async (_, within, setting, reason) => {
     const { up, hook, state, counts, decided } = await user();
     expect(await hook(STOP, within, setting)).toMatchObject({ code: 0, stdout: '' });
-    expect(await readFile(join(state, 'hook.log'), 'utf8')).toContain(reason);
+    expect(await readFile(join(state, 'hook.log'), 'utf8')).toMatch(reason);
     expect(counts()).toEqual([{ installation: OWN, waiting: 1, unreadable: 0 }]);
     await up();
     await hook(START);
