@@ -133,12 +133,12 @@ function planOf(
   top: string,
   file: string | undefined,
 ): string | undefined {
-  const own = file === undefined ? top : dirname(file);
-  const main = known?.folder ?? own;
-  const plan = known?.plan ?? plainPlan(own) ?? plainPlan(main);
+  const folder = file === undefined ? top : dirname(file);
+  const main = known?.folder ?? folder;
+  const plan = known?.plan ?? plainPlan(folder) ?? plainPlan(main);
   if (plan === undefined) return undefined;
-  const here = join(own, plan);
-  return own === main || kindAt(here) === 'file' ? here : join(main, plan);
+  const here = join(folder, plan);
+  return folder === main || kindAt(here) === 'file' ? here : join(main, plan);
 }
 
 /** Tells a new session its project and plan. Returns false if it has neither. */
@@ -229,7 +229,7 @@ function notConnected(file: string): ThroughlineError {
  * @throws ThroughlineError `not_connected`
  */
 function refuseOthers(session: Token, directory: string, stateDir: string): void {
-  const others = connectedProjects(stateDir).filter((each) => projectOf(each.session) === session);
+  const others = connectedProjects(stateDir).filter((project) => projectOf(project.session) === session);
   const [other] = others;
   const real = realpathSync(directory);
   if (other === undefined || others.some(({ folder }) => `${real}${sep}`.startsWith(`${folder}${sep}`)))

@@ -88,9 +88,9 @@ function taskTreeLines(task: PlanTaskView, next: string | null, width: number): 
   ];
   const name = `${'  '.repeat(depth)}${oneLine(id)}`.padEnd(width);
   const why = remarks.length === 0 ? '' : ` (${remarks.join('; ')})`;
-  const came = task.last_outcome === undefined ? '' : `  ${cameText(task.last_outcome, task.next_action)}`;
+  const outcome = task.last_outcome === undefined ? '' : `  ${cameText(task.last_outcome, task.next_action)}`;
   return [
-    `${markOf(task)} ${name}  ${oneLine(task.text)}${why}${came}`,
+    `${markOf(task)} ${name}  ${oneLine(task.text)}${why}${outcome}`,
     ...(prompt === undefined ? [] : indented(prompt)),
     ...(requirements.length > 0 ? ['    Requirements:'] : []),
     ...requirements.map(

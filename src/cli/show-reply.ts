@@ -427,9 +427,9 @@ export function progressLines(pc: Colors, progress: Progress, width = 0): string
   const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
   const verdict = last_outcome.replace(/^[a-z]+_/, '');
   const cell = toned(pc, verdict, cameText(last_outcome, next_action));
-  const came = `${inLine([cell])}${fixes} (${[counted(dispatches, 'result'), ...stands].join(', ')})`;
+  const outcome = `${inLine([cell])}${fixes} (${[counted(dispatches, 'result'), ...stands].join(', ')})`;
   return [
-    `${pc.bold(oneLine(task).padEnd(width))}  ${came}`,
+    `${pc.bold(oneLine(task).padEnd(width))}  ${outcome}`,
     ...questions.map(({ text }) => `  ${pc.yellow('asks:')} ${oneLine(text)}  (${answerCommand(task)})`),
     ...(replan_hint === undefined ? [] : [`  ${pc.red('stalled:')} ${oneLine(stallText(replan_hint))}`]),
   ];

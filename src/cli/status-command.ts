@@ -80,7 +80,7 @@ export function statusCommand(program: Command): void {
               ? taskOf(client, session, task, json)
               : plan
                 ? planOf(client, session, status, json)
-                : runOf(cli, client, session, json),
+                : runOf(cli, client, session, { json, isOfFolder: named === undefined }),
           ));
       if (text !== '') out(text, coloured(cli));
       if (remark !== undefined) note(remark);
@@ -138,13 +138,23 @@ function installationLines(health: ToolReply<'health-show'>): string[] {
   ];
 }
 
-async function runOf(cli: Cli, client: ThroughlineClient, session: Token, json: boolean): Promise<Shown> {
-  const [reply, { entries }] = await Promise.all([
-    client.runs.status({ session }),
-    client.tools.timelineList({ session, limit: LAST }),
-  ]);
-  requireEvents(session, reply.sequence);
-  if (json) return { text: JSON.stringify(reply) };
+/** @param of `isOfFolder`: the session is that of the folder, and not one that was named */
+async function runOf(
+  cli: Cli,
+  client: ThroughlineClient,
+  session: Token,
+  of: { readonly json: boolean; readonly isOfFolder: boolean },
+): Promise<Shown> {
+  const reply = await client.runs.status({ session });
+  const isNew = reply.sequence === 0 && of.isOfFolder && hasProjectFile(process.cwd());
+  if (!isNew) requireEvents(session, reply.sequence);
+  if (of.json) return { text: JSON.stringify(reply) };
+  if (isNew)
+    return {
+      text: `${session}: connected; nothing stored yet`,
+      remark: `-- server: ${serverText(cli.server)}`,
+    };
+  const { entries } = await client.tools.timelineList({ session, limit: LAST });
   const hasProblems = reply.run !== null && problemsCounted(reply.run) !== '';
   const unsent = unsentText(cli);
   const remarks = [

@@ -60,7 +60,7 @@ export function oneOf<const Word extends string>(
 ): VariableReader<Word> {
   const read = (raw: string | undefined) => {
     if (raw === undefined) return fallback;
-    const word = words.find((each) => each === raw);
+    const word = words.find((candidate) => candidate === raw);
     if (word !== undefined) return word;
     const fix = words.length === 2 ? words.join(' or ') : `one of ${words.join(', ')}`;
     throw new WrongVariable(`is ${JSON.stringify(raw)}: use ${fix}`);
@@ -83,7 +83,7 @@ export function layoutAndShards(
   const read = (raw: string | undefined) => {
     if (raw === undefined) return { layout: undefined, shards: undefined };
     const [name, count, ...more] = raw.split(':');
-    const layout = LAYOUTS.find((each) => each === name);
+    const layout = LAYOUTS.find((candidate) => candidate === name);
     const shards = count === undefined ? undefined : Number(count);
     const isRight = shards === undefined || (layout === 'sharded' && isShardCount(shards));
     if (layout !== undefined && isRight && more.length === 0) return { layout, shards };

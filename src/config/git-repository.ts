@@ -62,11 +62,11 @@ export function branchOf(git: string): string | undefined {
  * repository must name this work tree as well.
  */
 export function commonFolder(git: string): string | undefined {
-  const own = gitFolder(git);
-  if (own === git) return git;
-  const back = gitText(join(own, 'gitdir')).trim();
-  const isLinked = basename(dirname(own)) === 'worktrees' && back !== '' && resolve(own, back) === git;
-  return isLinked ? dirname(dirname(own)) : undefined;
+  const folder = gitFolder(git);
+  if (folder === git) return git;
+  const back = gitText(join(folder, 'gitdir')).trim();
+  const isLinked = basename(dirname(folder)) === 'worktrees' && back !== '' && resolve(folder, back) === git;
+  return isLinked ? dirname(dirname(folder)) : undefined;
 }
 
 /** Returns the folder of `.git`. In a linked work tree or submodule, `.git` is a file with its path. */
@@ -83,7 +83,7 @@ const HOST = /^(?:[a-z+]+:\/\/(?:[^/@]*@)?(?<host>[^/:]+)(?::\d*)?\/|(?:[^/:@]*@
 function remoteIn(config: string): string | undefined {
   const urls = new Map<string, string>();
   let remote: string | undefined;
-  for (const line of config.split('\n').map((each) => each.trim())) {
+  for (const line of config.split('\n').map((line) => line.trim())) {
     if (line.startsWith('[')) remote = /^\[remote "([^"]+)"\]$/.exec(line)?.[1];
     const url = /^url *= *(\S+)$/.exec(line)?.[1];
     if (remote !== undefined && url !== undefined && !urls.has(remote)) urls.set(remote, url);

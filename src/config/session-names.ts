@@ -24,7 +24,7 @@ interface UsedName {
 
 /** Returns the session that a repository has used before. */
 export function keptSession(stateDir: string, { place, born }: Repository): Token | undefined {
-  const last = usedNames(stateDir).findLast((each) => each.place === place && each.born === born);
+  const last = usedNames(stateDir).findLast((used) => used.place === place && used.born === born);
   return last === undefined ? undefined : projectOf(last.session);
 }
 
@@ -51,7 +51,7 @@ export function newSession(stateDir: string, repository: Repository, keep: boole
 
 /** Returns the address of the repository that has used a session first. */
 export function ownerOf(stateDir: string, session: Token): string | undefined {
-  return usedNames(stateDir).find((each) => projectOf(each.session) === session)?.address;
+  return usedNames(stateDir).find((used) => projectOf(used.session) === session)?.address;
 }
 
 /** Records a use. On a disk that cannot be written the session is found by its name again. */

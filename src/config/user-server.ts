@@ -77,7 +77,7 @@ export function serverText(server: ServerInUse): string {
 function hostsOf(url: string): string {
   return withoutCredentials(url)
     .split(',')
-    .map((each) => each.replace(/^[a-z][a-z\d+.-]*:\/\//i, '').replace(/\/$/, ''))
+    .map((server) => server.replace(/^[a-z][a-z\d+.-]*:\/\//i, '').replace(/\/$/, ''))
     .join(',')
     .toLowerCase();
 }

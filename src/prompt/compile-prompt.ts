@@ -110,7 +110,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   const learnings = given ?? NO_LEARNINGS;
   // At its start an agent that does not say what it will do needs no more than the session's own lines.
   const none = request.kind === 'session-start' && taskPrompt === undefined;
-  const asked = {
+  const query = {
     ...request,
     ...(none && { maxFacts: 0, maxFiles: 0 }),
     text: taskPrompt ?? whatIsAhead(state),
@@ -120,7 +120,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     explain: asks('considered'),
   };
   const memory = cappedMemory(
-    memoryOf(state, asked, room, words),
+    memoryOf(state, query, room, words),
     learningItems(learnings),
     request.maxTokens,
   );
@@ -189,7 +189,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...(memory.vectors !== undefined && { vectors: memory.vectors }),
     tokenEstimate: report.used,
     compacted: trace.report(shown.compacted),
-    ...draft.own(shown, parts, prompt),
+    ...draft.replyFields(shown, parts, prompt),
     budget: report,
     chosen: chosenOf(memory, facts, learningsShown(learnings, shown.learnings).ranked),
   };

@@ -89,16 +89,16 @@ export function deltaPacket(state: SessionState, taskId: string, role: Role): Pa
     items: entries.map(({ text }) => ({ forms: beginnings(text) })),
     essential: stretch('required_fixes', 'blockers'),
     ...{ first, next },
-    fieldsOf: (shown) => new Set(shown.flatMap((each) => fieldOf(each) ?? [])),
+    fieldsOf: (shown) => new Set(shown.flatMap((item) => fieldOf(item) ?? [])),
     write: (shown) => {
       const lines = FIELDS.flatMap((field) => {
-        const texts = shown.filter((each) => fieldOf(each) === field).map(({ text }) => text);
+        const texts = shown.filter((item) => fieldOf(item) === field).map(({ text }) => text);
         if (texts.length === 0) return [];
-        const left = entries.filter((each) => each.field === field).length - texts.length;
+        const left = entries.filter((entry) => entry.field === field).length - texts.length;
         const all = left > 0 ? [...texts, `${left} more`] : texts;
         const title = TITLES[field];
         if (SINGLE.has(field) || ON_ONE_LINE.has(field)) return [`${title}: ${all.join(', ')}`];
-        return [`${title}:`, ...all.map((each) => `- ${each}`)];
+        return [`${title}:`, ...all.map((text) => `- ${text}`)];
       });
       return lines.length === 0 ? '' : ['So far:', ...lines].join('\n');
     },
@@ -113,7 +113,7 @@ function entriesOf(state: SessionState, taskId: string, part: Kind['part']): Pac
   const { assessment, summary, firstSummary } = ledger;
   const { files, failed, passed, followUps } = ledger.work;
   const fixes = locatedFixes(distinctTexts(ledger.requiredFixes), ledger.issues);
-  const issues = ledger.issues.filter((issue) => !fixes.some(({ said }) => said === issue));
+  const issues = ledger.issues.filter((issue) => !fixes.some(({ issue: same }) => same === issue));
   const shownFiles = files.slice(0, MAX_FILES).map(plain);
   const more = files.length - shownFiles.length;
   const isFirstAnother = firstSummary !== undefined && firstSummary !== summary;
@@ -139,14 +139,14 @@ function entriesOf(state: SessionState, taskId: string, part: Kind['part']): Pac
 }
 
 function issueText({ severity, file, message, fix }: DigestIssue): string {
-  const said = [severity, file, message].filter((each) => each !== undefined).join(': ');
-  return demand(fix === undefined ? said : `${said} (fix: ${fix})`);
+  const text = [severity, file, message].filter((part) => part !== undefined).join(': ');
+  return demand(fix === undefined ? text : `${text} (fix: ${fix})`);
 }
 
 function failingTest({ command, failures, count }: TaskLedger['work']['failed'][number]): string {
   const more = count - failures.length;
-  const said = more > 0 ? [...failures, `${more} more`] : failures;
-  return demand(said.length === 0 ? command : `${command}: ${said.join('; ')}`);
+  const listed = more > 0 ? [...failures, `${more} more`] : failures;
+  return demand(listed.length === 0 ? command : `${command}: ${listed.join('; ')}`);
 }
 
 /** Returns the state of the task in the plan, if it is not simply pending. */
@@ -156,14 +156,14 @@ function planText(state: SessionState, taskId: string): string[] {
   const place = planned.find(({ task }) => task.id === taskId);
   if (place === undefined) return [];
   const { task, isBlocked, isOptional, waitsFor } = place;
-  const said = [
+  const parts = [
     ...(task.status === 'pending' ? [] : [task.status]),
     ...(isBlocked ? ['blocked'] : []),
     ...(isOptional ? ['optional'] : []),
     ...(waitsFor.length > 0 ? [`waits for ${waitsFor.join(', ')}`] : []),
     ...driftOf([task], ledgers).map(({ message }) => message),
   ];
-  return said.length === 0 ? [] : [plain(said.join('; '))];
+  return parts.length === 0 ? [] : [plain(parts.join('; '))];
 }
 
 function demand(text: string): string {
@@ -182,7 +182,7 @@ interface LocatedFix {
   /** Includes additions from the issue: `name the field (src/a.ts; fix: throw with the name)`. */
   readonly text: string;
   /** The issue that the text covers completely. */
-  readonly said?: DigestIssue;
+  readonly issue?: DigestIssue;
 }
 
 /**
@@ -197,7 +197,7 @@ export function locatedFixes(fixes: readonly string[], issues: readonly DigestIs
       const suggested = fix === undefined || oneSpelling(fix) === spelling ? [] : [`fix: ${fix}`];
       return {
         text: beside(text, [severity, ...(file === undefined ? [] : [file]), ...suggested]),
-        said: same,
+        issue: same,
       };
     }
     const { file, fix } = issueOf(text, issues) ?? {};
@@ -216,14 +216,14 @@ function beside(text: string, more: readonly string[]): string {
 
 /** Returns the issue that shares most words, if enough; the first of equal ones. */
 function issueOf(text: string, issues: readonly DigestIssue[]): DigestIssue | undefined {
-  const asked = tokens(`/${text}`);
+  const fixTokens = tokens(`/${text}`);
   let best: DigestIssue | undefined;
-  let most = Math.max(2, Math.ceil(ENOUGH * asked.length)) - 1;
+  let most = Math.max(2, Math.ceil(ENOUGH * fixTokens.length)) - 1;
   for (const issue of issues) {
-    const said = new Set(tokens(`/${issue.file ?? ''} ${issue.message} ${issue.fix ?? ''}`));
-    const shared = asked.filter((word) => said.has(word)).length;
+    const issueTokens = new Set(tokens(`/${issue.file ?? ''} ${issue.message} ${issue.fix ?? ''}`));
+    const shared = fixTokens.filter((word) => issueTokens.has(word)).length;
     // "Case 7" and "case 8" differ, however many words they share.
-    if (shared <= most || asked.some((word) => /\d/.test(word) && !said.has(word))) continue;
+    if (shared <= most || fixTokens.some((word) => /\d/.test(word) && !issueTokens.has(word))) continue;
     best = issue;
     most = shared;
   }

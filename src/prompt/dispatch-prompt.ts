@@ -64,9 +64,9 @@ const REST: readonly Stretch<Section>[] = [
 type Own = Pick<CompiledAs<'dispatch'>, 'kind' | 'messages' | 'stablePrefixHash' | 'fullPromptHash'>;
 
 export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
-  asks: ({ role, budget: asked, taskId, activeIntentId }, budget) => ({
+  asks: ({ role, budget: limits, taskId, activeIntentId }, budget) => ({
     name: `the ${role} prompt`,
-    ...dispatchRoom(budget, role, asked),
+    ...dispatchRoom(budget, role, limits),
     taskId,
     intent: activeIntentId,
   }),
@@ -120,7 +120,7 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
         ...[learnings, notes, recent, leftOut],
         { section: 'task', text: `Task prompt:\n${writtenTask(task, shown.task)}`, origin },
       ],
-      own: (_, parts, prompt) => ({
+      replyFields: (_, parts, prompt) => ({
         kind: 'dispatch',
         ...(includes(request, 'messages') && {
           messages: [
@@ -139,10 +139,10 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
 export function dispatchRoom(
   { caps, maxOutputTokens }: PromptBudget,
   role: Role,
-  asked: DispatchRequest['budget'] = {},
+  limits: DispatchRequest['budget'] = {},
 ) {
-  const outputTokens = asked.outputTokens ?? maxOutputTokens;
-  return { room: asked.inputTokens ?? Math.max(0, caps[role] - outputTokens), outputTokens };
+  const outputTokens = limits.outputTokens ?? maxOutputTokens;
+  return { room: limits.inputTokens ?? Math.max(0, caps[role] - outputTokens), outputTokens };
 }
 
 /** Names the task, and its round after a review; its text stands last. */
@@ -184,9 +184,9 @@ function taskTextOf(taskPrompt: string): TaskText {
 }
 
 function writtenTask({ whole, objective, lines }: TaskText, shown: readonly ShownItem[]): string {
-  const gone = lines.length - shown.length;
+  const dropped = lines.length - shown.length;
   const isCut = shown.some((line) => !line.whole);
-  if (gone === 0 && !isCut) return whole;
+  if (dropped === 0 && !isCut) return whole;
   const kept: string[] = [objective];
   let next = 0;
   for (const { index, text } of shown) {
@@ -196,7 +196,7 @@ function writtenTask({ whole, objective, lines }: TaskText, shown: readonly Show
   }
   if (next < lines.length) kept.push(GAP);
   const note = [
-    ...(gone > 0 ? [`${counted(gone, 'further line')} of the task left out for space`] : []),
+    ...(dropped > 0 ? [`${counted(dropped, 'further line')} of the task left out for space`] : []),
     ...(isCut ? ['a long line is cut'] : []),
   ];
   return [...kept, `(${note.join('; ')})`].join('\n');

@@ -122,9 +122,9 @@ function filled<Name extends string>(
   tokens: Pick<BudgetReport, 'room' | 'used' | 'wanted'>,
   tokenizer: Tokenizer,
 ): Filled<Name> {
-  const told = reports(sections, totals, shown, tokenizer);
-  const dropped = told.reduce((sum, { shown: some, total }) => sum + total - some, 0);
-  return { shown, prompt, report: { ...tokens, sections: told, dropped, tokenizer: tokenizer.name } };
+  const reported = reports(sections, totals, shown, tokenizer);
+  const dropped = reported.reduce((sum, { shown: some, total }) => sum + total - some, 0);
+  return { shown, prompt, report: { ...tokens, sections: reported, dropped, tokenizer: tokenizer.name } };
 }
 
 /** Returns items in the order of the plan, up to a number of characters. */

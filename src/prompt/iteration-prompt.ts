@@ -201,7 +201,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
           ...[recent, leftOut],
         ];
       },
-      own: () => ({ kind: 'iteration' }),
+      replyFields: () => ({ kind: 'iteration' }),
     };
   },
 };

@@ -171,14 +171,14 @@ export function historyList(
   now: string | undefined,
   command: Commanding,
 ): PromptList {
-  const said = [...history.iterations].reverse().filter(hasContent);
-  const shown = said.slice(0, SHOWN_ITERATIONS);
+  const iterations = [...history.iterations].reverse().filter(hasContent);
+  const shown = iterations.slice(0, SHOWN_ITERATIONS);
   return {
     items: shown.map((iteration) => {
       const since = aged(iteration.ended_at ?? iteration.started_at, now);
       return grown(accomplished(iteration, board), (text) => `- #${iteration.number}${since}: ${text}`);
     }),
-    total: said.length,
+    total: iterations.length,
     all: command('iteration-list'),
     cut: shown.some(({ summary }) => summary !== undefined && isLong(summary)),
   };
@@ -310,8 +310,8 @@ function taskItem(board: TaskBoard, task: Task, waits: string): Item {
   const { claimed_by: by } = claimOf(board, task.id);
   const claimed = by !== undefined && task.status === 'in_progress' ? ` (claimed by ${line(by)})` : '';
   const result = task.result === undefined ? '' : ` (last result: ${task.result.outcome})`;
-  const told = task.status === 'blocked' || task.result !== undefined ? task.reason : undefined;
-  const why = told === undefined ? '' : ` (reason: ${line(told)})`;
+  const statedReason = task.status === 'blocked' || task.result !== undefined ? task.reason : undefined;
+  const why = statedReason === undefined ? '' : ` (reason: ${line(statedReason)})`;
   const done = task.status === 'completed' && task.iteration > 0 ? ` [iteration #${task.iteration}]` : '';
   const head = `  - [P${task.priority}] [${task.id}]`;
   return grown(quoted(task.content), (text) => `${head} ${text}${waiting}${result}${why}${claimed}${done}`);

@@ -159,7 +159,7 @@ const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w.-]*)\s*\}\}/g;
 const ANYTHING_IN_BRACES = /\{\{([^{}\n]*)\}\}/g;
 
 export function hasPlaceholder(template: string, name: string): boolean {
-  return [...template.matchAll(PLACEHOLDER)].some(([, each]) => each === name);
+  return [...template.matchAll(PLACEHOLDER)].some(([, found]) => found === name);
 }
 
 /** A placeholder with an unknown name. */

@@ -44,8 +44,8 @@ export function noteItem(ranked: RankedFact, more: readonly string[], context: N
   return {
     whole: line(longer.at(-1) ?? first),
     get forms() {
-      const asked = new Set(matched);
-      const matters = (word: string) => tokens(`/${word}`).some((token) => asked.has(token));
+      const matchedTokens = new Set(matched);
+      const matters = (word: string) => tokens(`/${word}`).some((token) => matchedTokens.has(token));
       return [...excerpts(saying, matters, { ...LINE, most: MAX_SAYING }), ...longer].map(line);
     },
   };
@@ -138,7 +138,7 @@ export function demandsPart(findings: readonly SessionFact[], summary: string): 
   if (findings.length === 0) return [];
   const textsOf = (isOpen: boolean) =>
     distinctTexts(
-      findings.filter((each) => isOpen === (each.validTo === undefined)).map((each) => each.object),
+      findings.filter((fact) => isOpen === (fact.validTo === undefined)).map((fact) => fact.object),
     );
   const open = textsOf(true);
   const done = new Set(tokens(`/${summary}`));
@@ -157,8 +157,8 @@ export function demandsPart(findings: readonly SessionFact[], summary: string): 
 }
 
 function isCovered(text: string, words: ReadonlySet<string>): boolean {
-  const asked = tokens(`/${text}`);
-  return asked.filter((word) => words.has(word)).length >= COVERED * asked.length;
+  const textTokens = tokens(`/${text}`);
+  return textTokens.filter((word) => words.has(word)).length >= COVERED * textTokens.length;
 }
 
 export function filesPart(files: readonly string[]): string[] {

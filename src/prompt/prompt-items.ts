@@ -77,12 +77,12 @@ const LEFT_OUT = 'Left out for space:';
 
 /** Renders one line that counts what is left out, with the commands that show it; empty if nothing is. */
 export function leftOutLine(lists: readonly Listed[]): string {
-  const said = lists.flatMap(({ name, items, shown, total = items.length, command }) => {
+  const parts = lists.flatMap(({ name, items, shown, total = items.length, command }) => {
     const left = total - shown.length;
     if (left <= 0 && !isShortened(items, shown)) return [];
     return [`${left > 0 ? left : 'parts'} of ${name} (\`${command}\`)`];
   });
-  return said.length === 0 ? '' : `${LEFT_OUT} ${said.join(', ')}`;
+  return parts.length === 0 ? '' : `${LEFT_OUT} ${parts.join(', ')}`;
 }
 
 /**

@@ -74,7 +74,7 @@ interface PromptDraft<Section extends string, Own extends object> {
   /** Renders the parts of the prompt. */
   readonly parts: (shown: Shown<Section>, common: CommonParts) => readonly PromptPart[];
   /** Fields of the reply specific to this kind. */
-  readonly own: (shown: Shown<Section>, parts: readonly PromptPart[], prompt: string) => Own;
+  readonly replyFields: (shown: Shown<Section>, parts: readonly PromptPart[], prompt: string) => Own;
 }
 
 /** The source of a prompt line. */

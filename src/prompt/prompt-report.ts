@@ -116,23 +116,23 @@ export function describeConsidered(
 ): Considered {
   const shownFacts = new Set(facts.map(({ fact }) => fact));
   const likely = new Set(files.map(({ path }) => path));
-  const fact = (each: WeighedFact): ConsideredFact => {
-    const isShown = shownFacts.has(each.fact);
+  const fact = (weighed: WeighedFact): ConsideredFact => {
+    const isShown = shownFacts.has(weighed.fact);
     return {
-      ...describeFact(each),
+      ...describeFact(weighed),
       shown: isShown,
-      kind: each.group,
-      because: each.because,
-      words: each.matched,
-      ...(!isShown && { left: each.left ?? ('budget' as const) }),
-      ...(!isShown && each.duplicateOf !== undefined && { duplicateOf: each.duplicateOf }),
+      kind: weighed.group,
+      because: weighed.because,
+      words: weighed.matched,
+      ...(!isShown && { left: weighed.left ?? ('budget' as const) }),
+      ...(!isShown && weighed.duplicateOf !== undefined && { duplicateOf: weighed.duplicateOf }),
     };
   };
   const shownPaths = new Set(filesShown.map(({ path }) => path));
-  const file = ({ reasons = {}, why: _, score, ...each }: LikelyFile): ConsideredFile => {
-    const isShown = shownPaths.has(each.path);
-    const left = likely.has(each.path) ? 'budget' : 'rank';
-    return { ...each, score: rounded(score), shown: isShown, reasons, ...(!isShown && { left }) };
+  const file = ({ reasons = {}, why: _, score, ...fields }: LikelyFile): ConsideredFile => {
+    const isShown = shownPaths.has(fields.path);
+    const left = likely.has(fields.path) ? 'budget' : 'rank';
+    return { ...fields, score: rounded(score), shown: isShown, reasons, ...(!isShown && { left }) };
   };
   return { facts: considered.slice(0, CONSIDERED).map(fact), files: candidates.map(file) };
 }
@@ -143,14 +143,14 @@ export function describeLines(prompt: string, parts: readonly PromptPart[]): rea
   const lines = all.flatMap(({ section, text: written, origin, lines: origins }): PromptLine[] => {
     const text = written.trimEnd();
     if (text === '') return [];
-    const ahead = prompt.indexOf(text, cursor);
-    const at = ahead === -1 ? prompt.indexOf(text) : ahead;
+    const following = prompt.indexOf(text, cursor);
+    const at = following === -1 ? prompt.indexOf(text) : following;
     if (at === -1) return [];
-    if (ahead !== -1) cursor = ahead + text.length;
+    if (following !== -1) cursor = following + text.length;
     const first = lineAt(prompt, at);
     const last = first + lineAt(text, text.length) - 1;
     if (origins === undefined) return [{ section, from: first, to: last, ...origin }];
-    return origins().map((each, index) => ({ section, from: first + index, to: first + index, ...each }));
+    return origins().map((source, index) => ({ section, from: first + index, to: first + index, ...source }));
   });
   return lines.sort((one, other) => one.from - other.from);
 }
@@ -187,10 +187,10 @@ export function chosenOf(
 ): Chosen {
   const shown = new Set(facts.map(({ fact }) => fact));
   const left: LeftFact[] = [];
-  for (const each of considered) {
+  for (const weighed of considered) {
     if (left.length === MOST_LEFT) break;
-    if (shown.has(each.fact)) continue;
-    left.push({ fact: each.fact, score: each.score, why: each.left ?? 'budget' });
+    if (shown.has(weighed.fact)) continue;
+    left.push({ fact: weighed.fact, score: weighed.score, why: weighed.left ?? 'budget' });
   }
   return {
     shown: facts.map(({ fact, score }) => ({ fact, score })),

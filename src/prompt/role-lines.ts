@@ -36,14 +36,17 @@ export function guideLine(
   fields: ReadonlySet<PacketField>,
 ): string {
   const { guide } = kindOf(role).prompt;
-  const asked = askedOf(role).filter((field) => fields.has(field));
-  const told = TOLD.filter((field) => fields.has(field));
+  const openFields = askedOf(role).filter((field) => fields.has(field));
+  const workFields = TOLD.filter((field) => fields.has(field));
   const step = stepOf(role, ledgersOf(state).get(taskId));
   // If all demands were cut from the packet, there is nothing to settle.
-  const first = guide[step === 'settle' && asked.length === 0 ? 'continue' : step];
-  const lines = [first, ...(told.length === 0 || guide.workFields === undefined ? [] : [guide.workFields])];
-  const said = lines.join(' ').replace('{asked}', listed(asked)).replace('{told}', listed(told));
-  return `Guide: ${said.charAt(0).toUpperCase()}${said.slice(1)}`;
+  const first = guide[step === 'settle' && openFields.length === 0 ? 'continue' : step];
+  const lines = [
+    first,
+    ...(workFields.length === 0 || guide.workFields === undefined ? [] : [guide.workFields]),
+  ];
+  const text = lines.join(' ').replace('{asked}', listed(openFields)).replace('{told}', listed(workFields));
+  return `Guide: ${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** Only work results settle blockers. */
@@ -54,8 +57,8 @@ function askedOf(role: Role): readonly PacketField[] {
 function stepOf(role: Role, ledger: TaskLedger | undefined): Step {
   if (ledger === undefined) return 'begin';
   const { requiredFixes, issues, blockers, tries, assessment } = ledger;
-  const asked = [...requiredFixes, ...issues, ...(kindOf(role).part === 'work' ? blockers : [])];
-  if (asked.length > 0) return 'settle';
+  const demands = [...requiredFixes, ...issues, ...(kindOf(role).part === 'work' ? blockers : [])];
+  if (demands.length > 0) return 'settle';
   if (tries.length > 0) return 'continue';
   return assessment === 'approved' ? 'approved' : 'begin';
 }
@@ -107,8 +110,8 @@ function line(text: string): string {
  * Tells the agent why its last result of the task was unreadable, and to return it again; empty if it was readable. A
  * result published with another role is not this role's concern.
  */
-export function unreadableLine(state: SessionState, taskId: string, asked: Role): string {
-  const rejection = unreadOf(rejectionsOf(state), taskId, asked);
+export function unreadableLine(state: SessionState, taskId: string, role: Role): string {
+  const rejection = unreadOf(rejectionsOf(state), taskId, role);
   if (rejection === undefined || rejection.error.meant !== undefined) return '';
   const { code, reason } = rejection.error;
   // Here nothing was wrong with the result.

@@ -146,15 +146,15 @@ export interface SessionMemory {
 /** @param room token limit of the whole prompt */
 export function memoryOf(
   state: SessionState,
-  asked: MemoryAsked,
+  query: MemoryAsked,
   room: number,
   words?: WordVectors,
 ): SessionMemory {
-  const { text, taskId, maxFiles, hints } = asked;
+  const { text, taskId, maxFiles, hints } = query;
   const [past, store, ledgers] = [pastOf(state), factsOf(state), ledgersOf(state)];
   const index = store.index();
   const { files: candidates, similar } = recall(past, {
-    ...{ text, explain: asked.explain },
+    ...{ text, explain: query.explain },
     maxFiles: Math.max(maxFiles, CONSIDERED),
     ...{ open: hints?.files, folder: hints?.cwd },
   });
@@ -171,7 +171,7 @@ export function memoryOf(
   );
   const closeness = closenessTo(words, text);
   const { chosen, cut, rest, considered } = rankFacts(store, {
-    ...asked,
+    ...query,
     ...{ room, work: covering, lasting: MAX_LASTING },
     closeness,
     ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
@@ -198,24 +198,24 @@ export function memoryOf(
     failed.some(({ fact }) => fact.sourceTaskId === task && object.includes(fact.object));
   const revertOf = reverts(index);
   const places: { section: NoteSection; index: number }[] = [];
-  for (const each of relevant) {
-    const section = sectionOf(each);
-    const fact = (section === 'work' && revertOf(each.fact)) || each.fact;
+  for (const hit of relevant) {
+    const section = sectionOf(hit);
+    const fact = (section === 'work' && revertOf(hit.fact)) || hit.fact;
     if (facts[section].length === MOST[section]) continue;
     if (section === 'work' && (isTriedAbove(fact) || facts.work.some((other) => other.fact === fact)))
       continue;
-    places.push({ section, index: facts[section].push({ ...each, fact }) - 1 });
+    places.push({ section, index: facts[section].push({ ...hit, fact }) - 1 });
   }
   const filesOf = new Map([...similar, ...covering].map(({ task, files }) => [task, files]));
   newestFirst(facts.work, filesOf);
   // Open findings and conventions are not repeated.
   const shownAbove = new Set([...facts.findings, ...facts.decisions].map(({ fact }) => fact.object));
   const alikeOf = new Map(covering.map(({ task, alike }) => [task, alike.length]));
-  const told = new Set<string>();
+  const shownTasks = new Set<string>();
   /** The results of a task are shown once, at its first mention. */
   const moreOfTask = ({ sourceTaskId: task, object: summary }: SessionFact): string[] => {
-    if (told.has(task)) return [];
-    told.add(task);
+    if (shownTasks.has(task)) return [];
+    shownTasks.add(task);
     const unsaid = store.findingsOf(task).filter(({ object }) => !shownAbove.has(object));
     return [
       ...(isSentBack(ledgers.get(task)) ? ['| Sent back by its review'] : []),
@@ -224,25 +224,25 @@ export function memoryOf(
       ...alikePart(alikeOf.get(task) ?? 0),
     ];
   };
-  const context = contextOf(state, asked.now);
+  const context = contextOf(state, query.now);
   const sections = recordOf(NOTE_SECTIONS, (name): Item[] => {
     if (name === 'files') return wholeItems(files.map(fileLine));
     if (name === 'perhaps') return wholeItems(perhaps.length === 0 ? [] : [perhapsLine(perhaps)]);
-    return facts[name].map((each) => {
-      const { sourceTaskId: task } = each.fact;
-      const later = name === 'failed' ? laterPart(each.fact, ledgers.get(task)) : [];
-      return noteItem(each, name === 'work' ? moreOfTask(each.fact) : later, context);
+    return facts[name].map((hit) => {
+      const { sourceTaskId: task } = hit.fact;
+      const later = name === 'failed' ? laterPart(hit.fact, ledgers.get(task)) : [];
+      return noteItem(hit, name === 'work' ? moreOfTask(hit.fact) : later, context);
     });
   });
   const totals: { [Name in NoteSection]?: number } = {};
-  for (const each of cut) {
-    const section = sectionOf(each);
+  for (const hit of cut) {
+    const section = sectionOf(hit);
     totals[section] = 1 + (totals[section] ?? sections[section].length);
   }
-  const own = store.findingsOf(taskId).filter(({ validTo }) => validTo === undefined);
+  const taskFindings = store.findingsOf(taskId).filter(({ validTo }) => validTo === undefined);
   return {
     ...{ sections, facts, places, files, perhaps, candidates, considered, totals },
-    findings: index.findings - own.length,
+    findings: index.findings - taskFindings.length,
     vectors: closeness === undefined ? undefined : words?.version,
   };
 }
@@ -271,7 +271,7 @@ const REVERT = /^(?:revert|reapply)\w{0,3}:? "?(.+?)"?(?: \(#\d{1,9}\))?$/i;
 /** Returns the result that undid another one, by git's words, if it was not undone itself. */
 function reverts(index: FactIndex): (fact: SessionFact) => SessionFact | undefined {
   const undone = new Map<string, SessionFact>();
-  for (const { fact, isSummary } of index.said('<revert>')) {
+  for (const { fact, isSummary } of index.inText('<revert>')) {
     const [, subject] = (isSummary && REVERT.exec(fact.object)) || [];
     if (subject !== undefined) undone.set(plainSubject(subject), fact);
   }
@@ -415,8 +415,8 @@ export function notesLeftOut(
   shown: Shown<NoteSection>,
   { session, binary }: NotesAt,
 ): Listed {
-  const gone = NOTE_SECTIONS.filter((name) => shown[name].length === 0);
-  const items = gone.flatMap((name) => sections[name]);
-  const total = gone.reduce((sum, name) => sum + (totals[name] ?? sections[name].length), 0);
+  const dropped = NOTE_SECTIONS.filter((name) => shown[name].length === 0);
+  const items = dropped.flatMap((name) => sections[name]);
+  const total = dropped.reduce((sum, name) => sum + (totals[name] ?? sections[name].length), 0);
   return { name: 'the session context', items, total, shown: [], command: `${binary} facts ${session}` };
 }

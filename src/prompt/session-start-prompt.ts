@@ -135,15 +135,15 @@ export const SESSION_START: PromptDescriptor<
       proposals: wholeItems(compactProposals(learnings.pending)),
     };
     const lines = (shown: Shown<Section>) => [
-      ...told('Goal', shown.goal),
-      [...shown.next.map(({ text }) => text), ...told('Unread', shown.unread)].join('. '),
-      ...told('Kept of the last turn', shown.kept),
-      ...told('Rules', shown.rules),
-      ...told('Decided', shown.decided),
-      ...told('Found', shown.found),
-      ...told('Noted', shown.noted),
-      ...told('Open', shown.open),
-      ...told('Failed', shown.tried),
+      ...titled('Goal', shown.goal),
+      [...shown.next.map(({ text }) => text), ...titled('Unread', shown.unread)].join('. '),
+      ...titled('Kept of the last turn', shown.kept),
+      ...titled('Rules', shown.rules),
+      ...titled('Decided', shown.decided),
+      ...titled('Found', shown.found),
+      ...titled('Noted', shown.noted),
+      ...titled('Open', shown.open),
+      ...titled('Failed', shown.tried),
     ];
     return {
       sections,
@@ -154,7 +154,7 @@ export const SESSION_START: PromptDescriptor<
         { name: 'the proposals', sections: ['proposals'], command: learningsCommand(binary, project) },
       ],
       parts: (shown, common) => {
-        const said = lines(shown).filter((line) => line !== '');
+        const written = lines(shown).filter((line) => line !== '');
         const last = shown.last.map(({ text }, at) => `${at === 0 ? 'Last' : 'Before'}: ${text}`);
         const proposals = formatCompactProposals(
           shown.proposals.map(({ text }) => text),
@@ -168,11 +168,11 @@ export const SESSION_START: PromptDescriptor<
           { section: 'proposals', text: proposals },
           common.leftOut,
         ];
-        const isEmpty = said.length === 0 && parts.every(({ text }) => text === '');
+        const isEmpty = written.length === 0 && parts.every(({ text }) => text === '');
         const head = isEmpty ? [] : [headOf(project ?? session, state.lastEventAt, branch)];
-        return [{ section: 'head', text: [...head, ...said].join('\n') }, ...parts];
+        return [{ section: 'head', text: [...head, ...written].join('\n') }, ...parts];
       },
-      own: (shown) => ({
+      replyFields: (shown) => ({
         kind: 'session-start',
         needsSetup: isUnnamed(state),
         ...describeLearnings(learnings, shown.learnings, includes(request, 'learnings')),
@@ -200,11 +200,11 @@ function stated(all: readonly Stated[], context: NoteContext): Item[] {
 
 /** The first of those that say the same. */
 function distinct(all: readonly Stated[]): Stated[] {
-  const said = new Set<string>();
-  return all.filter(({ text }) => said.size < said.add(oneSpelling(text)).size);
+  const spellings = new Set<string>();
+  return all.filter(({ text }) => spellings.size < spellings.add(oneSpelling(text)).size);
 }
 
-function told(title: string, shown: readonly ShownItem[]): string[] {
+function titled(title: string, shown: readonly ShownItem[]): string[] {
   return shown.length === 0 ? [] : [`${title}: ${shown.map(({ text }) => text).join(' · ')}`];
 }
 
@@ -316,11 +316,11 @@ function openOf(state: SessionState, results: readonly PastResult[]): Stated[] {
     .flatMap((ledger) => {
       const { requiredFixes, issues, questions = [], last } = ledger;
       const task = `task ${clipText(quoted(ledger.task), MAX_SHORT)}`;
-      const asked = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
+      const fixes = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
       const stalled = signalsOf(ledger, stallThresholds).length > 0 ? [`${task} goes in circles`] : [];
       const waits = [
         ...plainBlockers(ledger).map((text) => `${task} waits: "${quoted(text)}"`),
-        ...asked.map((text) => `${task} must be fixed: ${quoted(text)}`),
+        ...fixes.map((text) => `${task} must be fixed: ${quoted(text)}`),
       ];
       const isNamed = waits.length + questions.length > 0;
       return [...stalled, ...(isNamed ? waits : [`${task}: ${last.verdict.replace('_', ' ')}`])];
@@ -350,7 +350,7 @@ function openOf(state: SessionState, results: readonly PastResult[]): Stated[] {
 /** True if nobody has said yet what the session is for. */
 function isUnnamed({ charter, run }: SessionState): boolean {
   const { goal, project, spec, spec_path: path } = charter;
-  return [goal, project, spec, path, run].every((each) => each === undefined);
+  return [goal, project, spec, path, run].every((value) => value === undefined);
 }
 
 /** Returns whether the session is over, the plan's progress, and the next task on the board. */

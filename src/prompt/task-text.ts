@@ -59,8 +59,8 @@ export function withPlanText({ run }: SessionState, taskId: string, text: string
 
 /** Appends paragraphs without the lines that the text has already. */
 function withParts(text: string, parts: readonly (readonly string[])[]): string {
-  const said = new Set(text.split('\n').map((each) => each.trim()));
-  const written = parts.map((lines) => lines.filter((each) => !said.has(each.trim())).join('\n'));
+  const known = new Set(text.split('\n').map((line) => line.trim()));
+  const written = parts.map((lines) => lines.filter((line) => !known.has(line.trim())).join('\n'));
   const added = written.filter((part) => part !== '');
   return added.length === 0 ? text : [text.trimEnd(), ...added].join('\n\n');
 }
@@ -79,8 +79,10 @@ function planLines(
     ...linesOf(prompt),
     ...(isCut ? ['(shortened: the whole is in the plan)'] : []),
     ...(requirements.length === 0 ? [] : ['Requirements:']),
-    ...requirements.map((each) =>
-      Object.hasOwn(requirementTexts, each) ? `- ${each}: ${requirementTexts[each]}` : `- ${each}`,
+    ...requirements.map((requirement) =>
+      Object.hasOwn(requirementTexts, requirement)
+        ? `- ${requirement}: ${requirementTexts[requirement]}`
+        : `- ${requirement}`,
     ),
   ];
 }
@@ -133,8 +135,8 @@ function doneLines(state: SessionState, taskId: string, planned: ProgressTask | 
 
 function linesOf(text: string): string[] {
   return quotedLines(text, MAX_LINES)
-    .lines.map((each) => each.slice(2))
-    .filter((each) => each.trim() !== '');
+    .lines.map((line) => line.slice(2))
+    .filter((line) => line.trim() !== '');
 }
 
 /** More than the longest plan text has. */
@@ -162,8 +164,8 @@ export function answerItems(state: SessionState, taskId: string): Item[] {
       .map((given) => [given.questions.map(questionKey).join('\n'), given]),
   );
   const given = [...latest.values()].slice(-MOST_ANSWERS).map(({ questions, answer, by, agent }) => {
-    const asked = questions.map((text) => JSON.stringify(quoted(text))).join(' and ');
-    return `- Asked: ${asked} Answered by ${agent ? 'the agent ' : ''}${quoted(by)}: ${JSON.stringify(clipText(quoted(answer), MAX_ANSWER))}`;
+    const questionText = questions.map((text) => JSON.stringify(quoted(text))).join(' and ');
+    return `- Asked: ${questionText} Answered by ${agent ? 'the agent ' : ''}${quoted(by)}: ${JSON.stringify(clipText(quoted(answer), MAX_ANSWER))}`;
   });
   const waiting = open.map(({ text, options = [], default: usual }) => {
     const choice = options.length === 0 ? '' : ` (${options.map(quoted).join(' | ')})`;
@@ -183,10 +185,10 @@ export function isForOthers(
   const spellings = (id: string) => (board.tasks.has(id) ? [id, String(numberOf(id))] : [id]);
   const all = [...board.tasks.keys(), ...planIds].flatMap(spellings);
   const ids = new Set(all.map((id) => id.toLowerCase()));
-  const own = [...spellings(taskId).map((id) => id.toLowerCase()), ...mentionsIn(taskPrompt)];
+  const taskIds = [...spellings(taskId).map((id) => id.toLowerCase()), ...mentionsIn(taskPrompt)];
   return (text) => {
     const named = mentionsIn(text);
-    return !own.some((id) => named.has(id)) && [...named].some((id) => ids.has(id));
+    return !taskIds.some((id) => named.has(id)) && [...named].some((id) => ids.has(id));
   };
 }
 
@@ -199,7 +201,7 @@ export function saidItems(state: SessionState, taskId: string, taskPrompt: strin
     .slice(-MOST_MESSAGES)
     .reverse();
   return messages.flatMap(({ id, content }) => {
-    const said = clipText(quoted(content), MAX_SAID);
-    return said === '' ? [] : { forms: beginnings(said).map((form) => `- Message ${id}: ${form}`) };
+    const text = clipText(quoted(content), MAX_SAID);
+    return text === '' ? [] : { forms: beginnings(text).map((form) => `- Message ${id}: ${form}`) };
   });
 }

@@ -17,7 +17,7 @@ const MAX_OPEN = 300;
 export function whatIsAhead(state: SessionState): string {
   const { board, run } = state;
   const tasks = [...board.tasks.values()].sort(byPriority);
-  const ahead = [
+  const current = [
     ...tasks.filter((task) => task.status === 'in_progress').slice(0, TASKS_AHEAD),
     ...tasks.filter((task) => isReady(board, task)).slice(0, TASKS_AHEAD),
   ];
@@ -25,7 +25,7 @@ export function whatIsAhead(state: SessionState): string {
   const { activeTaskId } = outlook(state);
   return [
     goalOf(state) ?? '',
-    ...ahead.map((task) => task.content),
+    ...current.map((task) => task.content),
     planned.find(({ id }) => id === activeTaskId)?.text ?? '',
     ...openWords(state),
   ]
@@ -41,9 +41,9 @@ function openWords(state: SessionState): string[] {
     .sort((a, b) => b.last.sequence - a.last.sequence)
     .slice(0, TASKS_AHEAD)
     .map(({ task, summary = '', requiredFixes, blockers, issues, work }) => {
-      const asked = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
+      const fixes = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
       const failed = work.failed.map(({ command }) => command);
-      return clipText([...asked, ...blockers, ...failed, task, summary].join(' '), MAX_OPEN);
+      return clipText([...fixes, ...blockers, ...failed, task, summary].join(' '), MAX_OPEN);
     });
 }
 
@@ -78,8 +78,8 @@ export function planProgress(state: SessionState, degraded?: string): string {
   const task = active === undefined ? none : `, ${where} ${active.id} ${active.text}`;
   const last = results.get(active?.id ?? '')?.last;
   const result = last === undefined ? '' : ` (last result: ${outcomeName(last)})`;
-  const said = quoted(`Plan: ${completed} of ${total} done${task}`);
-  const line = `${clipText(said, MAX_LINE - result.length)}${result}${olderPlan(degraded)}`;
+  const text = quoted(`Plan: ${completed} of ${total} done${task}`);
+  const line = `${clipText(text, MAX_LINE - result.length)}${result}${olderPlan(degraded)}`;
   const drift = driftOf(tasks, results).map(({ message }) => message);
   return drift.length === 0 ? line : `${line}. Drift: ${clipText(quoted(drift.join('; ')), MAX_DRIFT)}`;
 }

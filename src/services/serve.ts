@@ -39,7 +39,7 @@ export async function serve(
   const { logger, incidents } = countingLogger(namedLogger(context.logger, 'throughline'), systemClock);
   const { monitoring = new Monitoring(), traceSessions = false } = context;
   monitoring.expect('nats');
-  for (const each of only) monitoring.expect(SERVICE_NAMES[each]);
+  for (const service of only) monitoring.expect(SERVICE_NAMES[service]);
   const options = natsOptions(url, name, config, logger);
   // The log needs the records, which are opened on its connection.
   let records: SessionLifecycle | undefined;
@@ -70,31 +70,32 @@ export async function serve(
     shutdown.add(`the NATS connection of ${whose}`, () => ports.close());
     return ports;
   };
-  const start = (name: ServiceName, run: (own: Serving) => Promise<void>) =>
+  const start = (name: ServiceName, run: (scoped: Serving) => Promise<void>) =>
     only.includes(name) ? startNamed(SERVICE_NAMES[name], serving, run) : undefined;
-  const isAlone = only.every((each) => each === 'extractor');
+  const isAlone = only.every((service) => service === 'extractor');
   const sessions = openSessions(nats, config, logger, lifecycle);
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
   const projects = openProjects(nats, serving);
-  await start('extractor', async (own) => {
+  await start('extractor', async (scoped) => {
     const ports = isAlone ? nats : await connectionOfItsOwn('the extractor');
     const { learnings } = nats;
     const harvest = reviewHarvest({
       ...{ learnings, projects: projects.reader, command: projects.inBackground, lifecycle },
       ...{ sessions: sessions.reader, recurrence: config.recurrence },
     });
-    return serveExtractor(ports, own, sessions.isAwaited, sessions.reader, harvest);
+    return serveExtractor(ports, scoped, sessions.isAwaited, sessions.reader, harvest);
   });
   if (isAlone) return nats;
   monitoring.metrics.add(foldedMetrics('session', sessions.reader, sessions.writer));
-  const known = only.some((each) => NEEDS_SESSIONS.has(each))
+  const known = only.some((service) => NEEDS_SESSIONS.has(service))
     ? await knownSessions(nats, await connectionOfItsOwn('the feed of sessions'), serving)
     : undefined;
-  await start('compiler', (own) => serveCompiler(nats, sessions, projects, own));
-  if (known !== undefined) await start('tools', (own) => serveTools(nats, sessions, projects, known, own));
-  await start('learnings', (own) => serveLearnings(nats, projects, sessions.reader, own));
+  await start('compiler', (scoped) => serveCompiler(nats, sessions, projects, scoped));
+  if (known !== undefined)
+    await start('tools', (scoped) => serveTools(nats, sessions, projects, known, scoped));
+  await start('learnings', (scoped) => serveLearnings(nats, projects, sessions.reader, scoped));
   if (known !== undefined) {
-    await start('keeper', (own) => serveKeeper(nats, sessions, projects, known, own));
+    await start('keeper', (scoped) => serveKeeper(nats, sessions, projects, known, scoped));
     known.feed.start();
   }
   return nats;
@@ -104,7 +105,7 @@ export async function serve(
 async function startNamed(
   name: string,
   serving: Serving,
-  run: (own: Serving) => Promise<void>,
+  run: (scoped: Serving) => Promise<void>,
 ): Promise<void> {
   const logger = namedLogger(serving.logger, name);
   let listens = false;

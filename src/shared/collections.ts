@@ -52,7 +52,7 @@ type Defined<Value> = {
 
 /** Copies an object without its undefined fields. */
 export function defined<Value extends object>(value: Value): Defined<Value> {
-  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
   return Object.fromEntries(entries) as Defined<Value>;
 }
 

@@ -161,11 +161,11 @@ export function withoutEnd(text: string): string {
 /** Removes texts that differ in spelling alone, keeping the first. */
 export function distinctTexts(texts: readonly string[]): readonly string[] {
   if (texts.length < 2) return texts;
-  const said = new Set<string>();
+  const spellings = new Set<string>();
   return texts.filter((text) => {
     const spelling = oneSpelling(text);
-    if (said.has(spelling)) return false;
-    said.add(spelling);
+    if (spellings.has(spelling)) return false;
+    spellings.add(spelling);
     return true;
   });
 }
@@ -203,8 +203,8 @@ export function age(then: string, now: string): string {
     [Math.floor((minutes % DAY_MINUTES) / HOUR_MINUTES), 'hr'],
     [minutes % HOUR_MINUTES, 'min'],
   ] as const;
-  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`);
-  return `${said.join(' ')} ago`;
+  const shown = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`);
+  return `${shown.join(' ')} ago`;
 }
 
 /** A duration: a number with `m` for minutes, `h` for hours or `d` for days. */
@@ -232,7 +232,7 @@ export function shellWord(word: string): string {
 export function withoutCredentials(url: string, mark = ''): string {
   return url
     .split(/,(?=[a-z][a-z\d+.-]*:\/\/)/i)
-    .map((each) => each.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, `$1${mark}`))
+    .map((server) => server.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, `$1${mark}`))
     .join(',');
 }
 

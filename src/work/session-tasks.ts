@@ -28,29 +28,29 @@ export async function sessionTasks(ask: Asking, session: string): Promise<WorkTa
   const status = await ask((client) => client.runs.status({ session, lists: ['plan'] }));
   const board =
     status.session.board.total === 0 ? [] : (await ask((client) => client.tools.taskList({ session }))).tasks;
-  const came = new Map(status.tasks.map((task) => [task.task, task]));
+  const progress = new Map(status.tasks.map((task) => [task.task, task]));
   const tasks = [
-    ...planTasks(status.lists?.plan ?? [], came),
-    ...board.map((task) => boardTask(task, came.get(task.id))),
+    ...planTasks(status.lists?.plan ?? [], progress),
+    ...board.map((task) => boardTask(task, progress.get(task.id))),
   ];
   return Promise.all(
     tasks.map(async (task) => {
-      const known = came.get(task.id);
+      const known = progress.get(task.id);
       return task.isDone || known === undefined ? task : { ...task, ...(await history(ask, session, known)) };
     }),
   );
 }
 
 /** Returns the tasks of a plan that are neither cancelled nor split into subtasks. */
-function planTasks(all: readonly PlanTaskView[], came: ReadonlyMap<string, Came>): WorkTask[] {
+function planTasks(all: readonly PlanTaskView[], progress: ReadonlyMap<string, Came>): WorkTask[] {
   const parents = new Set(all.flatMap(({ parent }) => parent ?? []));
   const approved = new Set<string>();
   return all.flatMap((task) => {
     const { id, text, parent, status, blocked, optional, cancelled, group } = task;
     // A parent precedes its subtasks.
-    if (wasApproved(came.get(id)) || (parent !== undefined && approved.has(parent))) approved.add(id);
+    if (wasApproved(progress.get(id)) || (parent !== undefined && approved.has(parent))) approved.add(id);
     if (parents.has(id) || cancelled === true || group === true) return [];
-    const known = came.get(id);
+    const known = progress.get(id);
     const isHeld = blocked === true && known?.last_outcome.endsWith('_blocked') !== true;
     return {
       ...beginning(known),

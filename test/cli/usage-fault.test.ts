@@ -35,10 +35,7 @@ describe('a command that is not there', () => {
 
 describe('a wrong command line', () => {
   it.each([
-    [
-      ['publish', 'coder'],
-      /value 'coder' is invalid for argument 'role'\. .*implementer, reviewer, observer/,
-    ],
+    [['publish', 'coder'], /^role is "coder": use one of implementer, reviewer, observer$/],
     [['publish'], "missing required argument 'role'"],
     [
       ['task', 'add', 'x', '--priority', 'high'],
@@ -85,7 +82,7 @@ describe('a wrong command line', () => {
     expect(JSON.parse(stderr)).toEqual({
       error: {
         code: 'usage',
-        message: expect.stringContaining("'coder' is invalid for argument 'role'"),
+        message: 'role is "coder": use one of implementer, reviewer, observer',
         fix: '"throughline publish --help" lists what it takes, with an example',
       },
     });
@@ -115,4 +112,12 @@ describe('--help', () => {
     expect(paragraph.length).toBeGreaterThan(3);
     expect(paragraph.slice(0, -1).filter((line) => line.length < 45)).toEqual([]);
   });
+});
+
+it.each([
+  [['publish', 'implementr'], 'role is "implementr": did you mean implementer?'],
+  [['connect', 'claud'], 'client is "claud": did you mean claude?'],
+  [['prompt', '--kind', 'iterations'], '--kind is "iterations": did you mean iteration?'],
+])('%j names the choice that was probably meant', async (words, text) => {
+  expect((await faultOf(...words)).message).toBe(text);
 });

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { cli, startUp } from '../support/cli.js';
-import { folderOfFile, ofFile } from '../support/of-file.js';
+import { folderOfFile, folderOfTest, ofFile } from '../support/of-file.js';
 import { newSession } from '../support/system.js';
 
 const folder = await folderOfFile();
@@ -66,6 +66,18 @@ describe('the reading commands', () => {
       );
       expect((await add('Name the fix')).stderr).toMatch(new RegExp(`^${origin}$`));
     }
+  });
+
+  it('status in a folder that is connected says that nothing is stored yet, and in no other case', async () => {
+    const cwd = await folderOfTest();
+    const session = newSession('fresh');
+    const args = ['connect', 'claude', '--yes', '--session', session];
+    expect(await up.cli(args, { cwd })).toMatchObject({ code: 0 });
+    expect(await up.cli(['status'], { cwd })).toMatchObject({
+      ...{ code: 0, stdout: `${session}: connected; nothing stored yet\n` },
+      stderr: expect.stringMatching(/^-- server: /),
+    });
+    expect(await up.cli(['status', session], { cwd })).toMatchObject({ code: 3, stdout: '' });
   });
 
   it('session ls says how many sessions it does not show, and names the command that shows the next ones', async () => {

@@ -60,7 +60,7 @@ describe('a required fix', () => {
       fix: 'return',
     };
     expect(locatedFixes(['do not throw.'], [other, said])).toEqual([
-      { text: 'do not throw. (minor; a.ts; fix: throw)', said },
+      { text: 'do not throw. (minor; a.ts; fix: throw)', issue: said },
     ]);
   });
 });

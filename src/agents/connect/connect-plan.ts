@@ -48,8 +48,8 @@ export function connectPlan(
   given: ProjectFields,
   defaults: ProjectFields,
 ): FileChange[] {
-  const own = client === undefined ? [] : CONNECT_CLIENTS[client].files(where);
-  const files = own.map((file): FileChange => {
+  const clientFiles = client === undefined ? [] : CONNECT_CLIENTS[client].files(where);
+  const files = clientFiles.map((file): FileChange => {
     const { path } = file;
     const record = recordOf(path, where);
     const before = read(path);

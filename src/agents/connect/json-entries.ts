@@ -48,8 +48,8 @@ export function withEntries(text: string, entries: JsonEntries, name: string): s
         `${path.join('.')} is an entry that "throughline connect" did not write: give it another name, or remove it`,
       );
     // Keeps fields that the user added to our entry, such as `env`.
-    const own = valueAt(text, path, name);
-    result = added(result, path, { ...value, ...(isOurs(own) && without(own, value)) }, name);
+    const existing = valueAt(text, path, name);
+    result = added(result, path, { ...value, ...(isOurs(existing) && without(existing, value)) }, name);
   }
   const { under, items } = entries.lists ?? { under: '', items: {} };
   for (const [list, item] of Object.entries(items)) {
@@ -73,7 +73,7 @@ export function hasAll(text: string, { fields, lists }: JsonEntries, name: strin
   return (
     found.length === wanted.length &&
     wanted.every(([list, item]) =>
-      found.some((each) => each.list === list && isDeepStrictEqual(each.value, item)),
+      found.some((entry) => entry.list === list && isDeepStrictEqual(entry.value, item)),
     )
   );
 }
@@ -199,7 +199,7 @@ function removed(text: string, value: Node, name: string): string {
       ? text.slice(0, start)
       : text.slice(0, before) + text.slice(before + 1, start);
   const tail = text.slice(comma === undefined ? endOf(node) : comma + 1);
-  const first = siblings.find((each) => each !== node);
+  const first = siblings.find((sibling) => sibling !== node);
   const line = `${eolOf(text)}${lineIndent(text, parent.offset)}`;
   const wasOneLine = first === undefined || !startsLine(text, first.offset);
   const joined = wasOneLine && tail.startsWith(line) && !endsInComment(text, previous, parent, start);
@@ -230,7 +230,7 @@ function endsInComment(text: string, previous: Node | undefined, parent: Node, s
 }
 
 function hasFields(there: unknown, value: object): boolean {
-  return isObject(there) && Object.entries(value).every(([key, each]) => isDeepStrictEqual(there[key], each));
+  return isObject(there) && Object.entries(value).every(([key, item]) => isDeepStrictEqual(there[key], item));
 }
 
 /** Returns the fields of an object that `value` does not have. */

@@ -51,15 +51,15 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
   if (!isObject(payload)) return { unused: 'the input is not a JSON object' };
   const { fields, foreign } = client;
   const name = textOf(payload[fields.event]);
-  const event = client.events.find((each) => each.name === name);
+  const event = client.events.find((candidate) => candidate.name === name);
   if (event === undefined)
     return { unused: `event ${JSON.stringify(name.slice(0, 80))} is not one that is taken` };
   if (foreign !== undefined && foreign in payload)
     return { unused: 'it is from Copilot CLI, which has hooks of its own: "throughline connect copilot"' };
   const field = (key: keyof typeof fields) => textOf(payload[fields[key] ?? '']);
-  const said = payload[event.message ?? fields.message];
+  const message = payload[event.message ?? fields.message];
   const again = payload[fields.again];
-  const asked = field('prompt').replace(CONTEXT, '');
+  const prompt = field('prompt').replace(CONTEXT, '');
   return {
     event,
     conversation: field('parent') || field('conversation'),
@@ -68,13 +68,13 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
     agent: field('agent'),
     agentName: field('agentName'),
     source: field('source'),
-    prompt: withoutPrivate(asked),
-    isPrivate: asked.trim() !== '' && withoutPrivate(asked).trim() === '',
+    prompt: withoutPrivate(prompt),
+    isPrivate: prompt.trim() !== '' && withoutPrivate(prompt).trim() === '',
     tool: field('tool'),
     input: objectOf(payload[fields.input]),
     response: payload[fields.response],
     error: withoutPrivate(field('error')),
-    message: typeof said === 'string' ? withoutPrivate(said) : undefined,
+    message: typeof message === 'string' ? withoutPrivate(message) : undefined,
     transcript: field('transcript'),
     at: textOf(payload.timestamp),
     again: again === true || (typeof again === 'number' && again > 0),

@@ -23,11 +23,11 @@ export function plainRole({ text, marked }: ResultText, expected: Role | undefin
   return (expected === undefined ? ROLES : [expected]).find((role) => {
     const { verdictField, fields } = kindOf(role);
     if (verdictField === undefined) return false;
-    const own: readonly string[] = ['task_id', verdictField, ...fields, 'facts', 'result_id', 'branch'];
-    const said = result[verdictField];
+    const known: readonly string[] = ['task_id', verdictField, ...fields, 'facts', 'result_id', 'branch'];
+    const given = result[verdictField];
     return (
-      verdictsOf(role).some((verdict) => verdict === said) &&
-      Object.keys(result).every((key) => own.includes(key))
+      verdictsOf(role).some((verdict) => verdict === given) &&
+      Object.keys(result).every((key) => known.includes(key))
     );
   });
 }
@@ -90,7 +90,7 @@ function innerText(text: string): string {
   try {
     const value: unknown = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
     const texts = isObject(value) ? Object.values(value) : [];
-    return texts.find((each): each is string => typeof each === 'string' && each.includes(BEGIN)) ?? text;
+    return texts.find((part): part is string => typeof part === 'string' && part.includes(BEGIN)) ?? text;
   } catch {
     return text;
   }

@@ -140,8 +140,8 @@ export function logHook(folder: string, line: string, first: () => string): void
     const isNew = size === undefined || size > MAX_LOG;
     if (isNew && size !== undefined) renameSync(file, `${file}.1`);
     const lines = [...(isNew ? [first()] : []), line].map(
-      (each) =>
-        `${new Date().toISOString()} ${withoutSecret(oneLine(each.slice(0, 4 * MAX_LINE))).slice(0, MAX_LINE)}\n`,
+      (entry) =>
+        `${new Date().toISOString()} ${withoutSecret(oneLine(entry.slice(0, 4 * MAX_LINE))).slice(0, MAX_LINE)}\n`,
     );
     appendFileSync(file, lines.join(''), { mode: 0o600 });
   } catch {

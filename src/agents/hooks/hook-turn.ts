@@ -44,9 +44,9 @@ export async function turnResult(
   const before = notes.find(({ tree }) => tree !== undefined)?.tree;
   const entries = notes.flatMap(({ entry }) => (entry === undefined ? [] : recorded(entry)));
   const written = entries.flatMap(({ files = [] }) => files);
-  const said = (await redact(message)).slice(0, MAX_MESSAGE);
+  const redacted = (await redact(message)).slice(0, MAX_MESSAGE);
   const turn = finishedTurn({
-    ...{ request, message: said, entries, commits: notes.flatMap(({ commit }) => commit ?? []) },
+    ...{ request, message: redacted, entries, commits: notes.flatMap(({ commit }) => commit ?? []) },
     answer: question === undefined ? undefined : answerTo(JSON.parse(question), request),
     // A call that is carried out later would see what came after the turn.
     git:
@@ -66,13 +66,14 @@ export async function turnResult(
     return undefined;
   }
   const asks = turn.questions.at(-1);
-  const asked: Asked | undefined = asks === undefined ? undefined : { question: asks, options: turn.options };
-  if (isMain && asked !== undefined) state.remember(questionKey(key), JSON.stringify(asked));
+  const pending: Asked | undefined =
+    asks === undefined ? undefined : { question: asks, options: turn.options };
+  if (isMain && pending !== undefined) state.remember(questionKey(key), JSON.stringify(pending));
   const task = namedTask(request) ?? turnTask(name, call.conversation);
   const body = {
     ...{ task_id: task, intent_id: intentOf(name, call.conversation) },
     ...(at.branch !== undefined && { branch: at.branch }),
-    ...turnBody(turn, task, said, isMain),
+    ...turnBody(turn, task, redacted, isMain),
   };
   const id = resultId({ ...call, client: name }, JSON.stringify(body));
   const text = JSON.stringify({ ...body, result_id: id });
@@ -87,10 +88,10 @@ interface Asked {
 
 /** @param isMain true for the agent that the user talks to */
 function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boolean) {
-  const said = new Set(isMain ? turn.authored : []);
+  const authored = new Set(isMain ? turn.authored : []);
   const ofTask = (relation: string, text: string) => ({
-    ...{ subject: `task:${task}`, relation, object: said.has(text) ? withReplaced(text, message) : text },
-    ...(said.has(text) && { origin: 'user' as const }),
+    ...{ subject: `task:${task}`, relation, object: authored.has(text) ? withReplaced(text, message) : text },
+    ...(authored.has(text) && { origin: 'user' as const }),
     ...(turn.replaces.has(text) && { replaces: [...(turn.replaces.get(text) ?? [])] }),
   });
   return {
@@ -116,12 +117,12 @@ function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boo
  */
 function withReplaced(text: string, message: string): string {
   const isOpen = REPLACES_UNNAMED.test(text);
-  const denies = (each: string) => takesBack({ text: each }) !== undefined;
+  const denies = (candidate: string) => takesBack({ text: candidate }) !== undefined;
   if (!text.startsWith(BY_USER) || (!isOpen && denies(text))) return text;
   const words = new Set(longWords(text.slice(BY_USER.length)));
   const about = paragraphsOf(message)
     .flatMap((paragraph) => sentencesOf(paragraph.text))
-    .filter((each) => longWords(each).some((word) => words.has(word)));
+    .filter((sentence) => longWords(sentence).some((word) => words.has(word)));
   const sentence = about.find(denies) ?? (isOpen ? about[0] : undefined);
   return sentence === undefined ? text : `${text} (${clipText(sentence, MAX_ANSWER)})`;
 }
@@ -135,30 +136,30 @@ function questionKey(key: string): string {
  * a number, or repeats a word of the question or of an option.
  */
 function answerTo({ question, options }: Asked, request: string): string | undefined {
-  const said = oneLine(request);
-  if (said === '' || said.length > MAX_ANSWER || /[?？]$/.test(said)) return undefined;
-  const asked = `${clipText(question, MAX_QUESTION)} The user: "${said}"`;
-  const option = options[placeIn(said, options.length)];
-  if (option !== undefined) return `${asked}: ${clipText(option, MAX_ANSWER)}`;
+  const reply = oneLine(request);
+  if (reply === '' || reply.length > MAX_ANSWER || /[?？]$/.test(reply)) return undefined;
+  const statement = `${clipText(question, MAX_QUESTION)} The user: "${reply}"`;
+  const option = options[placeIn(reply, options.length)];
+  if (option !== undefined) return `${statement}: ${clipText(option, MAX_ANSWER)}`;
   const shares = (texts: readonly string[]) => {
     const known = new Set(longWords(texts.join(' ')));
-    return longWords(said).some((word) => known.has(word));
+    return longWords(reply).some((word) => known.has(word));
   };
   const isAnswer =
-    YES_OR_NO.test(said) ||
-    /^\d+$/.test(said) ||
+    YES_OR_NO.test(reply) ||
+    /^\d+$/.test(reply) ||
     shares(options) ||
-    (shares([question]) && !NEW_WORK.test(said));
-  return isAnswer ? asked : undefined;
+    (shares([question]) && !NEW_WORK.test(reply));
+  return isAnswer ? statement : undefined;
 }
 
 /** The option that a short answer names by its place, such as "the second one", "2" or "b"; -1 for none. */
-function placeIn(said: string, options: number): number {
-  const [, number, letter] = /^(?:option |nr\.? |no\.? |#)?(?:([1-9])|([a-d]))[).]?$/i.exec(said) ?? [];
+function placeIn(reply: string, options: number): number {
+  const [, number, letter] = /^(?:option |nr\.? |no\.? |#)?(?:([1-9])|([a-d]))[).]?$/i.exec(reply) ?? [];
   if (number !== undefined) return Number(number) - 1;
   if (letter !== undefined) return letter.toLowerCase().charCodeAt(0) - 'a'.charCodeAt(0);
-  if (said.split(' ').length > MAX_PLACE_WORDS) return -1;
-  return LAST_POSITION.test(said) ? options - 1 : POSITIONS.findIndex((position) => position.test(said));
+  if (reply.split(' ').length > MAX_PLACE_WORDS) return -1;
+  return LAST_POSITION.test(reply) ? options - 1 : POSITIONS.findIndex((position) => position.test(reply));
 }
 
 /** Names what a conversation works on where its user names no task. */
@@ -284,7 +285,7 @@ const COMMAND_FIELDS = ['command', 'cmd', 'script'];
 const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
 
 function filesOf({ input, directory }: HookCall): string[] {
-  const named = FILE_FIELDS.flatMap((field) => input[field]).filter((each) => typeof each === 'string');
+  const named = FILE_FIELDS.flatMap((field) => input[field]).filter((file) => typeof file === 'string');
   const patch = commandOf(input) ?? input.input ?? input.patch;
   const patched = typeof patch === 'string' ? [...patch.matchAll(PATCHED)].map(([, file = '']) => file) : [];
   const all = [...named, ...patched].map((file) => inProject(file.trim(), directory));
@@ -315,9 +316,9 @@ function faultOf({ event, error, response, input }: HookCall): string | undefine
   if (error !== '') return error;
   if (event.failed) return '';
   if (!isObject(response)) return undefined;
-  const said = response.error;
-  if (typeof said === 'string' && said !== '') return said;
-  if (isObject(said)) return typeof said.message === 'string' ? said.message : '';
+  const failure = response.error;
+  if (typeof failure === 'string' && failure !== '') return failure;
+  if (isObject(failure)) return typeof failure.message === 'string' ? failure.message : '';
   const { exit_code: code = response.exitCode, is_error: isError = response.isError, success } = response;
   if (typeof code === 'number' && code !== 0) return `exit code ${code}`;
   // Gemini CLI and Copilot CLI have it only in what the model reads.

@@ -103,13 +103,13 @@ async function linesOf(
   session: string,
   { tools }: ThroughlineClient,
 ): Promise<string[]> {
-  const said = (text: string) => [clipText(`- ${quoted(text)}`, MAX_LINE)];
-  if (type === 'inbox.added') return said(summary);
+  const quotedLine = (text: string) => [clipText(`- ${quoted(text)}`, MAX_LINE)];
+  if (type === 'inbox.added') return quotedLine(summary);
   if (!tasks.includes(task)) return [];
-  if (type === 'question.answered') return said(`task ${task}: ${summary}`);
+  if (type === 'question.answered') return quotedLine(`task ${task}: ${summary}`);
   if (verdict !== 'needs_changes' || dispatch === undefined || own.includes(task)) return [];
   const result: unknown = await tools.dispatchShow({ session, dispatch });
   const facts = isObject(result) && Array.isArray(result.facts) ? result.facts : [];
   const fixes = facts.flatMap(({ relation, object }) => (relation === RELATIONS.requiredFix ? [object] : []));
-  return said(`task ${task} was sent back: ${fixes.length === 0 ? summary : fixes.join('; ')}`);
+  return quotedLine(`task ${task} was sent back: ${fixes.length === 0 ? summary : fixes.join('; ')}`);
 }

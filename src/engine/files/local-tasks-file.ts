@@ -100,8 +100,8 @@ async function isAllowed(
   moreRoots: () => readonly string[],
 ): Promise<boolean> {
   const named = (folders: readonly string[]) => folders.filter((root) => isInside(resolve(root), given));
-  const own = named(roots);
-  const all = own.length > 0 ? own : [...roots, ...moreRoots()];
+  const inRoots = named(roots);
+  const all = inRoots.length > 0 ? inRoots : [...roots, ...moreRoots()];
   const allowed = named(all).length > 0 ? named(all) : all;
   const folders = await Promise.all(allowed.map((root) => realpath(root).catch(() => undefined)));
   return folders.some((root) => root !== undefined && isInside(root, real));

@@ -73,14 +73,14 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   readonly counts = { hits: 0, misses: 0, events: 0 };
   readonly #folded: LRUCache<Token, Folded<State>>;
   /** Keys requested once while the cache was full. */
-  readonly #asked: LRUCache<Token, true>;
+  readonly #requestedOnce: LRUCache<Token, true>;
   readonly #reads = new Map<Token, Reads<State>>();
 
   constructor(options: StateReaderOptions<State, Event>) {
     this.#options = options;
     const { maxCached: max, maxBytes: maxSize = Number.MAX_SAFE_INTEGER } = options;
     this.#folded = new LRUCache({ max, maxSize });
-    this.#asked = new LRUCache({ max });
+    this.#requestedOnce = new LRUCache({ max });
   }
 
   /** Returns the state with everything stored when this was called. */
@@ -249,7 +249,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const size = Math.min(this.#options.folding.bytes(state), maxSize);
     const isFull = this.#folded.size >= max || calculatedSize + size > maxSize;
     // An evicted key must be requested twice again.
-    if (isFull && !wasKept && !this.#asked.delete(key)) this.#asked.set(key, true);
+    if (isFull && !wasKept && !this.#requestedOnce.delete(key)) this.#requestedOnce.set(key, true);
     else this.#folded.set(key, folded, { size });
   }
 

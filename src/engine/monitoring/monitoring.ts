@@ -65,7 +65,7 @@ export class MetricRegistry {
   async #scrape(): Promise<string> {
     const shown = new Map<string, Map<string, Value>>();
     const parts = await Promise.all(this.#collectors.map((collect) => this.#collected(collect)));
-    for (const part of [...parts, this.#own()]) {
+    for (const part of [...parts, this.#scrapeFailures()]) {
       for (const [name, samples] of Object.entries(part)) {
         const values = shown.get(name) ?? new Map<string, Value>();
         shown.set(name, values);
@@ -82,7 +82,7 @@ export class MetricRegistry {
       .concat('\n');
   }
 
-  #own(): Collected {
+  #scrapeFailures(): Collected {
     return { throughline_scrape_failures_total: [[{}, this.#failures]] };
   }
 
@@ -145,8 +145,8 @@ function linesOf(
 
 function bucketLines(name: string, labels: string, { bounds, counts, sum }: Distribution): string[] {
   let count = 0;
-  const buckets = Array.from(counts, (own, bucket) => {
-    count += own;
+  const buckets = Array.from(counts, (bucketCount, bucket) => {
+    count += bucketCount;
     const le = `le="${bounds[bucket] ?? '+Inf'}"`;
     return `${name}_bucket${braced(labels === '' ? le : `${labels},${le}`)} ${count}`;
   });

@@ -11,7 +11,7 @@ import type { Token } from '../../contracts/names.js';
 export interface RejectedStore {
   put(rejected: Rejection): Promise<void>;
   /** Returns one page, newest first, without bodies. Takes constant time. */
-  page(asked: RejectedPageAsked): Promise<RejectedPage>;
+  page(query: RejectedPageAsked): Promise<RejectedPage>;
   /** Returns one rejection with its body, or `undefined`. Throws `not_found` if a part of its body is gone. */
   get(id: number): Promise<WholeRejection | undefined>;
   /** Removes one; returns `false` if it does not exist. */

@@ -98,8 +98,8 @@ export interface LeaderlessSession {
   readonly sequence: undefined;
 }
 
-export function hasLeader(each: ActiveSession | LeaderlessSession): each is ActiveSession {
-  return each.sequence !== undefined;
+export function hasLeader(session: ActiveSession | LeaderlessSession): session is ActiveSession {
+  return session.sequence !== undefined;
 }
 
 export interface EventRemoval {

@@ -76,9 +76,9 @@ interface Denial {
 export type TakesBack = (older: SaidAbout) => string | undefined;
 
 /** Reads what a statement denies; undefined if it denies nothing. */
-export function takesBack(said: SaidAbout): TakesBack | undefined {
-  const now = readable(said.text);
-  const byName = deniesByName(now, said.subject);
+export function takesBack(statement: SaidAbout): TakesBack | undefined {
+  const now = readable(statement.text);
+  const byName = deniesByName(now, statement.subject);
   if (!REPLACES_UNNAMED.test(now)) return byName;
   return (older) => byName?.(older) ?? termReplaced(now, readable(older.text));
 }
@@ -97,7 +97,7 @@ function deniesByName(now: string, subject: string | undefined): TakesBack | und
     if (areApart(subject, older.subject)) return undefined;
     const before = readable(older.text);
     const known = [...keysOf(before), ...keysOf(older.subject ?? '')];
-    const isKnown = (key: string) => known.some((each) => areAlike(each, key) || areOneMatter(each, key));
+    const isKnown = (key: string) => known.some((other) => areAlike(other, key) || areOneMatter(other, key));
     return denied.find(
       (denial) =>
         [...denial.topic, ...about].every(isKnown) &&
@@ -114,7 +114,7 @@ function deniesByName(now: string, subject: string | undefined): TakesBack | und
 function termReplaced(now: string, before: string): string | undefined {
   if (SENTENCE_END.test(before) || before.includes('?')) return undefined;
   if (CJK.test(before)) {
-    const use = (text: string) => USED.flatMap((each) => [...text.matchAll(each)])[0] ?? [];
+    const use = (text: string) => USED.flatMap((pattern) => [...text.matchAll(pattern)])[0] ?? [];
     const [[whole = '', term = ''], [other = '', name = '']] = [use(before), use(now)];
     const topic = before.replace(whole, ' ').replace(CJK_EMPTY, ' ').match(CJK_WORDS) ?? [];
     const isSame = topic.length > 0 && topic.every((word) => now.includes(word));
@@ -125,7 +125,7 @@ function termReplaced(now: string, before: string): string | undefined {
     withoutVerbAtEnd(wordsOf(before)).length < wordsOf(before).length ? words.length - 2 : words.length - 1;
   const [by, term] = [words[at - 1], words[at]];
   const ours = wordsOf(now);
-  const isKnown = ({ key }: Word) => ours.some((each) => areAlike(each.key, key));
+  const isKnown = ({ key }: Word) => ours.some((word) => areAlike(word.key, key));
   const isSame = words.length > 2 && words.every((word, place) => place === at || isKnown(word));
   return by !== undefined && term !== undefined && BY.has(by.low) && isSame && !isKnown(term)
     ? term.text
@@ -142,7 +142,7 @@ function areApart(newer: string | undefined, older: string | undefined): boolean
   if (newer === undefined || older === undefined) return false;
   const [ours, theirs] = [keysOf(newer), keysOf(older)];
   if (ours.every((key) => GENERAL_SUBJECTS.has(key))) return false;
-  return !ours.every((key) => theirs.some((each) => areAlike(each, key) || areOneMatter(each, key)));
+  return !ours.every((key) => theirs.some((other) => areAlike(other, key) || areOneMatter(other, key)));
 }
 
 /** True for words that name one matter: "db" and "storage". */
@@ -193,18 +193,18 @@ function isContent({ low }: Word): boolean {
 
 /** Returns what a statement denies for good. */
 function denialsIn(text: string): Denial[] {
-  const spoken = Object.entries(DENIALS).filter(([, each]) =>
-    MARKERS.some((name) => markers(text, each[name]).length > 0),
+  const spoken = Object.entries(DENIALS).filter(([, denialWords]) =>
+    MARKERS.some((name) => markers(text, denialWords[name]).length > 0),
   );
   if (spoken.some(([, { hedge }]) => hedge.test(text))) return [];
-  return spoken.flatMap(([language, said]) => {
+  return spoken.flatMap(([language, denialWords]) => {
     const clauses = text
       .replace(FROM_NOW_ON, '')
       .split(CLAUSE)
-      .map((clause) => clause.split(said.reason)[0]?.trim() ?? '');
+      .map((clause) => clause.split(denialWords.reason)[0]?.trim() ?? '');
     return clauses.flatMap((clause, at) => {
       const lead = leadOf(clauses[at - 1] ?? '').map(({ key }) => key);
-      return denialsOf(clause, said, language).map((denial) => ({
+      return denialsOf(clause, denialWords, language).map((denial) => ({
         ...denial,
         topic: [...lead, ...denial.topic],
       }));
@@ -228,7 +228,7 @@ function markers(
       }));
 }
 
-function denialsOf(clause: string, said: DenialWords, language: string): Denial[] {
+function denialsOf(clause: string, denialWords: DenialWords, language: string): Denial[] {
   const made = (
     term: readonly Word[],
     topic: readonly Word[],
@@ -246,7 +246,7 @@ function denialsOf(clause: string, said: DenialWords, language: string): Denial[
             instead: instead.map(({ key }) => key),
           },
         ];
-  const instead = markers(clause, said.instead).flatMap(({ start, end }) => {
+  const instead = markers(clause, denialWords.instead).flatMap(({ start, end }) => {
     const { term, rest } = termOf(clause.slice(end));
     const before = wordsOf(clause.slice(0, start));
     const last = lastPart(before);
@@ -261,7 +261,7 @@ function denialsOf(clause: string, said: DenialWords, language: string): Denial[
     ];
     return made(nameOf(term), [...subject, ...where, ...limits(rest)], other.length > MAX_TOPIC ? [] : other);
   });
-  const before = markers(clause, said.before).flatMap(({ start, end, marker }) => {
+  const before = markers(clause, denialWords.before).flatMap(({ start, end, marker }) => {
     const { term, rest, verb } = termOf(clause.slice(end));
     const topic = wordsOf(clause.slice(0, start)).filter(isContent);
     // "Nicht mehr mit npm installieren" ends with the verb.
@@ -275,13 +275,13 @@ function denialsOf(clause: string, said: DenialWords, language: string): Denial[
       action && term.length + where.length > 1,
     );
   });
-  const drops = markers(clause, said.drops).flatMap(({ start, end, topic }) => {
+  const drops = markers(clause, denialWords.drops).flatMap(({ start, end, topic }) => {
     const earlier = [...wordsOf(clause.slice(0, start)), ...wordsOf(topic)];
     if (earlier.some(({ low }) => NEGATES.test(low))) return [];
     const { term, rest } = termOf(clause.slice(end));
     return made(nameOf(term), [...earlier.filter(isContent), ...limits(rest)], []);
   });
-  const after = markers(clause, said.after).flatMap(({ start, end }) => {
+  const after = markers(clause, denialWords.after).flatMap(({ start, end }) => {
     const words = wordsOf(clause.slice(0, start));
     const last = words.at(-1);
     if (last === undefined || !isContent(last)) return [];
@@ -392,7 +392,7 @@ function asserts(text: string, { keys, isName, topic }: Denial): boolean {
     if (before.some(({ low }) => NEGATES.test(low))) continue;
     if (deniesWithin(text.slice(0, end), keys)) continue;
     const where = [...wherePart(before), ...after.filter(isContent)];
-    const isElsewhere = where.some(({ key }) => !topic.some((each) => areAlike(each, key)));
+    const isElsewhere = where.some(({ key }) => !topic.some((topicKey) => areAlike(topicKey, key)));
     const isNamed = isName || isNameIn(words[at] as Word, 'en', text);
     if (!isNamed && isElsewhere) continue;
     if (isUsed(before, words[at] as Word, after)) return true;
@@ -449,12 +449,12 @@ interface CjkDenial {
 
 function cjkDenials(now: string): CjkDenial[] {
   if (CJK_HEDGE.test(now)) return [];
-  const [said = ''] = now.split(REASON);
+  const [text = ''] = now.split(REASON);
   // What takes the place of the term is a name, too.
-  const names = new Set(said.match(/[A-Za-z][\w.+#/-]*/g) ?? []);
+  const names = new Set(text.match(/[A-Za-z][\w.+#/-]*/g) ?? []);
   return DENIED.flatMap((denied) =>
-    [...said.matchAll(denied)].map(({ 0: whole, 1: term = '', index }) => {
-      const others = `${said.slice(0, index)} ${said.slice(index + whole.length)}`.replace(CJK_EMPTY, ' ');
+    [...text.matchAll(denied)].map(({ 0: whole, 1: term = '', index }) => {
+      const others = `${text.slice(0, index)} ${text.slice(index + whole.length)}`.replace(CJK_EMPTY, ' ');
       const topic = others.match(CJK_WORDS) ?? [];
       return { term, topic: topic.filter((word) => !names.has(word)) };
     }),
@@ -463,14 +463,14 @@ function cjkDenials(now: string): CjkDenial[] {
 
 function cjkTerm(denied: readonly CjkDenial[], before: string): string | undefined {
   if (!CJK.test(before) || SENTENCE_END.test(before)) return undefined;
-  const [held = ''] = before.split(REASON);
-  const gone = namesIn(held, DENIED);
-  const used = namesIn(held, USED);
+  const [clause = ''] = before.split(REASON);
+  const removed = namesIn(clause, DENIED);
+  const used = namesIn(clause, USED);
   return denied.find(
-    ({ term, topic }) => !gone.has(term) && used.has(term) && topic.every((word) => held.includes(word)),
+    ({ term, topic }) => !removed.has(term) && used.has(term) && topic.every((word) => clause.includes(word)),
   )?.term;
 }
 
 function namesIn(text: string, patterns: readonly RegExp[]): ReadonlySet<string | undefined> {
-  return new Set(patterns.flatMap((each) => [...text.matchAll(each)].map(([, term]) => term)));
+  return new Set(patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, term]) => term)));
 }

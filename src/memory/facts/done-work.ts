@@ -51,20 +51,20 @@ export function workDone(facts: readonly SessionFact[]): WorkDone | undefined {
  * True if the work is what an action asks for: it names nearly all that the action names. Precision comes before recall,
  * because an action that is wrongly taken for done is forgotten.
  *
- * @param asked the words of the action, by `wordsOf`
+ * @param action the words of the action, by `wordsOf`
  * @param from the task that left it to do
  */
-export function isDoneBy(asked: readonly string[], from: string, { task, words, left }: WorkDone): boolean {
+export function isDoneBy(action: readonly string[], from: string, { task, words, left }: WorkDone): boolean {
   const least = task === from ? SAME_TASK : ANY_TASK;
-  return isNamed(asked, words, least) && !left.some((each) => isNamed(asked, each, SAME_TASK));
+  return isNamed(action, words, least) && !left.some((part) => isNamed(action, part, SAME_TASK));
 }
 
 /** True if the words that a text has are enough of those asked for, with every number. */
-function isNamed(asked: readonly string[], words: ReadonlySet<string>, least: number): boolean {
-  const found = asked.filter((word) => words.has(word));
+function isNamed(action: readonly string[], words: ReadonlySet<string>, least: number): boolean {
+  const found = action.filter((word) => words.has(word));
   return (
-    found.length >= Math.max(LEAST_WORDS, least * asked.length) &&
-    asked.every((word) => words.has(word) || !/\d/.test(word))
+    found.length >= Math.max(LEAST_WORDS, least * action.length) &&
+    action.every((word) => words.has(word) || !/\d/.test(word))
   );
 }
 

@@ -59,8 +59,8 @@ function factsBy(rules: RuleBasedFactExtractor, { data }: FactRecorded): readonl
   if (data.facts_complete) return facts;
   const { role, task, outcome } = dispatch;
   // Not a whole result: an outcome has the fields that the rules read, and facts are taken as recorded.
-  const said = { ...outcome, task_id: task, facts } as unknown as RoleResult['result'];
-  return rules.extract({ role, result: said } as RoleResult, task).facts;
+  const result = { ...outcome, task_id: task, facts } as unknown as RoleResult['result'];
+  return rules.extract({ role, result } as RoleResult, task).facts;
 }
 
 /**
@@ -74,8 +74,8 @@ export function factsBeyond(
   const { facts = NONE, artifacts } = result;
   if (!isWhole(result, outcome) || factsAtMost(result) > MOST) return undefined;
   if (facts.length + lengthOf(artifacts) === 0) return NO_FACTS;
-  const own = ownFacts(result, result.task_id, role);
-  return own.filter((fact, at) => own.findIndex((each) => saysTheSame(each, fact)) === at);
+  const recorded = ownFacts(result, result.task_id, role);
+  return recorded.filter((fact, at) => recorded.findIndex((other) => saysTheSame(other, fact)) === at);
 }
 
 const NONE: readonly ExplicitFact[] = [];

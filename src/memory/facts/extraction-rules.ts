@@ -54,7 +54,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     field: 'files_modified',
     extract: (result, taskId) => {
       const by = task(taskId);
-      return each(result.files_modified, (file) =>
+      return factsFrom(result.files_modified, (file) =>
         recordedFact(file, RELATIONS.changedBy, by, ['file_change']),
       );
     },
@@ -74,7 +74,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     name: 'issues',
     field: 'issues',
     extract: (result, taskId) =>
-      each(bySeverity(result.issues ?? []), ({ file = task(taskId), message, severity, fix }) =>
+      factsFrom(bySeverity(result.issues ?? []), ({ file = task(taskId), message, severity, fix }) =>
         recordedFact(file, RELATIONS.issue, message, ['error'], { severity, fix }),
       ),
   },
@@ -130,10 +130,12 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     field: 'summary',
     extract: (result, taskId, role) => {
       if (kindOf(role).part === 'review') return [];
-      const said = sentencesOf(clipText(quoted(result.summary ?? ''), KEPT.fact.object)).filter(isOwnChoice);
+      const choices = sentencesOf(clipText(quoted(result.summary ?? ''), KEPT.fact.object)).filter(
+        isOwnChoice,
+      );
       const isSaid =
-        said.length === 0 || ownFacts(result, taskId, role).some(({ tags }) => tags.includes('decision'));
-      return isSaid ? [] : facts(task(taskId), RELATIONS.decided, said.map(decided), ['decision']);
+        choices.length === 0 || ownFacts(result, taskId, role).some(({ tags }) => tags.includes('decision'));
+      return isSaid ? [] : facts(task(taskId), RELATIONS.decided, choices.map(decided), ['decision']);
     },
   },
   {
@@ -150,8 +152,8 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     extract: (result, taskId, role) => {
       const { questions, blockers } = result;
       if (questions === undefined && blockers === undefined) return [];
-      const asked = questionsOf(result, verdictIn(role, result)).map(({ text }) => text);
-      return facts(task(taskId), RELATIONS.asks, asked, []);
+      const texts = questionsOf(result, verdictIn(role, result)).map(({ text }) => text);
+      return facts(task(taskId), RELATIONS.asks, texts, []);
     },
   },
 ];
@@ -162,7 +164,7 @@ export function ownFacts(
   _taskId: string,
   role: Role,
 ): RecordedFact[] {
-  const explicit = each(facts, ({ subject, relation, object, tags = [], origin, replaces = [] }) => {
+  const explicit = factsFrom(facts, ({ subject, relation, object, tags = [], origin, replaces = [] }) => {
     const fact = recordedFact(subject, relationOf(relation), object, tags);
     // Only what records a conversation can hold words of its user.
     const isOfUser = origin === 'user' && kindOf(role).part === 'note';
@@ -173,7 +175,7 @@ export function ownFacts(
       ...(replaces.length > 0 && { replaces }),
     };
   });
-  const defined = each(artifacts, ({ kind = 'artifact', name, signature = name, location }) =>
+  const defined = factsFrom(artifacts, ({ kind = 'artifact', name, signature = name, location }) =>
     recordedFact(
       `${kind}:${name}`,
       RELATIONS.defined,
@@ -207,10 +209,10 @@ function facts(
   objects: readonly string[] | undefined,
   tags: readonly SessionFactTag[],
 ): RecordedFact[] {
-  return each(objects, (object) => recordedFact(subject, relation, object, tags));
+  return factsFrom(objects, (object) => recordedFact(subject, relation, object, tags));
 }
 
-function each<Item>(
+function factsFrom<Item>(
   items: readonly Item[] | undefined,
   toFact: (item: Item) => RecordedFact | undefined,
 ): RecordedFact[] {

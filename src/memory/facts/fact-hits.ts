@@ -86,7 +86,7 @@ export class FactHits {
   /** The facts with evidence, in the order in which they were found. */
   readonly #hits: IndexedFact[] = [];
   readonly #bits: Uint8Array;
-  readonly #said: Float64Array;
+  readonly #text: Float64Array;
   readonly #file: Float64Array;
   readonly #similar: Float64Array;
   /** Position of a fact's first and last match; 0 for none. */
@@ -104,7 +104,7 @@ export class FactHits {
     this.#words = words;
     const { places } = index;
     this.#bits = new Uint8Array(places);
-    this.#said = new Float64Array(places);
+    this.#text = new Float64Array(places);
     this.#file = new Float64Array(places);
     this.#similar = new Float64Array(places);
     this.#first = new Uint32Array(places);
@@ -112,16 +112,16 @@ export class FactHits {
   }
 
   addWords(): void {
-    const { said, changed } = this.#index.counts;
+    const { text, changed } = this.#index.counts;
     const kin = this.#words.map((word) => this.#index.kin(word));
-    this.#addFrom((word) => this.#index.said(word), kin, said);
+    this.#addFrom((word) => this.#index.inText(word), kin, text);
     this.#addFrom((word) => this.#index.changed(word), kin, changed);
     const averages = this.#index.averageWords;
     for (const { place, group, words } of this.#hits) {
       const length =
-        1 - LENGTH + (LENGTH * words.length) / (group === 'files' ? averages.changed : averages.said);
+        1 - LENGTH + (LENGTH * words.length) / (group === 'files' ? averages.changed : averages.text);
       const factor = (1 + SATURATION) / (1 + SATURATION * length);
-      this.#said[place] = (this.#said[place] as number) * factor;
+      this.#text[place] = (this.#text[place] as number) * factor;
     }
     this.#addContext();
   }
@@ -130,21 +130,21 @@ export class FactHits {
   #addContext(): void {
     const summaries = new Map<string, IndexedFact[]>();
     for (const entry of this.#hits) {
-      if (!entry.isSummary || (this.#said[entry.place] as number) < ENOUGH) continue;
+      if (!entry.isSummary || (this.#text[entry.place] as number) < ENOUGH) continue;
       addTo(summaries, entry.fact.sourceTaskId, entry);
     }
-    const said = new Float64Array(this.#words.length);
+    const weights = new Float64Array(this.#words.length);
     for (const [task, entries] of summaries) {
-      said.fill(0);
+      weights.fill(0);
       let all = 0;
       for (const { place } of entries) {
         for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number) {
           const clue = this.#matched[at] as number;
           const word = this.#clueWords[clue] as number;
           const weight = this.#clueWeights[clue] as number;
-          const more = weight - (said[word] as number);
+          const more = weight - (weights[word] as number);
           if (more <= 0) continue;
-          said[word] = weight;
+          weights[word] = weight;
           all += more;
         }
       }
@@ -153,8 +153,8 @@ export class FactHits {
         const place = this.#placeOf(entry);
         let others = all;
         for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number)
-          others -= said[this.#wordAt(at)] as number;
-        this.#said[place] = (this.#said[place] as number) + CONTEXT * others;
+          others -= weights[this.#wordAt(at)] as number;
+        this.#text[place] = (this.#text[place] as number) + CONTEXT * others;
       }
     }
   }
@@ -240,16 +240,16 @@ export class FactHits {
     let best = 0;
     for (const { place, group } of this.#hits)
       if (group !== 'files')
-        best = Math.max(best, (this.#said[place] as number) + (this.#similar[place] as number));
+        best = Math.max(best, (this.#text[place] as number) + (this.#similar[place] as number));
     for (const entry of this.#hits) {
       // Beside a good match a weak one is noise, except for findings.
       const { place } = entry;
-      const said = this.#said[place] as number;
+      const text = this.#text[place] as number;
       const file = this.#file[place] as number;
       const similar = this.#similar[place] as number;
       const enough = chance * (isHeld(entry) ? ENOUGH_HELD : ENOUGH);
-      const words = said >= enough ? said : 0;
-      const sum = said + file + similar;
+      const words = text >= enough ? text : 0;
+      const sum = text + file + similar;
       const isWeak = !isHeld(entry) && !this.#has(place, USEFUL | NEAR) && sum < LEAST_SHARE * best;
       if (isWeak || (words === 0 && file === 0 && similar === 0)) {
         faint.push(entry);
@@ -274,7 +274,7 @@ export class FactHits {
   }
 
   #sumOf({ place }: IndexedFact): number {
-    return (this.#said[place] as number) + (this.#file[place] as number) + (this.#similar[place] as number);
+    return (this.#text[place] as number) + (this.#file[place] as number) + (this.#similar[place] as number);
   }
 
   #addClue(word: number, weight: number): number {
@@ -292,7 +292,7 @@ export class FactHits {
     if (last === 0) this.#first[place] = at;
     else this.#next[last] = at;
     this.#last[place] = at;
-    this.#said[place] = (this.#said[place] as number) + (this.#clueWeights[clue] as number);
+    this.#text[place] = (this.#text[place] as number) + (this.#clueWeights[clue] as number);
   }
 
   /** Returns the word of a match, by its place in the query. */
@@ -332,7 +332,7 @@ export class FactHits {
 
 /** Returns 1 for a word in one fact, less for a common one. */
 function rarity(holders: number, all: number): number {
-  const idf = (held: number) => Math.log(1 + (all + PRIOR - held + 0.5) / (held + 0.5));
+  const idf = (count: number) => Math.log(1 + (all + PRIOR - count + 0.5) / (count + 0.5));
   return idf(Math.max(1, holders)) / idf(1);
 }
 

@@ -25,7 +25,7 @@ const STEM = 4;
  */
 export class FactIndex {
   readonly #facts = new Map<SessionFact, IndexedFact>();
-  readonly #said: Postings = new Map();
+  readonly #inText: Postings = new Map();
   readonly #changed: Postings = new Map();
   readonly #byFile: Postings = new Map();
   readonly #byTask: Postings = new Map();
@@ -39,7 +39,7 @@ export class FactIndex {
   #slots = 0;
   /** Free places. */
   readonly #free: number[] = [];
-  readonly #saidTotal = { facts: 0, words: 0 };
+  readonly #textTotal = { facts: 0, words: 0 };
   readonly #changedTotal = { facts: 0, words: 0 };
 
   add(fact: SessionFact): void {
@@ -67,7 +67,7 @@ export class FactIndex {
     const postings = this.#postingsOf(entry);
     for (const word of entry.words) {
       unpost(postings, word, entry);
-      if (!this.#said.has(word) && !this.#changed.has(word)) this.#removeFromFamily(word);
+      if (!this.#inText.has(word) && !this.#changed.has(word)) this.#removeFromFamily(word);
     }
     for (const path of entry.paths) unpost(this.#byFile, path, entry);
     unpost(this.#byTask, fact.sourceTaskId, entry);
@@ -85,8 +85,8 @@ export class FactIndex {
     return isDull ? this.#dull : this.#telling;
   }
 
-  get counts(): { readonly said: number; readonly changed: number } {
-    return { said: this.#saidTotal.facts, changed: this.#changedTotal.facts };
+  get counts(): { readonly text: number; readonly changed: number } {
+    return { text: this.#textTotal.facts, changed: this.#changedTotal.facts };
   }
 
   get findings(): number {
@@ -99,15 +99,15 @@ export class FactIndex {
   }
 
   /** Average number of words per fact, separately for file changes and text. */
-  get averageWords(): { readonly said: number; readonly changed: number } {
+  get averageWords(): { readonly text: number; readonly changed: number } {
     const averageOf = ({ facts, words }: { facts: number; words: number }) =>
       facts === 0 ? 1 : words / facts;
-    return { said: averageOf(this.#saidTotal), changed: averageOf(this.#changedTotal) };
+    return { text: averageOf(this.#textTotal), changed: averageOf(this.#changedTotal) };
   }
 
   /** Facts whose text has this word. */
-  said(word: string): readonly IndexedFact[] {
-    return this.#said.get(word) ?? NONE;
+  inText(word: string): readonly IndexedFact[] {
+    return this.#inText.get(word) ?? NONE;
   }
 
   /** Facts of changed files whose path has this word. */
@@ -138,11 +138,11 @@ export class FactIndex {
   }
 
   #totalOf(group: FactGroup): { facts: number; words: number } {
-    return group === 'files' ? this.#changedTotal : this.#saidTotal;
+    return group === 'files' ? this.#changedTotal : this.#textTotal;
   }
 
   #postingsOf({ group }: IndexedFact): Postings {
-    return group === 'files' ? this.#changed : this.#said;
+    return group === 'files' ? this.#changed : this.#inText;
   }
 
   #addToFamily(word: string): void {
@@ -226,7 +226,7 @@ class FactsByAge {
   #placeOf(sequence: number): number {
     const newest = this.#dispatches.at(-1)?.sequence ?? 0;
     if (newest < sequence) return this.#dispatches.length;
-    return lowerBound(this.#dispatches, sequence, (each) => each.sequence);
+    return lowerBound(this.#dispatches, sequence, (dispatch) => dispatch.sequence);
   }
 }
 
@@ -240,7 +240,15 @@ const DIGIT = /\d/;
 /** Data derived from the fact alone. */
 type Contents = Pick<
   IndexedFact,
-  'words' | 'own' | 'numbers' | 'group' | 'standing' | 'isOfTask' | 'isBare' | 'isSummary' | 'isLasting'
+  | 'words'
+  | 'objectWords'
+  | 'numbers'
+  | 'group'
+  | 'standing'
+  | 'isOfTask'
+  | 'isBare'
+  | 'isSummary'
+  | 'isLasting'
 > & { readonly paths: readonly string[] };
 
 /** Cached: facts are immutable and may be in several stores. */
@@ -259,7 +267,7 @@ export class IndexedFact {
   /** Distinct tokens of object and subject, without the task, whose id says nothing. */
   readonly words: readonly string[];
   /** Number of words from the object, which come first. */
-  readonly own: number;
+  readonly objectWords: number;
   /** Sorted words with a digit; facts with different ones are different matters. */
   readonly numbers: string;
   /** True if it is about its task as a whole. */
@@ -283,7 +291,7 @@ export class IndexedFact {
     this.group = contents.group;
     this.standing = contents.standing;
     this.words = contents.words;
-    this.own = contents.own;
+    this.objectWords = contents.objectWords;
     this.numbers = contents.numbers;
     this.isOfTask = contents.isOfTask;
     this.isBare = contents.isBare;
@@ -305,8 +313,8 @@ export class IndexedFact {
   /** Object and subject: of two equal ones the newer is enough. Lazy, since it is rarely needed. */
   get saying(): string {
     if (this.#saying === undefined) {
-      const said = oneSpelling(this.fact.object);
-      this.#saying = this.isOfTask ? said : `${this.fact.subject}\n${said}`;
+      const spelling = oneSpelling(this.fact.object);
+      this.#saying = this.isOfTask ? spelling : `${this.fact.subject}\n${spelling}`;
     }
     return this.#saying;
   }
@@ -316,15 +324,15 @@ function contentsOf(fact: SessionFact): Contents {
   const { subject, relation, object, sourceTaskId } = fact;
   const isOfTask = subject === `task:${sourceTaskId}`;
   const changes = groupOf({ relation, tags: [] }) === 'files';
-  const said = changes ? [] : tokens(object, MAX_WORDS);
+  const objectTokens = changes ? [] : tokens(object, MAX_WORDS);
   // The slash prevents a first word from being read as a verb.
   const of = isOfTask ? [] : tokens(`/${subject}`, MAX_WORDS);
   const paths = [...(isOfTask ? [] : [subject]), ...(changes ? [] : pathsIn(object))].map(knownAs);
   const group = groupOf(fact);
   return {
-    words: [...new Set([...said, ...of])],
-    own: said.length,
-    numbers: said
+    words: [...new Set([...objectTokens, ...of])],
+    objectWords: objectTokens.length,
+    numbers: objectTokens
       .filter((word) => DIGIT.test(word))
       .sort()
       .join(' '),

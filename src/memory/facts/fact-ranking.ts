@@ -67,28 +67,28 @@ const MAX_TOKENS = 400;
 const SHORT_QUERY = 25;
 
 /** Selects facts. The same facts and request give the same answer, whatever the order in which facts arrived. */
-export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRanking {
+export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRanking {
   const index = store.index();
-  const { maxFacts = Number.POSITIVE_INFINITY, room = Number.POSITIVE_INFINITY, work } = asked;
-  const withChanges = !asked.besideLedger || asked.tags !== undefined;
+  const { maxFacts = Number.POSITIVE_INFINITY, room = Number.POSITIVE_INFINITY, work } = query;
+  const withChanges = !query.besideLedger || query.tags !== undefined;
   const isAsked = (entry: IndexedFact) =>
     !(entry.isSummary && isSaidToFail(entry, index)) &&
-    !(asked.withoutNotes && entry.fact.note !== undefined) &&
+    !(query.withoutNotes && entry.fact.note !== undefined) &&
     // The prompt of a task has the answers to its questions.
-    (entry.fact.answer === undefined || entry.fact.answer.task !== asked.taskId) &&
+    (entry.fact.answer === undefined || entry.fact.answer.task !== query.taskId) &&
     (withChanges || entry.group !== 'files') &&
-    (asked.tags === undefined || entry.fact.tags.some((tag) => asked.tags?.includes(tag))) &&
-    (entry.fact.sourceTaskId !== asked.taskId ||
-      (asked.besideLedger === true && isBesideLedger(entry, index)));
-  const words = tokens(asked.text.slice(0, MAX_QUERY), MAX_TOKENS);
+    (query.tags === undefined || entry.fact.tags.some((tag) => query.tags?.includes(tag))) &&
+    (entry.fact.sourceTaskId !== query.taskId ||
+      (query.besideLedger === true && isBesideLedger(entry, index)));
+  const words = tokens(query.text.slice(0, MAX_QUERY), MAX_TOKENS);
   const hits = new FactHits(index, words);
   hits.addWords();
-  hits.addFiles(leadsFrom(asked, index));
-  hits.addSimilar(asked.similar);
+  hits.addFiles(leadsFrom(query, index));
+  hits.addSimilar(query.similar);
   const useful = new Map(work?.map(({ task, use }) => [task, use]));
   hits.addWork(useful);
-  hits.addOwn(index.ofTask(asked.taskId).filter(isAsked));
-  if (asked.closeness !== undefined) hits.addNear(nearest(index, asked.closeness, isAsked));
+  hits.addOwn(index.ofTask(query.taskId).filter(isAsked));
+  if (query.closeness !== undefined) hits.addNear(nearest(index, query.closeness, isAsked));
   const chance = Math.max(1, Math.sqrt(words.length / SHORT_QUERY));
   const { found, faint } = hits.found(chance);
   let spoken = 0;
@@ -105,16 +105,16 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
     .filter(({ entry }) => isAsked(entry))
     .sort(byWorth)
     .filter(isUseful);
-  const choice = new FactChoice({ maxFacts, room }, candidates, new Set(asked.files));
-  const isAllowed = (entry: IndexedFact) => !(asked.besideLedger && entry.isDull) && isAsked(entry);
-  if (asked.byRecency && !choice.isFull) {
+  const choice = new FactChoice({ maxFacts, room }, candidates, new Set(query.files));
+  const isAllowed = (entry: IndexedFact) => !(query.besideLedger && entry.isDull) && isAsked(entry);
+  if (query.byRecency && !choice.isFull) {
     // Least informative facts last.
     const newest = [false, true].map((isDull) => index.byAge(isDull).newestFirst());
     choice.fill({ index, faint: faint(), newest, isAllowed, because: 'recent' }, maxFacts);
-  } else if (asked.lasting !== undefined && asked.lasting > choice.lasting && !choice.isFull) {
-    const newest = [lastingFirst(index, faint(), asked.closeness)];
-    const because = asked.closeness === undefined ? 'recent' : 'meaning';
-    choice.fill({ index, faint: [], newest, isAllowed, because }, asked.lasting - choice.lasting);
+  } else if (query.lasting !== undefined && query.lasting > choice.lasting && !choice.isFull) {
+    const newest = [lastingFirst(index, faint(), query.closeness)];
+    const because = query.closeness === undefined ? 'recent' : 'meaning';
+    choice.fill({ index, faint: [], newest, isAllowed, because }, query.lasting - choice.lasting);
   }
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };
 }
@@ -284,7 +284,10 @@ export class FactChoice {
     this.#take(Math.ceil(HELD_SHARE * first), ({ entry }) => isHeld(entry));
     const isConvention = ({ entry }: Candidate) => entry.group === 'conventions';
     if (!this.#chosen.some(isConvention))
-      this.#take(Math.min(first, this.#chosen.length + 1), (each) => each.isFree && isConvention(each));
+      this.#take(
+        Math.min(first, this.#chosen.length + 1),
+        (candidate) => candidate.isFree && isConvention(candidate),
+      );
     const open = first - this.#chosen.length;
     const byTask = new Map<string, number>();
     const share = Math.max(1, Math.floor(TASK_SHARE * open));
@@ -319,17 +322,17 @@ export class FactChoice {
 
   /** Adds up to `most` new facts: those with some relevance first, then the newest. */
   fill({ index, faint, newest, isAllowed, because }: Filling, most: number): void {
-    const known = this.#candidates.filter((each) => each.isChosen || isSaid(each));
+    const known = this.#candidates.filter((candidate) => candidate.isChosen || isSaid(candidate));
     const places = Math.min(most, this.#most - this.#chosen.length);
     if (places <= 0) return;
-    const said = new Set(this.#chosen.map(({ entry }) => entry.saying));
+    const sayings = new Set(this.#chosen.map(({ entry }) => entry.saying));
     const passed = new Uint8Array(index.places);
     for (const { entry } of known) passed[entry.place] = 1;
     const add = (entry: IndexedFact) => {
       if (passed[entry.place] === 1 || !isAllowed(entry)) return;
       passed[entry.place] = 1;
-      if (said.has(entry.saying)) return;
-      said.add(entry.saying);
+      if (sayings.has(entry.saying)) return;
+      sayings.add(entry.saying);
       this.#rest.push(new RestCandidate(entry, because));
     };
     const near = faint.filter(({ entry }) => !entry.isDull);
@@ -347,7 +350,7 @@ export class FactChoice {
   }
 
   facts(): Pick<FactRanking, 'chosen' | 'cut' | 'rest'> {
-    const isCut = (each: Candidate) => each.isFree && !each.isChosen && !isSaid(each);
+    const isCut = (candidate: Candidate) => candidate.isFree && !candidate.isChosen && !isSaid(candidate);
     const cut = this.#isCut ? this.#candidates.filter(isCut).map(({ entry }) => entry) : [];
     const chosen = this.#chosen;
     const best = [chosen.slice(0, PLACES), chosen.slice(PLACES)].flatMap((some) => some.sort(byWorth));
@@ -447,13 +450,13 @@ function saySame(a: IndexedFact, b: IndexedFact): boolean {
   if (a.group === 'files' || b.group === 'files') return a.group === b.group;
   if (a.numbers !== b.numbers) return false;
   // The shorter one cannot contain enough of the longer one.
-  if (Math.min(a.own, b.own) < SAME * Math.max(a.own, b.own)) return false;
+  if (Math.min(a.objectWords, b.objectWords) < SAME * Math.max(a.objectWords, b.objectWords)) return false;
   let common = 0;
-  for (let at = 0; at < a.own; at += 1) {
+  for (let at = 0; at < a.objectWords; at += 1) {
     const found = b.words.indexOf(a.words[at] as string);
-    if (found >= 0 && found < b.own) common += 1;
+    if (found >= 0 && found < b.objectWords) common += 1;
   }
-  return common >= SAME * (a.own + b.own - common);
+  return common >= SAME * (a.objectWords + b.objectWords - common);
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();

@@ -81,7 +81,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   /** By the id of the statement. */
   readonly #refs = new Map<string, Saying>();
   /** Statements of commands: notes and answers, closed or not. They are not dropped. */
-  readonly #said = new Set<Saying>();
+  readonly #statements = new Set<Saying>();
   /** The follow-ups of results, closed or not. */
   readonly #actions = new Set<Saying>();
   /** Indexes the valid facts; built by the first query and maintained afterwards. */
@@ -115,11 +115,11 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   }
 
   retract(fact: SessionFact, by: Retraction, instead?: SessionFact, after = fact.sourceSequence): void {
-    let said: Pick<SessionFact, 'note' | 'answer'> = {};
+    let noteOrAnswer: Pick<SessionFact, 'note' | 'answer'> = {};
     for (const saying of this.#groups.get(groupName(fact)) ?? []) {
       if (!saysTheSame(saying.fact, fact)) continue;
       const before = saying.fact;
-      said = saidIn(before, instead);
+      noteOrAnswer = saidIn(before, instead);
       saying.fact = retracted(before, by);
       this.#hasRetracted = true;
       if (before.validTo === undefined) this.#invalid(before);
@@ -128,17 +128,17 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     if (instead === undefined) return;
     // Corrected back.
     const before = this.#sayingOf(instead);
-    if (before === undefined) this.add([{ ...instead, ...said }]);
+    if (before === undefined) this.add([{ ...instead, ...noteOrAnswer }]);
     else this.restore(before.fact, { by: by.by, at: by.at, after });
   }
 
   restore(fact: SessionFact, by: Restored): void {
     for (const saying of this.#groups.get(groupName(fact)) ?? []) {
-      const { fact: each } = saying;
-      const isOwn = each.sourceSequence === fact.sourceSequence;
-      if (saysTheSame(each, fact) && (isOwn || each.retracted !== undefined))
+      const { fact: stored } = saying;
+      const isOwn = stored.sourceSequence === fact.sourceSequence;
+      if (saysTheSame(stored, fact) && (isOwn || stored.retracted !== undefined))
         this.#reopen(saying, isOwn ? by : undefined);
-      if (isOwn && each.corrects === fact.id)
+      if (isOwn && stored.corrects === fact.id)
         this.#close(saying, {
           sequence: by.after,
           at: by.at,
@@ -168,14 +168,14 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     this.#put(fact);
     for (const { id, ...ended } of fact.ends ?? []) this.end(id, closingFor(fact, ended));
     if (fact.answer === undefined) return;
-    const asked = { subject: `task:${fact.answer.task}`, relation: RELATIONS.asks };
-    for (const saying of this.#groups.get(groupName(asked)) ?? [])
+    const question = { subject: `task:${fact.answer.task}`, relation: RELATIONS.asks };
+    for (const saying of this.#groups.get(groupName(question)) ?? [])
       if (isAnswerTo(fact, saying.fact)) this.#close(saying, answering(fact, saying.fact));
   }
 
   /** Ends the notes on what is stuck that name a task, when it is done. */
   endStuck(task: string, at: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
-    for (const saying of this.#said) {
+    for (const saying of this.#statements) {
       const { note } = saying.fact;
       if (note?.type === 'stuck' && mentionsIn(note.content).has(task.toLowerCase()))
         this.#close(saying, { ...at, ended: { by: task, how: 'settled' } });
@@ -184,7 +184,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 
   /** Removes the statements of commands that fit; what they ended holds again. */
   unsay(fits: (fact: SessionFact) => boolean): void {
-    for (const saying of this.#said) {
+    for (const saying of this.#statements) {
       const { ref, ends = [] } = saying.fact;
       if (!fits(saying.fact)) continue;
       this.#remove(saying);
@@ -196,8 +196,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   }
 
   /** Returns the notes and answers that hold, in the order of their events. */
-  said(): readonly SessionFact[] {
-    return [...this.#said]
+  statements(): readonly SessionFact[] {
+    return [...this.#statements]
       .flatMap(({ fact }) => (fact.validTo === undefined ? fact : []))
       .sort((a, b) => a.eventSequence - b.eventSequence);
   }
@@ -237,7 +237,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     const facts = this.all();
     for (const { retracted, sourceTaskId: task, object } of facts) {
       if (retracted === undefined) continue;
-      const instead = facts.find((each) => each.corrects !== undefined && each.id === retracted.instead);
+      const instead = facts.find((other) => other.corrects !== undefined && other.id === retracted.instead);
       const texts = found.get(task) ?? new Map<string, string | undefined>();
       found.set(task, texts.set(object, instead?.object));
     }
@@ -252,12 +252,12 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 
   /** Returns the number of facts of dispatches, closed ones included. */
   size(): number {
-    return this.#sayings.size - this.#said.size;
+    return this.#sayings.size - this.#statements.size;
   }
 
   /** Returns the number of statements of commands, closed ones included. */
   saidSize(): number {
-    return this.#said.size;
+    return this.#statements.size;
   }
 
   /** Returns the size of the texts of dispatches in bytes. */
@@ -284,7 +284,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     let dear = Math.ceil(DEAR_SHARE * maxFacts);
     // Newest first, so that the oldest of the most valuable exceed their share.
     const valued = inOrder(this.#sayings)
-      .filter((saying) => !this.#said.has(saying))
+      .filter((saying) => !this.#statements.has(saying))
       .reverse()
       .map((saying) => {
         const value = worthOf(saying.fact);
@@ -323,13 +323,13 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 
   /** Returns how the statement of a command ends this one: its answer, or a note that ends it. */
   #endBySaid(fact: SessionFact): Closing | undefined {
-    for (const { fact: said } of this.#said) {
-      if (said.retracted !== undefined) continue;
-      const { id, ...ended } = said.ends?.find(({ id }) => id === fact.ref) ?? {};
-      if (id !== undefined) return closingFor(said, ended as Ended);
+    for (const { fact: statement } of this.#statements) {
+      if (statement.retracted !== undefined) continue;
+      const { id, ...ended } = statement.ends?.find(({ id }) => id === fact.ref) ?? {};
+      if (id !== undefined) return closingFor(statement, ended as Ended);
     }
-    if (!isQuestion(fact) || this.#said.size === 0) return undefined;
-    const given = this.said().find((answer) => isAnswerTo(answer, fact));
+    if (!isQuestion(fact) || this.#statements.size === 0) return undefined;
+    const given = this.statements().find((answer) => isAnswerTo(answer, fact));
     return given && answering(given, fact);
   }
 
@@ -378,16 +378,16 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     if (done !== undefined) for (const saying of this.#actions) this.#closeIfDone(saying, done);
     if (!facts.some(isAction)) return;
     const [{ sourceSequence: from } = { sourceSequence: 0 }] = facts;
-    const own = [...this.#actions].filter(({ fact }) => fact.sourceSequence === from);
-    for (const later of this.#laterThan(from)) for (const saying of own) this.#closeIfDone(saying, later);
+    const actions = [...this.#actions].filter(({ fact }) => fact.sourceSequence === from);
+    for (const later of this.#laterThan(from)) for (const saying of actions) this.#closeIfDone(saying, later);
   }
 
   #closeIfDone(saying: Saying, done: WorkDone): void {
     const { fact } = saying;
     if (fact.sourceSequence >= done.sequence || fact.origin === 'person' || isClosedBy(fact, done.sequence))
       return;
-    saying.asked ??= wordsOf(fact.object);
-    if (isDoneBy(saying.asked, fact.sourceTaskId, done)) this.#close(saying, done);
+    saying.actionWords ??= wordsOf(fact.object);
+    if (isDoneBy(saying.actionWords, fact.sourceTaskId, done)) this.#close(saying, done);
   }
 
   /** Returns the work of later dispatches; nearly always there is none. */
@@ -411,7 +411,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   #put(fact: SessionFact): void {
     const saying = { fact };
     this.#sayings.add(saying);
-    if (isSaid(fact)) this.#said.add(saying);
+    if (isSaid(fact)) this.#statements.add(saying);
     else this.#bytes += bytesOfFact(fact);
     if (fact.retracted !== undefined) this.#hasRetracted = true;
     if (fact.validTo === undefined) this.#opened(fact);
@@ -426,7 +426,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     const { fact } = saying;
     this.#sayings.delete(saying);
     this.#actions.delete(saying);
-    if (!this.#said.delete(saying)) this.#bytes -= bytesOfFact(fact);
+    if (!this.#statements.delete(saying)) this.#bytes -= bytesOfFact(fact);
     if (fact.validTo === undefined) this.#invalid(fact);
     if (fact.ref !== undefined && this.#refs.get(fact.ref) === saying) this.#refs.delete(fact.ref);
     unindex(this.#groups, groupName(fact), saying);
@@ -449,7 +449,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
 interface Saying {
   fact: SessionFact;
   /** Words of what is left to do; cached, since each later result is compared. */
-  asked?: readonly string[];
+  actionWords?: readonly string[];
 }
 /** Sorted by dispatch, so that neighbours in time are found by binary search. */
 type Index = Map<string, Saying[]>;
@@ -574,7 +574,7 @@ function isAnswerTo({ answer }: SessionFact, { object, sourceTaskId }: SessionFa
   return (
     answer?.task === sourceTaskId &&
     answer.questions.some(
-      (each) => oneSpelling(clipText(quoted(each), KEPT.fact.object)) === oneSpelling(object),
+      (question) => oneSpelling(clipText(quoted(question), KEPT.fact.object)) === oneSpelling(object),
     )
   );
 }

@@ -190,8 +190,8 @@ const SEPARATOR = '\u001f';
  * escaped, so that different facts have different texts.
  */
 export function createFactId(subject: string, relation: string, object: string): string {
-  const said = `${escaped(subject)}${SEPARATOR}${escaped(relation)}${SEPARATOR}${escaped(object)}`;
-  return hashOf(said);
+  const text = `${escaped(subject)}${SEPARATOR}${escaped(relation)}${SEPARATOR}${escaped(object)}`;
+  return hashOf(text);
 }
 
 export function factId({ subject, relation, object }: RecordedFact): string {

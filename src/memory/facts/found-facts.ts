@@ -53,7 +53,7 @@ function beginOf(
 ): number {
   const isBefore = ({ fact, isClosed }: (typeof sorted)[number]) =>
     isClosed === from.isClosed ? fact.sourceSequence > from.dispatch : !isClosed;
-  const first = sorted.findIndex((each) => !isBefore(each));
+  const first = sorted.findIndex((entry) => !isBefore(entry));
   if (first < 0) return sorted.length;
   const same = sorted.findIndex(
     ({ fact, isClosed }, index) =>
@@ -77,22 +77,22 @@ function closedAsOf({ closedBy }: SessionFact, asOf: number): boolean {
 
 function filterOf(args: ToolArguments<'fact-find'>, asOf: number): (fact: SessionFact) => boolean {
   const { task, subject, relation, tag, is = 'open' } = args;
-  const asked = (args.text ?? '').toLowerCase();
+  const text = (args.text ?? '').toLowerCase();
   return (fact) =>
     (is === 'all' || closedAsOf(fact, asOf) === (is === 'closed')) &&
     (task === undefined || fact.sourceTaskId === task) &&
     (subject === undefined || fact.subject === subject) &&
     (relation === undefined || relation.includes(fact.relation)) &&
-    (tag === undefined || tag.some((each) => fact.tags.includes(each))) &&
-    holds(fact, asked);
+    (tag === undefined || tag.some((wanted) => fact.tags.includes(wanted))) &&
+    holds(fact, text);
 }
 
-function holds(fact: SessionFact, asked: string): boolean {
-  if (asked.length >= SHORTEST_ID && fact.id.startsWith(asked)) return true;
-  if (fact.ref?.toLowerCase() === asked) return true;
+function holds(fact: SessionFact, text: string): boolean {
+  if (text.length >= SHORTEST_ID && fact.id.startsWith(text)) return true;
+  if (fact.ref?.toLowerCase() === text) return true;
   const { subject, relation, object, fix = '' } = fact;
-  const said = `${subject} ${relation} ${object} ${fix}`.toLowerCase();
-  return asked.split(/\s+/).every((word) => said.includes(word));
+  const factText = `${subject} ${relation} ${object} ${fix}`.toLowerCase();
+  return text.split(/\s+/).every((word) => factText.includes(word));
 }
 
 /** The fact, or the candidate ids; empty for none. */
@@ -117,7 +117,7 @@ export function factHistory(
   facts: readonly SessionFact[],
   fact: SessionFact,
 ): Pick<FactShown, 'fact' | 'history' | 'closedBy'> {
-  const others = facts.filter((each) => each !== fact && each.subject === fact.subject);
+  const others = facts.filter((other) => other !== fact && other.subject === fact.subject);
   const closedBy = closerOf(facts, fact);
   return {
     fact: foundFact(fact),
@@ -129,9 +129,9 @@ export function factHistory(
 function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['closedBy'] {
   const { closedBy: dispatch, validTo: at } = fact;
   if (dispatch === undefined || at === undefined || fact.retracted !== undefined) return undefined;
-  const said = facts.find(({ sourceSequence }) => sourceSequence === dispatch);
-  if (said === undefined) return { dispatch, at };
-  return { dispatch, at, event: said.eventSequence, role: said.sourceRole, task: said.sourceTaskId };
+  const closer = facts.find(({ sourceSequence }) => sourceSequence === dispatch);
+  if (closer === undefined) return { dispatch, at };
+  return { dispatch, at, event: closer.eventSequence, role: closer.sourceRole, task: closer.sourceTaskId };
 }
 
 export function foundFact(fact: SessionFact): FoundFact {

@@ -109,9 +109,9 @@ export function stated(
   for (const [at, fact] of ranked.entries()) {
     const by = idOf(number, at);
     const questions: string[] = [];
-    for (const id of fact.replaces?.map((each) => each.trim().toUpperCase()) ?? []) {
+    for (const id of fact.replaces?.map((ref) => ref.trim().toUpperCase()) ?? []) {
       const target = byRef.get(id);
-      if (ends.some((each) => each.id === id)) continue;
+      if (ends.some((end) => end.id === id)) continue;
       const why = whyNot(fact, target, dispatch);
       if (target === undefined || why !== undefined) {
         notEnded.push({ id: clipText(quoted(id), MAX_ID), why: why ?? 'unknown' });
@@ -122,7 +122,7 @@ export function stated(
       const isSettled = fact.relation === RELATIONS.settled;
       ends.push({ id, by, how: isAnswer ? 'answered' : isSettled ? 'settled' : 'replaced' });
     }
-    const isNamed = ({ ref }: SessionFact) => ends.some((each) => each.id === ref);
+    const isNamed = ({ ref }: SessionFact) => ends.some((end) => end.id === ref);
     const others = known.filter((older) => !isNamed(older) && whyNot(fact, older, dispatch) === undefined);
     ends.push(...contrasts(fact, by, others));
     if (questions.length > 0) answers.set(factId(fact), answered(fact, questions));

@@ -68,9 +68,9 @@ export function secretlintScanner(): SecretScanner {
     mayHold: (text) => hint.test(text),
     find(text) {
       if (!hint.test(text)) return [];
-      found = patterns.flatMap((each) => (each.hint.test(text) ? findPattern(each.pattern, text) : []));
-      for (const { check, hint: own } of checks)
-        if (own.test(text)) check.file({ content: text, ext: '', contentType: 'text' });
+      found = patterns.flatMap((rule) => (rule.hint.test(text) ? findPattern(rule.pattern, text) : []));
+      for (const { check, hint: checkHint } of checks)
+        if (checkHint.test(text)) check.file({ content: text, ext: '', contentType: 'text' });
       return found;
     },
   };

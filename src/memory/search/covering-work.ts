@@ -69,27 +69,29 @@ export function coveringTasks(
     ({ task, tokens, files }) =>
       (files.some(isFocused) || tokens.some((token) => shared.has(token))) && isTold(task),
   );
-  for (const each of candidates) each.use = useOf(each, chance);
+  for (const candidate of candidates) candidate.use = useOf(candidate, chance);
   const chosen: CoveringTask[] = [];
   while (chosen.length < MOST_WORK) {
     let best: Candidate | undefined;
-    for (const each of candidates) {
+    for (const candidate of candidates) {
       // A use only falls, so one that was lower already need not be computed again.
-      if (each.use <= (best?.use ?? 0)) continue;
-      each.use = useOf(each, chance);
-      if (each.use > (best?.use ?? 0)) best = each;
+      if (candidate.use <= (best?.use ?? 0)) continue;
+      candidate.use = useOf(candidate, chance);
+      if (candidate.use > (best?.use ?? 0)) best = candidate;
     }
     if (best === undefined || (best.use < BAR && chosen.length >= LEAST_WORK)) break;
     const { task, use, files } = best;
     const like = best;
-    const alike = candidates.filter((each) => each !== like && each.use > 0 && areAlike(like, each));
-    for (const each of [best, ...alike]) each.use = 0;
+    const alike = candidates.filter(
+      (candidate) => candidate !== like && candidate.use > 0 && areAlike(like, candidate),
+    );
+    for (const candidate of [best, ...alike]) candidate.use = 0;
     for (const file of files) chance[file] = (chance[file] ?? 0) * AGAIN;
     const pathOf = (file: number) => paths[file] ?? '';
     const inOrder = [...files].sort(
       (a, b) => (worth[b] ?? 0) - (worth[a] ?? 0) || (pathOf(a) < pathOf(b) ? -1 : 1),
     );
-    chosen.push({ task, use, files: inOrder.map(pathOf), alike: alike.map((each) => each.task) });
+    chosen.push({ task, use, files: inOrder.map(pathOf), alike: alike.map((candidate) => candidate.task) });
   }
   return chosen;
 }

@@ -93,11 +93,14 @@ interface Recalled {
 /** Returns likely files and the most similar tasks. */
 export function recall(past: PastResults, query: FileQuery): Recalled {
   const text = query.text.slice(0, MAX_QUERY);
-  const asked = tokens(text, MAX_TOKENS);
-  if (past.fileCount === 0 || (asked.length === 0 && !query.open?.length && !query.folder))
+  const queryTokens = tokens(text, MAX_TOKENS);
+  if (past.fileCount === 0 || (queryTokens.length === 0 && !query.open?.length && !query.folder))
     return { files: [], similar: [] };
-  const { similar, touched } = similarResults(past, asked);
-  return { files: filesFor(past, query, { text, asked, similar, touched }), similar: byTask(past, similar) };
+  const { similar, touched } = similarResults(past, queryTokens);
+  return {
+    files: filesFor(past, query, { text, queryTokens, similar, touched }),
+    similar: byTask(past, similar),
+  };
 }
 
 function byTask(past: PastResults, similar: readonly SimilarResult[]): SimilarTask[] {
@@ -115,19 +118,19 @@ function filesFor(
   query: FileQuery,
   {
     text,
-    asked,
+    queryTokens,
     similar,
     touched,
   }: {
     readonly text: string;
-    readonly asked: readonly string[];
+    readonly queryTokens: readonly string[];
     readonly similar: readonly SimilarResult[];
     readonly touched: TouchedClasses;
   },
 ): LikelyFile[] {
   const scores = new Scores(past);
   addSimilar(scores, similar);
-  addPaths(scores, asked);
+  addPaths(scores, queryTokens);
   addNames(scores, text);
   addNamedPaths(scores, text);
   addHints(scores, query);
@@ -171,18 +174,18 @@ interface ScoredFile {
 class Scores {
   readonly past: PastResults;
   /** By path number: the sum of all evidence, and each reason's part. */
-  readonly #said: Float64Array;
+  readonly #sums: Float64Array;
   readonly #parts: Readonly<Record<Evidence, Float64Array>>;
 
   constructor(past: PastResults) {
     this.past = past;
-    this.#said = new Float64Array(past.uses.length);
+    this.#sums = new Float64Array(past.uses.length);
     this.#parts = recordOf(EVIDENCE, () => new Float64Array(past.uses.length));
   }
 
   add(id: number, score: number, reason: Evidence): void {
     if ((this.past.uses[id] ?? 0) === 0) return;
-    for (const sums of [this.#said, this.#parts[reason]]) sums[id] = (sums[id] ?? 0) + score;
+    for (const sums of [this.#sums, this.#parts[reason]]) sums[id] = (sums[id] ?? 0) + score;
   }
 
   reasonsOf(id: number, classes: readonly number[]): FileReasons {
@@ -203,9 +206,9 @@ class Scores {
   /** Returns the best files that the query's evidence supports: being new does not count. */
   best(most: number, classes: readonly number[]): ScoredFile[] {
     const best: ScoredFile[] = [];
-    for (let id = 0; id < this.#said.length; id += 1) {
-      const said = this.#said[id] ?? 0;
-      if (said > 0) this.#insert(best, id, said + this.#class(id, classes) + this.#recency(id), most);
+    for (let id = 0; id < this.#sums.length; id += 1) {
+      const sum = this.#sums[id] ?? 0;
+      if (sum > 0) this.#insert(best, id, sum + this.#class(id, classes) + this.#recency(id), most);
     }
     return best;
   }
@@ -230,10 +233,10 @@ function addSimilar(scores: Scores, similar: readonly SimilarResult[]): void {
     for (const file of row.files) scores.add(file, (WEIGHTS.similar * similarity ** 2) / sum, 'similar');
 }
 
-function addPaths(scores: Scores, asked: readonly string[]): void {
+function addPaths(scores: Scores, queryTokens: readonly string[]): void {
   const { past } = scores;
   const { weights } = past.paths;
-  for (const token of asked) {
+  for (const token of queryTokens) {
     const found = knownOf(past, past.paths.withToken(token));
     const weight = WEIGHTS.path * rarity(found.length, past.fileCount);
     for (const id of found) scores.add(id, weight * (weights[id] ?? 0), 'path');

@@ -288,18 +288,18 @@ export class PastResults {
     const known = paths.flatMap((path, id) => ((this.#uses[id] ?? 0) > 0 ? [{ path, id }] : []));
     const lastOf = ({ id }: { readonly id: number }) => this.#last[id] ?? 0;
     known.sort((a, b) => lastOf(a) - lastOf(b) || (a.path < b.path ? -1 : 1));
-    const gone = new Set<number>();
+    const removed = new Set<number>();
     for (const { path, id } of known) {
       if (this.#files <= this.#limits.files * 0.9 && this.#pathBytes <= this.#limits.pathBytes * 0.9) break;
       this.#uses[id] = 0;
       this.#last[id] = 0;
       this.#files -= 1;
       this.#pathBytes -= bytesOf(path) + FILE_BYTES;
-      gone.add(id);
+      removed.add(id);
     }
     const rows = this.#rows.map((row) =>
-      row.files.some((file) => gone.has(file))
-        ? { ...row, files: row.files.filter((file) => !gone.has(file)) }
+      row.files.some((file) => removed.has(file))
+        ? { ...row, files: row.files.filter((file) => !removed.has(file)) }
         : row,
     );
     this.#rows = rows;
@@ -312,8 +312,8 @@ export class PastResults {
 
   /** Rebuilds the tables when most of their entries are unused. */
   #renew(): void {
-    const held = this.#words.words.length + this.#paths.paths.length;
-    if (held <= 2 * (this.#liveWords + this.#files) + 1000) return;
+    const stored = this.#words.words.length + this.#paths.paths.length;
+    if (stored <= 2 * (this.#liveWords + this.#files) + 1000) return;
     const renewed = new PastResults(this.toJSON(), this.#limits);
     this.#words = renewed.#words;
     this.#paths = renewed.#paths;

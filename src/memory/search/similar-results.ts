@@ -27,17 +27,17 @@ const HALF_LIFE = 600;
  */
 export function similarResults(
   past: PastResults,
-  asked: readonly string[],
+  queryTokens: readonly string[],
 ): { readonly similar: readonly SimilarResult[]; readonly touched: TouchedClasses } {
   const { rows, holders } = past;
   const { classes } = past.paths;
-  const { weights, places, askedWeights, askedWeight, words } = weighed(past, asked);
+  const { weights, places, askedWeights, askedWeight, words } = weighed(past, queryTokens);
   const similar: SimilarResult[] = [];
   /** By the bit mask of touched classes: number of results, then of those with each word. */
   const counts = new Map<number, Uint32Array>();
   for (let index = 0; index < rows.length; index += 1) {
     const row = rows[index] as PastRow;
-    const { tokens: held, files } = row;
+    const { tokens: rowTokens, files } = row;
     let mask = 0;
     for (let at = 0; at < files.length; at += 1) mask |= 1 << (classes[files[at] as number] ?? 0);
     let count = counts.get(mask);
@@ -48,8 +48,8 @@ export function similarResults(
     count[0] = (count[0] as number) + 1;
     let common = 0;
     let weight = 0;
-    for (let at = 0; at < held.length; at += 1) {
-      const word = held[at] as number;
+    for (let at = 0; at < rowTokens.length; at += 1) {
+      const word = rowTokens[at] as number;
       weight += weights[word] as number;
       const place = places[word] as number;
       if (place === 0) continue;
@@ -72,13 +72,13 @@ export function similarResults(
 }
 
 /** Computes word weights once, since each word occurs in many results. */
-function weighed(past: PastResults, asked: readonly string[]) {
+function weighed(past: PastResults, queryTokens: readonly string[]) {
   const { rows, holders } = past;
   // Cached by number of holders: the logarithm dominates.
   const squares: number[] = [];
-  const weightOf = (held: number) => {
-    const square = squares[held] ?? rarity(held, rows.length) ** 2;
-    squares[held] = square;
+  const weightOf = (count: number) => {
+    const square = squares[count] ?? rarity(count, rows.length) ** 2;
+    squares[count] = square;
     return square;
   };
   const weights = new Float64Array(holders.length);
@@ -88,7 +88,7 @@ function weighed(past: PastResults, asked: readonly string[]) {
   const words: number[] = [];
   const askedWeights = [0];
   let askedWeight = 0;
-  for (const token of asked) {
+  for (const token of queryTokens) {
     const word = past.wordOf(token);
     const weight = weightOf(word === undefined ? 0 : (holders[word] ?? 0));
     askedWeight += weight;

@@ -92,14 +92,14 @@ function tokensOf(run: string): readonly string[] {
   const before = known.get(run);
   if (before !== undefined) return before;
   // A copy, since V8 keeps the whole text in memory for a slice of it.
-  const own = Buffer.from(run).toString();
+  const copy = Buffer.from(run).toString();
   const found = new Set<string>();
-  if (ASCII.test(own)) addWords(own.match(WORDS) ?? [], own, found);
-  else addForeign(own, found);
+  if (ASCII.test(copy)) addWords(copy.match(WORDS) ?? [], copy, found);
+  else addForeign(copy, found);
   const result = [...found];
-  if (own.length > MAX_TOKEN) return result;
+  if (copy.length > MAX_TOKEN) return result;
   if (known.size >= MAX_KNOWN) known.clear();
-  known.set(own, result);
+  known.set(copy, result);
   return result;
 }
 
@@ -183,8 +183,8 @@ const ROUTINES: readonly RegExp[] = [
 
 /** True for a summary of a bump, a release, a merge, or formatting. */
 export function isRoutine(summary: string): boolean {
-  return [summary, summary.replace(COMMIT_TYPE, '')].some((said) =>
-    ROUTINES.some((routine) => routine.test(said)),
+  return [summary, summary.replace(COMMIT_TYPE, '')].some((text) =>
+    ROUTINES.some((routine) => routine.test(text)),
   );
 }
 

@@ -29,7 +29,7 @@ export function isForPerson({ content }: Pick<InboxMessage, 'content'>): boolean
 
 /** Returns the notes of a session by id, in the order in which they were added. */
 export function notesOf(state: SessionState): Map<string, Note> {
-  const notes = factsOf(state).said();
+  const notes = factsOf(state).statements();
   return new Map(notes.flatMap(({ note }) => (note === undefined ? [] : [[note.id, note] as const])));
 }
 
@@ -54,7 +54,7 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
     case 'note.edited': {
       const { note: id, content, type } = event.data;
       state.dispatches.change(({ facts }) => {
-        const before = facts.said().find(({ note }) => note?.id === id);
+        const before = facts.statements().find(({ note }) => note?.id === id);
         if (before?.note === undefined) return;
         const note = {
           ...before.note,
@@ -75,7 +75,7 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
       if (unblocks) unblock(state.board, task, at);
       const fact = stated(ref, 'decision', `${questions.join(' ')} ${answer}`);
       state.dispatches.change(({ facts }) => {
-        for (const { ref: before = '', answer: given } of facts.said())
+        for (const { ref: before = '', answer: given } of facts.statements())
           if (given?.task === task && given.questions.every((question) => questions.includes(question)))
             facts.end(before, { sequence: fact.sourceSequence, at, ended: { by: ref, how: 'replaced' } });
         const given = { task, questions, answer, by, ...(agent && { agent }), at };

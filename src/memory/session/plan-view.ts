@@ -39,7 +39,7 @@ function taskView(
   const known = state.run?.document.requirementTexts ?? {};
   const texts = (requirements ?? []).filter((requirement) => Object.hasOwn(known, requirement));
   const ledger = ledgersOf(state).get(id);
-  const came = ledger && progressOf(state, ledger);
+  const progress = ledger && progressOf(state, ledger);
   const { claimed_by } = claimOf(state.board, id);
   return {
     id,
@@ -58,10 +58,10 @@ function taskView(
       }),
     ...(isWhole && prompt !== undefined && { prompt }),
     ...defined({ claimed_by }),
-    ...(came && {
-      last_outcome: came.last_outcome,
-      next_action: came.next_action,
-      dispatches: came.dispatches,
+    ...(progress && {
+      last_outcome: progress.last_outcome,
+      next_action: progress.next_action,
+      dispatches: progress.dispatches,
     }),
   };
 }

@@ -167,7 +167,7 @@ export function ledgersOf(state: SessionState): ReadonlyMap<string, TaskLedger> 
 /** Returns the answers that hold, in the order in which they were given. */
 export function answersOf(state: SessionState): Answer[] {
   return factsOf(state)
-    .said()
+    .statements()
     .flatMap(({ answer }) => answer ?? []);
 }
 

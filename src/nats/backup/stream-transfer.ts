@@ -52,7 +52,7 @@ export async function snapshotStream(
       chunk_size: CHUNK_BYTES,
       window_size: WINDOW_BYTES,
     };
-    const { config, state, error } = await asked(
+    const { config, state, error } = await requestAnswer(
       connection,
       `$JS.API.STREAM.SNAPSHOT.${stream}`,
       JSON.stringify(wanted),
@@ -99,7 +99,7 @@ export async function restoreStream(
 ): Promise<StreamState> {
   const doing = `restoring stream ${config.name}`;
   const ask = async (subject: string, body: Uint8Array | string, timeoutMs?: number) => {
-    const answer = await asked(connection, subject, body, timeoutMs);
+    const answer = await requestAnswer(connection, subject, body, timeoutMs);
     if (answer.error !== undefined) throw refused(doing, answer.error);
     return answer;
   };
@@ -134,7 +134,7 @@ interface Answer {
   readonly error?: { readonly err_code?: number; readonly description?: string };
 }
 
-async function asked(
+async function requestAnswer(
   connection: NatsConnection,
   subject: string,
   body: Uint8Array | string,

@@ -1,6 +1,6 @@
 import { Events, type NatsConnection } from 'nats';
 
-type Listener<Said> = (said: Said) => void;
+type Listener<Said> = (state: Said) => void;
 
 /** Returns a function that adds a listener to a connection and returns its removal. `tell` runs once per connection. */
 export function listenersOf<Said>(
@@ -11,8 +11,8 @@ export function listenersOf<Said>(
     const all = listeners.get(connection) ?? new Set();
     if (!listeners.has(connection)) {
       listeners.set(connection, all);
-      void tell(connection, (said) => {
-        for (const each of [...all]) each(said);
+      void tell(connection, (state) => {
+        for (const notify of [...all]) notify(state);
       });
     }
     all.add(listener);

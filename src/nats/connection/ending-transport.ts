@@ -31,8 +31,8 @@ class EndingTransport extends NodeTransport {
 
   override async dial(address: Address): Promise<Socket> {
     const { locate, greeted }: ConnectionOptions & DialOptions = this.options;
-    const own = locate?.();
-    const { port, hostname } = own ?? address;
+    const located = locate?.();
+    const { port, hostname } = located ?? address;
     const socket = createConnection(port, hostname);
     this.#dialled = socket;
     socket.setNoDelay(true);
@@ -47,12 +47,12 @@ class EndingTransport extends NodeTransport {
     socket.removeAllListeners();
     // With `handshakeFirst` the server is silent until the client has begun.
     if (this.#isTlsFirst) return socket;
-    const greeting = await greetingOf(socket, `${hostname}:${port}`, own?.pid);
+    const greeting = await greetingOf(socket, `${hostname}:${port}`, located?.pid);
     greeted?.(greeting);
-    if (own === undefined) return socket;
+    if (located === undefined) return socket;
     try {
       // Another process may have taken the port since the server was located.
-      if (greeting.includes(own.greeting) && locate?.().pid === own.pid) return socket;
+      if (greeting.includes(located.greeting) && locate?.().pid === located.pid) return socket;
       throw new ThroughlineError('unavailable', `${hostname}:${port} is not your server: ${AGAIN}`);
     } catch (error) {
       socket.destroy();
@@ -77,10 +77,10 @@ class EndingTransport extends NodeTransport {
  * Waits for the first bytes, and puts them back: a NATS server greets each connection at once, and the client would wait
  * for that greeting until its own timeout.
  *
- * @param own the process of the user's own server, if this is the one
+ * @param pid the process of the user's own server, if this is the one
  * @throws ThroughlineError `unavailable` for other bytes, or none within a second
  */
-async function greetingOf(socket: Socket, address: string, own?: number): Promise<string> {
+async function greetingOf(socket: Socket, address: string, pid?: number): Promise<string> {
   let isSilent = false;
   const greeting = await new Promise<Buffer | undefined>((resolve) => {
     const done = () => {
@@ -101,7 +101,7 @@ async function greetingOf(socket: Socket, address: string, own?: number): Promis
     return text;
   }
   socket.destroy();
-  if (isSilent && own !== undefined) throw hangs(own);
+  if (isSilent && pid !== undefined) throw hangs(pid);
   if (greeting === undefined && !isSilent) throw new Error('the connection was closed before a greeting');
   const why = greeting === undefined ? 'it sends no greeting' : 'it speaks another protocol';
   const fix = 'set NATS_URL or --nats to the address of one';

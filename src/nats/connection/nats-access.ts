@@ -122,10 +122,10 @@ function serversOf(url: string, given: NatsAccess): Servers {
   const servers: string[] = [];
   let access = given;
   let tls = false;
-  for (const each of url.split(',').map((server) => server.trim())) {
+  for (const server of url.split(',').map((server) => server.trim())) {
     // Standard URL rules: credentials end at the last @, and the first colon separates user and password.
-    const [, scheme = '', credentials, host = each] =
-      /^([a-z][a-z\d+.-]*:\/\/)?(?:([^/]*)@)?(.*)$/is.exec(each) ?? [];
+    const [, scheme = '', credentials, host = server] =
+      /^([a-z][a-z\d+.-]*:\/\/)?(?:([^/]*)@)?(.*)$/is.exec(server) ?? [];
     tls ||= scheme.toLowerCase() === 'tls://';
     requireServer(host, scheme, url);
     servers.push(host);
@@ -220,8 +220,8 @@ function tlsOptions(
 function identityAmong(addresses: readonly string[]): typeof checkServerIdentity {
   return (host, certificate) => {
     const unnamed = host === 'localhost' && addresses.length > 0;
-    const faults = (unnamed ? [...addresses, host] : [host]).map((each) =>
-      checkServerIdentity(each, certificate),
+    const faults = (unnamed ? [...addresses, host] : [host]).map((name) =>
+      checkServerIdentity(name, certificate),
     );
     return faults.includes(undefined) ? undefined : faults[0];
   };

@@ -60,7 +60,7 @@ export function natsTransport(
       const callback = (denied: Error | null) => denied ?? onMessage();
       const listening = subjects.map((subject) => connection.subscribe(subject, { callback }));
       return () => {
-        if (!connection.isClosed()) for (const each of listening) each.unsubscribe();
+        if (!connection.isClosed()) for (const subscription of listening) subscription.unsubscribe();
       };
     },
     async close() {

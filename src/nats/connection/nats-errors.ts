@@ -99,9 +99,9 @@ const MISSING: ReadonlySet<number | undefined> = new Set([
 ]);
 
 /** Resolves to undefined if the stream, consumer or message does not exist. With `doing`, other errors become ours. */
-export async function ifExists<T>(asked: Promise<T>, doing?: string): Promise<T | undefined> {
+export async function ifExists<T>(request: Promise<T>, doing?: string): Promise<T | undefined> {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (MISSING.has(apiCode(error))) return undefined;
     throw doing === undefined ? error : toThroughlineError(error, doing);

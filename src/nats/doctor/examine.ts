@@ -79,9 +79,9 @@ const AS_OPERATOR =
 
 /** Reports the error that prevented all checks; its message contains the fix if that depends on the configuration. */
 export function connectionFinding({ code, message }: ThroughlineError): Finding {
-  const told = `${message} (${code})`;
-  if (code !== 'server_unsupported') return { check: 'connection', level: 'fail', message: told };
+  const text = `${message} (${code})`;
+  if (code !== 'server_unsupported') return { check: 'connection', level: 'fail', message: text };
   const { minimum, version } = NATS_SERVER_PIN;
   const fix = `run nats-server ${minimum} or newer, with JetStream: "throughline up" starts ${version}`;
-  return fail('server', told, fix);
+  return fail('server', text, fix);
 }

@@ -44,7 +44,7 @@ export async function limitFindings(jsm: JetStreamManager): Promise<Finding[]> {
   const tiers = Object.entries(stats.tiers ?? {});
   return tiers.length === 0
     ? accountFindings(stats)
-    : tiers.flatMap(([tier, each]) => accountFindings(each, ` ${tier}`));
+    : tiers.flatMap(([tier, usage]) => accountFindings(usage, ` ${tier}`));
 }
 
 function accountFindings(of: JetStreamUsageAccountLimits, tier = ''): Finding[] {

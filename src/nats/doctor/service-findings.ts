@@ -35,17 +35,17 @@ export async function serviceFindings(
   connection: NatsConnection,
   { version, now, timeoutMs, only, host }: ExpectedServices,
 ): Promise<Finding[]> {
-  const asked = Object.entries(SERVICE_NAMES).filter(([served]) => only?.includes(served) ?? true);
+  const expected = Object.entries(SERVICE_NAMES).filter(([served]) => only?.includes(served) ?? true);
   const where = host === undefined ? '' : ` on ${host}`;
   // In parallel: each silent service takes the whole timeout.
   const found = await Promise.all(
-    asked.map(async ([served, name]) => {
+    expected.map(async ([served, name]) => {
       const everywhere = await healthOfServices(connection, [name], timeoutMs);
-      const instances = everywhere.filter((each) => host === undefined || each.host === host);
+      const instances = everywhere.filter((instance) => host === undefined || instance.host === host);
       const check = `service ${name}`;
       if (instances.length === 0)
         return [fail(check, `no instance answers${where}`, `throughline admin serve --only ${served}`)];
-      const findings = instances.flatMap((each) => judged(check, each, version, now));
+      const findings = instances.flatMap((instance) => judged(check, instance, version, now));
       const running = counted(instances.length, 'instance answers', 'instances answer');
       return findings.length > 0 ? findings : [ok(check, running)];
     }),
@@ -68,8 +68,8 @@ function judged(check: string, instance: ServiceHealth, version: string, now: nu
     const judge = now - Date.parse(at) < RECENT_MS ? fail : warn;
     found.push(judge(check, `could store no more at ${at}: ${message} (${code})`, MAKE_ROOM));
   } else if (errors > 0) {
-    const said = `${counted(errors, 'error')}; last, at ${at}: ${message} (${code})`;
-    found.push(warn(check, said, 'look at its log around that time'));
+    const text = `${counted(errors, 'error')}; last, at ${at}: ${message} (${code})`;
+    found.push(warn(check, text, 'look at its log around that time'));
   }
   return found;
 }

@@ -18,9 +18,9 @@ import { ifExists, KEEP_APART } from '../connection/nats-errors.js';
 import type { DispatchNumbers } from '../jetstream/dispatch-numbers.js';
 import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';
 import {
-  behind,
   isSessionLog,
   RESTORE_ALL,
+  restoredText,
   STREAMS,
   strangersOn,
   subjectsOf,
@@ -160,7 +160,7 @@ export async function numberFindings(jsm: JetStreamManager, numbers: DispatchNum
   const info = await ifExists(jsm.streams.info(DISPATCH_STREAM), 'looking at the dispatches');
   const highest = await numbers.highest();
   if (info === undefined || highest === undefined || info.state.last_seq >= highest) return [];
-  const message = behind(DISPATCH_STREAM, info.state.last_seq, `the installation has given ${highest}`);
+  const message = restoredText(DISPATCH_STREAM, info.state.last_seq, `the installation has given ${highest}`);
   return [fail(`stream ${DISPATCH_STREAM}`, message, RESTORE_ALL)];
 }
 

@@ -186,12 +186,12 @@ export class AckedPublisher {
   #probeAnswered(number: number, probe: Probe, answer: Msg): void {
     this.#probes.delete(number);
     if (!isStuckAnswer(answer)) return;
-    for (const [each, entry] of [...this.#inFlight]) {
+    for (const [sent, entry] of [...this.#inFlight]) {
       const { subject, info, reject } = entry;
-      if (each > number || subject !== probe.subject) continue;
+      if (sent > number || subject !== probe.subject) continue;
       // A connection lost in between may have lost the message but not the probe.
       if (info !== probe.info || info !== this.#connection.info) continue;
-      this.#take(each);
+      this.#take(sent);
       reject(stuckFault(subject));
     }
   }

@@ -19,7 +19,7 @@ export interface LogStream {
   readonly epoch: string;
   readonly replicas: number;
   /** Highest sequence of the key that the leader is known to have: replicas will show it soon. */
-  readonly held: number;
+  readonly leaderSequence: number;
 }
 
 interface Stream {
@@ -40,7 +40,7 @@ interface Stream {
 
 interface Known {
   /** Highest sequence that the leader is known to have, and the epoch of its stream. */
-  held: number;
+  leaderSequence: number;
   epoch: string;
   /** Highest sequence seen. It proves nothing about the stream, since a snapshot may be forged. */
   highest: number;
@@ -90,7 +90,7 @@ export class KeyStreams {
     if (!stream.present) return undefined;
     const { epoch, replicas } = stream;
     const known = this.#keys.get(key);
-    return { epoch, replicas, held: known?.epoch === epoch ? known.held : 0 };
+    return { epoch, replicas, leaderSequence: known?.epoch === epoch ? known.leaderSequence : 0 };
   }
 
   /** Returns true if the key can be appended to without a look. */
@@ -126,15 +126,15 @@ export class KeyStreams {
     known.highest = Math.max(known.highest, sequence);
     if (by === 'read') return;
     const stream = this.#streamOf(key);
-    known.held = known.epoch === stream.epoch ? Math.max(known.held, sequence) : sequence;
+    known.leaderSequence = known.epoch === stream.epoch ? Math.max(known.leaderSequence, sequence) : sequence;
     known.epoch = stream.epoch;
     stream.highest = Math.max(stream.highest, sequence);
   }
 
   /** Records that the leader has nothing of a key after a sequence. */
-  gone(key: Token, after: number): void {
+  removed(key: Token, after: number): void {
     const known = this.#keys.get(key);
-    if (known !== undefined) known.held = Math.min(known.held, after);
+    if (known !== undefined) known.leaderSequence = Math.min(known.leaderSequence, after);
   }
 
   /** Makes the next read check the identity of the stream. */
@@ -178,7 +178,7 @@ export class KeyStreams {
     if (found !== undefined) return found;
     if (this.#keys.size >= MAX_KNOWN) this.#keys.clear();
     const known: Known = {
-      ...{ held: 0, epoch: '', highest: 0, round: 0 },
+      ...{ leaderSequence: 0, epoch: '', highest: 0, round: 0 },
       ...{ generation: this.#generationOf(key), checking: undefined },
     };
     this.#keys.set(key, known);
@@ -227,10 +227,10 @@ export class KeyStreams {
   }
 }
 
-/** Takes what the leader says of a stream. @param asked the highest sequence when it was asked */
-function seen(stream: Stream, { created, config, state }: StreamInfo, asked: number): void {
+/** Takes what the leader says of a stream. @param expected the highest sequence when it was asked */
+function seen(stream: Stream, { created, config, state }: StreamInfo, expected: number): void {
   const epoch = String(created);
-  stream.sound &&= stream.epoch === epoch && state.last_seq >= asked;
+  stream.sound &&= stream.epoch === epoch && state.last_seq >= expected;
   stream.highest = Math.max(stream.highest, state.last_seq);
   stream.seenAt = performance.now();
   stream.present = true;

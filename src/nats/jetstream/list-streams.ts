@@ -126,8 +126,8 @@ export async function stuckStreams(
   if (inOrder === undefined) throw probeGone(healthy);
   const stuck: string[] = [];
   for (const name of names) {
-    const said = await refusalOf(jsm, name);
-    if (said === undefined || said === inOrder || (await keepsAll(jsm, name))) continue;
+    const refusal = await refusalOf(jsm, name);
+    if (refusal === undefined || refusal === inOrder || (await keepsAll(jsm, name))) continue;
     stuck.push(name);
   }
   return stuck;

@@ -41,11 +41,11 @@ export async function newestPage(
     return { follow: first === undefined ? 0 : pending + 1, first: first?.sequence ?? seq };
   };
   const all = await lookAt(1);
-  const behind = before === undefined ? 0 : (await lookAt(before)).follow;
-  const wanted = Math.min(limit, all.follow - behind);
+  const newer = before === undefined ? 0 : (await lookAt(before)).follow;
+  const wanted = Math.min(limit, all.follow - newer);
   if (wanted <= 0) return { messages: [], total: all.follow };
-  const from = await placeOf(wanted + behind, all, before, lookAt);
-  const read = await forwards(connection, { stream, filter, from, before, limit: wanted, behind }, timeoutMs);
+  const from = await placeOf(wanted + newer, all, before, lookAt);
+  const read = await forwards(connection, { stream, filter, from, before, limit: wanted, newer }, timeoutMs);
   const messages = read.slice(-limit).reverse();
   const last = messages.at(-1)?.sequence ?? all.first;
   return { messages, total: all.follow, ...(last > all.first && { next: last }) };
@@ -83,10 +83,10 @@ async function placeOf(
 /** Reads up to `before`. If messages were removed meanwhile it reads more, of which the newest are used. */
 async function forwards(
   connection: NatsConnection,
-  asked: PageAsked & { readonly from: number; readonly behind: number },
+  range: PageAsked & { readonly from: number; readonly newer: number },
   timeoutMs: number,
 ): Promise<StreamMessage[]> {
-  const { stream, filter, from, before = Number.MAX_SAFE_INTEGER, limit, behind } = asked;
+  const { stream, filter, from, before = Number.MAX_SAFE_INTEGER, limit, newer } = range;
   const found: StreamMessage[] = [];
   for (let seq = from; seq < before && found.length < 2 * limit; ) {
     const batch = Math.max(1, limit - found.length);
@@ -94,7 +94,7 @@ async function forwards(
     const { messages, pending } = await batchFrom(connection, stream, wanted, timeoutMs);
     const last = messages.at(-1);
     found.push(...messages.filter(({ sequence }) => sequence < before));
-    if (last === undefined || pending <= behind) break;
+    if (last === undefined || pending <= newer) break;
     seq = last.sequence + 1;
   }
   return found;

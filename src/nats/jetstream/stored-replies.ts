@@ -26,9 +26,9 @@ const ANSWERED: ReadonlySet<string> = new Set(['Nats-Service-Error', 'Nats-Servi
 /** Describes a stored message that is foreign by its headers; else `undefined`. */
 export function foreignBy(headers: MsgHdrs | undefined, readBy: ReadBy): string | undefined {
   if (headers === undefined) return undefined;
-  const own = readBy === 'direct_get' ? 1 : 0;
+  const expected = readBy === 'direct_get' ? 1 : 0;
   for (const [name, values] of headers) {
-    if (COPIED.has(name) && values.length > own) return copyOf(headers);
+    if (COPIED.has(name) && values.length > expected) return copyOf(headers);
     if (ANSWERED.has(name)) return 'the answer of a service';
   }
   return undefined;

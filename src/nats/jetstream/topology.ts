@@ -236,10 +236,10 @@ export const RESTORE_ALL = 'restore all streams of one backup, with "throughline
 
 /** Reports a stream whose next numbers others have seen already: what is stored under them would not count. */
 export function restoredAlone(stream: string, last: number, seen: string): ThroughlineError {
-  return new ThroughlineError('config_invalid', `${behind(stream, last, seen)}: ${RESTORE_ALL}`);
+  return new ThroughlineError('config_invalid', `${restoredText(stream, last, seen)}: ${RESTORE_ALL}`);
 }
 
-export function behind(stream: string, last: number, seen: string): string {
+export function restoredText(stream: string, last: number, seen: string): string {
   return `stream ${stream} is at ${last}, but ${seen}: it was restored from an earlier backup, and new messages would not count`;
 }
 

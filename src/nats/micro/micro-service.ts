@@ -68,8 +68,8 @@ async function listen(
       return options.endpoints.find(({ subject }) => subject === endpoint.subject)?.stats?.() ?? null;
     },
   });
-  const endpoints = options.endpoints.flatMap((each) =>
-    each.bySession ? [each, ofOneSession(each)] : [each],
+  const endpoints = options.endpoints.flatMap((endpoint) =>
+    endpoint.bySession ? [endpoint, ofOneSession(endpoint)] : [endpoint],
   );
   try {
     for (const endpoint of endpoints) {
@@ -137,7 +137,10 @@ function keepDiscoverable(service: Service, maxPayload: () => number | undefined
   const stats = service.stats.bind(service);
   const fitting = <Reply extends object>(...candidates: readonly Reply[]): Reply | undefined => {
     const limit = maxPayload() ?? Number.POSITIVE_INFINITY;
-    return candidates.find((each) => Buffer.byteLength(JSON.stringify(each)) <= limit) ?? candidates.at(-1);
+    return (
+      candidates.find((candidate) => Buffer.byteLength(JSON.stringify(candidate)) <= limit) ??
+      candidates.at(-1)
+    );
   };
   service.info = () => {
     const whole = info();

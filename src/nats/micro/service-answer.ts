@@ -35,7 +35,7 @@ export async function answer(
   { connection, logger, counts, traceSessions }: AnswerOptions,
 ): Promise<void> {
   let request: unknown;
-  counts.asked(endpoint.subject);
+  counts.requested(endpoint.subject);
   try {
     request = parsed(message);
     if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
@@ -120,15 +120,15 @@ function parsed(message: ServiceMsg): unknown {
  */
 export class EndpointCounts {
   readonly #errors = new Map<string, { count: number; last: ErrorCode }>();
-  readonly #asked = new Map<string, number>();
+  readonly #requests = new Map<string, number>();
   readonly #codes = new Map<ErrorCode, number>();
 
-  asked(subject: string): void {
-    this.#asked.set(subject, (this.#asked.get(subject) ?? 0) + 1);
+  requested(subject: string): void {
+    this.#requests.set(subject, (this.#requests.get(subject) ?? 0) + 1);
   }
 
   totals(): RequestTotals {
-    return { requests: Object.fromEntries(this.#asked), errors: Object.fromEntries(this.#codes) };
+    return { requests: Object.fromEntries(this.#requests), errors: Object.fromEntries(this.#codes) };
   }
 
   failed(subject: string, code: ErrorCode): void {

@@ -9,7 +9,7 @@ export async function healthOfServices(
   services: readonly string[],
   waitMs: number,
 ): Promise<ServiceHealth[]> {
-  const found = await Promise.all(services.map((each) => instancesOf(connection, each, waitMs)));
+  const found = await Promise.all(services.map((service) => instancesOf(connection, service, waitMs)));
   return found.flat().map(serviceHealth);
 }
 
@@ -29,19 +29,21 @@ const common = z.looseObject({
 
 /** Extracts an instance's health from its statistics. */
 function serviceHealth({ name, id, version, endpoints = [] }: ServiceStats): ServiceHealth {
-  const data: unknown = endpoints.find((each) => each.name === 'health')?.data;
-  const { data: told = {} } = common.safeParse(data);
-  const { connection, lastIncident } = told;
+  const data: unknown = endpoints.find((endpoint) => endpoint.name === 'health')?.data;
+  const { data: health = {} } = common.safeParse(data);
+  const { connection, lastIncident } = health;
   const sum = (count: (endpoint: (typeof endpoints)[number]) => number) =>
     endpoints.reduce((total, endpoint) => total + count(endpoint), 0);
   return {
     ...{ service: name, id, version },
     requests: sum(({ num_requests }) => num_requests),
     errorReplies: sum(({ num_errors }) => num_errors),
-    ...plain.parse(told),
+    ...plain.parse(health),
     ...connection,
     ...(lastIncident && { lastIncident }),
-    numbers: Object.fromEntries(Object.entries(told).filter(([name]) => !Object.hasOwn(common.shape, name))),
+    numbers: Object.fromEntries(
+      Object.entries(health).filter(([name]) => !Object.hasOwn(common.shape, name)),
+    ),
   };
 }
 

@@ -161,8 +161,8 @@ function isOurs(file: string, { pid, started }: ProcessIdentity): boolean {
   return starter?.pid === pid && starter.started === started;
 }
 
-function heldLock(file: string, held: StoreNote): StoreLock {
-  let note = held;
+function heldLock(file: string, initial: StoreNote): StoreLock {
+  let note = initial;
   return {
     note(more) {
       note = { ...note, ...more };

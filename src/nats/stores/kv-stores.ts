@@ -31,25 +31,25 @@ export class KvLease implements LeaseStore {
   }
 
   async claim(key: string, { holder, ttlMs, at, ended = [] }: LeaseClaim): Promise<Lease> {
-    let held: Lease = { holder, since: at };
+    let current: Lease = { holder, since: at };
     const next = (last: StreamMessage | undefined) => {
       const there = leaseIn(last);
       const isTaken = there !== undefined && there.holder !== holder && !ended.includes(there.holder);
-      held = isTaken || there?.holder === holder ? there : { holder, since: at };
-      return isTaken ? KEPT : held;
+      current = isTaken || there?.holder === holder ? there : { holder, since: at };
+      return isTaken ? KEPT : current;
     };
     await this.#bucket.write(key, next, () => ttlMs);
-    return held;
+    return current;
   }
 
   /** Returns the lease as it is held; undefined if it is free. */
   async read(key: string): Promise<Lease | undefined> {
-    let held: Lease | undefined;
+    let current: Lease | undefined;
     await this.#bucket.write(key, (last) => {
-      held = leaseIn(last);
+      current = leaseIn(last);
       return KEPT;
     });
-    return held;
+    return current;
   }
 
   async release(key: string, holder: string): Promise<void> {

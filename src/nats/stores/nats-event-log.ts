@@ -129,8 +129,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
 
   async #epoch(key: Token): Promise<Epoch> {
     const { stream, format } = this.#layout;
-    const asked = this.#ports.jsm.streams.info(stream(key));
-    return (await ifExists(asked, `asking for the stream of ${format.kind} ${key}`))?.created;
+    const request = this.#ports.jsm.streams.info(stream(key));
+    return (await ifExists(request, `asking for the stream of ${format.kind} ${key}`))?.created;
   }
 
   #append(key: Token, append: Append): Promise<Appended> {
@@ -281,16 +281,16 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     throw error;
   }
 
-  async #messages(key: Token, stream: LogStream, asked: ReadRange): Promise<StreamMessage[]> {
-    const { after, through = Number.MAX_SAFE_INTEGER, limit, at = '>' } = asked;
+  async #messages(key: Token, stream: LogStream, wanted: ReadRange): Promise<StreamMessage[]> {
+    const { after, through = Number.MAX_SAFE_INTEGER, limit, at = '>' } = wanted;
     const { connection, timeoutMs } = this.#ports;
     const { format, stream: nameOf, subject } = this.#layout;
     const filter = subject(key, at);
     const range = { from: after + 1, through, ...(limit !== undefined && { limit }) };
-    const read = this.#maybeEmpty(stream, asked) ? readTail : readStream;
+    const read = this.#maybeEmpty(stream, wanted) ? readTail : readStream;
     // The expected sequence is known only over all places.
     const isSure = stream.replicas === 1 || at !== '>';
-    const expected = isSure ? 0 : Math.min(stream.held, through);
+    const expected = isSure ? 0 : Math.min(stream.leaderSequence, through);
     const started = performance.now();
     for (let askAfterMs = LONG_LAG_MS; ; ) {
       const messages = await read(connection, nameOf(key), filter, range, timeoutMs).catch(
@@ -315,9 +315,9 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  #maybeEmpty({ held }: LogStream, { after, through, at }: ReadRange): boolean {
+  #maybeEmpty({ leaderSequence }: LogStream, { after, through, at }: ReadRange): boolean {
     const isTail = after > 0 && through === undefined && at === undefined;
-    return isTail && held <= after;
+    return isTail && leaderSequence <= after;
   }
 
   /** Returns the sequence of a key's next message from the leader; infinite for none. */
@@ -330,7 +330,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       const code = apiCode(error);
       if (code === API.streamNotFound) this.#streams.invalidate(key);
       if (code === API.messageNotFound || code === API.streamNotFound) {
-        this.#streams.gone(key, after);
+        this.#streams.removed(key, after);
         return Number.POSITIVE_INFINITY;
       }
       throw toThroughlineError(error, `reading ${this.#layout.format.kind} ${key}`);

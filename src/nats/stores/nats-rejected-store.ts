@@ -70,11 +70,11 @@ export class NatsRejectedStore implements RejectedStore {
 
   async page({ session, role, before, limit }: RejectedPageAsked): Promise<RejectedPage> {
     const filter = rejectedSubjects(session, role);
-    const asked = { stream: REJECTED_STREAM, filter, before, limit };
+    const query = { stream: REJECTED_STREAM, filter, before, limit };
     try {
       const { messages, total, next } = await newestPage(
         this.#ports.connection,
-        asked,
+        query,
         this.#ports.timeoutMs,
       );
       return { entries: messages.map(describe), total, ...(next !== undefined && { next }) };
@@ -129,14 +129,14 @@ function describe(message: StreamMessage): RejectedEntry {
   };
   const reason = foreignIn(message);
   if (reason !== undefined) {
-    const own = {
+    const fields = {
       subject: headerText(subject),
       sequence: 0,
       at: timeOf(message),
       code: 'stored_reply',
       reason,
     };
-    return { id, bytes: data.length, ...publishedBy, ...own };
+    return { id, bytes: data.length, ...publishedBy, ...fields };
   }
   const fix = headers.get(HEADERS.errorFix);
   const meant = headers.get(HEADERS.errorMeant);

@@ -46,7 +46,7 @@ export class NatsSessionEraser implements SessionEraser {
   }
 
   async count(session: Token): Promise<ErasedCounts> {
-    return this.#each(session, ({ stream, subjects }) =>
+    return this.#counts(session, ({ stream, subjects }) =>
       this.#found(0, async () => {
         const { state } = await this.#ports.jsm.streams.info(stream, { subjects_filter: subjects });
         return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
@@ -55,7 +55,7 @@ export class NatsSessionEraser implements SessionEraser {
   }
 
   async erase(session: Token, marks: Marks): Promise<ErasedCounts> {
-    return this.#each(session, (place, kind) => {
+    return this.#counts(session, (place, kind) => {
       if (kind === 'events') return this.#eraseEvents(place, marks.sequence);
       if (place.stream.startsWith('KV_')) return this.#purge(place);
       const through = kind === 'dispatches' ? { through: marks.dispatches } : {};
@@ -73,7 +73,7 @@ export class NatsSessionEraser implements SessionEraser {
     for (const stream of REWRITTEN[what]) await rewriteStream(this.#ports, stream);
   }
 
-  async #each(
+  async #counts(
     session: Token,
     work: (place: Place, kind: ErasedKind) => Promise<number>,
   ): Promise<ErasedCounts> {

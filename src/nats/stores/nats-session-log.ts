@@ -59,8 +59,8 @@ export class NatsSessionLog
       nameOf: stream,
       make(name, highest) {
         // The next log of a forgotten session starts above the old one.
-        const own = sessionOfStream(name);
-        const last = own === undefined ? undefined : lifecycle.forgotten(own)?.sequence;
+        const session = sessionOfStream(name);
+        const last = session === undefined ? undefined : lifecycle.forgotten(session)?.sequence;
         return createLogStream(jsm, layout, name, Math.max(highest, last ?? 0), ports);
       },
       snapshot: (session) => newestSnapshot(jsm, session),
@@ -161,8 +161,8 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
   }
 
   async projects(): Promise<Token[]> {
-    const asked = this.#ports.jsm.streams.info(LEARNINGS_STREAM, { subjects_filter: LEARNINGS_SUBJECTS });
-    const { state } = (await ifExists(asked, 'listing the projects')) ?? {};
+    const request = this.#ports.jsm.streams.info(LEARNINGS_STREAM, { subjects_filter: LEARNINGS_SUBJECTS });
+    const { state } = (await ifExists(request, 'listing the projects')) ?? {};
     const projects = Object.keys(state?.subjects ?? {}).flatMap((subject) => projectOfSubject(subject) ?? []);
     return [...new Set(projects)].sort();
   }

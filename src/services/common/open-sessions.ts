@@ -80,11 +80,11 @@ export interface KnownSessions {
 /**
  * Opens the table of sessions. The caller must call `feed.start()` after adding its listeners.
  *
- * @param own ports on a separate connection: requests must not queue behind the stream of all events
+ * @param feedPorts ports on a separate connection: requests must not queue behind the stream of all events
  */
 export async function knownSessions(
   nats: NatsPorts,
-  own: NatsPorts,
+  feedPorts: NatsPorts,
   { logger, shutdown, lifecycle }: Pick<Serving, 'logger' | 'shutdown' | 'lifecycle'>,
 ): Promise<KnownSessions> {
   const clock = await nats.openClock();
@@ -95,12 +95,12 @@ export async function knownSessions(
     table,
     log: {
       activity: () => nats.log.activity(),
-      follow: (onMoved) => own.log.follow(onMoved),
+      follow: (onMoved) => feedPorts.log.follow(onMoved),
     },
     index: nats.index,
     logger,
     now,
-    onReconnect: (listener) => onReconnect(own.connection, listener),
+    onReconnect: (listener) => onReconnect(feedPorts.connection, listener),
   });
   shutdown.add('the feed of sessions', () => feed.stop());
   const unwatch = lifecycle.onForgotten((session) => {

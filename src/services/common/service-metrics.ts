@@ -10,7 +10,7 @@ export function countingLogger(logger: Logger, clock: Clock): { logger: Logger; 
   let last: Incident | null = null;
   const counted = (level: 'warn' | 'error') => (fields: object, message: string) => {
     counts[level] += 1;
-    last = { at: clock(), level, message, ...told(fields) };
+    last = { at: clock(), level, message, ...incidentFields(fields) };
     logger[level](fields, message);
   };
   return {
@@ -24,7 +24,7 @@ export function countingLogger(logger: Logger, clock: Clock): { logger: Logger; 
   };
 }
 
-function told(fields: object): Pick<Incident, 'code' | 'session' | 'dispatch'> {
+function incidentFields(fields: object): Pick<Incident, 'code' | 'session' | 'dispatch'> {
   return {
     ...('code' in fields && typeof fields.code === 'string' && { code: fields.code }),
     ...('session' in fields && typeof fields.session === 'string' && { session: fields.session }),
@@ -35,7 +35,7 @@ function told(fields: object): Pick<Incident, 'code' | 'session' | 'dispatch'> {
 export type Health = () => Promise<object>;
 
 /** Adds a service's own numbers to the common health, or the error code if they are unavailable. */
-export function healthOf(parts: HealthParts, own: () => object | Promise<object>): Health {
+export function healthOf(parts: HealthParts, numbers: () => object | Promise<object>): Health {
   return async () => {
     const { warnings, errors, last } = parts.incidents();
     return {
@@ -47,7 +47,7 @@ export function healthOf(parts: HealthParts, own: () => object | Promise<object>
       errors,
       lastIncident: last,
       ...(await Promise.resolve()
-        .then(own)
+        .then(numbers)
         .catch((error: unknown) => ({ unknown: codeOf(error) }))),
     };
   };

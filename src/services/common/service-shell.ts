@@ -25,16 +25,16 @@ export type Asked<Name extends RequestName> =
     ? Omit<RequestValues<Name>, 'session'> & { readonly session: Token }
     : RequestValues<Name>;
 
-export type Handler<Name extends RequestName> = (asked: Asked<Name>) => Promise<ReplyTo<Name>>;
+export type Handler<Name extends RequestName> = (values: Asked<Name>) => Promise<ReplyTo<Name>>;
 export type Handlers<Name extends RequestName> = { readonly [Each in Name]: Handler<Each> };
 
 /** Checks a request by its row before its handler. */
 export function checkedHandler<Name extends RequestName>(name: Name, handle: Handler<Name>) {
   const { request: schema } = rowOf(name);
   return async (request: unknown): Promise<ReplyTo<Name>> => {
-    const asked = checkedRequest(schema, request) as Asked<Name> & { readonly session?: unknown };
-    if (asked.session !== undefined) token(asked.session, 'session');
-    return handle(asked);
+    const values = checkedRequest(schema, request) as Asked<Name> & { readonly session?: unknown };
+    if (values.session !== undefined) token(values.session, 'session');
+    return handle(values);
   };
 }
 
@@ -62,7 +62,7 @@ interface ServiceRow {
   readonly name: string;
   readonly description: string;
   /** The service's own numbers in its health. */
-  readonly own: () => object | Promise<object>;
+  readonly numbers: () => object | Promise<object>;
   /** Default: only its health. */
   readonly endpoints?: readonly Endpoint[];
   /** False if its requests are stored nowhere. Default: their secrets are removed. */
@@ -73,12 +73,12 @@ interface ServiceRow {
 export async function serveRequests(
   connection: NatsConnection,
   { config, logger, shutdown, health, traceSessions, monitoring }: Serving,
-  { name, description, own, endpoints = [], redacts = true }: ServiceRow,
+  { name, description, numbers, endpoints = [], redacts = true }: ServiceRow,
 ): Promise<void> {
   const guard = { ...config, logger, ...(redacts && { secrets: scannerFor(config) }) };
   const service = await startService(connection, {
     ...{ name, version: VERSION, description, logger, traceSessions },
-    endpoints: [...guarded(guard, endpoints), healthEndpoint(name, healthOf(health, own))],
+    endpoints: [...guarded(guard, endpoints), healthEndpoint(name, healthOf(health, numbers))],
   });
   watchService(monitoring, name, service);
   shutdown.add(`the service ${name}`, () => service.stop());

@@ -36,7 +36,7 @@ interface KnownFigures {
   readonly status: Figures['status'];
   readonly project: string | undefined;
   /** A list is searched in this text: name, title, project, goal, needs and agents, in lower case. */
-  readonly said: string;
+  readonly searchText: string;
   /** See `needRank`. */
   readonly rank: number;
   readonly isStalled: boolean;
@@ -138,15 +138,15 @@ export class SessionTable {
   compared(
     all: readonly (ActiveSession | LeaderlessSession)[],
     begun: number,
-  ): { behind: ActiveSession[]; gone: Token[] } {
+  ): { outdated: ActiveSession[]; removed: Token[] } {
     const there = new Set(all.map(({ session }) => session));
-    const gone: Token[] = [];
+    const removed: Token[] = [];
     for (const row of this.#rows.values()) {
       if (there.has(row.session) || row.heard >= begun) continue;
-      if (row.stored > 0) gone.push(row.session);
+      if (row.stored > 0) removed.push(row.session);
       this.removed(row.session);
     }
-    for (const { session } of all.filter((each) => !hasLeader(each))) {
+    for (const { session } of all.filter((active) => !hasLeader(active))) {
       const row = this.#row(session);
       // The time of an unknown session without a leader: assume now, so that it is not taken for idle.
       if (row.at > 0) continue;
@@ -154,16 +154,16 @@ export class SessionTable {
       row.isGuessed = true;
     }
     const oldestFirst = all.filter(hasLeader).sort((one, other) => (one.at < other.at ? -1 : 1));
-    const behind: ActiveSession[] = [];
-    for (const each of oldestFirst) {
-      const row = this.#row(each.session);
-      if (each.sequence > row.stored) behind.push(each);
-      if (each.sequence <= row.sequence) continue;
-      row.reached = each.sequence;
-      movedAt(row, Date.parse(each.at));
+    const outdated: ActiveSession[] = [];
+    for (const active of oldestFirst) {
+      const row = this.#row(active.session);
+      if (active.sequence > row.stored) outdated.push(active);
+      if (active.sequence <= row.sequence) continue;
+      row.reached = active.sequence;
+      movedAt(row, Date.parse(active.at));
       this.#stale.add(row);
     }
-    return { behind: behind.reverse(), gone };
+    return { outdated: outdated.reverse(), removed };
   }
 
   #figures(row: KeptRow, sequence: number, figures: Figures, begun: number): void {
@@ -195,9 +195,11 @@ function movedAt(row: KeptRow, at: number): void {
 function knownOf({ work, ...figures }: Figures): KnownFigures {
   const { session, status, project, title, goal, working, stalled } = figures;
   const agents = working.map(({ task, agent }) => `${task} ${agent}`);
-  const said = [session, title, project, goal, ...needsText(figures), ...agents].join('\n').toLowerCase();
+  const searchText = [session, title, project, goal, ...needsText(figures), ...agents]
+    .join('\n')
+    .toLowerCase();
   const text = JSON.stringify(figures);
-  return { status, project, said, work, rank: needRank(figures), isStalled: stalled.length > 0, text };
+  return { status, project, searchText, work, rank: needRank(figures), isStalled: stalled.length > 0, text };
 }
 
 /**
@@ -217,9 +219,9 @@ interface SessionFeedOptions {
 interface FeedListener {
   readonly moved: (session: Token) => void;
   /** Sessions that are ahead of their index entries, newest first. */
-  readonly behind: (sessions: readonly ActiveSession[]) => void;
+  readonly outdated: (sessions: readonly ActiveSession[]) => void;
   /** Sessions with an index entry but no log. */
-  readonly gone: (sessions: readonly Token[]) => void;
+  readonly removed: (sessions: readonly Token[]) => void;
 }
 
 const COMPARE_EVERY_MS = 600_000;
@@ -325,10 +327,10 @@ export class SessionFeed {
     const begun = now();
     const sessions = await log.activity();
     if (this.#stopping.signal.aborted) return;
-    const { behind, gone } = table.compared(sessions, begun);
+    const { outdated, removed } = table.compared(sessions, begun);
     for (const listener of this.#listeners) {
-      listener.behind(behind);
-      listener.gone(gone);
+      listener.outdated(outdated);
+      listener.removed(removed);
     }
   }
 }

@@ -45,7 +45,7 @@ export async function serveCompiler(
   await serveRequests(nats.connection, serving, {
     name: SERVICE_NAMES.compiler,
     description: 'Compiles the next prompt from what a session remembers',
-    own: () => ({ ...numbersOf(sessions), prompts: keeper.counts, compiled: times.totals }),
+    numbers: () => ({ ...numbersOf(sessions), prompts: keeper.counts, compiled: times.totals }),
     // Requests are redacted only when stored: the prompt contains them as written.
     redacts: false,
     endpoints: [endpointOf('prompt.compile', compile, { lower }), endpointOf('prompt.past', past, { lower })],

@@ -33,7 +33,7 @@ import { archivedResult } from '../../memory/session/charter.js';
 import { admission, type Forgetting, HELD_BACK_MS } from '../common/open-sessions.js';
 import { isHarvested, type ReviewHarvest } from '../learnings/harvesters.js';
 import { type Counted, ResultWriter } from './result-writer.js';
-import { type Held, isRefusal, retryDelay, type SetAside, setAsideOf } from './session-lane.js';
+import { isRefusal, type Job, retryDelay, type SetAside, setAsideOf } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
 import { processRoundRobin, type WorkOutcome } from './session-turns.js';
 import { StatementWriter } from './statement-writer.js';
@@ -115,27 +115,27 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const results = new ResultWriter(ports);
   const statements = new StatementWriter(ports.log, ports.reader);
   // Not async in the usual case: while its PubAck is pending, nothing of a parsed dispatch should be kept.
-  function process(held: Held): Promise<WorkOutcome> {
-    const { delivery } = held;
+  function process(job: Job): Promise<WorkOutcome> {
+    const { delivery } = job;
     const { session, role } = parseDispatchSubject(delivery.subject);
     if (session === undefined || role === undefined) {
       const reason = `the subject must be dispatch.<session>.<role>, role one of ${ROLES.join(', ')}`;
       const fix = 'publish it with the name of its session and its role in the subject';
-      return reject(held, session, role, { code: 'subject_invalid', reason, fix });
+      return reject(job, session, role, { code: 'subject_invalid', reason, fix });
     }
     const refreshing = ports.lifecycle?.refreshed();
-    if (refreshing !== undefined) return refreshing.then(() => process(held));
+    if (refreshing !== undefined) return refreshing.then(() => process(job));
     const admitted = admission(ports.lifecycle, session, delivery.sequence);
     if (admitted !== 'counts') return Promise.resolve(admitted === 'forgotten' ? DONE : HELD_BACK);
     const { foreign } = delivery;
     if (foreign !== undefined) {
       const reason = `${foreign}, stored here as the reply to a request`;
-      return reject(held, session, role, { code: 'stored_reply', reason });
+      return reject(job, session, role, { code: 'stored_reply', reason });
     }
     const archived = ports.lifecycle?.archived(session);
-    if (archived !== undefined) return reject(held, session, role, archivedResult(session, archived));
+    if (archived !== undefined) return reject(job, session, role, archivedResult(session, archived));
     const parsed = parse(delivery, session, role, true);
-    if (!parsed.ok) return reject(held, session, role, parsed);
+    if (!parsed.ok) return reject(job, session, role, parsed);
     noteRepaired(delivery, session, parsed.repairs);
     const task = parsed.value.result.task_id;
     const again = () => {
@@ -151,7 +151,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     };
     const counted = ({ rejected }: Counted): WorkOutcome | Promise<WorkOutcome> => {
       // Noted before it was delivered again; what cannot be used is not read again under other circumstances.
-      if (rejected !== undefined) return setAside(held, session, role, rejected);
+      if (rejected !== undefined) return setAside(job, session, role, rejected);
       logger.debug?.({ session, dispatch: delivery.sequence }, 'dispatch recorded');
       if (review === undefined) return done();
       return learn(delivery, session, review).then((outcome) => (outcome.kind === 'done' ? done() : outcome));
@@ -161,12 +161,12 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
         results.record(session, event, () => amend(again())),
       )
       .then(counted, (error: unknown) => {
-        const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
-        if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
+        const triedTooOften = lanes.failures(job) + 1 >= options.maxDeliveries;
+        if (!triedTooOften && !(isRefusal(error) && isGivenUp(job))) throw error;
         // While nothing can be stored, rejecting fails too: no outage loses a dispatch.
         const reason = `still failing after ${options.maxDeliveries} deliveries`;
         const fix = 'see with "throughline doctor" why nothing could be stored, then send it again unchanged';
-        return reject(held, session, role, { code: 'deliveries_exhausted', reason, fix, task });
+        return reject(job, session, role, { code: 'deliveries_exhausted', reason, fix, task });
       });
   }
 
@@ -210,8 +210,8 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   }
 
   /** Returns true if the log of its session has refused as many events in a row as one dispatch may fail. */
-  function isGivenUp(held: Held): boolean {
-    return lanes.refusals(held) + 1 >= options.maxDeliveries;
+  function isGivenUp(job: Job): boolean {
+    return lanes.refusals(job) + 1 >= options.maxDeliveries;
   }
 
   function noteRedacted(
@@ -237,29 +237,29 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   }
 
   async function reject(
-    held: Held,
+    job: Job,
     session: Token | undefined,
     role: Role | undefined,
     fault: DispatchFault,
   ): Promise<WorkOutcome> {
     // Anyone who may send a request could have had it stored.
-    const noted = held.delivery.isBare || fault.code === 'stored_reply' ? undefined : session;
+    const noted = job.delivery.isBare || fault.code === 'stored_reply' ? undefined : session;
     // The session first: its log has a dispatch once, the rejected store only within its dedupe window. If the log refuses the
     // note for good, the dispatch is rejected without it; `after` does not hear of it then.
-    const refused = noted && (await noteRejected(held, noted, role, fault));
+    const refused = noted && (await noteRejected(job, noted, role, fault));
     // Its event was stored but not acknowledged: a retry of the rejection would count twice.
-    return refused === 'counted' ? DONE : setAside(held, session, role, fault, refused?.because);
+    return refused === 'counted' ? DONE : setAside(job, session, role, fault, refused?.because);
   }
 
   /** Stores a dispatch that counts as rejected, whole. @param because why it is not noted on its session */
   async function setAside(
-    held: Held,
+    job: Job,
     session: Token | undefined,
     role: Role | undefined,
     { code: given, reason, fix, meant }: Rejection,
     because?: string,
   ): Promise<WorkOutcome> {
-    const { sequence, at, subject, body } = held.delivery;
+    const { sequence, at, subject, body } = job.delivery;
     const code = isErrorCode(given) ? given : 'internal';
     const fullReason = because === undefined ? reason : `${reason}; not noted on its session: ${because}`;
     const why = { code, reason: fullReason, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
@@ -273,12 +273,12 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
 
   /** Appends a rejection to its session, unless the dispatch has counted. Returns the reason if the log refuses it for good. */
   async function noteRejected(
-    held: Held,
+    job: Job,
     session: Token,
     role: Role | undefined,
     { code, reason, task, fix, meant }: DispatchFault,
   ): Promise<'counted' | { readonly because: string } | undefined> {
-    const { sequence, at } = held.delivery;
+    const { sequence, at } = job.delivery;
     const event: DispatchRejected = {
       v: EVENT_VERSION,
       type: 'dispatch.rejected',
@@ -292,7 +292,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       const { rejected } = await results.record(session, event, () => event);
       return rejected === undefined ? 'counted' : undefined;
     } catch (fault) {
-      if (isRefusal(fault) && isGivenUp(held)) return { because: messageOf(fault) };
+      if (isRefusal(fault) && isGivenUp(job)) return { because: messageOf(fault) };
       throw fault;
     }
   }
@@ -300,10 +300,10 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const onFailure = () => {
     stats.retried += 1;
   };
-  const traced = (held: Held) => {
-    const { subject, headers: received } = held.delivery;
+  const traced = (job: Job) => {
+    const { subject, headers: received } = job.delivery;
     const { traceSessions } = options;
-    return inSpan('extract', { subject, received, traceSessions }, () => process(held), rejectionCode);
+    return inSpan('extract', { subject, received, traceSessions }, () => process(job), rejectionCode);
   };
   const turns = await processRoundRobin(source, traced, {
     ...{ lanes, logger, ackWaitMs, now, onFailure },
@@ -311,7 +311,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   });
   return {
     stats,
-    inHand: () => lanes.held,
+    inHand: () => lanes.size,
     setAside: () => setAsideOf(lanes.setAside()),
     stop: () => turns.stop(),
   };

@@ -30,7 +30,7 @@ export async function serveExtractor(
   shutdown.add('the extractor', () => extractor.stop());
   monitoring.metrics.add(extractorMetrics(extractor));
   monitoring.metrics.add(backlogMetrics(EXTRACTOR_CONSUMER, () => nats.source.backlog()));
-  const own = async () => ({
+  const numbers = async () => ({
     ...extractor.stats,
     inHand: extractor.inHand(),
     setAside: extractor.setAside(),
@@ -39,7 +39,7 @@ export async function serveExtractor(
   await serveRequests(nats.connection, serving, {
     name: SERVICE_NAMES.extractor,
     description: 'Turns dispatches into facts',
-    own,
+    numbers,
   });
 }
 

@@ -5,7 +5,7 @@ import { type BackoffLimits, backoffMs } from '../../shared/backoff.js';
 import { clipText, oneLine } from '../../shared/text.js';
 
 /** A dispatch in progress or waiting for its session's turn. */
-export interface Held {
+export interface Job {
   readonly session: string;
   readonly delivery: DispatchDelivery;
   /** The lane's round in which its attempt started. */
@@ -37,7 +37,7 @@ export function isRefusal(error: unknown): boolean {
 /** One session's queue and circuit breaker: dispatches held, dispatches put back, and the health of its log. */
 export class SessionLane {
   readonly session: string;
-  waiting: Held[] = [];
+  waiting: Job[] = [];
   active = 0;
   /** Started in the current round-robin turn. */
   inTurn = 0;
@@ -56,7 +56,7 @@ export class SessionLane {
     this.session = session;
   }
 
-  get held(): number {
+  get size(): number {
     return this.active + this.waiting.length;
   }
 
@@ -71,7 +71,7 @@ export class SessionLane {
 
   /** Returns true if a dispatch may be tried. While the breaker is open: one at a time, after the pause (half-open). */
   admits(now: number): boolean {
-    return this.openCircuit === undefined || (this.held === 0 && now >= this.#pausedUntil);
+    return this.openCircuit === undefined || (this.size === 0 && now >= this.#pausedUntil);
   }
 
   /** Closes the breaker: its log accepted an event. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
-import { type Held, type OpenCircuit, retryDelay, SessionLane } from './session-lane.js';
+import { type Job, type OpenCircuit, retryDelay, SessionLane } from './session-lane.js';
 
 /**
  * Schedules the dispatches of an extractor fairly between sessions: which is processed, which waits in memory, and which is
@@ -63,11 +63,11 @@ export class SessionLanes {
     this.#measuredAt = options.now();
   }
 
-  get held(): number {
+  get size(): number {
     return this.#active + this.#waiting;
   }
 
-  waiting(): readonly Held[] {
+  waiting(): readonly Job[] {
     return this.#waiting === 0 ? [] : [...this.#turns].flatMap((lane) => lane.waiting);
   }
 
@@ -77,7 +77,7 @@ export class SessionLanes {
 
   /** Backpressure: true if the worker has capacity to fetch more messages. */
   hasCapacity(): boolean {
-    if (this.held < this.#options.maxActive) return true;
+    if (this.size < this.#options.maxActive) return true;
     return (this.#busiest?.waiting.length ?? 0) >= this.#waiting * FLOODING;
   }
 
@@ -97,37 +97,37 @@ export class SessionLanes {
   }
 
   /** Returns the next dispatch to process; `undefined` if none may start. */
-  next(): Held | undefined {
+  next(): Job | undefined {
     const free = this.#options.maxActive - this.#active;
     if (free <= 0) return undefined;
     for (const lane of this.#turns) {
       if (lane.active >= free) continue;
-      const held = lane.waiting.shift();
+      const job = lane.waiting.shift();
       this.#started(lane);
-      if (held === undefined) continue;
-      held.round = lane.round;
+      if (job === undefined) continue;
+      job.round = lane.round;
       lane.active += 1;
       this.#active += 1;
       this.#waiting -= 1;
-      return held;
+      return job;
     }
     return undefined;
   }
 
   /** Settles a success. Returns the open circuit that it closed. */
-  succeeded(held: Held): OpenCircuit | undefined {
-    const lane = this.#settle(held);
+  succeeded(job: Job): OpenCircuit | undefined {
+    const lane = this.#settle(job);
     const { openCircuit } = lane;
     lane.closeCircuit();
-    this.#failures.delete(held.delivery.sequence);
+    this.#failures.delete(job.delivery.sequence);
     this.#forgetIdle(lane);
     return openCircuit;
   }
 
   /** Settles a dispatch that was rejected although its log accepted nothing: the next one may start immediately. */
-  rejected(held: Held): void {
-    this.#settle(held).endPause();
-    this.#failures.delete(held.delivery.sequence);
+  rejected(job: Job): void {
+    this.#settle(job).endPause();
+    this.#failures.delete(job.delivery.sequence);
   }
 
   /**
@@ -135,27 +135,27 @@ export class SessionLanes {
    *
    * @returns its redelivery delay in milliseconds, the waiting dispatches of its session to put back, and the breaker's state
    */
-  failed(held: Held, error: unknown) {
+  failed(job: Job, error: unknown) {
     const { now, random } = this.#options;
-    const lane = this.#settle(held);
-    const failures = this.failures(held) + 1;
-    this.#failures.set(held.delivery.sequence, failures);
-    const pauseMs = lane.failed(held.round, error, now(), random());
+    const lane = this.#settle(job);
+    const failures = this.failures(job) + 1;
+    this.#failures.set(job.delivery.sequence, failures);
+    const pauseMs = lane.failed(job.round, error, now(), random());
     // A dispatch that fails among successes backs off on its own.
     const delayMs = Math.max(pauseMs, retryDelay(failures, random()));
     const { openCircuit } = lane;
     return { delayMs, openCircuit, putBack: openCircuit === undefined ? [] : this.#releaseWaiting(lane) };
   }
 
-  failures({ delivery }: Held): number {
+  failures({ delivery }: Job): number {
     return this.#failures.get(delivery.sequence) ?? 0;
   }
 
-  refusals({ session }: Held): number {
+  refusals({ session }: Job): number {
     return this.#lane(session).refusals;
   }
 
-  releaseWaiting(): readonly { readonly held: Held; readonly delayMs: number }[] {
+  releaseWaiting(): readonly { readonly job: Job; readonly delayMs: number }[] {
     return [...this.#turns].flatMap((lane) => this.#releaseWaiting(lane));
   }
 
@@ -168,7 +168,7 @@ export class SessionLanes {
       .sort((one, two) => one.since - two.since);
     return {
       openCircuits,
-      dispatches: lanes.reduce((sum, lane) => sum + lane.held + lane.stillPutBack(now), 0),
+      dispatches: lanes.reduce((sum, lane) => sum + lane.size + lane.stillPutBack(now), 0),
     };
   }
 
@@ -181,9 +181,9 @@ export class SessionLanes {
     if (lane.waiting.length > 0) this.#turns.add(lane);
   }
 
-  #isFull({ held, bytes }: SessionLane): boolean {
-    if (held === 0) return false;
-    return held >= (MAX_HELD - this.held) * SHARE || bytes >= (MAX_HELD_BYTES - this.#bytes) * SHARE;
+  #isFull({ size, bytes }: SessionLane): boolean {
+    if (size === 0) return false;
+    return size >= (MAX_HELD - this.size) * SHARE || bytes >= (MAX_HELD_BYTES - this.#bytes) * SHARE;
   }
 
   #releaseWaiting(lane: SessionLane) {
@@ -193,10 +193,10 @@ export class SessionLanes {
     this.#turns.delete(lane);
     this.#waiting -= waiting.length;
     for (const { delivery } of waiting) this.#release(lane, delivery);
-    return waiting.map((held) => ({ held, delayMs: lane.putBack(now, TROUBLED_EVERY_MS) }));
+    return waiting.map((job) => ({ job, delayMs: lane.putBack(now, TROUBLED_EVERY_MS) }));
   }
 
-  #settle({ session, delivery }: Held): SessionLane {
+  #settle({ session, delivery }: Job): SessionLane {
     const lane = this.#lane(session);
     lane.active -= 1;
     this.#active -= 1;
@@ -228,7 +228,7 @@ export class SessionLanes {
     this.#lanes.set(session, lane);
     if (this.#lanes.size > MAX_LANES) {
       for (const idle of this.#lanes.values()) {
-        if (idle.held > 0 || idle === lane) continue;
+        if (idle.size > 0 || idle === lane) continue;
         this.#lanes.delete(idle.session);
         break;
       }
@@ -237,6 +237,6 @@ export class SessionLanes {
   }
 
   #forgetIdle(lane: SessionLane): void {
-    if (lane.held === 0) this.#lanes.delete(lane.session);
+    if (lane.size === 0) this.#lanes.delete(lane.session);
   }
 }

@@ -3,7 +3,7 @@ import { parseDispatchSubject } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
 import { limitedWarnings } from '../../engine/runtime/batched.js';
-import { type Disposition, dispose, type Held, isoOf, type OpenCircuit } from './session-lane.js';
+import { type Disposition, dispose, isoOf, type Job, type OpenCircuit } from './session-lane.js';
 import type { SessionLanes } from './session-lanes.js';
 
 /** The outcome of a dispatch; `rejectedWithoutEvent`: rejected, but its session's log did not accept the note. */
@@ -40,7 +40,7 @@ const MOST_NAMED = 10;
  */
 export async function processRoundRobin(
   source: DispatchSource,
-  work: (held: Held) => Promise<WorkOutcome>,
+  work: (job: Job) => Promise<WorkOutcome>,
   { lanes, logger, ackWaitMs, now, onFailure, isAwaited = () => false }: TurnsOptions,
 ): Promise<{ stop(): Promise<void> }> {
   const warnOfSession = limitedWarnings(logger, now);
@@ -63,15 +63,15 @@ export async function processRoundRobin(
 
   function beginNext(): void {
     while (isTurnLeft()) {
-      const held = lanes.next();
-      if (held === undefined) break;
+      const job = lanes.next();
+      if (job === undefined) break;
       if (begunThisTurn === 0) {
         turnBeganAt = now();
         setImmediate(beginTurn);
       }
       begunThisTurn += 1;
       inWork += 1;
-      begin(held);
+      begin(job);
     }
   }
 
@@ -88,20 +88,20 @@ export async function processRoundRobin(
   }
 
   // Callbacks instead of async functions: thousands are in progress at a time.
-  function begin(held: Held): void {
-    const fail = (error: unknown) => end(held, () => failed(held, error));
+  function begin(job: Job): void {
+    const fail = (error: unknown) => end(job, () => failed(job, error));
     let working: Promise<WorkOutcome>;
     try {
-      working = work(held);
+      working = work(job);
     } catch (error) {
       fail(error);
       return;
     }
-    working.then((outcome) => end(held, () => succeeded(held, outcome)), fail);
+    working.then((outcome) => end(job, () => succeeded(job, outcome)), fail);
   }
 
   /** An error after the work is not a failure of it: an unsettled dispatch is redelivered, and counts once. */
-  function end({ delivery }: Held, settle: () => void): void {
+  function end({ delivery }: Job, settle: () => void): void {
     try {
       settle();
     } catch (error) {
@@ -117,11 +117,11 @@ export async function processRoundRobin(
     beginNext();
   }
 
-  function succeeded(held: Held, outcome: WorkOutcome): void {
+  function succeeded(job: Job, outcome: WorkOutcome): void {
     // The lanes first, so that there is capacity when the source asks.
-    if (outcome.kind === 'rejectedWithoutEvent') lanes.rejected(held);
-    else reportRecovery(lanes.succeeded(held));
-    answer(held.delivery, outcome.kind === 'rejectedWithoutEvent' ? outcome.rejected : outcome);
+    if (outcome.kind === 'rejectedWithoutEvent') lanes.rejected(job);
+    else reportRecovery(lanes.succeeded(job));
+    answer(job.delivery, outcome.kind === 'rejectedWithoutEvent' ? outcome.rejected : outcome);
   }
 
   function reportRecovery(closed: OpenCircuit | undefined): void {
@@ -130,9 +130,9 @@ export async function processRoundRobin(
     logger.info({ session, since: isoOf(since), code }, "the session's log accepts writes again");
   }
 
-  function failed(held: Held, error: unknown): void {
-    const { delivery, session } = held;
-    const { delayMs: retryInMs, openCircuit, putBack } = lanes.failed(held, error);
+  function failed(job: Job, error: unknown): void {
+    const { delivery, session } = job;
+    const { delayMs: retryInMs, openCircuit, putBack } = lanes.failed(job, error);
     onFailure();
     const fault = { code: codeOf(error), retryInMs, err: error };
     const fields = { ...about(delivery), ...fault, delivery: delivery.delivery };
@@ -142,7 +142,8 @@ export async function processRoundRobin(
       warnOfSession({ session, since: isoOf(openCircuit.since), ...fault }, message, `set aside ${session}`);
     }
     answer(delivery, { kind: 'retry', delayMs: retryInMs });
-    for (const each of putBack) answer(each.held.delivery, { kind: 'retry', delayMs: each.delayMs });
+    for (const released of putBack)
+      answer(released.job.delivery, { kind: 'retry', delayMs: released.delayMs });
   }
 
   function answer(delivery: DispatchDelivery, disposition: Disposition): void {
@@ -170,8 +171,8 @@ export async function processRoundRobin(
     async stop() {
       stopped = true;
       await consumption.close();
-      for (const { held } of lanes.releaseWaiting())
-        answer(held.delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
+      for (const { job } of lanes.releaseWaiting())
+        answer(job.delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
       clearInterval(extending);
       if (inWork === 0) return;
       const waits = setInterval(() => {

@@ -29,7 +29,7 @@ export class StatementWriter {
   /** By session: the number that its ids begin above. It never changes. */
   readonly #floors = new LRUCache<Token, number>({ max: MOST_SESSIONS });
   /** By session: ends when the newest event that waits is being appended. */
-  readonly #ahead = new Map<Token, Promise<void>>();
+  readonly #turns = new Map<Token, Promise<void>>();
   /** Statements that are being appended. */
   readonly #appending = new Map<Token, Set<Promise<unknown>>>();
 
@@ -50,16 +50,18 @@ export class StatementWriter {
   ): Promise<Done> {
     const facts = statementsOf(event);
     const { sequence } = event.data.dispatch;
-    const written = (floor: number, held?: KnownFacts) => {
+    const written = (floor: number, known?: KnownFacts) => {
       if (facts.length === 0) return append(event, AS_IT_IS);
-      const amend = amendedBy(stated(facts, floor + sequence, sequence, held));
+      const amend = amendedBy(stated(facts, floor + sequence, sequence, known));
       return append(amend(event), amend);
     };
     const floor = this.#floors.get(session);
     const isSimple = facts.length === 0 || (floor !== undefined && !facts.some(mayEnd));
-    const ahead = this.#ahead.get(session);
+    const previous = this.#turns.get(session);
     const done =
-      isSimple && ahead === undefined ? written(floor ?? 0) : this.#inTurn(session, facts, ahead, written);
+      isSimple && previous === undefined
+        ? written(floor ?? 0)
+        : this.#inTurn(session, facts, previous, written);
     if (facts.length > 0) this.#remember(session, done);
     return done;
   }
@@ -67,17 +69,17 @@ export class StatementWriter {
   async #inTurn<Done>(
     session: Token,
     facts: readonly RecordedFact[],
-    ahead: Promise<void> | undefined,
-    written: (floor: number, held?: KnownFacts) => Promise<Done>,
+    previous: Promise<void> | undefined,
+    written: (floor: number, known?: KnownFacts) => Promise<Done>,
   ): Promise<Done> {
     const before = [...(this.#appending.get(session) ?? [])];
     let end = () => {};
     const turn = new Promise<void>((resolve) => {
       end = resolve;
     });
-    this.#ahead.set(session, turn);
+    this.#turns.set(session, turn);
     try {
-      await ahead;
+      await previous;
       if (facts.length === 0) return written(0);
       const floor = this.#floors.get(session) ?? (await this.#floorOf(session));
       if (!facts.some(mayEnd)) return written(floor);
@@ -87,7 +89,7 @@ export class StatementWriter {
     } finally {
       // The append has begun, or will not.
       end();
-      if (this.#ahead.get(session) === turn) this.#ahead.delete(session);
+      if (this.#turns.get(session) === turn) this.#turns.delete(session);
     }
   }
 

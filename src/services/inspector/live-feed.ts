@@ -169,7 +169,7 @@ interface ThrottleOptions<Value> {
  */
 export class KeyThrottle<Value> {
   readonly #options: ThrottleOptions<Value>;
-  readonly #held = new Map<string, { readonly sentAt: number; readonly timer: NodeJS.Timeout }>();
+  readonly #last = new Map<string, { readonly sentAt: number; readonly timer: NodeJS.Timeout }>();
 
   constructor(options: ThrottleOptions<Value>) {
     this.#options = options;
@@ -177,24 +177,24 @@ export class KeyThrottle<Value> {
 
   push(key: string, value: Value): void {
     const { everyMs, settledMs, tell } = this.#options;
-    const held = this.#held.get(key);
-    clearTimeout(held?.timer);
+    const last = this.#last.get(key);
+    clearTimeout(last?.timer);
     const now = performance.now();
-    if (held !== undefined && now < held.sentAt + everyMs) {
-      const timer = setTimeout(() => this.push(key, value), held.sentAt + everyMs - now);
-      this.#held.set(key, { ...held, timer });
+    if (last !== undefined && now < last.sentAt + everyMs) {
+      const timer = setTimeout(() => this.push(key, value), last.sentAt + everyMs - now);
+      this.#last.set(key, { ...last, timer });
       return;
     }
     tell(value);
     const timer = setTimeout(() => {
-      this.#held.delete(key);
+      this.#last.delete(key);
       tell(value);
     }, settledMs);
-    this.#held.set(key, { sentAt: now, timer });
+    this.#last.set(key, { sentAt: now, timer });
   }
 
   clear(): void {
-    for (const { timer } of this.#held.values()) clearTimeout(timer);
-    this.#held.clear();
+    for (const { timer } of this.#last.values()) clearTimeout(timer);
+    this.#last.clear();
   }
 }

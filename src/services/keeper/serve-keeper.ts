@@ -62,7 +62,7 @@ export async function serveKeeper(
     name: SERVICE_NAMES.keeper,
     description:
       'Keeps the index and the snapshots of sessions, archives and forgets them, and follows the rules of retention',
-    own: () => ({ sessions: table.size, waiting: keeper.waiting, ...keeper.counts }),
+    numbers: () => ({ sessions: table.size, waiting: keeper.waiting, ...keeper.counts }),
   });
 }
 

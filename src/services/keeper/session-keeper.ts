@@ -40,7 +40,7 @@ export class SessionKeeper {
   readonly #quiet: QuietSessions;
   readonly #warn: ReturnType<typeof limitedWarnings>;
   readonly counts = { entries: 0, snapshots: 0, failed: 0 };
-  readonly #gone = new Set<Token>();
+  readonly #removed = new Set<Token>();
   readonly #rounds = new OneAtATime(() => this.#work());
   readonly #backoff = new Backoff(PAUSE_MS.first, PAUSE_MS.longest);
   #resumesAt = 0;
@@ -60,13 +60,13 @@ export class SessionKeeper {
   }
 
   /** Handles sessions that may have moved unnoticed. */
-  behind(sessions: readonly ActiveSession[]): void {
+  outdated(sessions: readonly ActiveSession[]): void {
     for (const { session, at } of sessions) this.#quiet.moved(session, Date.parse(at));
   }
 
   /** Handles sessions without a log: their index entries must go. */
-  gone(sessions: readonly Token[]): void {
-    for (const session of sessions) this.#gone.add(session);
+  removed(sessions: readonly Token[]): void {
+    for (const session of sessions) this.#removed.add(session);
   }
 
   tick(): Promise<void> {
@@ -79,20 +79,20 @@ export class SessionKeeper {
 
   async #work(): Promise<void> {
     const isPaused = () => this.#rounds.isStopping || this.#options.now() < this.#resumesAt;
-    for (const session of this.#gone) {
+    for (const session of this.#removed) {
       if (isPaused()) return;
       await this.#remove(session);
     }
     while (!isPaused()) {
       const due = this.#quiet.take(this.#options.now(), AT_ONCE);
       if (due.length === 0) return;
-      await Promise.all(due.map((each) => this.#keep(each)));
+      await Promise.all(due.map((session) => this.#keep(session)));
       if (!isPaused()) this.#backoff.reset();
     }
   }
 
   async #remove(session: Token): Promise<void> {
-    this.#gone.delete(session);
+    this.#removed.delete(session);
     // The session may have started again.
     if (this.#options.table.get(session) !== undefined) return;
     await this.#options.index.remove(session).catch((error: unknown) => this.#failed(session, error));

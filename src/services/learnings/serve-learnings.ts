@@ -102,7 +102,7 @@ export async function serveLearnings(
   await serveRequests(nats.connection, serving, {
     name: SERVICE_NAMES.learnings,
     description: 'Learnings and proposals of projects',
-    own: async () => ({ projectsInMemory: reader.size }),
+    numbers: async () => ({ projectsInMemory: reader.size }),
     endpoints: endpointsOf(handlers),
   });
 }

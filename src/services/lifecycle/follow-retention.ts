@@ -49,8 +49,8 @@ function dueSession(
   { session, at, known }: Row,
 ): DueSession | undefined {
   if (known === undefined || lifecycle.forgotten(session)?.status === 'forgetting') return undefined;
-  const own = rules.find(({ project }) => project === projectOf(known.project));
-  const { action, after } = own ?? rules.find(({ project }) => project === undefined) ?? {};
+  const projectRule = rules.find(({ project }) => project === projectOf(known.project));
+  const { action, after } = projectRule ?? rules.find(({ project }) => project === undefined) ?? {};
   if (after === undefined || at >= now() - spanMs(after)) return undefined;
   if (lifecycle.archived(session) === undefined) return { session, action: 'archive', after };
   return action === 'forget' ? { session, action, after } : undefined;

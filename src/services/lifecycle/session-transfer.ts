@@ -64,9 +64,9 @@ export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOpt
     const last = isShort ? (events.at(-1)?.sequence ?? after) : isEnd ? through : page.through;
     return {
       session,
-      events: events.map(({ sequence, after: behind, event }) => ({
+      events: events.map(({ sequence, after: previous, event }) => ({
         sequence,
-        ...(behind !== undefined && { after: behind }),
+        ...(previous !== undefined && { after: previous }),
         event: { ...event },
       })),
       // A page that was cut leaves them to the next one.
@@ -80,8 +80,8 @@ export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOpt
 /** Returns the first events that fit `most` bytes, at least one. */
 function fitting(events: readonly StoredEvent[], most: number): readonly StoredEvent[] {
   let bytes = 0;
-  const end = events.findIndex((each, index) => {
-    bytes += Buffer.byteLength(JSON.stringify(each)) + 1;
+  const end = events.findIndex((event, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(event)) + 1;
     return index > 0 && bytes > most;
   });
   return end < 0 ? events : events.slice(0, end);

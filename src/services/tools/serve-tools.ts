@@ -119,7 +119,7 @@ export async function serveTools(
   await serveRequests(nats.connection, serving, {
     name: SERVICE_NAMES.tools,
     description: 'Tasks, notes, inbox, iterations and runs of sessions',
-    own: () => numbersOf(sessions),
+    numbers: () => numbersOf(sessions),
     endpoints: endpointsOf(handlers),
   });
 }

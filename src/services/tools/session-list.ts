@@ -173,7 +173,7 @@ function filterOf(request: Asked, now: number): (row: Row, isArchived: boolean) 
     // Sessions without a project belong to the default project.
     if (wantedProject !== undefined && projectOf(known.project) !== wantedProject) return false;
     if (stalled && !known.isStalled) return false;
-    const missing = words.filter((word) => !known.said.includes(word));
+    const missing = words.filter((word) => !known.searchText.includes(word));
     if (missing.length === 0) return true;
     const work = known.work.toLowerCase();
     return missing.every((word) => work.includes(word));

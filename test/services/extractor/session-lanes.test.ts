@@ -109,7 +109,7 @@ describe('what waits in memory', () => {
     const { lanes, arrive, beginAll } = lanesOf(10);
     for (let index = 0; index < 20_000; index += 1) expect(arrive('hot')).toBeUndefined();
     beginAll();
-    expect(lanes.held).toBe(20_000);
+    expect(lanes.size).toBe(20_000);
     expect(lanes.hasCapacity()).toBe(true);
   });
 
@@ -121,7 +121,7 @@ describe('what waits in memory', () => {
     (_, count, bytes, most) => {
       const { lanes, arrive, beginAll } = lanesOf(10);
       const delays = Array.from({ length: count }, () => arrive('hot', bytes) ?? 0);
-      expect(lanes.held).toBe(most);
+      expect(lanes.size).toBe(most);
       const back = delays.slice(most);
       expect(Math.min(...back)).toBeGreaterThan(0);
       // In order, however long it takes.

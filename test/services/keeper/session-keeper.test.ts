@@ -85,7 +85,10 @@ describe('the keeper', () => {
     expect(keeper.waiting).toBe(0);
     await pass(TIMES.quietMs);
     expect([...index.kept.keys()]).toEqual([DEMO]);
-    expect(table.get(DEMO)).toMatchObject({ sequence: 1, known: { said: expect.stringContaining('parse') } });
+    expect(table.get(DEMO)).toMatchObject({
+      sequence: 1,
+      known: { searchText: expect.stringContaining('parse') },
+    });
     // It counts as just moved: no rule considers it old.
     expect(table.get(fresh)).toMatchObject({ known: undefined, at: parts.now - TIMES.quietMs });
     expect(table.stale.size).toBe(0);
