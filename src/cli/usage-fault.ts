@@ -57,9 +57,9 @@ function hintOf(error: CommanderError, command: Command, word: string): string |
     word,
     command.commands.map((child) => child.name()),
   );
-  return meant === undefined
-    ? `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes`
-    : `did you mean "${[...pathOf(command), meant].join(' ')}"?`;
+  if (meant !== undefined) return `did you mean "${[...pathOf(command), meant].join(' ')}"?`;
+  const session = command.options.some(({ long }) => long === '--session') ? ', and a session by -s' : '';
+  return `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes${session}`;
 }
 
 /** `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isSource, loadedWith, moduleOf, modulesOfSrc } from './modules.js';
+import { isSource, loadedWith, modulesOfSrc } from './modules.js';
 
 /** What each entry point, and each command that must start fast, loads. */
 
@@ -99,16 +99,5 @@ describe('the page', () => {
     expect(packagesOf('page/main.tsx')).toEqual(expect.arrayContaining(['preact']));
     expect(foldersOf(...page).filter((folder) => folder !== 'page' && folder !== 'shared')).toEqual([]);
     expect(loadedWith(SRC, ...page).filter((path) => path.startsWith('node:'))).toEqual([]);
-  });
-});
-
-describe('the reader of what is loaded', () => {
-  it('the load reader follows imports and re-exports of values, and neither types nor what is loaded later', () => {
-    const modules = [
-      moduleOf('a.ts', "import './b.js'; import type { C } from './c.js'; const d = () => import('./d.js')"),
-      moduleOf('b.ts', "export { e } from './e.js'; export type { F } from './f.js'; export * from 'nats'"),
-      moduleOf('e.ts', "import { type G, h } from './g.js'"),
-    ];
-    expect(loadedWith(modules, 'a.ts')).toEqual(['a.ts', 'b.ts', 'e.ts', 'nats', 'g.ts']);
   });
 });

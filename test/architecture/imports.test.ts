@@ -44,31 +44,6 @@ describe('the source', () => {
   });
 });
 
-describe('the reader of imports', () => {
-  it.each([
-    ["import { a } from './b.js'", ['memory/facts/b.ts']],
-    ["import type { A } from '../../engine/ports/b.js'", ['engine/ports/b.ts']],
-    ["import './b.js'", ['memory/facts/b.ts']],
-    ["export { a } from './b.js'", ['memory/facts/b.ts']],
-    ["export type { A } from './b.js'", ['memory/facts/b.ts']],
-    ["export * from '../../text.js'", ['text.ts']],
-    ["const b = await import('./b.js')", ['memory/facts/b.ts']],
-    ["type B = import('./b.js').B", ['memory/facts/b.ts']],
-    ["import b = require('nats')", ['nats']],
-    ["import { a } from 'nats'; import 'nats'", ['nats']],
-    ['const text = "import \'./b.js\'"; export const c = 1', []],
-  ])('the import reader finds in %j: %j', (source, imports) => {
-    expect(moduleOf('memory/facts/a.ts', source).imports).toEqual(imports);
-  });
-
-  it.each([['const b = await import(name)'], ['import {']])(
-    'the import reader refuses what it cannot read: %j',
-    (source) => {
-      expect(() => moduleOf('memory/facts/a.ts', source)).toThrow('memory/facts/a.ts: ');
-    },
-  );
-});
-
 describe('the rules', () => {
   const broken = (path: string, source: string) => violations([moduleOf(path, source)]);
 

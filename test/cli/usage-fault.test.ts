@@ -55,7 +55,7 @@ describe('a wrong command line', () => {
   it.each([
     [
       ['task', 'add', 'Write', 'docs'],
-      'use "throughline task add [options] <content>", with a text of several words in quotes',
+      'use "throughline task add [options] <content>", with a text of several words in quotes, and a session by -s',
     ],
     [['facts', 'corect', 'M2'], 'did you mean "throughline facts correct"?'],
   ])('%j: the fix says what the command takes', async (words, fix) => {
