@@ -36,14 +36,14 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
     protects: 'the way of a result: published, read, rejected, stored once, asked for, and put into a prompt',
     tests: [
       ...within('e2e', 'ingest once rejected-results lost-answers message-ids'),
-      ...within('e2e', 'compile not-caught-up queries'),
+      ...within('e2e', 'compile limits queries'),
     ],
   },
   {
     protects: 'sessions: their tools, plans, traces and learnings',
     tests: [
       ...within('e2e', 'session-tools plan ledger ledger-compile'),
-      ...within('e2e', 'learnings iteration-prompt board-and-plan session-settings'),
+      ...within('e2e', 'learnings board-and-plan'),
       ...within('services/learnings', 'learning-decisions'),
     ],
   },

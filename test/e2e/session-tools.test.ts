@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { SNAPSHOT_BUCKET, type Token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { startTestNats } from '../support/nats-server.js';
 import { ofFile } from '../support/of-file.js';
-import { eventsOf, newestOf, newSession, startSystem } from '../support/system.js';
+import {
+  eventsOf,
+  newestOf,
+  newSession,
+  publishReview,
+  publishWork,
+  startSystem,
+} from '../support/system.js';
 
 // Two processes' worth of services share the requests, so that commands meet in the log and not only in a queue.
 const nats = await ofFile(startTestNats());
@@ -42,5 +50,70 @@ describe('an answer', () => {
       expect(sequence).toBe(await newestOf(system, session));
       expect((await clientAt(n + 1).tools.noteList({ session })).notes).toHaveLength(n);
     }
+  });
+});
+
+/** Variables that differ between processes, some of them unknown. */
+const ODD = {
+  THROUGHLINE_MAX_FACTS: '10',
+  THROUGHLINE_STALL_THRESHOLDS: '1',
+  THROUGHLINE_IMPLEMENTER_TOKENS: '500',
+  THROUGHLINE_TOKENIZER: 'o200k_base',
+  THROUGHLINE_TUNING: 'snapshotEvery=2 cacheMb=1',
+};
+
+describe('two compilers with different environments', () => {
+  it('two compilers with different environments compile the same bytes from the same log, with the settings of the session', async () => {
+    const plain = system;
+    const session = newSession('settings');
+    const settings = { implementerTokens: 3000, stallThresholds: { ping_pong: 1 } };
+    await plain.client.tools.sessionOpen({ session, goal: 'A parser', settings });
+    for (let round = 0; round < 6; round += 1) {
+      await publishWork(plain.client, session, '1', { summary: `Round ${round}` });
+      await publishReview(plain.client, session, '1', 'needs_changes');
+    }
+    const { sequence: after } = await publishWork(plain.client, session, '2');
+    const request = { session, taskId: '1', taskPrompt: 'Extend the parser', after };
+    const first = await plain.client.compile(request);
+    expect(first.budget).toMatchObject({ room: 1800, tokenizer: 'approximate' });
+    await using odd = await startSystem({ nats, env: ODD, only: ['compiler'] });
+    const prompts = await Promise.all(Array.from({ length: 10 }, () => odd.client.compile(request)));
+    expect(new Set(prompts.map(({ prompt }) => prompt))).toEqual(new Set([first.prompt]));
+    expect(first.prompt).toContain('ping_pong');
+  });
+});
+
+/** A session with two tasks, the first of which waits for the second. */
+async function session(): Promise<Token> {
+  const session = newSession('wire');
+  const { tools } = system.client;
+  for (const content of ['a', 'b']) await tools.taskAdd({ session, content });
+  await tools.taskDepends({ session, id: '1', dependsOn: '2' });
+  await tools.iterationStart({ session });
+  await tools.iterationSummary({ session, summary: 'first' });
+  return session;
+}
+
+describe('the end of an iteration', () => {
+  it('the end of an iteration leaves a snapshot that holds it', async () => {
+    const name = await session();
+    expect(await system.ports.snapshots.load(name)).toBeUndefined();
+    const { sequence } = await system.client.tools.iterationComplete({ session: name });
+    const snapshot = await system.ports.snapshots.load(name);
+    expect(snapshot?.sequence).toBe(sequence);
+    const kv = await system.ports.connection.jetstream().views.kv(SNAPSHOT_BUCKET);
+    expect((await kv.get(name))?.json()).toMatchObject({
+      after_sequence: sequence,
+      v: 1,
+      state: { iterations: [{ number: 1, complete: true, summary: 'first' }], last: { task: 2 } },
+    });
+  });
+});
+
+describe('the start of an iteration', () => {
+  it('the start of an iteration ends the one before it, and leaves a snapshot of that', async () => {
+    const name = await session();
+    const { sequence } = await system.client.tools.iterationStart({ session: name });
+    expect(await system.ports.snapshots.load(name)).toMatchObject({ sequence });
   });
 });

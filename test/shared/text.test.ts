@@ -1,16 +1,108 @@
 import { describe, expect, it } from 'vitest';
 import {
+  age,
   clipSummary,
   clipText,
   conclusionOf,
   dayOf,
+  distinctTexts,
   lengthOf,
+  named,
   oneLine,
+  oneSpelling,
+  plainPath,
   quoted,
   quotedLines,
 } from '../../src/shared/text.js';
 import { hostileTexts } from '../support/builders.js';
 import * as fc from '../support/properties.js';
+
+it('the first ten names are said, and how many there are beside them', () => {
+  const names = Array.from({ length: 12 }, (_, index) => `n${index}`);
+  expect(named(names.slice(0, 2))).toBe('n0, n1');
+  expect(named(names.slice(0, 10))).toBe(names.slice(0, 10).join(', '));
+  expect(named(names, 1)).toBe('n0 and 11 more');
+  expect(named(names)).toBe(`${names.slice(0, 10).join(', ')} and 2 more`);
+});
+
+describe('texts that differ in spelling alone', () => {
+  it('white space, the first letter and one final full stop tell no two texts apart', () => {
+    expect(distinctTexts(['Needs the  API key.', ' needs the API\nkey', 'a key'])).toEqual([
+      'Needs the  API key.',
+      'a key',
+    ]);
+    expect(oneSpelling('Throw.')).toBe('throw');
+  });
+
+  it.each([
+    ['needs C++', 'needs C'],
+    ['src/a.ts', 'src/a/ts'],
+    ['returns -1', 'returns 1'],
+    ['...', '!!!'],
+    ['Rename `Item` to `item`', 'Rename `item` to `Item`'],
+    ['Return `null`, not `Null`', 'Return `Null`, not `null`'],
+    ["Quote the value with '", 'Quote the value with "'],
+    ['End the line with ;', 'End the line with .'],
+    ['End the line with .', 'End the line with'],
+    ['Print "a"', 'Print a'],
+    ['Item.close leaks', 'item.close leaks'],
+    ['Use the API', 'use the api'],
+    ['End it with a..', 'End it with a'],
+  ])('%s and %s are two matters', (one, other) => {
+    expect(distinctTexts([one, other])).toEqual([one, other]);
+  });
+});
+
+it.each([
+  ['/tmp/x/../y.ts', '/tmp/y.ts'],
+  ['src/./a//b.ts', 'src/a/b.ts'],
+  ['../../other/a.ts', '../../other/a.ts'],
+  ['./src/a.ts', './src/a.ts'],
+  ['src/.hidden/a.ts', 'src/.hidden/a.ts'],
+  ['a...b/..c', 'a...b/..c'],
+  ['https://example.org/a', 'https://example.org/a'],
+  ['a/..', 'a/..'],
+  ['src/../', 'src/../'],
+  ['/tmp/../', '/'],
+  ['//srv/share/x.ts', '//srv/share/x.ts'],
+  ['src/a.ts:1 // TODO remove', 'src/a.ts:1 // TODO remove'],
+  ['a//b (see http://x/y)', 'a//b (see http://x/y)'],
+  ['C:\\x\\..\\y.ts', 'C:\\x\\..\\y.ts'],
+])('the path %s is written %s', (path, plain) => {
+  expect(plainPath(path)).toBe(plain);
+});
+
+const NOW = '2026-03-01T12:00:00.000Z';
+const ago = (ms: number) => age(new Date(Date.parse(NOW) - ms).toISOString(), NOW);
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+describe('an age', () => {
+  it.each([
+    [0, 'just now'],
+    [MINUTE - 1, 'just now'],
+    [MINUTE, '1min ago'],
+    [3 * MINUTE, '3min ago'],
+    [HOUR - 1, '59min ago'],
+    [HOUR, '1hr ago'],
+    [2 * HOUR + 5 * MINUTE, '2hr 5min ago'],
+    [DAY - 1, '23hr 59min ago'],
+    [DAY, '1d ago'],
+    [DAY + MINUTE, '1d 1min ago'],
+    [DAY + HOUR + MINUTE, '1d 1hr 1min ago'],
+    [40 * DAY, '40d ago'],
+    [2 * DAY + 3 * HOUR + 4 * MINUTE, '2d 3hr 4min ago'],
+  ])('the age of %i ms is %s', (ms, text) => {
+    expect(ago(ms)).toBe(text);
+  });
+
+  it('an age is empty for a time that lies ahead, or for no time at all', () => {
+    expect(ago(-DAY)).toBe('just now');
+    expect(age('', NOW)).toBe('just now');
+    expect(age(NOW, '')).toBe('just now');
+  });
+});
 
 const NOT_ONE_LINE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
