@@ -279,10 +279,10 @@ function section(pc: Colors, title: string, lines: readonly string[]): string[] 
 
 function workingLine(
   pc: Colors,
-  { task, agent, since, seen }: RunStatusReply['working'][number],
+  { task, agent, since }: RunStatusReply['working'][number],
   now: string,
   session?: string,
 ): string {
   const where = session === undefined ? '' : `${session}  `;
-  return `${where}${pc.bold(oneLine(task))}  ${oneLine(agent)}, since ${age(since, now)}, last sign of life ${age(seen, now)}`;
+  return `${where}${pc.bold(oneLine(task))}  ${oneLine(agent)}, since ${age(since, now)}`;
 }

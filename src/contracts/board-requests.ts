@@ -7,7 +7,7 @@ import {
   planClaim,
   taskView,
 } from './replies/session-reply.js';
-import { command, flag, query, text } from './request-row.js';
+import { between, command, flag, query, text } from './request-row.js';
 import { taskId } from './results.js';
 import { list, oneOf, sequence, string } from './schema-fields.js';
 import { NOTE_TYPES } from './session-meta-events.js';
@@ -109,6 +109,9 @@ export const BOARD_REQUESTS = {
     {
       claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
       id: id.optional().describe('A task of the board or the plan. Default: the next one.'),
+      ttlMs: between(1000, 3_600_000)
+        .default(1_800_000)
+        .describe('How long the claim holds, in milliseconds. Claiming again renews it.'),
     },
     z.object({
       task: taskView.nullable().describe('The next task of the board; null when none is ready.'),

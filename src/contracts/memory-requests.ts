@@ -33,9 +33,8 @@ import {
   wideCommand,
   wideQuery,
 } from './request-row.js';
-import { taskId } from './results.js';
 import { runInitRequest, runStatusRequest } from './run-request.js';
-import { boolean, count, list, mark, next, oneOf, place, string, time } from './schema-fields.js';
+import { count, list, mark, next, oneOf, place, string } from './schema-fields.js';
 import { traceAppendRequest, traceCompactRequest, traceGetRequest } from './trace-entry.js';
 
 /** Requests about what a session remembers: facts, files, results, prompts and traces; and about its plan. */
@@ -49,10 +48,6 @@ const anyOf = <Word extends z.ZodType<string>>(word: Word) =>
     word.transform((one) => [one]),
     z.array(word).min(1, 'must name at least one').max(20, 'must name at most 20'),
   ]);
-const holder = text(200);
-const ttlMs = between(1000, 600_000)
-  .default(30_000)
-  .describe('Time to live of the lease without a renewal, in milliseconds.');
 
 const MAX_CORRECTED = 1_000_000;
 
@@ -232,26 +227,6 @@ export const MEMORY_REQUESTS = {
     { cli: 'log' },
     { limit: limit(200, 50), cursor },
     tracesListed,
-  ),
-  'tool.run-claim': command(
-    'claim the lease of a task for a run, renew it or release it',
-    { example: { task: '2.1', holder: 'me' } },
-    {
-      task: taskId.describe('The task that the run works on.'),
-      holder: holder.describe('A unique id of the run.'),
-      ttlMs,
-      ended: z
-        .array(holder)
-        .max(20, 'must name at most 20')
-        .optional()
-        .describe('Runs that have ended: their leases can be claimed at once.'),
-      release: z.boolean().default(false).describe('Release the lease.'),
-    },
-    z.object({
-      claimed: boolean('True if the run holds the lease now.'),
-      holder: string('The run that holds it; left out after a release.').exactOptional(),
-      since: time('When that run claimed it').exactOptional(),
-    }),
   ),
   'tool.rejected-list': queryOfAny(
     'results that could not be used, the newest first',

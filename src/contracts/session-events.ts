@@ -136,13 +136,11 @@ const factRetracted = eventOf('fact.retracted', {
   instead: string('Object of the fact that replaces it; absent if none does.').optional(),
   ref: string('Id of the statement that replaces it.').optional(),
   by: string('Who retracted it.'),
-}).omit({ id: true });
+});
 
 const factRestored = eventOf('fact.restored', {
   ...ofFact,
   by: string('Who restored it.'),
-}).omit({
-  id: true,
 });
 
 export const sessionEvent = z.discriminatedUnion('type', [

@@ -55,7 +55,7 @@ export const taskEvents = [
   eventOf('task.deleted', { task: taskKey, iteration }),
   eventOf('task.claimed', {
     task: anyTask,
-    agent: string('Agent that claimed it, or renews its claims by it.'),
+    agent: string('Agent that claimed it, in place of any other.'),
     iteration,
   }),
   eventOf('task.released', {

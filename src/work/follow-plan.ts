@@ -18,7 +18,7 @@ export function sessionOfPlan(plan: string): Token {
 interface FollowedPlan {
   /** Absolute path; undefined without a plan, or if its file is unknown. */
   readonly path?: string;
-  /** Sends the text again if the service cannot read the file. */
+  /** Has the service read the plan again, or sends the text if it cannot read the file. */
   changed(): Promise<void>;
 }
 
@@ -39,12 +39,15 @@ export async function followPlan(
   token(session, 'session');
   const status = await ask((client) => client.runs.status({ session }));
   const known = status.run?.source.kind === 'file' ? status.run.source.path : undefined;
+  const reading = (tasksPath: string, spec?: string) => async () => {
+    await ask((client) => client.runs.init({ session, tasksPath, spec }));
+  };
   if (plan === undefined) {
     if (status.run === null && status.session.board.total === 0)
       throw usageError(
         `session ${session} has neither a plan nor board tasks: name its plan with --plan FILE`,
       );
-    return { ...(known !== undefined && { path: known }), async changed() {} };
+    return known === undefined ? { async changed() {} } : { path: known, changed: reading(known) };
   }
   const path = resolve(plan);
   const isLinked = !isNamed && (await realpath(path).catch(() => path)) !== path;
@@ -65,8 +68,9 @@ export async function followPlan(
     return { path, changed: pushed };
   }
   try {
-    await ask((client) => client.runs.init({ session, tasksPath: path, spec }));
-    return { path, async changed() {} };
+    const changed = reading(path, spec);
+    await changed();
+    return { path, changed };
   } catch (error) {
     // The service runs on another machine, without this file.
     if (codeOf(error) !== 'progress_ledger_missing_tasks') throw error;

@@ -148,6 +148,8 @@ class PlanRunner {
 
   /** Runs a step under the lease of its task, unless another run holds it or takes it meanwhile. */
   async #take(task: WorkTask, step: RunStep): Promise<void> {
+    // A result has closed it on the board: nothing is left to do.
+    if (step.kind === 'close' && task.from === 'board') return this.#close(task);
     const lease = await this.#leaseOf(task);
     if (lease === undefined) return;
     try {

@@ -200,8 +200,8 @@ export function newHolder(): string {
 export type ClaimTask = (task: string) => Promise<HeldLease | Lease>;
 
 /**
- * Leases make sure that only one of several runs works on a task. The lease of a killed run expires on the server. While the
- * server does not answer, a run continues with its lease, because no other run can claim it.
+ * Claims tasks, so that only one of several runs and agents works on one. The lease of a killed run expires on the server. While
+ * the server does not answer, a run continues with its claim, because no other run can have it.
  */
 export function taskLeases(
   ask: Asking,
@@ -209,14 +209,20 @@ export function taskLeases(
   { holder, ended = [] }: RunIdentity,
   beatMs?: number,
 ): ClaimTask {
+  const released = (task: string, by: string) =>
+    ask(({ tools }) => tools.taskRelease({ session, id: task, claim: by }).catch(notClaimed));
   const leases: LeaseStore = {
-    async claim(task, { at: _, ended, ...claim }) {
-      const request = { session, task, ...claim, ended: [...(ended ?? [])] };
-      const reply = await ask(({ tools }) => tools.runClaim(request));
-      return { holder: reply.holder ?? 'another run', since: reply.since ?? '' };
+    async claim(task, { holder: claim, ttlMs, ended = [] }) {
+      for (const by of ended) await released(task, by);
+      return ask(async ({ tools }) => {
+        const request = { session, id: task, claim, ttlMs };
+        const reply = await tools.taskNext(request).catch(leaseOfOther);
+        if ('holder' in reply) return reply;
+        return { holder: claim, since: (reply.task ?? reply.plan)?.claimed_at ?? '' };
+      });
     },
     async release(task, by) {
-      await ask(({ tools }) => tools.runClaim({ session, task, holder: by, ttlMs: TTL_MS, release: true }));
+      await released(task, by);
     },
   };
   const options = {
@@ -224,4 +230,16 @@ export function taskLeases(
     ...(beatMs !== undefined && { beatMs }),
   };
   return (task) => holdLease(leases, task, { ...options, what: `task ${task}` });
+}
+
+/** Returns the lease of another holder, which refused a claim. */
+function leaseOfOther(error: unknown): Lease {
+  const { holder, since } = (error instanceof ThroughlineError && error.details) || {};
+  if (codeOf(error) !== 'conflict' || typeof holder !== 'string') throw error;
+  return { holder, since: String(since) };
+}
+
+/** Another holder may have the task, or nobody. */
+function notClaimed(error: unknown): void {
+  if (codeOf(error) !== 'conflict' && codeOf(error) !== 'not_found') throw error;
 }

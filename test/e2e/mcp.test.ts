@@ -119,8 +119,8 @@ describe('throughline mcp', () => {
       text: expect.stringMatching(/is claimed by throughline-test:11112222 since/),
     });
     const { tools } = system.client;
-    expect(await tools.runClaim({ session, task: id, holder: 'a run' })).toMatchObject({
-      ...{ claimed: false, holder: 'throughline-test:11112222' },
+    await expect(tools.taskNext({ session, id, claim: 'a run' })).rejects.toMatchObject({
+      details: { holder: 'throughline-test:11112222' },
     });
     await first.call('task', { action: 'release', id, content: 'The tests are in place' });
     await using fourth = await client('77778888-d');
@@ -135,9 +135,9 @@ describe('throughline mcp', () => {
       const { task, plan: planned } = await tools.taskNext({ session });
       expect(task?.id ?? planned?.id).toBe(before);
     });
-    expect(await tools.runClaim({ session, task: before, holder: 'a run' })).toMatchObject({ claimed: true });
+    await tools.taskNext({ session, id: before, claim: 'a run' });
     expect(await claim(first), 'a run of the plan works on it').toMatch(/^No task of the board is ready/);
-    await tools.runClaim({ session, task: before, holder: 'a run', release: true });
+    await tools.taskRelease({ session, id: before, claim: 'a run' });
     expect(await claim(first)).toContain(before);
   });
 

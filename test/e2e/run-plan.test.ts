@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import type { Token } from '../../src/contracts/names.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { runPlan } from '../../src/work/run-plan.js';
 import type { AgentAnswer, RunPlanEvent, RunPlanOptions } from '../../src/work/run-types.js';
@@ -52,11 +51,27 @@ async function resultsOf(session: string): Promise<string[]> {
 }
 
 /** The lease of the first run on task 1. */
-async function leased(session: Token, beatMs?: number) {
+async function leased(name: string, beatMs?: number) {
+  const session = newSession(name);
+  await system.client.runs.init({
+    session,
+    spec: name,
+    tasksPath: await folder.write(`${session}.md`, PLAN),
+  });
   const leases = taskLeases((ask) => ask(system.client), session, { holder: 'the first' }, beatMs);
-  const lease = await leases('1');
+  const lease = await leases('2.1');
   if (!('lost' in lease)) throw new Error('the lease was free');
-  return lease;
+  return { session, lease };
+}
+
+/** Gives a claim to another run, as one does that knows that the first has ended. */
+async function takenOver(other: { readonly session: string; readonly id: string; readonly claim: string }) {
+  const { tools } = system.client;
+  await soon(async () => {
+    // A heartbeat of the first may come in between.
+    await tools.taskRelease({ ...other, claim: 'the first' }).catch(() => {});
+    expect(await tools.taskNext(other)).toMatchObject({ plan: { claimed_by: other.claim } });
+  });
 }
 
 describe('runPlan', () => {
@@ -200,12 +215,11 @@ describe('runPlan', () => {
     const run = { holder: 'the first' };
     const { session, agents, events, run: first } = await prepared('lost', { run });
     const { tools } = system.client;
-    const other = { session, task: '2.1', holder: 'the second' };
+    const other = { session, id: '2.1', claim: 'the second' };
     let calls = 0;
     const implementer: RunPlanOptions['implementer'] = async (call) => {
       calls += 1;
-      if (calls === 1)
-        expect(await tools.runClaim({ ...other, ended: ['the first'] })).toMatchObject({ claimed: true });
+      if (calls === 1) await takenOver(other);
       return agents.implementer(call);
     };
     const running = first({ implementer });
@@ -213,8 +227,8 @@ describe('runPlan', () => {
       const notes = events.flatMap((event) => (event.type === 'note' ? [event.message] : []));
       expect(notes).toContainEqual(expect.stringMatching(/2\.1 is being worked on by the second since /));
     });
-    expect(await tools.runClaim(other)).toMatchObject({ claimed: true });
-    await tools.runClaim({ ...other, release: true });
+    expect(await tools.taskNext(other)).toMatchObject({ plan: { claimed_by: 'the second' } });
+    await tools.taskRelease(other);
     expect(await running).toMatchObject({ outcome: 'done', done: 3 });
     // The task that the other run had comes last, and no result of the step that was stopped counts.
     expect((await resultsOf(session)).sort()).toEqual([
@@ -225,42 +239,40 @@ describe('runPlan', () => {
   });
 
   it('tells at its next heartbeat that another run has its lease', async () => {
-    const { client } = system;
-    const session = newSession('beat');
-    const lease = await leased(session, 50);
+    const { tools } = system.client;
+    const { session, lease } = await leased('beat', 50);
     const fired = new Promise<void>((resolve) => lease.lost.addEventListener('abort', () => resolve()));
-    const other = { session, task: '1', holder: 'the second' };
-    expect(await client.tools.runClaim(other)).toMatchObject({ claimed: false, holder: 'the first' });
-    await client.tools.runClaim({ ...other, ended: ['the first'] });
+    const other = { session, id: '2.1', claim: 'the second' };
+    await expect(tools.taskNext(other)).rejects.toMatchObject({ code: 'conflict' });
+    await takenOver(other);
     await fired;
     await expect(lease.confirm()).rejects.toMatchObject({ code: 'conflict' });
     await lease.release();
-    expect(await client.tools.runClaim(other)).toMatchObject({ claimed: true });
+    expect(await tools.taskNext(other)).toMatchObject({ plan: { claimed_by: 'the second' } });
   });
 
   it('takes a lease that another run has had in between for lost, and gives it back', async () => {
-    const { client } = system;
-    const session = newSession('lapsed');
-    const lease = await leased(session);
+    const { tools } = system.client;
+    const { session, lease } = await leased('lapsed');
     await lease.confirm();
-    const other = { session, task: '1', holder: 'the second' };
-    await client.tools.runClaim({ ...other, ended: ['the first'] });
-    await client.tools.runClaim({ ...other, release: true });
+    const other = { session, id: '2.1', claim: 'the second' };
+    await takenOver(other);
+    await tools.taskRelease(other);
     await expect(lease.confirm()).rejects.toMatchObject({ code: 'conflict' });
     expect(lease.lost.aborted).toBe(true);
     await lease.release();
-    expect(await client.tools.runClaim(other)).toMatchObject({ claimed: true });
+    expect(await tools.taskNext(other)).toMatchObject({ plan: { claimed_by: 'the second' } });
   });
 
   it('begins no step of a task whose lease another run has taken between two steps', async () => {
     const { session, agents, run } = await prepared('between', { run: { holder: 'the first' } });
     const { tools } = system.client;
-    const other = { session, task: '2.1', holder: 'the second' };
+    const other = { session, id: '2.1', claim: 'the second' };
     let [taken, isHeldByOther] = [false, false];
     const onEvent = async (event: RunPlanEvent) => {
       if (event.type === 'note' && event.message.includes('the second')) {
         isHeldByOther = false;
-        await tools.runClaim({ ...other, release: true });
+        await tools.taskRelease(other);
       }
     };
     // Between two steps the run reads its tasks.
@@ -268,7 +280,7 @@ describe('runPlan', () => {
       if (agents.calls.length === 1 && !taken) {
         taken = true;
         isHeldByOther = true;
-        await tools.runClaim({ ...other, ended: ['the first'] });
+        await takenOver(other);
       }
       return system.client.runs.status(asked);
     };

@@ -10,6 +10,7 @@ import {
   newSession,
   publishReview,
   publishWork,
+  soon,
   startSystem,
 } from '../support/system.js';
 
@@ -39,6 +40,35 @@ describe('many at once', () => {
       const events = await eventsOf(system, session);
       expect(events.map(({ event }) => event.type)).toEqual(['task.added', 'task.claimed']);
     }
+  });
+});
+
+describe('a claim', () => {
+  it('a claim lives by its lease: renewed without an event, and free once the lease has ended', async () => {
+    const session = newSession('lease');
+    const { tools } = clientAt(0);
+    await tools.taskAdd({ session, content: 'task' });
+    const claimed = async () =>
+      (await eventsOf(system, session)).flatMap(({ event }) =>
+        event.type === 'task.claimed' ? [event.data.agent] : [],
+      );
+    const mine = { session, claim: 'x', ttlMs: 1500 };
+    for (let renewals = 0; renewals < 6; renewals += 1) {
+      await tools.taskNext(mine);
+      await expect(tools.taskNext({ session, id: '1', claim: 'y' })).rejects.toMatchObject({
+        ...{ code: 'conflict', details: { holder: 'x' } },
+      });
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    }
+    expect(await claimed()).toEqual(['x']);
+    await soon(async () => {
+      expect(await clientAt(1).tools.taskNext({ session })).toMatchObject({ task: { id: 'TAS-1' } });
+    });
+    expect(await clientAt(1).tools.taskNext({ session, claim: 'y' })).toMatchObject({
+      task: { id: 'TAS-1', claimed_by: 'y' },
+    });
+    expect(await claimed()).toEqual(['x', 'y']);
+    await expect(tools.taskNext({ ...mine, id: '1' })).rejects.toMatchObject({ details: { holder: 'y' } });
   });
 });
 

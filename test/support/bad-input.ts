@@ -39,7 +39,7 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'task-undepends': { id: 'TAS-2', dependsOn: ['TAS-1'] },
   'task-content': { id: 'TAS-1', content: 'Write the lexer' },
   'task-delete': { id: 'TAS-3' },
-  'task-next': { claim: 'agent-1', id: 'TAS-1' },
+  'task-next': { claim: 'agent-1', id: 'TAS-1', ttlMs: 30_000 },
   'task-release': { id: 'TAS-1', claim: 'agent-1', note: 'Half done' },
   'task-list': { status: 'remaining' },
   'note-add': { content: 'No docker', type: 'tip', by: 'anna' },
@@ -92,7 +92,6 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'prompt-list': { task: '1', limit: 5, cursor: '5' },
   'prompt-show': { id: 'a1' },
   'health-show': { brief: true },
-  'run-claim': { task: '1', holder: 'a', ttlMs: 1000, ended: ['b'], release: false },
   'session-list': {
     names: ['demo'],
     ...{ text: 'a', status: 'open', project: 'p', stalled: true, active: true, brief: true, limit: 5 },

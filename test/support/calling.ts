@@ -1,6 +1,5 @@
 import type { RequestName, ToolName } from '../../src/contracts/requests.js';
-import { silentLogger, systemClock } from '../../src/engine/ports/clients.js';
-import type { SessionLog } from '../../src/engine/ports/session-log.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
 import { checkedHandler, type Handlers } from '../../src/services/common/service-shell.js';
 import { createSessionTools } from '../../src/services/tools/serve-tools.js';
 import { createSessionQueries } from '../../src/services/tools/session-queries.js';
@@ -16,14 +15,14 @@ export function calling(handlers: Partial<Handlers<RequestName>>): CallTool {
   };
 }
 
-type Ports = Omit<Parameters<typeof createSessionTools>[0], 'logger'> & { readonly log: SessionLog };
+type Ports = Omit<Parameters<typeof createSessionTools>[0], 'logger'>;
 
 /** The commands of a session and the lists that it shows, on a log. */
 export function callingSession(ports: Ports): CallTool {
-  const { log, reader, clock = systemClock } = ports;
-  const rest = { lifecycle: { archived: () => undefined }, snapshots: {} as never, prompts: {} as never };
+  const { reader, command } = ports;
+  const rest = { log: {} as never, snapshots: {} as never, prompts: {} as never };
   return calling({
     ...createSessionTools({ ...ports, logger: silentLogger }),
-    ...createSessionQueries({ log, reader, clock, ...rest }),
+    ...createSessionQueries({ reader, command, ...rest }),
   });
 }

@@ -77,6 +77,7 @@ export function keeperPorts(names: readonly string[], projects: Readonly<Record<
     log: new MemorySessionLog(),
     archiver: {
       async requireCheckpointFits() {},
+      archive: async (_session: Token, _sequence: number, _reason: string) => true,
       async settle(session: Token) {
         await recordArchived(lifecycle, session, { at: NOW });
       },

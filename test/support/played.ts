@@ -46,7 +46,7 @@ export class Played {
 
   /** Decides a command and folds its event. */
   when<Name extends CommandName>(name: Name, args: Given<Name>): Outcome {
-    const decision = decide(name, this.state, argumentsOf(name, args), timeAt(this.#minutes));
+    const decision = decide(name, this.state, argumentsOf(name, args));
     if (decision.kind === 'refuse') {
       const { code, message, details } = decision;
       return { refused: { code, message, ...(details && { details }) } };
@@ -58,8 +58,7 @@ export class Played {
 
   /** Returns what a tool shows of the session now. */
   view<Name extends ViewName>(name: Name, args: Given<Name>): object {
-    const state = seenState(this.state, timeAt(this.#minutes));
-    return SESSION_VIEWS[name](state, argumentsOf(name, args) as never);
+    return SESSION_VIEWS[name](seenState(this.state), argumentsOf(name, args) as never);
   }
 
   /** The same for a command that must not be refused; gives the session back. */

@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from '../../src/engine/ports/clients.js';
 import type { SessionLifecycle } from '../../src/engine/ports/session-lifecycle.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { openNats } from '../../src/nats/open-nats.js';
-import { knownSessions, sessionReader } from '../../src/services/common/open-sessions.js';
+import { knownSessions, openSessions } from '../../src/services/common/open-sessions.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
 import {
   LifecycleKeeper,
@@ -56,7 +56,7 @@ export async function retentionKeeper(
   const lifecycle = await nats.openLifecycle();
   records = lifecycle;
   shutdown.add('the records', async () => lifecycle.close());
-  const sessions = sessionReader(nats, config, silentLogger, lifecycle);
+  const sessions = openSessions(nats, config, silentLogger, lifecycle);
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
   const known = await knownSessions(nats, own, { logger: silentLogger, shutdown, lifecycle });
   known.feed.start();
@@ -66,7 +66,7 @@ export async function retentionKeeper(
     logger: silentLogger,
     monitoring: new Monitoring(),
   });
-  const opened = lifecyclePorts(nats, sessions.reader, projects, known, { lifecycle, logger });
+  const opened = lifecyclePorts(nats, sessions, projects, known, { lifecycle, logger });
   const usual: LifecycleKeeperPorts = { ...opened, now: () => opened.now() + ahead };
   const ports = { ...usual, ...changed(usual) };
   return { keeper: new LifecycleKeeper(ports), ports };

@@ -38,5 +38,5 @@ export function workersOn(
   });
   const writer = createSnapshotWriter({ snapshots, clock: systemClock, logger: silentLogger, every: 1000 });
   const command = createCommander({ log, reader, clock, newId: randomUUID, random: () => 0 });
-  return { tools: callingSession({ log, command, reader, writer }), reader };
+  return { tools: callingSession({ command, reader, writer }), reader };
 }

@@ -39,7 +39,7 @@ export const taskView = named('Task', 'A task of the board.', {
   updated_at: time('When it was last changed'),
   iteration: count('Iteration in which its status last changed; 0 before the first one.'),
   claimed_by: string('Agent that claimed it.').exactOptional(),
-  claimed_at: time('When that agent last renewed its claim').exactOptional(),
+  claimed_at: time('When that agent claimed it').exactOptional(),
   handover: handover.exactOptional(),
   reason: string('Reason given for its status.').exactOptional(),
   status_at: time(
@@ -69,8 +69,7 @@ export const planClaim = named('PlanClaim', 'A task of the plan with the agent t
   id: string('Id of the task in the plan.'),
   text: string('The work to do.'),
   claimed_by: string('Agent that claimed it.').exactOptional(),
-  since: time('When that agent claimed it').exactOptional(),
-  claimed_at: time('When that agent last renewed its claim').exactOptional(),
+  claimed_at: time('When that agent claimed it').exactOptional(),
   handover: handover.exactOptional(),
 });
 
@@ -191,7 +190,6 @@ export const needs = {
       task: string('Id of the task, of the board or the plan.'),
       agent: string('The agent that has claimed it.'),
       since: time('When it was claimed'),
-      seen: time('The last sign of life of the agent'),
     }),
   ),
 };

@@ -29,7 +29,7 @@ import {
   type SessionState,
   seenState,
 } from './session-state.js';
-import { claimedTasks, isOpen, type Task, type TaskBoard } from './task-board.js';
+import { claimedTasks, isOpen, type Task } from './task-board.js';
 
 export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists' | 'task'>;
 export type TaskProgress = RunStatus['tasks'][number];
@@ -65,7 +65,7 @@ function progress(state: SessionState): Omit<RunStatus, 'findings'> {
     tasks: [...ledgers.values()].map((ledger) => progressOf(seen, ledger)),
     unreadable: unreadableTasks(rejectionsOf(state)),
   };
-  return { ...status, ...needsOf(status, seen.board, seen.notebook) };
+  return { ...status, ...needsOf(status, seen) };
 }
 
 function planInNumbers(
@@ -165,7 +165,8 @@ type Status = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists' | 'findings
  * and what waits: open questions first, then messages to a person, halted reviews, unreadable results, blocked tasks, and the
  * plan. A session that is completed or archived needs no one.
  */
-export function needsOf(status: Status, board: TaskBoard, notebook: Notebook): Needs {
+function needsOf(status: Status, state: SessionState): Needs {
+  const { board, notebook } = state;
   const { session } = status;
   if (session.status !== 'open' || session.archived !== undefined)
     return { stalled: [], waiting: [], asks: [], working: [] };
@@ -179,7 +180,7 @@ export function needsOf(status: Status, board: TaskBoard, notebook: Notebook): N
     stalled: stalledTasks(status),
     waiting: waitingFor(status, asks, board.tasks.values(), notebook),
     asks: asks.slice(0, MAX_LISTED),
-    working: claimedTasks(board).slice(0, MAX_LISTED),
+    working: claimedTasks(board, ledgersOf(state)).slice(0, MAX_LISTED),
   };
 }
 

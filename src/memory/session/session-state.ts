@@ -34,7 +34,6 @@ import {
   emptyBoard,
   movedBoard,
   type TaskBoard,
-  withoutLapsed,
 } from './task-board.js';
 
 /** Limits that shape the fold; a snapshot with other limits is not used. */
@@ -392,19 +391,12 @@ function wordsAndFiles({
   };
 }
 
-/**
- * Returns the state as people, agents and commands see it: without lapsed claims, and with a board that follows results, unless
- * a setting disables that.
- *
- * @param now default: the time of the newest event, so that a prompt depends on the log alone
- */
-export function seenState(state: SessionState, now = state.lastEventAt): SessionState {
+/** Returns the state as people, agents and commands see it: its board follows results, unless a setting disables that. */
+export function seenState(state: SessionState): SessionState {
   const { boardResults } = state.dispatches.current();
   const { boardFollowsResults } = resolvedSettings(state.charter.settings);
-  const board = withoutLapsed(state.board, now);
-  const isMoved = boardResults.size > 0 && boardFollowsResults;
-  if (board === state.board && !isMoved) return state;
-  return { ...state, board: isMoved ? movedBoard(board, boardResults) : board };
+  if (boardResults.size === 0 || !boardFollowsResults) return state;
+  return { ...state, board: movedBoard(state.board, boardResults) };
 }
 
 /** Bytes of memory, measured by folding synthetic sessions of 1 to 200 dispatches and up to 500 tasks. */

@@ -24,10 +24,6 @@ export interface TaskBoard {
   readonly claims: Map<string, Claim>;
 }
 
-/** Time from the last sign of life of an agent to the end of its claims. */
-const CLAIM_MS = 30 * 60_000;
-/** Age at which a claim is renewed by an event. */
-const RENEW_MS = 10 * 60_000;
 /** More than a board has tasks. */
 const MAX_CLAIMS = 6000;
 
@@ -70,7 +66,7 @@ export function statusAt({ status_at, updated_at }: Task): string {
   return status_at ?? updated_at;
 }
 
-const SETS_STATUS: ReadonlySet<TaskEvent['type']> = new Set(['task.status', 'task.claimed', 'task.released']);
+const SETS_STATUS: ReadonlySet<TaskEvent['type']> = new Set(['task.status', 'task.claimed']);
 
 /** Updates the time of change, and keeps the time of the status unless that was set. */
 function stamped(before: Task, { status_at: _, ...after }: Task, at: string, setsStatus: boolean): Task {
@@ -86,7 +82,6 @@ export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
   const { task: id } = event.data;
   const task = board.tasks.get(id);
   if (task === undefined && isBoardId(id)) return;
-  if (event.type === 'task.claimed' && renewed(board, event)) return;
   evolveClaim(board, event);
   if (event.type === 'task.deleted') board.tasks.delete(id);
   else if (task !== undefined)
@@ -123,36 +118,20 @@ function isHeld(board: TaskBoard, id: string): boolean {
 }
 
 /** Returns the tasks that agents work on, the most recently claimed first. */
-export function claimedTasks(board: TaskBoard): Figures['working'] {
+export function claimedTasks(board: TaskBoard, ledgers: Ledgers): Figures['working'] {
   return [...board.claims]
-    .flatMap(([task, { claimed_by: agent, since = '', claimed_at: seen = since }]) =>
-      agent !== undefined && isHeld(board, task) ? [{ task, agent, since, seen }] : [],
-    )
+    .flatMap(([task, { claimed_at: since = '' }]) => {
+      const agent = holderOf(board, task, ledgers);
+      return agent === undefined ? [] : [{ task, agent, since }];
+    })
     .sort((a, b) => b.since.localeCompare(a.since));
 }
 
-/** Releases claims of agents that gave no sign of life for half an hour before `now`. Results still move the tasks. */
-export function withoutLapsed(board: TaskBoard, now: string): TaskBoard {
-  const until = Date.parse(now) - CLAIM_MS;
-  const lapsed = claimedTasks(board).filter(({ seen }) => Date.parse(seen) < until);
-  if (lapsed.length === 0) return board;
+/** Returns the board without some claims, whose agents have given no sign of life. Results still move the tasks. */
+export function withoutClaims(board: TaskBoard, ended: readonly string[]): TaskBoard {
   const free = { ...board, tasks: new Map(board.tasks), claims: new Map(board.claims) };
-  for (const { task } of lapsed) freeTask(free, task, board.tasks.get(task)?.updated_at ?? now);
+  for (const task of ended) freeTask(free, task, board.tasks.get(task)?.updated_at ?? '');
   return free;
-}
-
-/** True if a claim is old enough to be renewed. */
-export function isDue({ claimed_at = '' }: Claim, now: string): boolean {
-  return !(Date.parse(now) - Date.parse(claimed_at) < RENEW_MS);
-}
-
-/** Renews all claims of an agent that claims a task again; false if it has not claimed this one. */
-function renewed(board: TaskBoard, { at, data: { task: id, agent } }: EventOf<'task.claimed'>): boolean {
-  if (claimOf(board, id).claimed_by !== agent) return false;
-  for (const [task, claim] of board.claims)
-    if (claim.claimed_by === agent && isHeld(board, task))
-      board.claims.set(task, { ...claim, claimed_at: at });
-  return true;
 }
 
 function evolveClaim(board: TaskBoard, { type, at, data }: TaskEvent): void {
@@ -167,7 +146,7 @@ function evolveClaim(board: TaskBoard, { type, at, data }: TaskEvent): void {
   if (type !== 'task.claimed') return;
   const { handover } = claimOf(board, id);
   claims.delete(id);
-  claims.set(id, { claimed_by: data.agent, since: at, claimed_at: at, ...(handover && { handover }) });
+  claims.set(id, { claimed_by: data.agent, claimed_at: at, ...(handover && { handover }) });
   dropOldest(claims, MAX_CLAIMS);
 }
 
@@ -318,19 +297,23 @@ export function isSentBack(board: TaskBoard, { id, status, result }: Task): bool
   return status === 'in_progress' && isAsked && !isHeld(board, id);
 }
 
-/** Returns the agent that has claimed a task and not returned its work. */
-export function holderOf(
-  board: TaskBoard,
-  id: string,
-  ledgers: ReadonlyMap<string, { readonly last: LastOutcome }>,
-): string | undefined {
+type Ledgers = ReadonlyMap<string, { readonly last: LastOutcome }>;
+
+/** Results of a task of the plan by which an agent has returned its work. */
+const RETURNED: ReadonlySet<OutcomeName> = new Set(['implementer_completed', 'reviewer_approved']);
+
+/** Returns true if the agent that has claimed a task has returned its work. */
+export function hasReturned(board: TaskBoard, id: string, ledgers: Ledgers): boolean {
   const task = board.tasks.get(id);
-  const { claimed_by, since = '' } = claimOf(board, id);
-  if (task !== undefined)
-    return task.status === 'in_progress' && task.result?.outcome !== 'implementer_completed'
-      ? claimed_by
-      : undefined;
+  if (task !== undefined) return task.result?.outcome === 'implementer_completed';
+  const { claimed_at = '' } = claimOf(board, id);
   const last = ledgers.get(id)?.last;
-  const isReturned = last !== undefined && last.at > since && outcomeName(last) === 'implementer_completed';
-  return isReturned ? undefined : claimed_by;
+  return last !== undefined && last.at > claimed_at && RETURNED.has(outcomeName(last));
+}
+
+/** Returns the agent that has claimed a task and not returned its work. */
+export function holderOf(board: TaskBoard, id: string, ledgers: Ledgers): string | undefined {
+  const { status = 'in_progress' } = board.tasks.get(id) ?? {};
+  const isOver = status !== 'in_progress' || hasReturned(board, id, ledgers);
+  return isOver ? undefined : claimOf(board, id).claimed_by;
 }

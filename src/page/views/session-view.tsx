@@ -81,21 +81,20 @@ function Head({ session, view }: { readonly session: string; readonly view: Stat
   );
 }
 
-/** Says who works now, since when, and when each agent gave its last sign of life. */
+/** Says who works now, and since when. */
 function Working({ session, working }: { readonly session: string; readonly working: Status['working'] }) {
   if (working.length === 0) return null;
   return (
     <section class="card attention" aria-labelledby="working-title">
       <CardHead id="working-title" title="Works now" />
       <ul class="rows">
-        {working.map(({ task, agent, since, seen }) => (
+        {working.map(({ task, agent, since }) => (
           <li key={task} class="attention-row">
             <a class="mono task-id one-line" href={sessionHref(session, 'timeline', { task })}>
               {task}
             </a>
             <p>
               {agent} <span class="quiet">since</span> <Ago at={since} />
-              <span class="quiet">, last sign of life</span> <Ago at={seen} />
             </p>
           </li>
         ))}

@@ -180,7 +180,7 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
       <td class="only-wide quiet">
         {claim === undefined ? null : (
           <span title={`${claim.agent} since ${claim.since}`}>
-            {claim.agent}: {claim.task} <Ago at={claim.seen} />
+            {claim.agent}: {claim.task} <Ago at={claim.since} />
             {others.length === 0 ? '' : ` + ${others.length}`}
           </span>
         )}

@@ -30,6 +30,8 @@ export type Refreshed =
   /** The file is unreadable, has no or too many tasks, or the tools do not answer: the earlier progress still applies. */
   | { readonly outcome: 'failed'; readonly message: string };
 
+type ChangedPlan = Omit<Extract<ReadDocument, { ok: true }>, 'ok' | 'problems'> & { readonly path: string };
+
 export class ProgressTracker {
   readonly #options: ProgressTrackerOptions;
 
@@ -70,19 +72,39 @@ export class ProgressTracker {
     };
   }
 
-  async refresh(session: Token, state: SessionState): Promise<Refreshed> {
-    const { run, charter } = state;
+  /** Returns the plan as its file is now, if the session has another version, or why it cannot be read. */
+  async #changed({
+    run,
+    charter,
+  }: SessionState): Promise<ChangedPlan | { readonly fault: string } | undefined> {
     // The plan of an archived session is frozen.
-    if (run?.source.kind !== 'file' || charter.archived !== undefined) return { outcome: 'unchanged' };
+    if (run?.source.kind !== 'file' || charter.archived !== undefined) return undefined;
     const { path } = run.source;
     const known = run.document.fingerprint;
     const modified = await this.#options.files.modified(path);
-    if ('fault' in modified) return { outcome: 'failed', message: `${path}: ${modified.fault}` };
-    if (modified.mtimeMs === known.mtimeMs) return { outcome: 'unchanged' };
+    if ('fault' in modified) return { fault: `${path}: ${modified.fault}` };
+    if (modified.mtimeMs === known.mtimeMs) return undefined;
     const read = await this.readFile(path, known.hash);
-    if (!read.ok) return { outcome: 'failed', message: read.message };
+    if (!read.ok) return { fault: read.message };
     const { document, unnamed } = read;
-    if (document.fingerprint.hash === known.hash) return { outcome: 'unchanged' };
+    return document.fingerprint.hash === known.hash ? undefined : { path, document, unnamed };
+  }
+
+  /** Returns the state with its plan as the file is now, which is not stored, or says why that cannot be read. */
+  async seen(state: SessionState): Promise<{ readonly state: SessionState; readonly degraded?: string }> {
+    const changed = await this.#changed(state);
+    const { run } = state;
+    if (changed === undefined || run === undefined) return { state };
+    if ('fault' in changed) return { state, degraded: changed.fault };
+    const document = planVersion(state, changed.document, changed.unnamed);
+    return { state: { ...state, run: { ...run, document } } };
+  }
+
+  async refresh(session: Token, state: SessionState): Promise<Refreshed> {
+    const changed = await this.#changed(state);
+    if (changed === undefined) return { outcome: 'unchanged' };
+    if ('fault' in changed) return { outcome: 'failed', message: changed.fault };
+    const { path, document, unnamed } = changed;
     try {
       const { appended } = await this.#options.command(session, 'progress.rebuilt', (now) =>
         now.run?.source.kind === 'file' &&

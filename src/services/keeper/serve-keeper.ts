@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { SERVICE_NAMES } from '../../contracts/names.js';
-import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { clockBy, type Logger } from '../../engine/ports/clients.js';
 import { type HeldLease, holdLease, isHeld, type LeaseStore } from '../../engine/ports/lease-store.js';
@@ -33,7 +32,7 @@ export async function serveKeeper(
   const { reader, writer } = sessions;
   const { table, feed, now } = known;
   const { index } = nats;
-  const ports = lifecyclePorts(nats, reader, projects, known, serving);
+  const ports = lifecyclePorts(nats, sessions, projects, known, serving);
   const upkeep = new LifecycleKeeper(ports);
   const { archiver } = ports;
   const keeper = new SessionKeeper({
@@ -68,12 +67,13 @@ export async function serveKeeper(
 
 export function lifecyclePorts(
   nats: NatsPorts,
-  reader: SessionReader,
+  sessions: Pick<Sessions, 'reader' | 'command'>,
   projects: Projects,
   { table, feed, now }: KnownSessions,
   { lifecycle, logger }: Pick<Serving, 'lifecycle' | 'logger'>,
 ) {
-  const archiver = openArchiver(nats, reader, lifecycle);
+  const { reader } = sessions;
+  const archiver = openArchiver(nats, sessions, lifecycle);
   return {
     ...{ ...nats, table, lifecycle, reader, archiver, now, pause, logger },
     projects: projects.reader,

@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
-import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import type { EventOf } from '../../contracts/session-events.js';
-import type { SessionReader } from '../../engine/folding/session-folding.js';
-import { type Clock, systemClock } from '../../engine/ports/clients.js';
+import type { SessionCommander, SessionReader } from '../../engine/folding/session-folding.js';
 import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import type { EventRemoval, SessionLog } from '../../engine/ports/session-log.js';
+import type { EventRemoval } from '../../engine/ports/session-log.js';
 import { checkpointOf } from '../../memory/session/checkpoint.js';
+import { answer, append } from '../../memory/session/commands/session-decision.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
+import type { Sessions } from '../common/service-context.js';
 
 /**
  * Archives sessions after their event. `settle` records it, so that extractors reject results; reopening removes the record.
@@ -17,17 +16,18 @@ import type { NatsPorts } from '../../nats/open-nats.js';
  * once: the checkpoint counts only if it covers all results before it, and only then what it replaces is removed.
  */
 interface ArchiverOptions {
-  readonly log: Pick<SessionLog, 'append'> & EventRemoval;
+  readonly log: EventRemoval;
   readonly reader: Pick<SessionReader, 'load'>;
+  readonly command: SessionCommander;
   readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'change'>;
-  readonly clock: Clock;
-  readonly newId: () => string;
   readonly maxEventBytes: () => number;
 }
 
 export interface Archiver {
   /** @throws ThroughlineError `too_large` if the state does not fit one message: then nothing may be removed */
   requireCheckpointFits(session: Token): Promise<void>;
+  /** Archives a session that is still at a sequence, as a rule says; returns false for any other. */
+  archive(session: Token, sequence: number, reason: string): Promise<boolean>;
   /** Brings the record in line with the session's events. Throws as the ports do, and `session_forgotten`. */
   settle(session: Token): Promise<void>;
   /**
@@ -42,12 +42,22 @@ export interface Archiver {
 const REST_BYTES = 1024;
 
 export function createArchiver(options: ArchiverOptions): Archiver {
-  const { log, reader, lifecycle } = options;
+  const { log, reader, command, lifecycle, maxEventBytes } = options;
   const stateOf = async (session: Token) => (await reader.load(session)).folded.state;
   return {
     async requireCheckpointFits(session) {
       const state = await stateOf(session);
-      if (state.charter.archived === undefined && state.sequence > 0) checkpointEvent(options, state);
+      if (state.charter.archived === undefined && state.sequence > 0) checkpoint(state, maxEventBytes());
+    },
+    async archive(session, sequence, reason) {
+      await this.requireCheckpointFits(session);
+      const { appended } = await command(session, 'session.archived', (state) =>
+        state.charter.archived !== undefined || state.sequence !== sequence
+          ? answer(() => ({}))
+          : append({ type: 'session.archived', data: { reason } }, () => ({})),
+      );
+      if (appended !== undefined) await this.settle(session);
+      return appended !== undefined;
     },
     async settle(session) {
       const generation = generationOf(lifecycle, session);
@@ -71,16 +81,19 @@ export function createArchiver(options: ArchiverOptions): Archiver {
       const record = lifecycle.archived(session);
       const state = await stateOf(session);
       if (record === undefined || state.charter.archived === undefined) return;
-      let { checkpoint } = state;
-      if (checkpoint < state.sequence) {
-        const event = checkpointEvent(options, state);
-        const appended = await log.append(session, event, { expectedSequence: state.lastCommand });
-        if (appended.outcome === 'conflict') return;
-        // A result may have been stored between the state and its checkpoint: then everything stays, and it is tried again.
-        ({ checkpoint } = await stateOf(session));
-        if (checkpoint !== appended.sequence) return;
-      }
-      await log.removeBefore(session, checkpoint, mayGoOn);
+      let begin = state.checkpoint;
+      if (begin < state.sequence)
+        await command(session, 'session.checkpoint', (now) => {
+          // A result may be stored between the state and its checkpoint: then everything stays, and it is tried again.
+          const reply = ({ checkpoint, lastCommand }: SessionState) => {
+            begin = checkpoint === lastCommand ? checkpoint : 0;
+            return {};
+          };
+          if (now.charter.archived === undefined) return answer(reply);
+          return append({ type: 'session.checkpoint', data: checkpoint(now, maxEventBytes()) }, reply);
+        });
+      if (begin === 0) return;
+      await log.removeBefore(session, begin, mayGoOn);
       await lifecycle.change(session, (there) => {
         const { pending, ...archived } = there.archived ?? { at: '' };
         return pending && archived.at === record.at ? { ...there, archived } : there;
@@ -89,22 +102,15 @@ export function createArchiver(options: ArchiverOptions): Archiver {
   };
 }
 
-function checkpointEvent(
-  { clock, newId, maxEventBytes }: ArchiverOptions,
-  state: SessionState,
-): EventOf<'session.checkpoint'> {
+function checkpoint(state: SessionState, maxEventBytes: number): EventOf<'session.checkpoint'>['data'] {
   const data = checkpointOf(state, 'archived');
-  const most = maxEventBytes() - REST_BYTES;
-  if (data.state.length > most) {
-    throw new ThroughlineError(
-      'too_large',
-      `the state of session ${state.session} takes ${data.state.length} bytes packed, and a message holds ${most}: raise max_payload of the NATS server`,
-      { details: { session: state.session, bytes: data.state.length, limit: most } },
-    );
-  }
-  let at = clock();
-  if (at < state.lastEventAt) at = state.lastEventAt;
-  return { v: EVENT_VERSION, type: 'session.checkpoint', at, id: newId(), data };
+  const most = maxEventBytes - REST_BYTES;
+  if (data.state.length <= most) return data;
+  throw new ThroughlineError(
+    'too_large',
+    `the state of session ${state.session} takes ${data.state.length} bytes packed, and a message holds ${most}: raise max_payload of the NATS server`,
+    { details: { session: state.session, bytes: data.state.length, limit: most } },
+  );
 }
 
 /** Used if the server does not announce its maximum payload. */
@@ -114,9 +120,9 @@ const ENVELOPE_BYTES = 4096;
 
 export function openArchiver(
   { log, connection }: NatsPorts,
-  reader: SessionReader,
+  { reader, command }: Pick<Sessions, 'reader' | 'command'>,
   lifecycle: SessionLifecycle,
 ): Archiver {
   const maxEventBytes = () => (connection.info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES;
-  return createArchiver({ log, reader, lifecycle, clock: systemClock, newId: randomUUID, maxEventBytes });
+  return createArchiver({ log, reader, command, lifecycle, maxEventBytes });
 }

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { EVENT_VERSION } from '../../contracts/event.js';
 import type { RetentionRules } from '../../contracts/lifecycle-record.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/requests.js';
@@ -8,7 +6,6 @@ import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { NatsRetentionStore } from '../../nats/stores/kv-stores.js';
 import { spanMs } from '../../shared/text.js';
 import type { Handlers } from '../common/service-shell.js';
@@ -60,8 +57,7 @@ export interface RetentionPorts extends DuePorts {
   readonly lifecycle: SessionLifecycle;
   readonly store: Pick<NatsRetentionStore, 'rules'>;
   readonly reader: Pick<SessionReader, 'load'>;
-  readonly log: Pick<SessionLog, 'append'>;
-  readonly archiver: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
+  readonly archiver: Pick<Archiver, 'archive'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -81,9 +77,9 @@ export async function followRules(
     await lease.confirm();
     const row = table.get(session);
     const due = row && dueSession(ports, rules, row);
-    if (due === undefined) continue;
+    if (row === undefined || due === undefined) continue;
     try {
-      if (await carriedOut(ports, due, row?.sequence))
+      if (await carriedOut(ports, due, row.sequence))
         logger.info(due, `a session was handled by a rule of retention: ${due.action}`);
     } catch (error) {
       if (FOR_ALL.has(codeOf(error))) throw error;
@@ -98,24 +94,15 @@ const FOR_ALL: ReadonlySet<string> = new Set(['unavailable', 'permission_denied'
 async function carriedOut(
   ports: RetentionPorts,
   { session, action, after }: DueSession,
-  sequence: number | undefined,
+  sequence: number,
 ): Promise<boolean> {
-  const { reader, log, archiver, clock } = ports;
-  const { state } = (await reader.load(session)).folded;
-  const isArchived = state.charter.archived !== undefined;
-  if (isArchived !== (action === 'forget') || state.sequence === 0) return false;
-  if (action === 'forget') await beginForgetting(ports, session);
-  else {
-    if (sequence !== state.sequence) return false;
-    await archiver.requireCheckpointFits(session);
-    let at = clock();
-    if (at < state.lastEventAt) at = state.lastEventAt;
-    const data = { reason: `retention: no activity for ${after}` };
-    const event = { v: EVENT_VERSION, type: 'session.archived', at, id: randomUUID(), data } as const;
-    const appended = await log.append(session, event, { expectedSequence: state.lastCommand });
-    if (appended.outcome === 'conflict') return false;
-    await archiver.settle(session);
+  if (action === 'archive') {
+    const reason = `retention: no activity for ${after}`;
+    return sequence > 0 && ports.archiver.archive(session, sequence, reason);
   }
+  const { charter } = (await ports.reader.load(session)).folded.state;
+  if (charter.archived === undefined) return false;
+  await beginForgetting(ports, session);
   return true;
 }
 

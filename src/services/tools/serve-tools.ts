@@ -1,4 +1,4 @@
-import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import { codeOf } from '../../contracts/errors.js';
 import { SERVICE_NAMES, type Token } from '../../contracts/names.js';
 import type { LearningRequest, RequestName, ToolArguments } from '../../contracts/requests.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
@@ -8,18 +8,14 @@ import type {
   SessionReader,
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
-import { type Clock, clockBy, type Logger, systemClock } from '../../engine/ports/clients.js';
+import { clockBy, type Logger, systemClock } from '../../engine/ports/clients.js';
 import { COMMAND_NAMES, type CommandName, decide } from '../../memory/session/commands/decide-session.js';
-import { answer } from '../../memory/session/commands/session-decision.js';
-import { candidates } from '../../memory/session/commands/task-commands.js';
-import { seenState } from '../../memory/session/session-state.js';
 import { examine } from '../../nats/doctor/examine.js';
 import { healthOfServices } from '../../nats/micro/service-health.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import type { KvLease } from '../../nats/stores/kv-stores.js';
 import { VERSION } from '../../version.js';
 import type { KnownSessions } from '../common/open-sessions.js';
-import { numbersOf, type Serving, type Sessions, type ToolPorts } from '../common/service-context.js';
+import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
 import { type Asked, endpointsOf, type Handlers, serveRequests } from '../common/service-shell.js';
 import { NoteHarvester } from '../learnings/harvesters.js';
 import type { Projects } from '../learnings/serve-learnings.js';
@@ -30,9 +26,10 @@ import { createSessionExport, createSessionImport } from '../lifecycle/session-t
 import { createHealthQuery } from './health-query.js';
 import { createPromptQueries, createTelemetryQuery } from './prompt-queries.js';
 import { createDispatchResults, createRejectedQueries } from './result-queries.js';
-import { createRunClaim, createRunService, runLease } from './run-service.js';
+import { createRunService } from './run-service.js';
 import { SessionList } from './session-list.js';
 import { createSessionQueries } from './session-queries.js';
+import { createTaskNext, endingLeases } from './task-claims.js';
 import { createTimelineService } from './timeline-service.js';
 import { createTraceService } from './trace-service.js';
 
@@ -58,11 +55,13 @@ export async function serveTools(
   shutdown.add('the note harvester', () => harvester.stop());
   const onNotes = (session: Token) => harvester.schedule(session);
   const clock = clockBy(known.now);
-  const archiver = openArchiver(nats, sessions.reader, lifecycle);
+  const archiver = openArchiver(nats, sessions, lifecycle);
   const caughtUp = () => known.feed.ready;
-  const ports: ToolPorts = {
+  const { leases } = nats;
+  const ports = {
     ...nats,
     ...sessions,
+    command: endingLeases({ command: sessions.command, leases }),
     ...{ lifecycle, clock, waiters: waitLimit() },
     ...{ afterTimeoutMs: config.afterTimeoutMs, maxBodyBytes: config.maxBodyBytes },
     maxReplyBytes: () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD,
@@ -72,7 +71,8 @@ export async function serveTools(
   });
   const trace = createTraceService(ports);
   const handlers: Handlers<Exclude<RequestName, LearningRequest | 'prompt.compile' | 'prompt.past'>> = {
-    ...createSessionTools({ ...sessions, archiver, logger, onNotes, clock, leases: nats.leases }),
+    ...createSessionTools({ ...ports, archiver, logger, onNotes }),
+    'tool.task-next': createTaskNext(ports),
     ...createRunService(ports),
     ...trace,
     // Nobody gets its refusal, so it is logged.
@@ -99,7 +99,6 @@ export async function serveTools(
     ...createRejectedQueries(ports),
     ...createPromptQueries(ports),
     'tool.telemetry-show': createTelemetryQuery(ports),
-    'tool.run-claim': createRunClaim(nats.leases, ports),
     'tool.health-show': createHealthQuery({
       parts: {
         services: () => healthOfServices(nats.connection, Object.values(SERVICE_NAMES), HEALTH_PART_MS - 300),
@@ -130,10 +129,6 @@ interface SessionToolsOptions {
   readonly reader: SessionReader;
   readonly writer: SessionSnapshotWriter;
   readonly logger: Logger;
-  /** Default: the time of the newest event. */
-  readonly clock?: Clock;
-  /** Leases of runs of a plan. Default: there are no runs. */
-  readonly leases?: Pick<KvLease, 'read'>;
   /** Applies archiving and reopening beyond their events. Default: nothing. */
   readonly archiver?: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
   /** Called for each session whose notes or project changed. */
@@ -172,12 +167,8 @@ async function carriedOut<Name extends CommandName>(
   const carryOut = () =>
     options.command(session, name, (state) => {
       isNew = state.sequence === 0;
-      return decide(name, state, args, options.clock?.());
+      return decide(name, state, args);
     });
-  if (name === 'task-next' && options.leases !== undefined) {
-    const { claim, id } = args as ToolArguments<'task-next'>;
-    if (claim !== undefined) return claimTask(options, options.leases, session, { claim, ...(id && { id }) });
-  }
   const { reply, appended } = await carryOut();
   if (appended !== undefined && TELLS_NOTES.has(appended)) options.onNotes?.(session);
   if (appended === 'iteration.completed' || appended === 'iteration.started')
@@ -187,53 +178,6 @@ async function carriedOut<Name extends CommandName>(
   // Also if it was done before, which resumes interrupted work. The reply shows the session afterwards.
   await options.archiver?.settle(session);
   return (await carryOut()).reply;
-}
-
-/**
- * Claims a task that no run of the plan works on. The claim comes first and the look at the run's lease second; a run takes its
- * lease first and looks for claims second. So one of the two always sees the other, and steps back.
- */
-async function claimTask(
-  { command, reader, clock = systemClock }: SessionToolsOptions,
-  leases: Pick<KvLease, 'read'>,
-  session: Token,
-  { claim: holder, id: given }: { readonly claim: string; readonly id?: string },
-): Promise<object> {
-  const claimed = (id: string | undefined) =>
-    command(session, 'task-next', (now) =>
-      decide('task-next', now, { claim: holder, ...(id !== undefined && { id }) }, clock()),
-    );
-  /** Undefined if the task stays with the agent; else what says who works on it. */
-  const givenBack = async (id: string): Promise<ThroughlineError | undefined> => {
-    const lease = await leases.read(runLease(session, id));
-    if (lease === undefined) return undefined;
-    await command(session, 'task-release', (now) =>
-      decide('task-release', now, { id, claim: holder }, clock()),
-    );
-    const since = `${id} is being worked on by ${lease.holder} since ${lease.since}`;
-    return new ThroughlineError('conflict', since);
-  };
-  const first = (await claimed(given)).reply;
-  const id = idIn(first);
-  const taken = id === undefined ? undefined : await givenBack(id);
-  if (taken === undefined) return first;
-  if (given !== undefined) throw taken;
-  const { state } = (await reader.load(session)).folded;
-  for (const other of candidates(seenState(state, clock()), holder)) {
-    if (other === id) continue;
-    try {
-      const { reply } = await claimed(other);
-      if ((await givenBack(other)) === undefined) return reply;
-    } catch (error) {
-      if (codeOf(error) !== 'conflict') throw error;
-    }
-  }
-  return (await command(session, 'task-next', () => answer(() => ({ task: null })))).reply;
-}
-
-function idIn(reply: object): string | undefined {
-  const { task, plan }: { task?: { id: string } | null; plan?: { id: string } } = reply;
-  return task?.id ?? plan?.id;
 }
 
 /** Writes a snapshot at the end of an iteration, because a fresh agent is about to load the session. */

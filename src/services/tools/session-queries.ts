@@ -1,14 +1,13 @@
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
-import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import { promptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { ToolArguments } from '../../contracts/requests.js';
-import type { SessionReader } from '../../engine/folding/session-folding.js';
-import type { SessionLog } from '../../engine/ports/session-log.js';
 import { createFactId, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { touchedFiles } from '../../memory/search/touched-files.js';
 import { SESSION_VIEWS, type ViewName } from '../../memory/session/commands/decide-session.js';
+import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
+import { answer, append } from '../../memory/session/commands/session-decision.js';
 import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
 import {
   factsOf,
@@ -21,41 +20,40 @@ import { intentList } from '../../memory/traces/session-traces.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Asked, Handlers } from '../common/service-shell.js';
-import { appendTo } from './trace-service.js';
 
 /** Prompts shown that a fact was in. */
 const MAX_PROMPTS = 20;
-/** Tries of a change while other events arrive. */
-const MAX_ATTEMPTS = 10;
 /** Ids listed in an error. */
 const MAX_CANDIDATES = 20;
 
 /** Answers the tools that show parts of a session's state, and those that retract or correct its facts. */
-export function createSessionQueries(
-  options: Pick<ToolPorts, 'lifecycle' | 'clock' | 'snapshots' | 'prompts'> & {
-    readonly log: Pick<SessionLog, 'read' | 'append'>;
-    readonly reader: Pick<SessionReader, 'load'>;
-  },
-): Handlers<
+export function createSessionQueries({
+  log,
+  reader,
+  command,
+  snapshots,
+  prompts,
+}: Pick<ToolPorts, 'log' | 'reader' | 'command' | 'snapshots' | 'prompts'>): Handlers<
   | `tool.${ViewName | 'file-list' | 'trace-list'}`
   | `tool.fact-${'retract' | 'restore' | 'correct' | 'find' | 'show'}`
   | 'tool.snapshot-show'
 > {
-  const { log, reader, snapshots, prompts, clock } = options;
   const stateOf = async (session: Token): Promise<SessionState> => (await reader.load(session)).folded.state;
 
-  /** Appends what a person says about a fact, decided on the newest state; nothing if it is so already. */
-  const change = async (
+  /** Appends what a person says about a fact, and shows the fact; nothing is appended if it is so already. */
+  const change = async <Shown extends object>(
     session: Token,
     { id, by, reason }: ToolArguments<'fact-retract'>,
     type: 'fact.retracted' | 'fact.restored',
+    shown: (now: SessionState, before: SessionFact) => Shown,
     insteadOf?: (before: SessionFact, state: SessionState) => { readonly instead: string },
-  ): Promise<{ readonly before: SessionFact; readonly state: SessionState }> => {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const state = await stateOf(session);
+  ) => {
+    const { reply } = await command(session, type, (state) => {
       const before = theFact(state, id);
+      const replied = (now: SessionState) => shown(now, before);
       const isSo = type === 'fact.restored' ? before.validTo === undefined : before.retracted !== undefined;
-      if (isSo) return { before, state };
+      if (isSo) return answer(replied);
+      if (state.charter.archived !== undefined) return refuseArchived(state);
       const data = {
         ...{ fact: recordedOf(before), source: sourceOf(before) },
         after: state.dispatches.newest(),
@@ -63,51 +61,42 @@ export function createSessionQueries(
         ...insteadOf?.(before, state),
         by,
       };
-      const event = { v: EVENT_VERSION, type, at: clock(), data } as const;
-      const appended = await appendTo(options, session, event, { expectedSequence: state.lastCommand });
-      if (appended !== undefined) return { before, state: await stateOf(session) };
-    }
-    throw new ThroughlineError('conflict', `session ${session} changes too fast: try again`);
+      return append({ type, data }, replied);
+    });
+    return reply as Shown & { readonly sequence: number };
   };
+  const changed = (now: SessionState, before: SessionFact) => ({ fact: foundFact(sameFact(now, before)) });
 
   const views = (Object.keys(SESSION_VIEWS) as ViewName[]).map((name) => [
     `tool.${name}`,
     async ({ session, ...args }: Asked<`tool.${ViewName}`>) => {
-      const state = seenState(await stateOf(session), clock());
+      const state = seenState(await stateOf(session));
       // The index type loses the relation between a view and its arguments.
       return { ...SESSION_VIEWS[name](state, args as never), sequence: state.sequence };
     },
   ]);
   return {
     ...(Object.fromEntries(views) as Handlers<`tool.${ViewName}`>),
-    async 'tool.fact-retract'({ session, ...request }) {
-      const { before, state } = await change(session, request, 'fact.retracted');
-      return { fact: foundFact(sameFact(state, before)), sequence: state.sequence };
-    },
-    async 'tool.fact-restore'({ session, ...request }) {
-      const { before, state } = await change(session, request, 'fact.restored');
-      return { fact: foundFact(sameFact(state, before)), sequence: state.sequence };
-    },
-    async 'tool.fact-correct'({ session, text, ...request }) {
+    'tool.fact-retract': ({ session, ...request }) => change(session, request, 'fact.retracted', changed),
+    'tool.fact-restore': ({ session, ...request }) => change(session, request, 'fact.restored', changed),
+    'tool.fact-correct'({ session, text, ...request }) {
       const object = recordedFact('', '', text, [])?.object ?? text;
-      const corrected = (before: SessionFact, state: SessionState) => {
+      const instead = (before: SessionFact, state: SessionState) => {
         const ref = nextVersion(before, factsOf(state).all());
         return { instead: object, ...(ref !== undefined && { ref }) };
       };
-      const { before, state } = await change(session, request, 'fact.retracted', corrected);
-      const replaced = sameFact(state, before);
-      const instead = createFactId(before.subject, before.relation, object);
-      if (instead !== replaced.retracted?.instead)
+      const corrected = (now: SessionState, before: SessionFact) => {
+        const replaced = sameFact(now, before);
+        const id = createFactId(before.subject, before.relation, object);
+        if (id === replaced.retracted?.instead)
+          return { fact: foundFact(theFact(now, id)), corrected: foundFact(replaced) };
         throw new ThroughlineError(
           'conflict',
           `fact ${before.id} is retracted already: ${replaced.retracted?.instead === undefined ? 'add a note of type decision instead' : `correct ${replaced.retracted.instead}, which replaced it`}`,
           { details: { id: before.id } },
         );
-      return {
-        fact: foundFact(theFact(state, instead)),
-        corrected: foundFact(replaced),
-        sequence: state.sequence,
       };
+      return change(session, request, 'fact.retracted', corrected, instead);
     },
     async 'tool.fact-find'({ session, ...filter }) {
       const state = await stateOf(session);

@@ -3,9 +3,8 @@ import { loadTokenizer } from '../../config/load-tokenizer.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
-import type { EventOf, SessionEvent } from '../../contracts/session-events.js';
+import type { EventOf } from '../../contracts/session-events.js';
 import type { PinnedText, StoredEntry } from '../../contracts/trace-entry.js';
-import type { SessionLog } from '../../engine/ports/session-log.js';
 import { archivedFault, resolvedSettings } from '../../memory/session/charter.js';
 import { tracesOf } from '../../memory/session/session-state.js';
 import { recordEntry, textOfEntry } from '../../memory/traces/record-entry.js';
@@ -13,26 +12,6 @@ import { compactedReport, recentLines, summarise } from '../../memory/traces/tra
 import { clipText, quoted } from '../../shared/text.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Handlers } from '../common/service-shell.js';
-
-/**
- * Appends an event, and returns its sequence; undefined if it was decided on another command than the last one.
- *
- * @throws ThroughlineError `session_archived`
- */
-export async function appendTo(
-  {
-    log,
-    lifecycle,
-  }: { readonly log: Pick<SessionLog, 'append'>; readonly lifecycle: ToolPorts['lifecycle'] },
-  session: Token,
-  event: SessionEvent,
-  decided?: { readonly expectedSequence: number },
-): Promise<number | undefined> {
-  const archived = lifecycle.archived(session);
-  if (archived !== undefined) throw archivedFault(session, archived);
-  const appended = await log.append(session, event, decided);
-  return appended.outcome === 'appended' ? appended.sequence : undefined;
-}
 
 /** Maximum characters of the reason why an entry could not be read. */
 const MAX_REASON = 300;
@@ -42,13 +21,22 @@ const EVENT_SIZE = 400_000;
 /** Events per read in the search for an entry. */
 const PAGE = 200;
 
-export function createTraceService(
-  options: Pick<ToolPorts, 'log' | 'lifecycle' | 'reader' | 'clock'>,
-): Handlers<'trace.append' | 'trace.compact' | 'trace.get' | 'trace.pin'> {
-  const { log, reader, clock } = options;
-  // Without an expectation, it is always stored.
-  const append = async (session: Token, data: EventOf<'trace.appended'>['data']) =>
-    (await appendTo(options, session, { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data })) ?? 0;
+export function createTraceService({
+  log,
+  lifecycle,
+  reader,
+  clock,
+}: Pick<ToolPorts, 'log' | 'lifecycle' | 'reader' | 'clock'>): Handlers<
+  'trace.append' | 'trace.compact' | 'trace.get' | 'trace.pin'
+> {
+  const append = async (session: Token, data: EventOf<'trace.appended'>['data']) => {
+    const archived = lifecycle.archived(session);
+    if (archived !== undefined) throw archivedFault(session, archived);
+    const event = { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data } as const;
+    const appended = await log.append(session, event);
+    // Without an expectation, it is always stored.
+    return appended.outcome === 'appended' ? appended.sequence : 0;
+  };
 
   /** Finds the newest entry with an id, which may be shortened as in a summary. */
   const find = async (session: Token, id: string, intentId: string | undefined): Promise<Found> => {

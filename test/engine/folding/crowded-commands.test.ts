@@ -70,7 +70,7 @@ function processOn(log: SessionLog, name: string) {
   const clock = () => timeOf(0);
   const command = createCommander({ log, reader, clock, newId, random: () => 0, pause: async () => {} });
   const writer = createSnapshotWriter({ snapshots, clock, logger: silentLogger, every: 1000 });
-  const tools = callingSession({ log, command, reader, writer, clock });
+  const tools = callingSession({ command, reader, writer });
   return (tool: ToolName, args: object) => tools(tool, { session: SESSION, ...args });
 }
 

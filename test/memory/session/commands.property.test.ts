@@ -148,7 +148,7 @@ describe('any sequence of commands', () => {
         const { events } = play(taken, given, () => {});
         for (const stored of events) {
           if (stored.event.type === 'task.claimed') {
-            const { board } = seenState(before, stored.event.at);
+            const { board } = seenState(before);
             const task = board.tasks.get(stored.event.data.task);
             const { claimed_by } = claimOf(board, stored.event.data.task);
             const isRenewed = claimed_by === stored.event.data.agent;

@@ -1,12 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../../src/contracts/compile-request.js';
 import type { Token } from '../../../src/contracts/names.js';
+import { createCommander } from '../../../src/engine/folding/commander.js';
+import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { emptyState, factsOf, type SessionState } from '../../../src/memory/session/session-state.js';
 import { timelineEntry } from '../../../src/memory/session/timeline-entry.js';
 import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
 import { createSessionQueries } from '../../../src/services/tools/session-queries.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, observer, timeOf } from '../../support/builders.js';
 import { StatedSession } from '../../support/stated.js';
 
@@ -14,12 +19,19 @@ const USER = { origin: 'user' } as const;
 
 /** The commands of a person on a session. */
 function commandsOn(stated: StatedSession) {
-  const load = async () => ({ folded: { state: await stated.state() } });
-  const queries = createSessionQueries({
-    ...{ log: stated.log, reader: { load } as never, clock: () => timeOf(500) },
-    lifecycle: { archived: () => undefined },
-    ...{ snapshots: {} as never, prompts: {} as never },
+  const { log } = stated;
+  const reader = createSessionReader({
+    ...{ log, snapshots: new MemorySnapshotStore(), logger: silentLogger, maxCached: 9 },
   });
+  const command = createCommander({
+    log,
+    reader,
+    clock: () => timeOf(500),
+    newId: randomUUID,
+    random: () => 0,
+  });
+  const rest = { snapshots: {} as never, prompts: {} as never };
+  const queries = createSessionQueries({ log: log as never, reader, command, ...rest });
   const session = 'demo' as Token;
   return {
     retract: (id: string) => queries['tool.fact-retract']({ session, id, by: 'ann' }),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
+import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { SessionFeed, SessionTable } from '../../../src/services/common/session-table.js';
@@ -48,7 +49,8 @@ async function keeperOn(parts: ReturnType<typeof installation>) {
   });
   const lifecycle = new MemorySessionLifecycle();
   const archiver = createArchiver({
-    ...{ log, reader, lifecycle, clock, newId: () => 'id', maxEventBytes: () => 1e6 },
+    ...{ log, reader, lifecycle, maxEventBytes: () => 1e6 },
+    command: createCommander({ log, reader, clock, newId: () => 'id', random: () => 0 }),
   });
   const keeper = new SessionKeeper({
     ...{ table, reader, writer, index, lifecycle, archiver, logger: silentLogger, times: TIMES, now },

@@ -81,15 +81,15 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
     maxCached: 10,
   });
   const writer = createSnapshotWriter({ snapshots: store, clock, logger: silentLogger, every: 1000 });
+  const command = createCommander({ log: mortal, reader, clock, newId, random: () => 0 });
   const archiver = createArchiver({
-    ...{ log: mortal, reader, clock, newId, maxEventBytes: () => max },
+    ...{ log: mortal, reader, command, maxEventBytes: () => max },
     lifecycle: {
       archived: (session) => lifecycle.archived(session),
       forgotten: (session) => lifecycle.forgotten(session),
       change: steps(lifecycle.change.bind(lifecycle)),
     },
   });
-  const command = createCommander({ log: mortal, reader, clock, newId, random: () => 0 });
   const tools = calling(
     createSessionTools({
       ...{ command, reader, writer, logger: silentLogger },

@@ -627,7 +627,7 @@ class Task(TypedDict):
     claimed_by: NotRequired[str]
     """Agent that claimed it."""
     claimed_at: NotRequired[str]
-    """When that agent last renewed its claim, ISO 8601 in UTC."""
+    """When that agent claimed it, ISO 8601 in UTC."""
     handover: NotRequired[Handover]
     reason: NotRequired[str]
     """Reason given for its status."""
@@ -917,10 +917,8 @@ class PlanClaim(TypedDict):
     """The work to do."""
     claimed_by: NotRequired[str]
     """Agent that claimed it."""
-    since: NotRequired[str]
-    """When that agent claimed it, ISO 8601 in UTC."""
     claimed_at: NotRequired[str]
-    """When that agent last renewed its claim, ISO 8601 in UTC."""
+    """When that agent claimed it, ISO 8601 in UTC."""
     handover: NotRequired[Handover]
 
 
@@ -1215,8 +1213,6 @@ class RunStatusWorking(TypedDict):
     """The agent that has claimed it."""
     since: str
     """When it was claimed, ISO 8601 in UTC."""
-    seen: str
-    """The last sign of life of the agent, ISO 8601 in UTC."""
 
 
 class PlanTask(TypedDict):

@@ -1,7 +1,6 @@
 import type { ToolArguments, ToolName, ToolReply } from '../../../contracts/requests.js';
 import { notesOf, unread } from '../notebook.js';
 import { type SessionState, seenState } from '../session-state.js';
-import { later } from '../task-board.js';
 import * as iterations from './iteration-commands.js';
 import * as lifecycle from './lifecycle-commands.js';
 import * as notes from './notebook-commands.js';
@@ -33,7 +32,7 @@ const COMMANDS = {
   'session-archive': lifecycle.archiveSession,
   'session-reopen': lifecycle.reopenSession,
 } satisfies {
-  [Name in ToolName]?: (state: SessionState, args: ToolArguments<Name>, now: string) => Decision;
+  [Name in ToolName]?: (state: SessionState, args: ToolArguments<Name>) => Decision;
 };
 
 /** A tool that is decided on the state of its session. */
@@ -41,7 +40,7 @@ export type CommandName = keyof typeof COMMANDS;
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
 const DECIDE: {
-  readonly [Name in CommandName]: (state: SessionState, args: ToolArguments<Name>, now: string) => Decision;
+  readonly [Name in CommandName]: (state: SessionState, args: ToolArguments<Name>) => Decision;
 } = COMMANDS;
 
 /** Commands for a completed session. */
@@ -54,16 +53,13 @@ const OF_COMPLETED: ReadonlySet<CommandName> = new Set([
 /**
  * Decides a command on the state as shown, and answers from such a state. A completed session rejects events until it
  * is restarted, an archived one until it is reopened.
- *
- * @param now default: the time of the newest event
  */
 export function decide<Name extends CommandName>(
   name: Name,
   state: SessionState,
   args: ToolArguments<Name>,
-  now = state.lastEventAt,
 ): Decision {
-  const decision = DECIDE[name](seenState(state, now), args, now);
+  const decision = DECIDE[name](seenState(state), args);
   if (decision.kind === 'append' && state.charter.archived !== undefined && name !== 'session-reopen')
     return lifecycle.refuseArchived(state);
   if (decision.kind === 'append' && state.charter.status === 'completed' && !OF_COMPLETED.has(name)) {
@@ -71,10 +67,7 @@ export function decide<Name extends CommandName>(
   }
   if (decision.kind === 'refuse') return decision;
   const { reply } = decision;
-  return {
-    ...decision,
-    reply: (after) => reply(seenState(after, later(now, after.lastEventAt))),
-  };
+  return { ...decision, reply: (after) => reply(seenState(after)) };
 }
 
 type View<Name extends ToolName> = (
@@ -82,7 +75,7 @@ type View<Name extends ToolName> = (
   args: ToolArguments<Name>,
 ) => Omit<ToolReply<Name>, 'sequence'>;
 
-/** Views of a session's state, as shown at the time of the request, by the tools that ask for them. */
+/** Views of a session's state as shown, by the tools that ask for them. */
 export const SESSION_VIEWS = {
   'task-list': ({ board }, { status }) => ({
     tasks: [...board.tasks.values()]

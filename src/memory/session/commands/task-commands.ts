@@ -4,7 +4,7 @@ import type { ToolArguments } from '../../../contracts/requests.js';
 import type { Output } from '../../../contracts/schema-fields.js';
 import { idInPlan } from '../charter.js';
 import { ledgersOf, outlook, type SessionState } from '../session-state.js';
-import { byPriority, claimOf, holderOf, isDue, isOpen, type Task, type TaskBoard } from '../task-board.js';
+import { byPriority, claimOf, holderOf, isOpen, type Task, type TaskBoard } from '../task-board.js';
 import { cycleThrough, nextTasks, unresolved } from '../task-dependencies.js';
 import {
   answer,
@@ -142,9 +142,9 @@ export function deleteTask(state: SessionState, { id }: ToolArguments<'task-dele
 
 /**
  * Returns the next task; `claim` also claims it. An agent that has claimed a task gets it again, unless it returned its
- * work. To claim it again renews its claims.
+ * work.
  */
-export function next(state: SessionState, args: ToolArguments<'task-next'>, now: string): Decision {
+export function next(state: SessionState, args: Omit<ToolArguments<'task-next'>, 'ttlMs'>): Decision {
   const { board } = state;
   const { claim } = args;
   const given = args.id === undefined ? undefined : boardOrPlan(state, args.id);
@@ -152,9 +152,8 @@ export function next(state: SessionState, args: ToolArguments<'task-next'>, now:
   const id = given?.id ?? candidates(state, claim)[0];
   if (id === undefined) return answer(() => ({ task: null }));
   const current = claimOf(board, id);
-  if (claim === undefined || (current.claimed_by === claim && !isDue(current, now)))
-    return answer(showing(id));
-  if (current.claimed_by !== undefined && current.claimed_by !== claim)
+  if (claim === undefined || current.claimed_by === claim) return answer(showing(id));
+  if (current.claimed_by !== undefined)
     return refuse(
       'conflict',
       `${id} is claimed by ${current.claimed_by} since ${current.claimed_at}: take another task`,
@@ -162,8 +161,7 @@ export function next(state: SessionState, args: ToolArguments<'task-next'>, now:
   const task = board.tasks.get(id);
   if (task !== undefined && !isOpen(task))
     return refuse('conflict', `${id} is ${task.status}: take another task, or reopen it with task-status`);
-  const at =
-    task === undefined || current.claimed_by === claim ? { iteration: iterationOf(state) } : workedIn(state);
+  const at = task === undefined ? { iteration: iterationOf(state) } : workedIn(state);
   return append({ type: 'task.claimed', data: { task: id, agent: claim, ...at } }, showing(id));
 }
 
@@ -200,9 +198,12 @@ export function release(
   if ('refusal' in found) return found.refusal;
   const { id } = found;
   const { claimed_by: agent } = claimOf(state.board, id);
+  const task = state.board.tasks.get(id);
   if (agent === undefined) return refuse('not_found', `${id} is not claimed`);
   if (claim !== undefined && claim !== agent)
     return refuse('conflict', `${id} is claimed by ${agent}, not by ${claim}`);
+  // It keeps who did it.
+  if (task !== undefined && !isOpen(task)) return answer(showing(id));
   const data = { task: id, ...(note !== undefined && { agent, note }), iteration: iterationOf(state) };
   return append({ type: 'task.released', data }, showing(id));
 }
@@ -211,8 +212,7 @@ export function release(
 export type TaskView = Output<typeof taskView>;
 
 export function shown(board: TaskBoard, task: Task): TaskView {
-  const { since: _, ...claim } = claimOf(board, task.id);
-  return { ...task, ...claim, unresolved: unresolved(board, task) };
+  return { ...task, ...claimOf(board, task.id), unresolved: unresolved(board, task) };
 }
 
 function onTask(state: SessionState, id: string, decide: (task: Task) => NewEvent | Decision): Decision {

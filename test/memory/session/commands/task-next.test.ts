@@ -105,7 +105,7 @@ describe('a claim that its iteration ends', () => {
   });
 });
 
-describe('a claim as a lease', () => {
+describe('a claim of a task of the plan', () => {
   /** A result that comes in a minute after the newest event. */
   const came = ({ state }: Played, task_id: string, status: 'completed' | 'failed'): FactRecorded => {
     const at = new Date(Date.parse(state.lastEventAt) + 60_000).toISOString();
@@ -114,42 +114,6 @@ describe('a claim as a lease', () => {
   };
   const planned = (...texts: string[]) =>
     new Played().fold(runInitialized(texts.map((text, at) => progressTask(String(at + 1), { text }))));
-
-  it('a claim ends half an hour after the last sign of life of its agent, and every view says so', () => {
-    const played = withTasks('a').after('task-next', { claim: 'x' });
-    played.wait(25).after('task-next', { claim: 'x' });
-    played.wait(25);
-    expect(played.when('task-next', { claim: 'y', id: '1' })).toMatchObject({
-      refused: { code: 'conflict' },
-    });
-    played.wait(6);
-    expect(played.view('task-list', {})).toMatchObject({ tasks: [{ status: 'remaining' }] });
-    expect(played.task('TAS-1')).toMatchObject({ claimed_by: 'x' });
-    expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { task: { claimed_by: 'y' } } });
-    expect(played.when('task-next', { claim: 'x', id: '1' })).toMatchObject({
-      refused: { code: 'conflict', message: expect.stringMatching(/^TAS-1 is claimed by y since 2026-/) },
-    });
-  });
-
-  it('a claim that is renewed renews all claims of its agent, at most every ten minutes, and moves no result', () => {
-    const played = withTasks('a', 'b')
-      .after('task-next', { claim: 'x' })
-      .after('task-next', { claim: 'x', id: '2' });
-    expect(played.when('task-next', { claim: 'x', id: '1' })).not.toHaveProperty('event');
-    played.wait(20);
-    expect(played.when('task-next', { claim: 'x', id: '1' })).toHaveProperty('event.type', 'task.claimed');
-    expect(played.task('TAS-2')).toMatchObject({ updated_at: timeAt(3), claimed_at: timeAt(24) });
-    played.wait(20);
-    expect(played.when('task-next', { claim: 'y' })).toEqual({ reply: { task: null } });
-  });
-
-  it('a result that came before the claim lapsed still moves the task', () => {
-    const played = withTasks('a').after('task-next', { claim: 'x' });
-    played.foldWhole(came(played, 'TAS-1', 'completed')).wait(60);
-    expect(played.view('task-list', {})).toMatchObject({
-      tasks: [{ status: 'in_progress', result: { outcome: 'implementer_completed' } }],
-    });
-  });
 
   it('tasks of the plan are claimed one by one after those of the board', () => {
     const played = planned('Parser', 'Printer').after('task-add', { content: 'a' });
@@ -166,9 +130,6 @@ describe('a claim as a lease', () => {
     });
     expect(runStatus(played.state).run).toMatchObject({ next_task_id: null });
     expect(runStatus(played.state).waiting).toEqual([]);
-    played.wait(40);
-    expect(played.when('task-next', { claim: 'w' })).toMatchObject({ reply: { task: { id: 'TAS-1' } } });
-    expect(played.when('task-next', { claim: 'v' })).toMatchObject({ reply: { plan: { id: '1' } } });
     const { state } = played;
     expect(decodeSnapshot('demo', encodeSnapshot(state, ''))).toMatchObject({
       ok: true,
