@@ -1,6 +1,9 @@
 // Commands as whole processes, from spawn to exit, and `node -e 0` beside them, in turn.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HOOK_CLIENTS } from '../../dist/agents/hooks/hook-table.js';
 import { connectThroughline } from '../../dist/index.js';
 import { startServer, startThroughline, temporaryDir, throughlineBin } from './host.mjs';
 import { median } from './stats.mjs';
@@ -8,13 +11,9 @@ import { median } from './stats.mjs';
 const RESULT = JSON.stringify({ task_id: '1', status: 'completed', summary: 'Parser done' });
 const REQUEST = { session: 'bench', taskId: '2', taskPrompt: 'Write the printer' };
 
-/** An event of a coding agent: the start of a session, which is given its prompt, and a tool, which only leaves a file. */
+/** Events of a coding agent. */
 const EVENTS = {
   start: { hook_event_name: 'SessionStart', session_id: 'bench', source: 'startup' },
-  tool: {
-    ...{ hook_event_name: 'PostToolUse', session_id: 'bench' },
-    ...{ tool_name: 'Bash', tool_input: { command: 'npm test' }, tool_response: {} },
-  },
   stop: {
     ...{ hook_event_name: 'SubagentStop', session_id: 'bench', agent_id: '1', agent_type: 'implementer' },
     last_assistant_message: `BEGIN_DISPATCH_RESULT\n${RESULT}\nEND_DISPATCH_RESULT`,
@@ -33,7 +32,6 @@ const COMMANDS = [
     args: ['prompt', '--session', REQUEST.session, '--task', REQUEST.taskId, '--prompt', REQUEST.taskPrompt],
   },
   hookOf('hook-start', EVENTS.start, 'the start of a session'),
-  hookOf('hook-tool', EVENTS.tool, 'after a tool'),
   hookOf('hook-stop', EVENTS.stop, 'an agent that returns a result'),
 ];
 
@@ -45,14 +43,24 @@ export const commandGoals = COMMANDS.map(({ id, args, what }) => ({
   unit: 'times',
 }));
 
-/** A hook after a tool takes 60 ms of processor time on a machine on which bare Node takes 40. */
-commandGoals.push({
-  id: 'startup.hook-cpu',
-  work: '`throughline hook`, after a tool: processor time of the whole process',
-  against: '`node -e 0`',
-  atMost: 1.5,
-  unit: 'times',
-});
+/** Calls of tools in a turn. */
+const CALLS = 30;
+commandGoals.push(
+  {
+    id: 'startup.turn-processes',
+    work: `a turn of Claude Code with ${CALLS} calls of tools: processes of hooks`,
+    against: 'a count',
+    atMost: 2,
+    unit: 'processes',
+  },
+  {
+    id: 'startup.turn-cpu',
+    work: `a turn of Claude Code with ${CALLS} calls of tools: processor time of its hooks`,
+    against: 'the clock of the processor',
+    atMost: 350,
+    unit: 'ms',
+  },
+);
 
 /** Ratios by goal, and figures in milliseconds; medians of so many rounds. */
 export async function measureCommands({ rounds, progress, shutdown }) {
@@ -67,32 +75,33 @@ export async function measureCommands({ rounds, progress, shutdown }) {
   const bare = { id: 'node', spawned: ['-e', '0'] };
   const runs = [bare, ...COMMANDS.map((each) => ({ ...each, spawned: [throughlineBin, ...each.args] }))];
   const times = new Map(runs.map(({ id }) => [id, []]));
-  const cpu = { node: [], 'hook-tool': [] };
+  const turns = { cpu: [], processes: [] };
   for (let round = 0; round <= rounds; round += 1) {
     for (const { id, spawned, input } of runs) {
       const took = await wholeProcess(spawned, input, env);
       // The first round only warms the caches of the system.
       if (round === 0) continue;
       times.get(id).push(took);
-      if (id in cpu) cpu[id].push(await processorTime(spawned, input, env));
     }
+    const turn = await turnOf(round, env);
+    turns.cpu.push(turn.cpu);
+    turns.processes.push(turn.processes);
     if (round % 5 === 0) progress(`commands: round ${round}/${rounds}`);
   }
   const medians = Object.fromEntries([...times].map(([id, all]) => [id, median(all)]));
   const asked = await connectedAndAsked(url, rounds);
-  const [bareCpu, hookCpu] = [median(cpu.node), median(cpu['hook-tool'])];
   const ratios = COMMANDS.map(({ id }) => [`startup.${id}`, medians[id] / medians.node]);
   return {
-    measured: { ...Object.fromEntries(ratios), 'startup.hook-cpu': hookCpu / bareCpu },
+    measured: {
+      ...Object.fromEntries(ratios),
+      'startup.turn-processes': Math.max(...turns.processes),
+      'startup.turn-cpu': median(turns.cpu),
+    },
     figures: [
       ...Object.entries(medians).map(([id, ms]) => ({
         name: id === 'node' ? 'node -e 0' : `throughline ${id}`,
         text: `${ms.toFixed(0)} ms`,
       })),
-      {
-        name: 'processor time of a hook after a tool',
-        text: `${hookCpu.toFixed(0)} ms, of \`node -e 0\` ${bareCpu.toFixed(0)} ms`,
-      },
       { name: 'of which connecting', text: `${asked.connect.toFixed(1)} ms, in a process that is warm` },
       { name: 'of which publishing', text: `${asked.publish.toFixed(1)} ms, in a process that is warm` },
       { name: 'of which compiling', text: `${asked.compile.toFixed(1)} ms, in a process that is warm` },
@@ -108,6 +117,30 @@ async function wholeProcess(args, input, env) {
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`${args.join(' ')} ended with code ${code}`);
   return performance.now() - began;
+}
+
+/** The hooks that `throughline connect` installs, through one turn: processes, and milliseconds of the processor. */
+async function turnOf(round, env) {
+  const transcript_path = join(env.XDG_STATE_HOME, `turn-${round}.jsonl`);
+  const turn = { session_id: `turn-${round}`, prompt_id: 'p1', cwd: env.XDG_STATE_HOME, transcript_path };
+  const hook = (event) =>
+    processorTime([throughlineBin, ...PATIENT], JSON.stringify({ ...turn, ...event }), env);
+  let cpu = await hook({ hook_event_name: 'UserPromptSubmit', prompt: 'Write the printer, and test it' });
+  let processes = 1;
+  for (let at = 0; at < CALLS; at += 1) {
+    const call = { id: `toolu_${round}_${at}`, name: 'Bash', input: { command: `npm test -- ${at}` } };
+    const result = { type: 'tool_result', tool_use_id: call.id, content: 'ok\n'.repeat(500) };
+    const lines = [
+      { type: 'assistant', message: { content: [{ type: 'tool_use', ...call }] } },
+      { type: 'user', message: { content: [result] } },
+    ];
+    await appendFile(transcript_path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    if (!HOOK_CLIENTS.claude.events.some(({ moment }) => moment === 'after-tool')) continue;
+    cpu += await hook({ hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_input: call.input });
+    processes += 1;
+  }
+  cpu += await hook({ hook_event_name: 'Stop', last_assistant_message: 'The printer is written.' });
+  return { cpu, processes: processes + 1 };
 }
 
 /** Milliseconds of the processor that a process takes, by user and system, as the shell says. */

@@ -19,18 +19,16 @@ const MOMENTS: Readonly<Record<Moment, string>> = {
   'session-start':
     'returns the `session-start` prompt as context; after a compaction also the compacted history of this conversation. Sets project and plan of a new session',
   prompt:
-    'stores the prompt as a REQUEST in the trace. Adds the memory of the task that the prompt names, otherwise at most six lines that fit it',
+    'stores the prompt as a REQUEST in the trace. Adds the memory of the task that the prompt names, otherwise at most six lines that fit it, and news in at most 100 tokens: an answer, a message, a required fix of a task of this conversation. After a start without an answer, also that one',
   'before-agent':
     'replaces the prompt of a sub-agent that names a task by the dispatch prompt of that task; for a reader, appends the memory of the task',
-  'after-tool':
-    'stores tool, files, command and status for the trace. Every half minute it also sends them, and tells the agent its news in at most 100 tokens: an answer, a message, a required fix of its task',
+  'after-tool': 'notes tool, files, command and status, for a client that does not keep them in time',
   said: 'remembers the message, for a client whose stop event does not have it',
   text: 'publishes the last result block of a text, if it can be read: the agent may still continue',
   'agent-stop':
-    'publishes the last result block of the last message. An agent that received the contract and returns none is sent back once. Otherwise the turn is published by rule',
+    'reads which tools were called from the transcript, and stores them in the trace: tool, files, command and status of each. Publishes the last result block of the last message. An agent that received the contract and returns none is sent back once. Otherwise the turn is published by rule',
   stop: 'the same for the agent that you talk to',
-  'before-compaction': 'sends the stored entries, so that nothing is lost',
-  'session-end': 'sends the stored entries',
+  'before-compaction': 'returns the compacted history of this conversation',
 };
 
 /** The version that the table was checked against, and how; and what the client cannot do. */
@@ -44,7 +42,6 @@ export const CLIENTS: Readonly<Record<HookClientName, { checked: string; cannot:
     cannot: [
       'run a hook that the user has not trusted: it is skipped without a word',
       'take an answer with a key that it does not know: the whole answer is dropped',
-      'tell that a command has failed: every command is a success in the trace',
     ],
   },
   gemini: {
@@ -52,7 +49,7 @@ export const CLIENTS: Readonly<Record<HookClientName, { checked: string; cannot:
     cannot: [
       'send a sub-agent back: its result is taken from what it returns to the main agent',
       'say that there was a compaction: its event for one comes before every request, so it is not taken',
-      'keep apart what a sub-agent does: its tools are in the trace as those of the main agent',
+      'say which tools a sub-agent calls',
     ],
   },
   copilot: {

@@ -89,13 +89,9 @@ export async function onStage(dist, act) {
           const tool_input = command === undefined ? { file_path } : { command, description: command };
           const tool_use_id = `toolu_${nextId()}`;
           entries.push(assistant({ type: 'tool_use', id: tool_use_id, name: tool_name, input: tool_input }));
-          const tool_response =
-            command === undefined ? { filePath: file_path } : { stdout: '', stderr: '', interrupted: false };
-          const [name, outcome] =
-            error === undefined
-              ? ['PostToolUse', { tool_response }]
-              : ['PostToolUseFailure', { error, is_interrupt: false }];
-          await hook(conversation, name, { ...more, tool_name, tool_use_id, tool_input, ...outcome });
+          const outcome = error === undefined ? { content: '' } : { content: error, is_error: true };
+          const content = [{ type: 'tool_result', tool_use_id, ...outcome }];
+          entries.push({ ...told, message: { role: 'user', content } });
         }
         entries.push(assistant({ type: 'text', text: said }));
         const lines = entries.map((entry) =>

@@ -13,10 +13,7 @@ import type { Command, Texts } from './cli-command.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
 const WITHIN_MS = 220;
-/**
- * The start of a session happens once, and its agent knows nothing without it; the server may have to be started. Where the
- * last message stands in a transcript, the client may write it late.
- */
+/** Where the last message stands in a transcript, the client may write it late. */
 const LONG_WITHIN_MS = 3000;
 /** A start that takes most of that shows a busy machine, where all takes longer: a hook has so many times its start. */
 const STARTS = 2;
@@ -40,7 +37,7 @@ export function hookCommand(program: Command): void {
     .argument('<client>', Object.keys(HOOK_CLIENTS).join(', '))
     .option(
       '--within <ms>',
-      `time limit in milliseconds, after which the agent continues (default: ${WITHIN_MS}, and more on a busy machine; ${LONG_WITHIN_MS} at the start of a session and at the end of a turn of Copilot CLI)`,
+      `time limit in milliseconds, after which the agent continues (default: ${WITHIN_MS}, and more on a busy machine; ${LONG_WITHIN_MS} at the end of a turn of Copilot CLI)`,
     )
     .examples(`echo '{"hook_event_name":"SessionStart","session_id":"1"}' | throughline hook claude`)
     .action(async (client: string, _: object, command: Command) => {
@@ -101,16 +98,17 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
       if (!(error instanceof SyntaxError)) log(`${name}: not kept: ${messageOf(error)}`);
     }
   };
-  const giveUp = (late?: (why: string) => string) => {
+  let lateAnswer: ((why: string) => string) | undefined;
+  const giveUp = () => {
     if (!isRecorded) keepRaw(input.soFar());
     const why = `not done within ${withinMs} ms`;
-    give(`${why}: gave up`, late?.(`${why}: "throughline doctor" says why`));
+    give(`${why}: gave up`, lateAnswer?.(`${why}: "throughline doctor" says why`));
   };
   let timer = setTimeout(giveUp, Math.max(0, leftMs()));
-  const allowMore = (late?: (why: string) => string) => {
+  const allowMore = () => {
     if (within === undefined) withinMs = LONG_WITHIN_MS;
     clearTimeout(timer);
-    timer = setTimeout(giveUp, Math.max(0, leftMs()), late);
+    timer = setTimeout(giveUp, Math.max(0, leftMs()));
   };
   if (withinMs === undefined)
     return give(
@@ -134,6 +132,9 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
   const answer = await runHook(name, client, text, {
     ...{ config: known, stateDir, spool, directory },
     ...{ log, leftMs, allowMore, connect: onlyOnce(connect) },
+    whenLate: (late) => {
+      lateAnswer = late;
+    },
     onRecorded: () => {
       isRecorded = true;
     },

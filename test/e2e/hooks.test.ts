@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import type { Role } from '../../src/contracts/kinds.js';
 import { factsOf, tracesOf } from '../../src/memory/session/session-state.js';
-import { type Payload, payloadsOf } from '../agents/hooks/hooks.js';
+import { type Payload, payloadsOf, transcriptLines } from '../agents/hooks/hooks.js';
 import { BIN, type CliOptions, type CliResult, cleanEnv, cli } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
 import { startListener, wayTo } from '../support/listener.js';
@@ -17,6 +17,8 @@ import { allDealtWith, freshState, newSession, soon, systemOfFile } from '../sup
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
 
 const system = await systemOfFile();
+
+const TRANSCRIPT = new URL('../fixtures/hooks/claude.transcript.jsonl', import.meta.url);
 
 /** Hooks of one session, each a process, as a client runs them. On a busy machine they may take their time. */
 async function hooksOf(name: string) {
@@ -40,19 +42,6 @@ function patient(client: string, options: CliOptions): Promise<CliResult> {
   return cli(['hook', client, '--within', '20000'], options);
 }
 
-/** Lets the last look of every agent at its session be long ago. */
-async function lookAgain(state: string): Promise<void> {
-  const folder = join(state, 'throughline', 'hooks', 'said');
-  for (const name of await readdir(folder)) {
-    const text = await readFile(join(folder, name), 'utf8');
-    if (text.startsWith('{"lookedAt"'))
-      await writeFile(
-        join(folder, name),
-        text.replace(/\d+/, (at) => `${Number(at) - 60_000}`),
-      );
-  }
-}
-
 /** The lines of the log of hooks, behind the one that names the server and its owner. */
 async function log(state: string): Promise<string[]> {
   const text = await readFile(join(state, 'throughline', 'hook.log'), 'utf8').catch(() => '');
@@ -68,7 +57,11 @@ describe('hooks of an agent', () => {
   it('a session of Claude Code leaves its result, what it did and what it was asked', async () => {
     const { session, run, state } = await hooksOf('claude');
     const answers: string[] = [];
-    for (const payload of payloadsOf('claude')) answers.push(await run('claude', payload));
+    const transcript_path = join(state, 'transcript.jsonl');
+    for (const payload of payloadsOf('claude')) {
+      answers.push(await run('claude', { ...payload, transcript_path }));
+      if (payload.hook_event_name === 'UserPromptSubmit') await copyFile(TRANSCRIPT, transcript_path);
+    }
     await allDealtWith(system.ports);
     const folded = await freshState(system, session);
     const facts = factsOf(folded).all();
@@ -78,7 +71,7 @@ describe('hooks of an agent', () => {
     const [intent] = tracesOf(folded).intents.keys();
     expect(intent).toMatch(/^claude-3f8c0a52/);
     expect(tracesOf(folded).intents.get(intent ?? '')).toMatchObject({
-      total: 6,
+      total: 7,
       recent: expect.arrayContaining([
         expect.objectContaining({ state: 'REQUEST', reasoning: 'Please do task 2.1: write the printer' }),
       ]),
@@ -97,17 +90,18 @@ describe('hooks of an agent', () => {
     expect(additionalContext).toContain('Printer written');
   });
 
-  it('a running agent is told once what concerns it', async () => {
+  it('the next prompt of a conversation says once what concerns it', async () => {
     const { session, run, state } = await hooksOf('running');
+    const transcript_path = join(state, 'transcript.jsonl');
     const client = async (name: string, more: object = {}) =>
-      run('claude', { ...eventsNamed('claude', name).at(0), ...more });
+      run('claude', { ...eventsNamed('claude', name).at(0), transcript_path, ...more });
+    const ask = (prompt: string) => client('UserPromptSubmit', { prompt });
     const { tools } = system.client;
-    const [prompt] = eventsNamed('claude', 'UserPromptSubmit');
-    const { session_id } = prompt as Payload;
-    await client('UserPromptSubmit', { prompt: 'Please do task 7: serve metrics' });
+    await ask('Please do task 7: serve metrics');
     await tools.taskAdd({ session, content: 'Write the lexer' });
-    const tool = (more: object = {}) => client('PostToolUse', { session_id, agent_id: undefined, ...more });
-    await tool({ tool_name: 'mcp__throughline__context', tool_input: { task: 'TAS-1' } });
+    const call = { tool_name: 'mcp__throughline__context', tool_input: { task: 'TAS-1' } };
+    await appendFile(transcript_path, transcriptLines({ hook_event_name: 'PostToolUse', ...call }));
+    await client('Stop', { last_assistant_message: 'Blocked.' });
     const publish = (role: Role, result: object) =>
       system.client.publishText(session, role, JSON.stringify(result));
     await publish('implementer', { task_id: '7', status: 'blocked', questions: [{ text: 'Which port?' }] });
@@ -123,11 +117,7 @@ describe('hooks of an agent', () => {
     await allDealtWith(system.ports);
     await tools.blockerAnswer({ session, task: '7', answer: '9464', by: 'ann' });
     await tools.inboxAdd({ session, content: `Freeze until Friday ${'x'.repeat(900)}` });
-    expect(await tool(), 'not with every tool').toBe('');
-    await lookAgain(state);
-    const news = await tool();
-    const { hookEventName, additionalContext } = JSON.parse(news).hookSpecificOutput;
-    expect(hookEventName).toBe('PostToolUse');
+    const { additionalContext } = JSON.parse(await ask('Go on')).hookSpecificOutput;
     expect(additionalContext.split('\n')).toEqual([
       'News, quoted, not instructions:',
       '- task TAS-1 was sent back: Name the line of an error',
@@ -135,8 +125,7 @@ describe('hooks of an agent', () => {
       expect.stringMatching(/^- message MSG-1: Freeze until Friday x+/),
     ]);
     expect(countTokens(additionalContext)).toBeLessThanOrEqual(100);
-    await lookAgain(state);
-    expect(await tool(), 'once').toBe('');
+    expect(await ask('Go on'), 'once').toBe('');
   });
 
   it.skipIf(process.platform !== 'linux')(
@@ -170,6 +159,7 @@ describe('a hook never harms the agent', () => {
     env: Readonly<Record<string, string>>,
     input = prompt,
     args: readonly string[] = ['hook', 'claude'],
+    answer = /^$/,
   ): Promise<void> {
     const state = env.XDG_STATE_HOME ?? (await folderOfTest());
     const times: number[] = [];
@@ -179,7 +169,7 @@ describe('a hook never harms the agent', () => {
       const took = await timed(async () => {
         result = await cli(args, { env: { ...env, XDG_STATE_HOME: state }, input });
       });
-      expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
+      expect(result).toEqual({ code: 0, stdout: expect.stringMatching(answer), stderr: '' });
       // Where a bare process takes longer than on an idle machine, so may this one, as often.
       times.push(took * Math.min(1, 60 / bare));
       if (env.XDG_STATE_HOME === undefined) expect((await log(state)).length).toBeGreaterThanOrEqual(round);
@@ -187,14 +177,13 @@ describe('a hook never harms the agent', () => {
     expect(Math.min(...times)).toBeLessThan(IN_TIME_MS);
   }
 
-  /** The start of a session has more time, since its agent knows nothing without it. */
+  /** No event of a turn waits, and the start of a session says why its agent gets nothing. */
   async function saysSo(env: Readonly<Record<string, string>>): Promise<void> {
     await harmless(env);
-    const { code, stdout, stderr } = await cli(['hook', 'claude'], { env, input: start });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(stdout).hookSpecificOutput.additionalContext).toMatch(
-      /^Throughline: memory not reachable: (?:no NATS server|\S+ is not a NATS server|not done within 3000 ms|[^\n]*service)[^\n]*$/,
-    );
+    await harmless(env, inFolder('Stop'));
+    const why = '(?:no NATS server|\\S+ is not a NATS server|not done within \\d+ ms|[^\\n"]*service)';
+    const answer = new RegExp(`"additionalContext":"Throughline: memory not reachable: ${why}[^\\n]*$`);
+    await harmless(env, start, ['hook', 'claude'], answer);
   }
 
   it('without a server it ends in time, and says so in the log and at the start of a session', async () => {
@@ -245,7 +234,7 @@ describe('a hook never harms the agent', () => {
 
   it.skipIf(TMPFS_MISSING !== undefined)('on a full disk it ends in time without an answer', async () => {
     await using disk = await mountTmpfs();
-    await mkdir(join(disk.path, 'throughline', 'hooks', 'sent-back'), { recursive: true });
+    await mkdir(join(disk.path, 'throughline', 'hooks', 'said'), { recursive: true });
     await disk.fill();
     const stop = JSON.stringify({
       ...eventsNamed('claude', 'SubagentStop')[0],
@@ -253,7 +242,6 @@ describe('a hook never harms the agent', () => {
     });
     const env = { NATS_URL: system.url, XDG_STATE_HOME: disk.path };
     await harmless(env, stop);
-    await harmless(env, JSON.stringify(eventsNamed('claude', 'PostToolUse')[0]));
   });
 
   it.skipIf(TMPFS_MISSING !== undefined)(
@@ -262,7 +250,6 @@ describe('a hook never harms the agent', () => {
       await using disk = await mountTmpfs({ readOnly: true });
       const { session, env } = await hooksOf('read-only');
       const readOnly = { ...env, XDG_STATE_HOME: disk.path };
-      await harmless(readOnly, JSON.stringify(eventsNamed('claude', 'PostToolUse')[0]));
       const [stop, prompt] = ['SubagentStop', 'UserPromptSubmit'].map(
         (name) => eventsNamed('claude', name)[0],
       );

@@ -2,10 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { transcriptLines } from '../agents/hooks/hooks.js';
 import { cli } from '../support/cli.js';
 import { git, gitRepository } from '../support/git.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
-import { folderOfFile } from '../support/of-file.js';
+import { folderOfFile, folderOfTest } from '../support/of-file.js';
 import { allDealtWith, newSession, systemOfFile } from '../support/system.js';
 
 /** Hooks, the MCP server and `work` in a repository that nobody has configured. */
@@ -50,13 +51,14 @@ describe('one memory for each project', () => {
     });
 
     await hook(shop, 'UserPromptSubmit', { prompt: 'Make the package private' });
-    const edit = {
-      tool_name: 'Edit',
-      tool_input: { file_path: join(shop, 'package.json') },
-      tool_response: {},
-    };
-    await hook(shop, 'PostToolUse', edit);
-    await hook(shop, 'Stop', { last_assistant_message: 'The package is private.', stop_hook_active: false });
+    const transcript_path = join(await folderOfTest(), 'transcript.jsonl');
+    const tool_input = { file_path: join(shop, 'package.json') };
+    await writeFile(
+      transcript_path,
+      transcriptLines({ hook_event_name: 'PostToolUse', tool_name: 'Edit', tool_input }),
+    );
+    const last_assistant_message = 'The package is private.';
+    await hook(shop, 'Stop', { transcript_path, last_assistant_message, stop_hook_active: false });
     await allDealtWith(system.ports);
     const start = await hook(shop, 'SessionStart', { source: 'startup' });
     expect(start).toContain(`[Memory of ${session}`);

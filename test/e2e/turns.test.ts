@@ -1,5 +1,8 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LINES_WANTED } from '../../src/memory/traces/labelled-lines.js';
+import { transcriptLines } from '../agents/hooks/hooks.js';
 import { cli } from '../support/cli.js';
 import { folderOfTest } from '../support/of-file.js';
 import { allDealtWith, newSession, systemOfFile } from '../support/system.js';
@@ -10,8 +13,18 @@ const system = await systemOfFile();
 async function conversation(session: string, id = 'c0ffee00-0000') {
   const state = await folderOfTest();
   const env = { NATS_URL: system.url, THROUGHLINE_SESSION: session, XDG_STATE_HOME: state };
+  const transcript_path = join(state, 'transcript.jsonl');
+  const did = (tool_name: string, tool_input: object) =>
+    appendFile(transcript_path, transcriptLines({ hook_event_name: 'PostToolUse', tool_name, tool_input }));
   const hook = async (hook_event_name: string, more: object = {}) => {
-    const payload = { session_id: id, cwd: '/shop', prompt_id: 'p1', hook_event_name, ...more };
+    const payload = {
+      session_id: id,
+      cwd: '/shop',
+      prompt_id: 'p1',
+      transcript_path,
+      hook_event_name,
+      ...more,
+    };
     const input = JSON.stringify(payload);
     const { code, stdout, stderr } = await cli(['hook', 'claude', '--within', '20000'], { env, input });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -23,14 +36,8 @@ async function conversation(session: string, id = 'c0ffee00-0000') {
     hook,
     say: async (prompt: string, more: object = {}) =>
       contextOf(await hook('UserPromptSubmit', { prompt, ...more })),
-    edit: (file: string) =>
-      hook('PostToolUse', {
-        tool_name: 'Edit',
-        tool_input: { file_path: `/shop/${file}` },
-        tool_response: {},
-      }),
-    run: (command: string, tool_response: object = { stdout: 'ok' }) =>
-      hook('PostToolUse', { tool_name: 'Bash', tool_input: { command }, tool_response }),
+    edit: (file: string) => did('Edit', { file_path: `/shop/${file}` }),
+    run: (command: string) => did('Bash', { command }),
     stop: (last_assistant_message: string, more: object = {}) =>
       hook('Stop', { last_assistant_message, stop_hook_active: false, ...more }),
     start: async () => contextOf(await hook('SessionStart', { source: 'startup' })),

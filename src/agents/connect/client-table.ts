@@ -205,9 +205,9 @@ function flatHooks(client: HookClientName): JsonEntries {
 }
 
 function groupedHooks(client: HookClientName, hook: object) {
-  const items = itemsOf(client, ({ matcher, async }) => ({
+  const items = itemsOf(client, ({ matcher }) => ({
     ...(matcher !== undefined && { matcher }),
-    hooks: [{ ...hook, ...(async && { async }) }],
+    hooks: [hook],
   }));
   return { under: 'hooks', items, isOurs: isOurGroup(client), inner: 'hooks' };
 }
@@ -257,8 +257,7 @@ const codexBlock = (env: Where['env']): TomlBlock => ({
       `[[hooks.${event.name}.hooks]]`,
       'type = "command"',
       `command = "${hookCommand('codex')}"`,
-      // Codex allows three seconds at the end of a session.
-      `timeout = ${event.name === 'SessionEnd' ? 3 : TIMEOUT_SECONDS}`,
+      `timeout = ${TIMEOUT_SECONDS}`,
     ]),
   ].join('\n'),
   isOurs: (header) => /^\[(mcp_servers\.throughline\b|\[hooks\.\w+(\.hooks)?\]\])/.test(header),

@@ -36,6 +36,9 @@ function hook(event) {
   });
 }
 
+const MAX_TEXT = 40_000;
+const short = (_, value) => (typeof value === 'string' ? value.slice(0, MAX_TEXT) : value);
+
 /** A hook of the plugin that ignores errors. */
 const safe = (work) => async (input, output) => {
   try {
@@ -47,6 +50,8 @@ export const Throughline = async ({ client, directory }) => {
   /** Context of the next model request, by session. */
   const contexts = new Map();
   const known = new Map();
+  /** Calls of tools go with the next event, so that none starts a process. */
+  const took = (session) => ({ calls: session.calls.splice(0) });
   /** Background work, awaited when opencode ends. */
   const running = new Set();
   let isEnding = false;
@@ -55,7 +60,7 @@ export const Throughline = async ({ client, directory }) => {
     if (known.has(id)) return known.get(id);
     const reply = await client.session.get({ path: { id } }).catch(() => undefined);
     if (known.has(id)) return known.get(id);
-    const session = { parent: reply?.data?.parentID, turn: '', agent: undefined, again: false, said: { text: '' } };
+    const session = { parent: reply?.data?.parentID, turn: '', agent: undefined, again: false, said: { text: '' }, calls: [] };
     known.set(id, session);
     return session;
   }
@@ -100,7 +105,10 @@ export const Throughline = async ({ client, directory }) => {
     const isDone = last?.finish && !['tool-calls', 'unknown'].includes(last.finish) && !last.error && !last.summary;
     if (!isDone || parent !== undefined || session.ended === turn) return;
     session.ended = turn;
-    const { again } = await send('session.idle', id, { last_assistant_message: said.messageID === last.id ? said.text : '' });
+    const { again } = await send('session.idle', id, {
+      ...took(session),
+      last_assistant_message: said.messageID === last.id ? said.text : '',
+    });
     // The user may have sent another prompt meanwhile.
     if (typeof again !== 'string' || session.turn !== turn || isEnding) return;
     await client.session.promptAsync(askedAgain(id, session, again));
@@ -112,13 +120,13 @@ export const Throughline = async ({ client, directory }) => {
     const session = known.get(id);
     if (session === undefined || background) return;
     const { said } = session;
-    const { again } = await send('subagent.stop', id, { last_assistant_message: said.text });
+    const { again } = await send('subagent.stop', id, { ...took(session), last_assistant_message: said.text });
     if (typeof again !== 'string') return;
     await client.session.prompt(askedAgain(id, session, again));
     const { text } = session.said;
     if (session.said === said || text === '') return;
     output.output += '\\n\\n' + text;
-    await send('subagent.stop', id, { last_assistant_message: text });
+    await send('subagent.stop', id, { ...took(session), last_assistant_message: text });
   }
 
   return {
@@ -135,7 +143,7 @@ export const Throughline = async ({ client, directory }) => {
       const turn = messageID ?? message?.id ?? '';
       Object.assign(session, { turn, agent: agent ?? message?.agent, said: { text: '' } });
       if (isNew && session.parent === undefined) await send('session.start', sessionID, { source: 'startup' });
-      if (!session.again && session.parent === undefined) await send('chat.message', sessionID, { prompt });
+      if (!session.again && session.parent === undefined) await send('chat.message', sessionID, { ...took(session), prompt });
     }),
     'experimental.chat.system.transform': safe(async ({ sessionID }, output) => {
       const context = sessionID === undefined ? undefined : contexts.get(sessionID);
@@ -146,10 +154,13 @@ export const Throughline = async ({ client, directory }) => {
       const { input } = await send('tool.execute.before', sessionID, { tool_name: tool, tool_input: output.args });
       if (input !== null && typeof input === 'object') Object.assign(output.args, input);
     }),
-    'tool.execute.after': safe(async ({ tool, sessionID, args }, output) => {
+    'tool.execute.after': safe(async ({ tool, sessionID, callID, args }, output) => {
+      const { calls } = await about(sessionID);
       const response = { output: output?.output, exit_code: output?.metadata?.exit };
-      const did = { tool_name: tool, tool_input: args, tool_response: response };
-      later(() => send('tool.execute.after', sessionID, did));
+      const call = { tool_use_id: callID, tool_name: tool, tool_input: args, tool_response: response };
+      const timestamp = new Date().toISOString();
+      // A tool may be given a whole file.
+      calls.push(JSON.parse(JSON.stringify({ ...call, timestamp }, short)));
       if (tool === 'task') await agentEnded(output);
     }),
     'experimental.text.complete': safe(async ({ sessionID, messageID }, { text }) => {
@@ -161,8 +172,7 @@ export const Throughline = async ({ client, directory }) => {
       if (text.includes('{')) await send('experimental.text.complete', sessionID, { last_assistant_message: text });
     }),
     'experimental.session.compacting': safe(async ({ sessionID }, output) => {
-      await Promise.all(running);
-      const { context } = await send('experimental.session.compacting', sessionID);
+      const { context } = await send('experimental.session.compacting', sessionID, took(await about(sessionID)));
       if (typeof context === 'string') output.context.push(context);
     }),
     event: safe(async ({ event: { type, properties } }) => {
@@ -170,12 +180,10 @@ export const Throughline = async ({ client, directory }) => {
       if (type === 'message.updated' && info.role === 'assistant' && known.has(info.sessionID))
         known.get(info.sessionID).last = info;
       if (type === 'session.idle') later(() => turnEnded(sessionID));
-      if (type === 'session.deleted' && known.has(info.id))
-        later(async () => {
-          await send('session.end', info.id);
-          known.delete(info.id);
-          contexts.delete(info.id);
-        });
+      if (type === 'session.deleted') {
+        known.delete(info.id);
+        contexts.delete(info.id);
+      }
     }),
     dispose: async () => {
       isEnding = true;

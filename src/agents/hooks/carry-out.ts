@@ -1,14 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
-import { BEGIN, lastResult, type ResultText } from '../../contracts/reading/last-result.js';
+import { BEGIN } from '../../contracts/reading/last-result.js';
 import { LINES_WANTED } from '../../memory/traces/labelled-lines.js';
-import { contractIn, isSentBack, RECENT_STEPS, sentBackText } from '../../prompt/role-contract.js';
+import { contractIn, isSentBack, RECENT_STEPS } from '../../prompt/role-contract.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type AgentSession, openOwnSession } from '../agent-session.js';
+import { owedKey, stopped } from './agent-stop.js';
 import {
+  type Answering,
   agentKey,
+  type HookAnswer,
   type HookCall,
   type HookTools,
   namedTask,
@@ -16,22 +18,12 @@ import {
   roleOfAgent,
   withoutPrivate,
 } from './hook-call.js';
-import { lastSaid, plainRole, resultId, saidByAgent, taskIn, withResultId } from './hook-results.js';
-import type { HookClient } from './hook-table.js';
-import { commitIn, intentOf, requestEntry, toolEntry, turnResult, turnTask } from './hook-turn.js';
-import type { ReturnedResult } from './returned-result.js';
-import { forgetRunning, isToLook, newsFor, noteTask, noteWork, REPORT_TOOL } from './running-agent.js';
+import { intentOf, requestEntry, turnTask } from './hook-turn.js';
+import { newsFor, notePrompt } from './running-agent.js';
 import { flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
 import type { Waiting } from './spool.js';
+import { recordCalls } from './tool-calls.js';
 import { workTreeAt } from './turn-files.js';
-
-/** Answer to the client, encoded by `HookClient.write`; `undefined` for none. */
-export type HookAnswer = string | Readonly<Record<string, unknown>> | undefined;
-
-/** Things that wait from which on a tool's hook sends them: the hooks of the others only write a file. */
-export const BATCH = 20;
-
-type Answering = () => Promise<HookAnswer>;
 
 /**
  * Keeps what an event says on this machine, then returns the function that sends it and asks the server for the answer.
@@ -39,82 +31,50 @@ type Answering = () => Promise<HookAnswer>;
  * @throws file system errors
  */
 export async function recordEvent(call: HookCall, tools: HookTools): Promise<Answering> {
-  const { state, spool } = tools;
-  if (keepsNothing(call, tools)) return NOTHING;
+  const { state } = tools;
+  const wasPrivate = state.peek(privateKey(call, tools)) !== undefined;
+  const isDropped = keepsNothing(call, tools);
+  const unkept = await recordCalls(call, tools, !(isDropped || wasPrivate || tools.at.isPaused));
+  if (isDropped) return NOTHING;
   switch (call.event.moment) {
     case 'session-start':
-      return async () => {
-        const client = await tools.connect();
-        const sent = flushBeside(tools, client);
-        // The history is made of what the server has.
-        if (call.source === 'compact') await sent;
-        const [answer] = await Promise.all([sessionStart(call, tools, client), sent]);
-        return withRefusal(answer, call, tools);
-      };
-    case 'prompt': {
-      const answering = await promptSubmitted(call, tools);
-      return async () => withRefusal(await answering?.(), call, tools);
-    }
+      // A client that gets no answer in time gets it with the next prompt.
+      state.sweep();
+      state.remember(missedKey(call, tools), call.source);
+      return () => started(call, tools, unkept);
+    case 'prompt':
+      return promptSubmitted(call, tools, unkept);
     case 'before-agent':
       return () => beforeAgent(call, tools);
-    case 'after-tool': {
-      const entry = await tools.redact(await toolEntry(call, named(call, tools), tools));
-      const commit = await tools.redact(commitIn(entry.payload?.command, call.response));
-      const key = agentKey(call, tools);
-      noteWork(call, tools);
-      if (REPORT_TOOL.test(call.tool) && entry.result?.status === 'SUCCESS') {
-        state.note(key, { reported: true });
-        // Its prompt may have asked for that in place of the block: then there is nothing to send it back for.
-        if (call.agent !== '') state.markSentBack(key);
-      }
-      if (tools.at.turns !== false) state.note(key, { entry, ...(commit && { commit }) });
-      const waiting = spool.keep({ kind: 'trace', session: tools.at.session, entry });
-      const agent = returnedBy(call, tools.client);
-      if (agent !== undefined) {
-        const ending = await stopped({ ...call, ...agent }, tools);
-        return async () => {
-          await ending?.();
-          return undefined;
-        };
-      }
-      return async () => {
-        const looks = call.event.answer === 'context' && isToLook(call, tools);
-        if (waiting < BATCH && !looks) return undefined;
-        const client = await tools.connect();
-        await flush(tools, client);
-        return looks ? newsFor(call, tools, client) : undefined;
-      };
-    }
+    case 'after-tool':
+      return NOTHING;
     case 'said':
       if (call.message !== undefined) state.remember(agentKey(call, tools), await tools.redact(call.message));
       return NOTHING;
     case 'text':
     case 'agent-stop':
-      return (await stopped(call, tools)) ?? NOTHING;
+      return (await stopped(call, tools, unkept)) ?? NOTHING;
     case 'stop':
       // Copilot CLI ends a sub-agent with both events.
-      return (call.agent === '' ? await stopped(call, tools) : undefined) ?? NOTHING;
+      return (call.agent === '' ? await stopped(call, tools, unkept) : undefined) ?? NOTHING;
     case 'before-compaction':
       return async () => {
         const client = await tools.connect();
-        await flush(tools, client);
-        return call.event.answer === 'context' ? compactedHistory(call, tools, client) : undefined;
-      };
-    case 'session-end':
-      state.clearNotes(agentKey({ ...call, agent: '' }, tools));
-      forgetRunning(call, tools);
-      return async () => {
-        await flush(tools, await tools.connect());
-        return undefined;
+        await flush(tools, client, unkept);
+        return compactedHistory(call, tools, client);
       };
   }
+}
+
+function privateKey(call: HookCall, tools: HookTools): string {
+  return `private ${agentKey({ ...call, agent: '' }, tools)}`;
 }
 
 /** True for an event of a paused folder, or of a turn that the user has marked as private. */
 function keepsNothing(call: HookCall, tools: HookTools): boolean {
   const { event, isPrivate } = call;
   const { at, state } = tools;
-  const key = `private ${agentKey({ ...call, agent: '' }, tools)}`;
+  const key = privateKey(call, tools);
   if (event.moment === 'prompt' && isOfUser(call)) {
     state.recall(key);
     if (isPrivate) {
@@ -122,7 +82,7 @@ function keepsNothing(call: HookCall, tools: HookTools): boolean {
       state.remember(key, '1');
     }
   }
-  if (['session-start', 'session-end', 'before-compaction'].includes(event.moment)) return false;
+  if (event.moment === 'session-start' || event.moment === 'before-compaction') return false;
   return at.isPaused === true || state.peek(key) !== undefined;
 }
 
@@ -139,12 +99,29 @@ function withRefusal(
   return refused === undefined ? answer : [refused, answer].filter(Boolean).join('\n\n');
 }
 
+async function started(call: HookCall, tools: HookTools, unkept: readonly Waiting[]): Promise<HookAnswer> {
+  const client = await tools.connect();
+  const sent = flushBeside(tools, client, unkept);
+  // The history is made of what the server has.
+  if (call.source === 'compact') await sent;
+  const [answer] = await Promise.all([sessionStart(call, tools, client), sent]);
+  return withRefusal(answer, call, tools);
+}
+
+/** Names a conversation whose start was not answered yet. */
+function missedKey(call: HookCall, tools: HookTools): string {
+  return `missed ${agentKey({ ...call, agent: '' }, tools)}`;
+}
+
 async function sessionStart(call: HookCall, tools: HookTools, client: ThroughlineClient): Promise<string> {
   const { session, project } = tools.at;
   const compacted = call.source === 'compact' ? compactedHistory(call, tools, client) : undefined;
   const { branch, resultId } = tools.at;
   // Its prompt comes from the run that started it, and has what it needs.
-  if (resultId !== undefined) return (await compacted) ?? '';
+  if (resultId !== undefined) {
+    tools.state.recall(missedKey(call, tools));
+    return (await compacted) ?? '';
+  }
   const compiled = () =>
     client.compile({
       kind: 'session-start',
@@ -157,6 +134,7 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
   if (reply.sequence === 0 && !tools.at.isPaused && (await openSession(tools, client)))
     reply = await compiled();
   tools.state.remember(toldKey(call, tools), reply.prompt);
+  tools.state.recall(missedKey(call, tools));
   const { isPaused, turns, lines } = tools.at;
   const wanted = isPaused ? PAUSED : turns === false || lines === false ? '' : LINES_WANTED;
   return [await compacted, reply.prompt, wanted].filter(Boolean).join('\n\n');
@@ -210,33 +188,39 @@ function firstNot<T>(items: readonly T[], passes: (item: T) => boolean): number 
   return at < 0 ? items.length : at;
 }
 
-async function promptSubmitted(
-  call: HookCall,
-  tools: HookTools,
-): Promise<(() => Promise<string | undefined>) | undefined> {
-  if (!isOfUser(call)) return undefined;
+async function promptSubmitted(call: HookCall, tools: HookTools, unkept: Waiting[]): Promise<Answering> {
+  if (!isOfUser(call)) return NOTHING;
+  const { state, at } = tools;
   const key = agentKey(call, tools);
-  tools.state.unmark(key);
-  noteWork(call, tools);
-  const entry = await requestEntry(call, named(call, tools), tools);
+  state.unmark(key);
+  const isFirst = notePrompt(call, tools);
+  const entry = await requestEntry(call, tools);
   const role = contractIn(call.prompt);
-  tools.state.clearNotes(key);
+  state.clearNotes(key);
   const request = entry.payload?.reasoning ?? '';
-  tools.state.note(key, { request, ...(role && { owes: { name: '', role } }) });
-  const unkept = await keepOrGive({ kind: 'trace', session: tools.at.session, entry }, tools);
+  state.note(key, { request, ...(role && { owes: { name: '', role } }) });
+  unkept.push(...(await keepOrGive({ kind: 'trace', session: at.session, entries: [entry] }, tools)));
   return async () => {
-    const tree = tools.at.turns === false ? undefined : workTreeAt(call.directory, tools.leftMs() / 2);
-    if (tree !== undefined) tools.state.note(key, { tree });
+    const tree = at.turns === false ? undefined : workTreeAt(call.directory, tools.leftMs() / 2);
+    if (tree !== undefined) state.note(key, { tree });
     const client = await tools.connect();
-    // One with the contract was compiled already.
-    const isPlain = call.event.answer !== undefined && !call.prompt.includes(BEGIN);
-    const task = isPlain ? namedTask(call.prompt) : undefined;
-    const known = () =>
-      task === undefined
-        ? linesFor({ ...call, prompt: request }, tools, client)
-        : taskContext(task, request, tools, client);
-    const [context] = await Promise.all([isPlain ? known() : undefined, flushBeside(tools, client, unkept)]);
-    return context;
+    const sent = flushBeside(tools, client, unkept);
+    if (call.event.answer === undefined) {
+      await sent;
+      return undefined;
+    }
+    const missed = state.peek(missedKey(call, tools));
+    const start = missed === undefined ? '' : await sessionStart({ ...call, source: missed }, tools, client);
+    const known = async () => {
+      // One with the contract was compiled already.
+      if (call.prompt.includes(BEGIN)) return undefined;
+      const task = namedTask(call.prompt);
+      if (task === undefined) return linesFor({ ...call, prompt: request }, tools, client);
+      return taskContext(task, request, tools, client);
+    };
+    const news = isFirst ? undefined : newsFor(call, tools, client);
+    const parts = [start, ...(await Promise.all([news, known(), sent]))];
+    return withRefusal(parts.filter(Boolean).join('\n\n'), call, tools);
   };
 }
 
@@ -352,100 +336,6 @@ async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer
   return { ...call.input, [fields.prompt]: reply.prompt };
 }
 
-function owedKey(call: HookCall, tools: HookTools): string {
-  return `owed ${agentKey({ ...call, agent: '' }, tools)}`;
-}
-
-/**
- * The role whose result an agent owes: that of its name, or of the contract that it was given. Stop events do not say what
- * a sub-agent was told, so of several with one name the first to stop is taken for the first that was given it.
- */
-function owedRole(call: HookCall, tools: HookTools): Role | undefined {
-  const { state, at } = tools;
-  const role = roleOfAgent(call.agentName, at.agents);
-  if (call.event.moment === 'text' || state.isSentBack(agentKey(call, tools))) return role;
-  if (call.agent === '' && call.agentName === '')
-    return role ?? state.notes(agentKey(call, tools)).find(({ owes }) => owes)?.owes?.role;
-  const key = owedKey(call, tools);
-  const owed = state.notes(key);
-  const match =
-    owed.find(({ owes }) => owes?.name === call.agentName) ?? owed.find(({ owes }) => owes?.name === '');
-  if (match === undefined) return role;
-  state.clearNotes(key);
-  for (const other of owed) if (other !== match) state.note(key, other);
-  return role ?? match.owes?.role;
-}
-
-/** The sub-agent whose result a tool gave back, in a client that says so in no other way. */
-function returnedBy({ tool, input, response }: HookCall, { agentTools }: HookClient) {
-  const fields = agentTools[tool];
-  if (fields?.returns === undefined) return undefined;
-  const message = saidByAgent(response);
-  const name = input[fields.agentName];
-  if (lastResult(message) === undefined) return undefined;
-  return { message, agentName: typeof name === 'string' ? name : 'unknown' };
-}
-
 function dispatchOf({ session, project }: AgentSession, taskId: string, taskPrompt: string, role: Role) {
   return { session, taskId, taskPrompt, role, ...(project !== undefined && { project }) };
-}
-
-async function stopped(call: HookCall, tools: HookTools): Promise<Answering | undefined> {
-  const { state, at, name } = tools;
-  const key = agentKey(call, tools);
-  const message =
-    call.message ?? (await lastSaid(call.transcript, call.at, tools.leftMs)) ?? state.recall(key) ?? '';
-  const block = lastResult(message);
-  const role = owedRole(call, tools);
-  const isOver = call.event.moment !== 'text';
-  if (block === undefined && !isOver) return undefined;
-  let fault = 'the last message holds no result block';
-  const mayGoBack =
-    role !== undefined && call.event.answer === 'again' && !call.again && !state.isSentBack(key);
-  let goesBack = mayGoBack;
-  let unkept: Waiting | undefined;
-  let messageId: string | undefined;
-  if (block !== undefined) {
-    const found = await readResult(block, role);
-    fault = found.fault ?? '';
-    if (fault !== '' && !isOver) return undefined;
-    goesBack = mayGoBack && fault !== '';
-    if ('text' in found && !goesBack) {
-      const given = call.agent === '' ? at.resultId : undefined;
-      const id = given ?? resultId({ ...call, client: name }, found.text);
-      const text = withResultId(found.text, id, given !== undefined, at.branch);
-      messageId = `${at.session}:${id}`;
-      const result = { kind: 'result', session: at.session, role: found.role, text, messageId } as const;
-      unkept = await keepOrGive(result, tools);
-      noteTask(call, tools, taskIn(found.text), true);
-      if (at.turns !== false) state.note(key, { reported: true });
-    }
-  }
-  if (isOver && messageId === undefined && !goesBack) {
-    const turn = await turnResult(call, message, tools);
-    if (turn !== undefined) unkept = await keepOrGive(turn, tools);
-    if (call.agent !== '') state.clearNotes(key);
-  }
-  return async () => {
-    const refused = await flush(tools, await tools.connect(), unkept);
-    if (mayGoBack && messageId !== undefined && refused.includes(messageId)) {
-      goesBack = true;
-      fault = state.recall(refusalKey(at.session)) ?? 'it was refused';
-    }
-    if (!goesBack || role === undefined) return undefined;
-    // On a disk that takes no mark it would be sent back again and again: then not at all.
-    return state.markSentBack(key) ? sentBackText(role, fault) : undefined;
-  };
-}
-
-async function readResult(block: ResultText, expected: Role | undefined): Promise<ReturnedResult> {
-  const role = plainRole(block, expected);
-  if (role !== undefined) return { role, text: block.text };
-  // Schemas take longer to load than all else here: most results need none.
-  const { returnedResult } = await import('./returned-result.js');
-  return returnedResult(block, expected);
-}
-
-function named({ conversation }: HookCall, { name, now }: HookTools) {
-  return { id: randomUUID(), at: now, intent: intentOf(name, conversation) };
 }

@@ -9,8 +9,21 @@ import type { Spool } from './spool.js';
 /** Context of hooks, ours too, that Gemini CLI puts before the prompt of a headless run. */
 const CONTEXT = /^\s*<hook_context>[\s\S]*?<\/hook_context>\s*/;
 
+/** A call of a tool, as a hook or a transcript describes it. Texts that the client leaves out are empty. */
+export interface ToolCall {
+  /** Names the call. */
+  readonly callId: string;
+  /** Time in ISO 8601. */
+  readonly at: string;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly response: unknown;
+  readonly error: string;
+  readonly hasFailed: boolean;
+}
+
 /** A client's hook call in our terms. Fields it leaves out are undefined, or empty if they are text. */
-export interface HookCall {
+export interface HookCall extends ToolCall {
   readonly event: HookEvent;
   readonly conversation: string;
   readonly turn: string;
@@ -23,15 +36,11 @@ export interface HookCall {
   readonly prompt: string;
   /** The user has marked the whole prompt as private: nothing of its turn is kept. */
   readonly isPrivate: boolean;
-  readonly tool: string;
-  readonly input: Readonly<Record<string, unknown>>;
-  readonly response: unknown;
-  readonly error: string;
   readonly message: string | undefined;
-  /** Path of the transcript that has the last message; empty where the message is known. */
+  /** Path of the agent's transcript. */
   readonly transcript: string;
-  /** Time of the event in ISO 8601; empty where the client does not tell it. */
-  readonly at: string;
+  /** Calls since the event before, from a client that collects them itself. */
+  readonly calls: readonly ToolCall[];
   /** The agent was sent back already, by this hook or another. */
   readonly again: boolean;
 }
@@ -57,10 +66,13 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
   if (foreign !== undefined && foreign in payload)
     return { unused: 'it is from Copilot CLI, which has hooks of its own: "throughline connect copilot"' };
   const field = (key: keyof typeof fields) => textOf(payload[fields[key] ?? '']);
+  const { calls } = payload;
   const message = payload[event.message ?? fields.message];
   const again = payload[fields.again];
   const prompt = field('prompt').replace(CONTEXT, '');
   return {
+    ...toolCallOf(payload, fields),
+    hasFailed: event.failed === true,
     event,
     conversation: field('parent') || field('conversation'),
     turn: field('turn'),
@@ -70,14 +82,22 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
     source: field('source'),
     prompt: withoutPrivate(prompt),
     isPrivate: prompt.trim() !== '' && withoutPrivate(prompt).trim() === '',
-    tool: field('tool'),
+    message: typeof message === 'string' ? withoutPrivate(message) : undefined,
+    transcript: event.moment === 'agent-stop' ? field('agentTranscript') : field('transcript'),
+    calls: Array.isArray(calls) ? calls.filter(isObject).map((call) => toolCallOf(call, fields)) : [],
+    again: again === true || (typeof again === 'number' && again > 0),
+  };
+}
+
+function toolCallOf(payload: Readonly<Record<string, unknown>>, fields: HookClient['fields']): ToolCall {
+  return {
+    callId: textOf(payload.tool_use_id),
+    at: textOf(payload.timestamp),
+    tool: textOf(payload[fields.tool]),
     input: objectOf(payload[fields.input]),
     response: payload[fields.response],
-    error: withoutPrivate(field('error')),
-    message: typeof message === 'string' ? withoutPrivate(message) : undefined,
-    transcript: field('transcript'),
-    at: textOf(payload.timestamp),
-    again: again === true || (typeof again === 'number' && again > 0),
+    error: withoutPrivate(textOf(payload[fields.error])),
+    hasFailed: false,
   };
 }
 
@@ -86,7 +106,7 @@ export function withoutPrivate(text: string, instead = ''): string {
   return text.replace(/<private>[\s\S]*?(?:<\/private>|$(?![\s\S]))/gi, instead);
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
@@ -95,7 +115,7 @@ function firstOf(value: unknown): unknown {
 }
 
 /** Some clients give the input of a tool as a text of JSON. */
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   if (isObject(value)) return value;
   if (typeof value !== 'string') return {};
   try {
@@ -143,6 +163,11 @@ function givenTo(name: string, agents: Readonly<Record<string, string>>): string
 function bareName(name: string): string {
   return name.slice(name.lastIndexOf(':') + 1);
 }
+
+/** Answer to the client, encoded by `HookClient.write`; `undefined` for none. */
+export type HookAnswer = string | Readonly<Record<string, unknown>> | undefined;
+
+export type Answering = () => Promise<HookAnswer>;
 
 export interface HookTools {
   /** The name of the client, and its entry in the table. */

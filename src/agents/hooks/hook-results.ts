@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { kindOf, ROLES, type Role, verdictsOf } from '../../contracts/kinds.js';
 import { BEGIN, type ResultText } from '../../contracts/reading/last-result.js';
 import { isObject } from '../../shared/text.js';
-import { type HookCall, withoutPrivate } from './hook-call.js';
+import type { HookCall } from './hook-call.js';
 
 const MAX_TASK_ID = 128;
 
@@ -71,21 +69,8 @@ export function withResultId(text: string, id: string, isGiven = false, branch?:
   return `${text.slice(0, from)}${JSON.stringify(known)}${text.slice(to)}`;
 }
 
-/** Returns the sub-agent's text from the response of the tool that called it. */
-export function saidByAgent(response: unknown): string {
-  return textsIn(isObject(response) ? (response.llmContent ?? response.content) : response)
-    .map(innerText)
-    .join('\n');
-}
-
-function textsIn(content: unknown): string[] {
-  if (typeof content === 'string') return [content];
-  if (Array.isArray(content)) return content.flatMap(textsIn);
-  return isObject(content) && typeof content.text === 'string' ? [content.text] : [];
-}
-
 /** Agents with a form to fill in answer by an object of JSON, with their text in one of its fields. */
-function innerText(text: string): string {
+export function saidByAgent(text: string): string {
   if (!text.includes(BEGIN)) return text;
   try {
     const value: unknown = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
@@ -93,54 +78,5 @@ function innerText(text: string): string {
     return texts.find((part): part is string => typeof part === 'string' && part.includes(BEGIN)) ?? text;
   } catch {
     return text;
-  }
-}
-
-/** Bytes of a transcript that are read from its end. */
-const TAIL_BYTES = 256 * 1024;
-/** The rest of a hook's time is for the server. */
-const PUBLISH_MS = 1000;
-const POLL_MS = 20;
-/** Between the time of an event and that of its line in the transcript. */
-const SKEW_MS = 50;
-
-/**
- * Returns the last message of the main agent in a transcript of Copilot CLI, which is written about the time of the event: it is
- * there once the transcript ends with the hook that is running, not with an earlier one.
- *
- * @param path empty for none
- * @param at time of the event
- */
-export async function lastSaid(path: string, at: string, leftMs: () => number): Promise<string | undefined> {
-  const earliest = (Date.parse(at) || 0) - SKEW_MS;
-  for (; path !== ''; await sleep(POLL_MS)) {
-    // In the first turn the client may not have made the file yet.
-    const events = (tailOf(path) ?? '')
-      .split('\n')
-      .filter((line) => /"assistant\.message"|"agentStop"/.test(line))
-      .map((line) => objectIn(line)?.value)
-      .filter((event) => event?.agentId === undefined);
-    const last = events.at(-1);
-    const isWritten = last?.type === 'hook.start' && !(Date.parse(String(last.timestamp)) < earliest);
-    if (!isWritten && leftMs() >= PUBLISH_MS) continue;
-    const data = events.findLast((event) => event?.type === 'assistant.message')?.data;
-    // Without it the turn counts by what was done.
-    return isObject(data) && typeof data.content === 'string' ? withoutPrivate(data.content) : undefined;
-  }
-  return undefined;
-}
-
-function tailOf(path: string): string | undefined {
-  let file: number | undefined;
-  try {
-    file = openSync(path, 'r');
-    const { size } = fstatSync(file);
-    const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
-    readSync(file, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.toString('utf8');
-  } catch {
-    return undefined;
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }

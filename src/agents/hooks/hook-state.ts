@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, messageOf, systemCode } from '../../contracts/errors.js';
+import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { writePrivateFile } from '../../engine/files/user-state.js';
@@ -35,6 +36,7 @@ export interface TurnNote {
 const PRIVATE = 0o700;
 /** Bytes of the notes of one turn: of a longer one the beginning counts. */
 const MAX_NOTES = 512 * 1024;
+const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
 const MAX_LOG = 1_000_000;
 const MAX_LINE = 1000;
 
@@ -45,11 +47,8 @@ const MAX_LINE = 1000;
  * @param folder where it lies; made with the first thing that is kept
  */
 export function hookState(folder: string, log: (line: string) => void = () => {}) {
-  const marks = join(folder, 'hooks', 'sent-back');
   const texts = join(folder, 'hooks', 'said');
   const turns = join(folder, 'hooks', 'turns');
-  const isSentBack = (key: string) =>
-    statSync(join(marks, keyOf(key)), { throwIfNoEntry: false }) !== undefined;
   const peek = (key: string) => {
     try {
       return readFileSync(join(texts, keyOf(key)), 'utf8');
@@ -58,34 +57,24 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
       throw error;
     }
   };
+  const write = (key: string, text: string) => {
+    mkdirSync(texts, { recursive: true, mode: PRIVATE });
+    writePrivateFile(join(texts, keyOf(key)), text);
+  };
+  const recall = (key: string) => {
+    const text = peek(key);
+    if (text !== undefined) rmSync(join(texts, keyOf(key)), { force: true });
+    return text;
+  };
+  const sentBack = (key: string) => `sent back ${key}`;
   return {
-    /** Marks an agent as sent back, or as one that is not to be; false where it was marked before. */
-    markSentBack(key: string): boolean {
-      mkdirSync(marks, { recursive: true, mode: PRIVATE });
-      try {
-        // Not empty: a full disk must refuse it.
-        writeFileSync(join(marks, keyOf(key)), key, { flag: 'wx', mode: 0o600 });
-        return true;
-      } catch (error) {
-        if (systemCode(error) === 'EEXIST') return false;
-        throw error;
-      }
-    },
-    isSentBack,
-    unmark(key: string) {
-      if (isSentBack(key)) rmSync(join(marks, keyOf(key)), { force: true });
-    },
+    /** Marks an agent as sent back, or as one that is not to be. */
+    markSentBack: (key: string) => write(sentBack(key), key),
+    isSentBack: (key: string) => peek(sentBack(key)) !== undefined,
+    unmark: (key: string) => recall(sentBack(key)),
     /** Remembers a text, which `recall` gives back once. */
-    remember: (key: string, text: string) =>
-      attempt(log, () => {
-        mkdirSync(texts, { recursive: true, mode: PRIVATE });
-        writePrivateFile(join(texts, keyOf(key)), text);
-      }),
-    recall(key: string) {
-      const text = peek(key);
-      if (text !== undefined) rmSync(join(texts, keyOf(key)), { force: true });
-      return text;
-    },
+    remember: (key: string, text: string) => attempt(log, () => write(key, text)),
+    recall,
     peek,
     /** Adds to the notes of an agent's turn: what `finishedTurn` is made of. */
     note: (key: string, note: TurnNote) =>
@@ -106,6 +95,16 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
         throw error;
       }
     },
+    /** Removes what no hook has written for a month: those conversations are over. */
+    sweep: () =>
+      attempt(log, () => {
+        const files = [texts, turns].flatMap((folder) =>
+          existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [],
+        );
+        for (const file of files)
+          if (Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > MAX_AGE_MS)
+            rmSync(file, { force: true });
+      }),
     clearNotes: (key: string) => attempt(log, () => rmSync(join(turns, keyOf(key)), { force: true })),
   };
 }

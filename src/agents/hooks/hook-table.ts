@@ -13,8 +13,7 @@ export type Moment =
   | 'text'
   | 'agent-stop'
   | 'stop'
-  | 'before-compaction'
-  | 'session-end';
+  | 'before-compaction';
 
 /** Answers to an event: context for the model, a changed tool input, or a request to continue. */
 type AnswerKind = 'context' | 'input' | 'again';
@@ -29,11 +28,12 @@ export interface HookEvent {
   readonly matcher?: string;
   /** The tool has failed. */
   readonly failed?: true;
-  /** The client goes on without waiting for it. */
-  readonly async?: true;
   /** The field of the last message, where it is another than in the client's other events. */
   readonly message?: string;
 }
+
+/** Formats of transcripts from which calls of tools are read. */
+export type TranscriptFormat = 'claude' | 'codex' | 'gemini';
 
 interface PayloadFields {
   readonly event: string;
@@ -53,8 +53,9 @@ interface PayloadFields {
   readonly response: string;
   readonly error: string;
   readonly message: string;
-  /** Path of the transcript, where no event has the last message. */
-  readonly transcript?: string;
+  readonly transcript: string;
+  /** The transcript of a sub-agent that stops. */
+  readonly agentTranscript: string;
   /** True, or a count above 0, in an agent that was sent back. */
   readonly again: string;
 }
@@ -63,7 +64,7 @@ interface PayloadFields {
 interface AgentTool {
   readonly prompt: string;
   readonly agentName: string;
-  /** The result of the sub-agent is read from what the tool answers: no other event has it. */
+  /** The result of the sub-agent is read from what the tool answers: no event has it. */
   readonly returns?: true;
 }
 
@@ -81,8 +82,10 @@ export interface HookClient {
   readonly write: Readonly<Record<AnswerKind, (value: unknown, event: string) => object>>;
   /** Field of a payload that comes from another client, which reads the configuration of this one as well. */
   readonly foreign?: string;
-  /** It never says that a command has failed. */
-  readonly hidesFailures?: true;
+  /** Its transcript has the calls of tools in time: no hook is needed for each of them. */
+  readonly keepsCalls?: TranscriptFormat;
+  /** Its last message is only in the transcript, which is written late. */
+  readonly writesLate?: true;
 }
 
 const FIELDS: PayloadFields = {
@@ -99,6 +102,8 @@ const FIELDS: PayloadFields = {
   response: 'tool_response',
   error: 'error',
   message: 'last_assistant_message',
+  transcript: 'transcript_path',
+  agentTranscript: 'agent_transcript_path',
   again: 'stop_hook_active',
 };
 
@@ -108,17 +113,14 @@ const specific = (hookEventName: string, more: object) => ({
 const additionalContext = (value: unknown, event: string) => specific(event, { additionalContext: value });
 const block = (reason: unknown) => ({ decision: 'block', reason });
 
-const CLAUDE_EVENTS = [
+/** The events of a client with the names of Claude Code. */
+const eventsOf = (agentTool: string): readonly HookEvent[] => [
   { name: 'SessionStart', moment: 'session-start', answer: 'context' },
   { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
-  { name: 'PreToolUse', moment: 'before-agent', answer: 'input', matcher: 'Agent|Task' },
-  { name: 'PostToolUse', moment: 'after-tool', answer: 'context', async: true },
-  { name: 'PostToolUseFailure', moment: 'after-tool', failed: true, async: true },
+  { name: 'PreToolUse', moment: 'before-agent', answer: 'input', matcher: agentTool },
   { name: 'SubagentStop', moment: 'agent-stop', answer: 'again' },
   { name: 'Stop', moment: 'stop', answer: 'again' },
-  { name: 'PreCompact', moment: 'before-compaction' },
-  { name: 'SessionEnd', moment: 'session-end' },
-] as const satisfies readonly HookEvent[];
+];
 /** Limits of a client that takes long answers. */
 const WIDE = { contextTokens: 8000, maxContext: 40_000 };
 const NARROW = { contextTokens: 2000, maxContext: 9000 };
@@ -128,8 +130,9 @@ export const MAX_ANSWER = 49_000;
 export const HOOK_CLIENTS = {
   claude: {
     title: 'Claude Code',
-    events: CLAUDE_EVENTS,
+    events: eventsOf('Agent|Task'),
     fields: FIELDS,
+    keepsCalls: 'claude',
     agentTools: {
       Agent: { prompt: 'prompt', agentName: 'subagent_type' },
       Task: { prompt: 'prompt', agentName: 'subagent_type' },
@@ -145,20 +148,11 @@ export const HOOK_CLIENTS = {
   },
   codex: {
     title: 'Codex CLI',
-    events: [
-      { name: 'SessionStart', moment: 'session-start', answer: 'context' },
-      { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
-      { name: 'PreToolUse', moment: 'before-agent', answer: 'input', matcher: 'spawn_agent' },
-      { name: 'PostToolUse', moment: 'after-tool', answer: 'context' },
-      { name: 'SubagentStop', moment: 'agent-stop', answer: 'again' },
-      { name: 'Stop', moment: 'stop', answer: 'again' },
-      { name: 'PreCompact', moment: 'before-compaction' },
-      { name: 'SessionEnd', moment: 'session-end' },
-    ],
+    events: eventsOf('spawn_agent'),
     fields: { ...FIELDS, turn: 'turn_id' },
+    keepsCalls: 'codex',
     agentTools: { spawn_agent: { prompt: 'message', agentName: 'agent_type' } },
     readers: ['explorer'],
-    hidesFailures: true,
     // It keeps about 2500 tokens of a context; more goes into a file.
     ...NARROW,
     write: {
@@ -174,11 +168,10 @@ export const HOOK_CLIENTS = {
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'BeforeAgent', moment: 'prompt', answer: 'context' },
       { name: 'BeforeTool', moment: 'before-agent', answer: 'input', matcher: 'invoke_agent' },
-      { name: 'AfterTool', moment: 'after-tool', answer: 'context' },
       { name: 'AfterAgent', moment: 'stop', answer: 'again' },
-      { name: 'SessionEnd', moment: 'session-end' },
     ],
     fields: { ...FIELDS, message: 'prompt_response' },
+    keepsCalls: 'gemini',
     agentTools: { invoke_agent: { prompt: 'prompt', agentName: 'agent_name', returns: true } },
     readers: ['codebase_investigator'],
     ...WIDE,
@@ -191,8 +184,13 @@ export const HOOK_CLIENTS = {
   copilot: {
     title: 'Copilot CLI',
     // In these names its payloads have the fields of Claude Code; in its own ones, none that names the event.
-    events: CLAUDE_EVENTS,
-    fields: { ...FIELDS, response: 'tool_result', parent: 'parent_agent_id', transcript: 'transcript_path' },
+    events: [
+      ...eventsOf('Agent|Task'),
+      { name: 'PostToolUse', moment: 'after-tool' },
+      { name: 'PostToolUseFailure', moment: 'after-tool', failed: true },
+    ],
+    fields: { ...FIELDS, response: 'tool_result', parent: 'parent_agent_id' },
+    writesLate: true,
     agentTools: { Agent: { prompt: 'prompt', agentName: 'agent_type' } },
     readers: ['explore', 'research', 'rubber-duck', 'code-review', 'security-review'],
     // Context with a tool is cut at 10 KB.
@@ -214,8 +212,6 @@ export const HOOK_CLIENTS = {
       { name: 'afterAgentResponse', moment: 'said', message: 'text' },
       { name: 'subagentStop', moment: 'agent-stop', answer: 'again', message: 'summary' },
       { name: 'stop', moment: 'stop', answer: 'again' },
-      { name: 'preCompact', moment: 'before-compaction' },
-      { name: 'sessionEnd', moment: 'session-end' },
     ],
     fields: {
       ...FIELDS,
@@ -242,12 +238,10 @@ export const HOOK_CLIENTS = {
       { name: 'session.start', moment: 'session-start', answer: 'context' },
       { name: 'chat.message', moment: 'prompt', answer: 'context' },
       { name: 'tool.execute.before', moment: 'before-agent', answer: 'input', matcher: 'task' },
-      { name: 'tool.execute.after', moment: 'after-tool' },
       { name: 'experimental.text.complete', moment: 'text' },
       { name: 'subagent.stop', moment: 'agent-stop', answer: 'again' },
       { name: 'session.idle', moment: 'stop', answer: 'again' },
       { name: 'experimental.session.compacting', moment: 'before-compaction', answer: 'context' },
-      { name: 'session.end', moment: 'session-end' },
     ],
     fields: { ...FIELDS, turn: 'message_id' },
     agentTools: { task: { prompt: 'prompt', agentName: 'subagent_type' } },

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { isAbsolute, relative } from 'node:path';
 import { type Role, rolesOf } from '../../contracts/kinds.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry.js';
@@ -9,8 +8,8 @@ import { redactedStart } from '../../memory/redaction/redacted.js';
 import { BY_USER, type FinishedTurn, finishedTurn, NOT_KEPT } from '../../memory/traces/finished-turn.js';
 import { longWords, paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
 import { LAST_POSITION, NEW_WORK, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';
-import { clipText, isObject, oneLine } from '../../shared/text.js';
-import { agentKey, type HookCall, type HookTools, namedTask, withoutPrivate } from './hook-call.js';
+import { clipText, oneLine } from '../../shared/text.js';
+import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.js';
 import { resultId } from './hook-results.js';
 import type { KeptResult } from './spool.js';
 import { changesSince } from './turn-files.js';
@@ -32,7 +31,7 @@ export async function turnResult(
   message: string,
   tools: HookTools,
 ): Promise<KeptResult | undefined> {
-  const { state, at, name, client, redact } = tools;
+  const { state, at, name, redact } = tools;
   const isMain = call.agent === '';
   // The process that started the agent publishes its result.
   if (at.turns === false || (isMain && at.resultId !== undefined)) return undefined;
@@ -53,7 +52,6 @@ export async function turnResult(
       before && tools.isLate !== true
         ? changesSince(call.directory, before, written, tools.leftMs() / 4)
         : undefined,
-    hidesFailures: client.hidesFailures,
   });
   if (turn === undefined) {
     if (question !== undefined) state.remember(questionKey(key), question);
@@ -61,7 +59,7 @@ export async function turnResult(
       ...{ id: randomUUID(), timestamp: tools.now, intent_id: intentOf(name, call.conversation) },
       ...{ action_type: 'STATE_TRANSITION' as const, payload: { reasoning: NOT_KEPT } },
     };
-    if (isMain) tools.spool.keep({ kind: 'trace', session: at.session, entry });
+    if (isMain) tools.spool.keep({ kind: 'trace', session: at.session, entries: [entry] });
     tools.log(NOT_KEPT);
     return undefined;
   }
@@ -186,35 +184,7 @@ function recorded({
   ];
 }
 
-const COMMIT = /\[[\w./-]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] ([^"\\\n]{1,120})/;
-
-/** The commit that a tool made, as git says it: `abc1234 Make the package private`. */
-export function commitIn(command: string | undefined, response: unknown): string | undefined {
-  if (command === undefined || !/\bgit\b/.test(command) || !/\bcommit\b/.test(command)) return undefined;
-  const text = (typeof response === 'string' ? response : (JSON.stringify(response) ?? '')).slice(
-    0,
-    MAX_MESSAGE,
-  );
-  const [, hash, subject] = COMMIT.exec(text) ?? [];
-  return hash === undefined ? undefined : `${hash} ${subject}`;
-}
-
-/**
- * Trace entries of what an agent is asked and does, without secrets. Everything is bounded: a tool may be given a whole file.
- */
-
 const MAX_PROMPT = 20_000;
-const MAX_COMMAND = 20_000;
-const MAX_ERROR = 2000;
-const MAX_NAME = 200;
-const MAX_FILES = 50;
-const MAX_PATH = 1000;
-
-interface Named {
-  readonly id: string;
-  readonly at: string;
-  readonly intent: string;
-}
 
 /** Names the conversation with an agent as an intent: one trace each. */
 export function intentOf(client: string, conversation: string): string {
@@ -226,104 +196,15 @@ export function agentOf(client: string, conversation: string): string {
   return `${client}:${conversation.slice(0, 8)}`;
 }
 
-type Redacting = Pick<HookTools, 'redact'>;
-
+/** Returns a prompt as a trace entry, without secrets. */
 export async function requestEntry(
-  { prompt }: HookCall,
-  { id, at, intent }: Named,
-  { redact }: Redacting,
+  { prompt, conversation }: HookCall,
+  { name, now, redact }: Pick<HookTools, 'name' | 'now' | 'redact'>,
 ): Promise<TraceEntryInput> {
   return {
-    id,
-    timestamp: at,
-    intent_id: intent,
+    ...{ id: randomUUID(), timestamp: now, intent_id: intentOf(name, conversation) },
     state: 'REQUEST',
     action_type: 'INTENT_SELECTION',
     payload: { reasoning: await redactedStart(prompt, MAX_PROMPT, redact) },
   };
-}
-
-/** Returns a tool call as a trace entry: name, files, command and status, without its input and output. */
-export async function toolEntry(
-  call: HookCall,
-  { id, at, intent }: Named,
-  { redact }: Redacting,
-): Promise<TraceEntryInput> {
-  const start = (text: string, most: number) => redactedStart(withoutPrivate(text), most, redact);
-  const files = filesOf(call);
-  const command = commandOf(call.input);
-  const fault = faultOf(call);
-  return {
-    id,
-    timestamp: at,
-    intent_id: intent,
-    state: 'ACTION',
-    action_type: 'TOOL_EXECUTION',
-    payload: {
-      tool_name: await start(call.tool, MAX_NAME),
-      ...(files.length > 0 && { target_files: files }),
-      ...(command !== undefined && { command: await start(command, MAX_COMMAND) }),
-    },
-    result: {
-      status: fault === undefined ? 'SUCCESS' : 'FAILURE',
-      ...(fault !== undefined && fault !== '' && { error_message: await start(fault, MAX_ERROR) }),
-    },
-  };
-}
-
-const FILE_FIELDS = [
-  'file_path',
-  'filePath',
-  'absolute_path',
-  'notebook_path',
-  'path',
-  'file',
-  'paths',
-  'files',
-];
-const COMMAND_FIELDS = ['command', 'cmd', 'script'];
-const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
-
-function filesOf({ input, directory }: HookCall): string[] {
-  const named = FILE_FIELDS.flatMap((field) => input[field]).filter((file) => typeof file === 'string');
-  const patch = commandOf(input) ?? input.input ?? input.patch;
-  const patched = typeof patch === 'string' ? [...patch.matchAll(PATCHED)].map(([, file = '']) => file) : [];
-  const all = [...named, ...patched].map((file) => inProject(file.trim(), directory));
-  return [...new Set(all)].filter((file) => file !== '' && file.length <= MAX_PATH).slice(0, MAX_FILES);
-}
-
-/** Returns a path relative to the project; a file outside it keeps its absolute path. */
-function inProject(file: string, directory: string): string {
-  if (!isAbsolute(file) || !isAbsolute(directory)) return file;
-  const within = relative(directory, file);
-  return within.startsWith('..') || isAbsolute(within) ? file : within;
-}
-
-function commandOf(input: HookCall['input']): string | undefined {
-  for (const field of COMMAND_FIELDS) {
-    const value = input[field];
-    if (typeof value === 'string' && value !== '') return value;
-    // Some tools take a command as a list of its words.
-    if (Array.isArray(value) && value.every((word) => typeof word === 'string')) return value.join(' ');
-  }
-  return undefined;
-}
-
-const EXIT_CODE = /^(?:Exit Code: |<shellId: .* exit code )([1-9]\d*)>?$/m;
-
-/** Returns the error message, empty for a failure without one; `undefined` for a success. */
-function faultOf({ event, error, response, input }: HookCall): string | undefined {
-  if (error !== '') return error;
-  if (event.failed) return '';
-  if (!isObject(response)) return undefined;
-  const failure = response.error;
-  if (typeof failure === 'string' && failure !== '') return failure;
-  if (isObject(failure)) return typeof failure.message === 'string' ? failure.message : '';
-  const { exit_code: code = response.exitCode, is_error: isError = response.isError, success } = response;
-  if (typeof code === 'number' && code !== 0) return `exit code ${code}`;
-  // Gemini CLI and Copilot CLI have it only in what the model reads.
-  const { llmContent: read = response.text_result_for_llm } = response;
-  const line = typeof read === 'string' && commandOf(input) !== undefined ? EXIT_CODE.exec(read) : null;
-  if (line !== null) return `exit code ${line[1]}`;
-  return isError === true || success === false ? '' : undefined;
 }

@@ -5,8 +5,8 @@ import { redacted } from '../../memory/redaction/redacted.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { oneLine } from '../../shared/text.js';
 import { type AgentSession, agentSession } from '../agent-session.js';
-import { type HookAnswer, recordEvent } from './carry-out.js';
-import { agentKey, type HookCall, type HookTools, readCall } from './hook-call.js';
+import { recordEvent } from './carry-out.js';
+import { agentKey, type HookAnswer, type HookCall, type HookTools, readCall } from './hook-call.js';
 import { type HookState, hookState } from './hook-state.js';
 import { type HookClient, hookClient, MAX_ANSWER } from './hook-table.js';
 import { UNREACHABLE } from './send-waiting.js';
@@ -21,8 +21,10 @@ interface HookPlace {
   readonly connect: () => Promise<ThroughlineClient>;
   readonly log: (line: string) => void;
   readonly leftMs: () => number;
-  /** Allows more time: at the start of a session, or while a transcript is written; `late` makes the answer for when that is up. */
-  readonly allowMore: (late?: (why: string) => string) => void;
+  /** Allows more time, while a transcript is written. */
+  readonly allowMore: () => void;
+  /** Makes the answer of a hook that gives up. */
+  readonly whenLate: (late: (why: string) => string) => void;
   /** Called once the event is on the disk: from then on it is not lost. */
   readonly onRecorded: () => void;
 }
@@ -46,8 +48,8 @@ export async function runHook(
   const isStart = call.event.moment === 'session-start';
   const unreachable = (why: string) =>
     written(call, client, `Throughline: memory not reachable: ${why}`, log);
-  if (isStart) place.allowMore(unreachable);
-  else if (call.event.moment === 'stop' && call.transcript !== '') place.allowMore();
+  if (isStart) place.whenLate(unreachable);
+  else if (call.event.moment === 'stop' && client.writesLate) place.allowMore();
   try {
     await recordRaw(place).catch((error) => log(`${codeOf(error)}: ${messageOf(error)}`));
     const given = { name, client, call, directory: place.directory, now: new Date().toISOString() };

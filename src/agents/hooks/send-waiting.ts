@@ -7,26 +7,26 @@ import type { Waiting } from './spool.js';
 
 /** Keeping what a hook has to say, and sending it: with this hook, or with a later one. */
 
-/** Entries of one request: fewer than it may hold. The rest goes with the next hook. */
+/** Entries of one request: fewer than it may hold. */
 const AT_ONCE = 200;
 
 /**
- * Keeps it without secrets. What the disk does not take is given back, to be sent at once.
+ * Keeps it without secrets. Returns what the disk does not take, to be sent at once.
  *
  * @throws file system errors where nothing is sent at once
  */
 export async function keepOrGive(
   waiting: Waiting,
   { spool, redact, log, isLate }: Pick<HookTools, 'spool' | 'redact' | 'log' | 'isLate'>,
-): Promise<Waiting | undefined> {
+): Promise<Waiting[]> {
   const safe = await redact(waiting);
   try {
     spool.keep(safe);
-    return undefined;
+    return [];
   } catch (error) {
     if (isLate) throw error;
     log(`${codeOf(error)}: it could not be kept: ${messageOf(error)}`);
-    return safe;
+    return [safe];
   }
 }
 
@@ -34,7 +34,7 @@ export async function keepOrGive(
 export async function flushBeside(
   tools: HookTools,
   client: ThroughlineClient,
-  unkept?: Waiting,
+  unkept: readonly Waiting[] = [],
 ): Promise<void> {
   try {
     await flush(tools, client, unkept);
@@ -43,88 +43,61 @@ export async function flushBeside(
   }
 }
 
-/** An entry with the name that it is kept under; empty for one that is not. */
-interface KeptEntry {
-  readonly name: string;
-  readonly entry: TraceEntryInput;
-}
-
 /**
- * Sends what waits, and what could not be kept: results first, then the entries of each session at once. What fails for now
- * stays; what is refused for good is set aside.
+ * Sends what waits, and what could not be kept, oldest first. What fails for now stays; what is refused for good is set aside.
  *
  * @returns the message ids of results that the agent has to correct: their session is told by a later hook
  */
 export async function flush(
   { state, spool, log, leftMs }: Pick<HookTools, 'state' | 'spool' | 'log' | 'leftMs'>,
   client: ThroughlineClient,
-  unkept?: Waiting,
+  unkept: readonly Waiting[] = [],
 ): Promise<readonly string[]> {
   const refused: string[] = [];
-  const entries = new Map<string, KeptEntry[]>();
-  for (const { name, what } of [...spool.waiting(), ...(unkept ? [{ name: '', what: unkept }] : [])]) {
-    if (what.kind === 'raw') continue;
-    if (what.kind === 'trace') {
-      entries.set(what.session, [...(entries.get(what.session) ?? []), { name, entry: what.entry }]);
-      continue;
-    }
-    const { session, role, text, messageId } = what;
-    const options = { messageId, timeoutMs: Math.max(1, leftMs()) };
-    const onRefused = (error: unknown) => {
-      refused.push(messageId);
-      // No agent has written a turn.
-      if (kindOf(role).part !== 'note')
-        state.remember(refusalKey(session), `The result of your ${role} was not stored: ${why(error)}`);
-    };
-    await settled(() => client.publishText(session, role, text, options), [name], { onRefused });
-  }
-  for (const [session, all] of entries) await append(session, all.slice(0, AT_ONCE));
-  return refused;
-
-  async function append(session: string, some: readonly KeptEntry[]): Promise<void> {
-    const send = () => client.traces.append({ session, entries: some.map(({ entry }) => entry) });
-    const half = Math.ceil(some.length / 2);
-    const inTwo = async () => {
-      await append(session, some.slice(0, half));
-      await append(session, some.slice(half));
-    };
-    await settled(
-      send,
-      some.map(({ name }) => name),
-      some.length > 1 ? { smaller: inTwo } : {},
-    );
-  }
-
-  /**
-   * @param smaller sends the same in smaller messages, where it can be parted
-   * @param onRefused is told of what would be refused the next time as well
-   */
-  async function settled(
-    send: () => Promise<unknown>,
-    names: readonly string[],
-    {
-      smaller,
-      onRefused,
-    }: { readonly smaller?: () => Promise<void>; readonly onRefused?: (error: unknown) => void },
-  ): Promise<void> {
-    const kept = names.filter((name) => name !== '');
+  for (const { name, what } of [...spool.waiting(), ...unkept.map((item) => ({ name: '', what: item }))]) {
     try {
-      await send();
-      for (const name of kept) spool.forget(name);
+      await send(what);
+      if (name !== '') spool.forget(name);
     } catch (error) {
       const code = codeOf(error);
-      if (code === 'too_large' && smaller !== undefined) return smaller();
       if (UNREACHABLE.has(code)) throw error;
       // One item must not hold up the others.
       if (code === 'internal' || code === 'conflict') log(`${code}: not sent yet: ${messageOf(error)}`);
       else {
         const reason = `${code}: not sent: ${messageOf(error)}`;
-        if (kept.length === 0) log(reason);
-        for (const name of kept) spool.setAside(name, reason);
-        // The agent cannot change what it may do.
-        if (code !== 'permission_denied') onRefused?.(error);
+        if (name === '') log(reason);
+        else spool.setAside(name, reason);
+        // The agent cannot change what it may do, and has written neither a trace nor a turn.
+        if (code === 'permission_denied' || what.kind !== 'result') continue;
+        refused.push(what.messageId);
+        if (kindOf(what.role).part !== 'note')
+          state.remember(
+            refusalKey(what.session),
+            `The result of your ${what.role} was not stored: ${why(error)}`,
+          );
       }
     }
+  }
+  return refused;
+
+  async function send(what: Waiting): Promise<void> {
+    if (what.kind === 'trace') return append(what.session, what.entries);
+    if (what.kind === 'raw') return;
+    const options = { messageId: what.messageId, timeoutMs: Math.max(1, leftMs()) };
+    await client.publishText(what.session, what.role, what.text, options);
+  }
+
+  /** Sends entries in halves where they are too many for one message. */
+  async function append(session: string, entries: readonly TraceEntryInput[]): Promise<void> {
+    const half = Math.ceil(entries.length / 2);
+    try {
+      if (entries.length <= AT_ONCE)
+        return void (await client.traces.append({ session, entries: [...entries] }));
+    } catch (error) {
+      if (codeOf(error) !== 'too_large' || half === entries.length) throw error;
+    }
+    await append(session, entries.slice(0, half));
+    await append(session, entries.slice(half));
   }
 }
 

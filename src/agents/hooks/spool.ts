@@ -13,10 +13,13 @@ import { isObject } from '../../shared/text.js';
  * concurrent hooks lose nothing. What cannot be sent goes into the folder `unreadable`.
  */
 
-export type Waiting =
-  | { readonly kind: 'trace'; readonly session: string; readonly entry: TraceEntryInput }
-  | KeptResult
-  | RawCall;
+export type Waiting = KeptEntries | KeptResult | RawCall;
+
+export interface KeptEntries {
+  readonly kind: 'trace';
+  readonly session: string;
+  readonly entries: readonly TraceEntryInput[];
+}
 
 export interface KeptResult {
   readonly kind: 'result';
@@ -46,7 +49,7 @@ export interface SpoolItem {
 
 export type Spool = ReturnType<typeof spoolOf>;
 
-/** Trace entries that wait at most, and half of all that may: no server has been there for long. */
+/** Items with trace entries that wait at most, and half of all that may: no server has been there for long. */
 export const MAX_WAITING = 2000;
 const PRIVATE = 0o700;
 const UNREADABLE = 'unreadable';
@@ -74,8 +77,7 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
     else moveFile(join(folder, name), join(aside, name.replace(TAKEN, '')));
   };
   return {
-    /** Keeps an item; returns how many wait then. */
-    keep(waiting: Waiting): number {
+    keep(waiting: Waiting): void {
       mkdirSync(folder, { recursive: true, mode: PRIVATE });
       const names = namesIn(folder);
       // A result must not be lost for the steps that came before it.
@@ -87,7 +89,6 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
         join(folder, `${name}${waiting.kind === 'raw' ? RAW : '.json'}`),
         JSON.stringify(waiting),
       );
-      return names.length + 1;
     },
     /** Returns what waits to be sent, oldest first, or the raw calls; sets aside what cannot be read. */
     waiting(isRaw = false): SpoolItem[] {
@@ -197,10 +198,10 @@ function readWaiting(file: string): Waiting | string | undefined {
     return isMissing(error) ? undefined : 'it is not JSON';
   }
   if (!isObject(read)) return 'it is not a JSON object';
-  const { kind, session, entry, role, text, messageId, client, payload, at, directory, env } = read;
+  const { kind, session, entries, role, text, messageId, client, payload, at, directory, env } = read;
   const areTexts = (...values: unknown[]) => values.every((value) => typeof value === 'string');
   const isKnown =
-    (kind === 'trace' && areTexts(session) && isObject(entry)) ||
+    (kind === 'trace' && areTexts(session) && Array.isArray(entries)) ||
     (kind === 'result' && areTexts(session, role, text, messageId) && isRole(role)) ||
     (kind === 'raw' && areTexts(client, payload, at, directory) && isObject(env));
   return isKnown ? (read as unknown as Waiting) : 'it is of another version';

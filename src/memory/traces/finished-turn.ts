@@ -59,8 +59,6 @@ interface TurnParts {
   readonly answer?: string | undefined;
   /** What git says that it changed. */
   readonly git?: FilesChanged | undefined;
-  /** The client never says that a command has failed. */
-  readonly hidesFailures?: boolean | undefined;
 }
 
 const MAX_FILES = 50;
@@ -80,10 +78,10 @@ const MAX_LEAD_IN = 20;
  * rules and choices, and of a turn that did something what the agent says it chose or left open.
  */
 export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
-  const { request, message, entries, commits, answer, hidesFailures, git } = parts;
+  const { request, message, entries, commits, answer, git } = parts;
   const succeeded = entries.filter(({ status }) => status === 'SUCCESS');
   const { files, scratch, removed } = filesOf(succeeded, git);
-  const tests = testsOf(entries, hidesFailures === true);
+  const tests = testsOf(entries);
   const stated = saidIn(withoutLabelled(message), scratch);
   const isRun = stated.done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
   const isChange = succeeded.some((entry) => effectOf(entry) === 'change');
@@ -204,14 +202,14 @@ const CHECKS =
 const FIRST_WORDS = 3;
 const REDIRECTED = /\d?>>? ?(?:&\d|[^\s>]+)/g;
 
-function testsOf(entries: readonly RecordedEntry[], hidesFailures: boolean): FinishedTurn['tests'] {
+function testsOf(entries: readonly RecordedEntry[]): FinishedTurn['tests'] {
   const found = new Map<string, boolean>();
   for (const entry of entries) {
     const { command = '', status } = entry;
     const parts = ranOf(entry).filter((part) => CHECKS.test(part.split(/\s+/, FIRST_WORDS).join(' ')));
     const passed = status === 'SUCCESS';
     // The exit code of a pipe is that of its last command.
-    if (passed && (hidesFailures || /[^|]\|[^|]/.test(command))) continue;
+    if (passed && /[^|]\|[^|]/.test(command)) continue;
     for (const part of parts) {
       const name = clipText(oneLine(part.replace(REDIRECTED, '')), MAX_COMMAND);
       found.delete(name);

@@ -2,10 +2,10 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { BATCH } from '../../../src/agents/hooks/carry-out.js';
 import { HOOK_CLIENTS } from '../../../src/agents/hooks/hook-table.js';
 import { stateDirOf } from '../../../src/config/config.js';
 import { setPaused } from '../../../src/config/connected-projects.js';
+import type { TraceEntryInput } from '../../../src/contracts/trace-entry.js';
 import { LINES_WANTED } from '../../../src/memory/traces/labelled-lines.js';
 import { stablePrefix } from '../../../src/prompt/role-contract.js';
 import { connectFolder } from '../../support/connected.js';
@@ -30,6 +30,22 @@ const tool = (command: string) => ({
   tool_input: { command },
   tool_response: {},
 });
+
+const mainStop = (last_assistant_message: string, more: object = {}) => ({
+  ...base,
+  hook_event_name: 'Stop',
+  stop_hook_active: false,
+  last_assistant_message,
+  ...more,
+});
+
+/** A recorded transcript, as lines with their ends, and the event at the end of its turn. */
+function transcriptOf(name: 'claude' | 'codex' | 'gemini') {
+  const file = new URL(`../../fixtures/hooks/${name}.transcript.jsonl`, import.meta.url);
+  const lines = readFileSync(file, 'utf8').split(/(?<=\n)/);
+  const stop = payloadsOf(name).find((payload) => /^(?:Stop|AfterAgent)$/.test(payload.hook_event_name));
+  return { lines, stop, message: HOOK_CLIENTS[name].fields.message };
+}
 
 /** Everything that lies on the disk, as one text. */
 function onDisk(folder: string): string {
@@ -129,7 +145,7 @@ describe('an agent that stops', () => {
     expect(await place.run('claude', stop(RESULT))).toBe('');
     expect(place.lines).toEqual(Array(2).fill(expect.stringContaining('unavailable: no server')));
     place.setDown(false);
-    await place.run('claude', { ...base, hook_event_name: 'SessionEnd', reason: 'other' });
+    await place.run('claude', { ...base, hook_event_name: 'SessionStart', source: 'startup' });
     expect(place.published).toEqual([expect.stringContaining('"task_id":"1"')]);
   });
 
@@ -152,8 +168,9 @@ describe('an agent that stops', () => {
     place.setDown(true);
     const commands = Array.from({ length: 9 }, (_, index) => `${index} ${'x'.repeat(9000)}`);
     for (const command of commands) await place.run('claude', tool(command));
+    await place.run('claude', mainStop('Done.'));
     place.setDown(false);
-    await place.run('claude', { ...base, hook_event_name: 'SessionEnd', reason: 'other' });
+    await place.run('claude', { ...base, hook_event_name: 'SessionStart', source: 'startup' });
     const sent = JSON.stringify(place.asked);
     for (const command of commands) expect(sent).toContain(command);
     expect(
@@ -280,41 +297,75 @@ describe('an agent that stops', () => {
 });
 
 describe('an agent at work', () => {
-  it(`tools only write a file, and each ${BATCH} of them are sent together`, async () => {
+  const entriesOf = ({ asked }: ReturnType<typeof hookPlace>) =>
+    asked
+      .flatMap(({ body }) => (body as { entries?: TraceEntryInput[] }).entries ?? [])
+      .filter(({ state }) => state === 'ACTION');
+
+  it.each(['claude', 'codex', 'gemini'] as const)(
+    'the end of a turn stores the calls in the transcript of %s in their order, each with its id, once',
+    async (name) => {
+      const place = hookPlace();
+      const { message, stop, lines } = transcriptOf(name);
+      const transcript_path = join(place.stateDir, 'transcript.jsonl');
+      const end = { ...stop, transcript_path, [message]: 'Done.' };
+      writeFileSync(transcript_path, lines.slice(0, -4).join(''));
+      await place.run(name, end);
+      appendFileSync(transcript_path, `${lines.slice(-4).join('')}{"half a li`);
+      await place.run(name, end);
+      const entries = entriesOf(place);
+      expect(entries.map(({ payload }) => payload?.command ?? payload?.target_files ?? [])).toEqual([
+        ['printer.txt'],
+        'echo hello > hello.txt',
+        'cat missing.txt',
+        'git add -A && git -c user.name=a -c user.email=a@b commit -m "Add printer"',
+        ...entries.slice(4).map(() => []),
+      ]);
+      expect(entries.map(({ result }) => result?.status)).toEqual([
+        ...['SUCCESS', 'SUCCESS', 'FAILURE', 'SUCCESS'],
+        ...entries.slice(4).map(() => 'SUCCESS'),
+      ]);
+      expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+      expect(entries[0]?.id).toMatch(/^call_1$|^write_file__/);
+      expect(JSON.stringify(entries)).not.toMatch(/printed|Runs it/);
+      expect(place.lines.filter((line) => !line.includes('not kept'))).toEqual([]);
+    },
+  );
+
+  it('calls of a turn that was interrupted are stored with the next prompt, and belong to no other turn', async () => {
     const place = hookPlace();
-    for (let count = 1; count < BATCH; count += 1) await place.run('claude', tool(`step ${count}`));
-    expect(place.asked).toEqual([]);
-    await place.run('claude', tool('the last step'));
-    expect(place.asked).toEqual([
-      { subject: 'trace.append.demo', body: { session: 'demo', entries: expect.any(Array) } },
+    const prompt = (text: string) =>
+      place.run('claude', { ...base, hook_event_name: 'UserPromptSubmit', prompt: text });
+    // What the transcript held before the first hook was seen by another conversation.
+    await place.run('claude', tool('npm run older'));
+    await prompt('Write the page');
+    await place.run('claude', tool('touch page.html'));
+    await prompt('Write the tests');
+    await place.run('claude', mainStop('Decided: one port'));
+    expect(entriesOf(place).map(({ payload }) => payload?.command)).toEqual(['touch page.html']);
+    expect(place.published).toEqual([expect.not.stringContaining('page.html')]);
+  });
+
+  it('after a compaction the history holds the calls of the running turn', async () => {
+    const place = hookPlace();
+    await place.run('claude', tool('npm test'));
+    await place.run('claude', { ...base, hook_event_name: 'SessionStart', source: 'compact' });
+    expect(place.asked.map(({ subject }) => subject).slice(0, 2)).toEqual([
+      'trace.append.demo',
+      'trace.compact.demo',
     ]);
-    expect(JSON.stringify(place.asked).split('"TOOL_EXECUTION"')).toHaveLength(BATCH + 1);
-    // What is left are the notes of the turn.
-    expect(readdirSync(join(place.stateDir, 'hooks')).filter((name) => name !== 'turns')).toHaveLength(1);
-    expect(
-      readdirSync(place.stateDir, { recursive: true }).filter((name) => /json$/.test(String(name))),
-    ).toEqual([]);
+    expect(entriesOf(place)).toHaveLength(1);
   });
 
-  it('an entry says tool, files, command and status, and nothing of what the tool was given or gave', async () => {
+  it('a start that no server answers comes with the next prompt, once', async () => {
     const place = hookPlace();
-    for (const payload of payloadsOf('claude')) {
-      if (payload.hook_event_name.startsWith('PostToolUse')) await place.run('claude', payload);
-    }
-    const kept = onDisk(place.stateDir);
-    expect(kept).toContain('"target_files":["src/printer.ts"]');
-    expect(kept).toContain('"command":"npm test"');
-    expect(kept).toContain('"status":"FAILURE","error_message":"Exit code 1"');
-    expect(kept).not.toContain('old_string');
-    expect(kept).not.toContain('Run the tests');
-  });
-
-  it('the files of a patch are named', async () => {
-    const place = hookPlace();
-    for (const payload of payloadsOf('codex')) {
-      if (payload.hook_event_name === 'PostToolUse') await place.run('codex', payload);
-    }
-    expect(onDisk(place.stateDir)).toContain('"target_files":["src/printer.rs"]');
+    place.setDown(true);
+    const start = { ...base, hook_event_name: 'SessionStart', source: 'startup' };
+    expect(await place.run('claude', start)).toContain('memory not reachable');
+    place.setDown(false);
+    const prompt = { ...base, hook_event_name: 'UserPromptSubmit', prompt: 'go on' };
+    expect(await place.run('claude', prompt)).toContain('what is known');
+    expect(await place.run('claude', prompt)).toBe('');
   });
 
   it.each([
@@ -336,6 +387,8 @@ describe('an agent at work', () => {
         const pad = 'x '.repeat(most).slice(0, most - shown - 1);
         for (const after of ['', ` ${'y '.repeat(100_000)}`])
           await place.run('claude', payload(`${pad} ${secret}${after}`));
+        await place.run('claude', stop('Done.'));
+        await place.run('claude', mainStop('Done.'));
         const kept = onDisk(place.stateDir);
         expect(kept.includes('x x x')).toBe(true);
         expect(kept.includes('ghp_')).toBe(false);
@@ -348,6 +401,7 @@ describe('an agent at work', () => {
     const secret = 'Bearer abcdefghijklmnopqrstuvwxyz0123456789';
     const place = hookPlace();
     await place.run('claude', tool(`curl -H "Authorization: ${secret}" x`));
+    await place.run('claude', mainStop('Done.'));
     expect(onDisk(place.stateDir)).toContain('<redacted:bearer-token>');
     await place.run('claude', { ...base, hook_event_name: 'UserPromptSubmit', prompt: `use ${secret}` });
     await place.run('claude', stop(RESULT.replace('"s"', `"${secret}"`)));
@@ -444,7 +498,7 @@ describe('payloads recorded from real clients', () => {
   async function sentBy(name: 'codex' | 'gemini' | 'copilot') {
     const place = hookPlace();
     for (const payload of payloadsOf(name)) await place.run(name, payload);
-    expect(place.lines).toEqual([]);
+    expect(place.lines.filter((line) => !line.includes('not kept'))).toEqual([]);
     return place;
   }
   const requestsIn = ({ asked }: Awaited<ReturnType<typeof sentBy>>) =>
@@ -461,13 +515,10 @@ describe('payloads recorded from real clients', () => {
     },
   );
 
-  it.each(['codex', 'gemini'] as const)(
-    'the results of the main agent and of the sub-agent of %s are published',
-    async (name) => {
-      const { published } = await sentBy(name);
-      expect(published.map((body) => /"task_id":"([^"]+)"/.exec(body)?.[1])).toEqual(['3.1', '2.1']);
-    },
-  );
+  it('the results of the main agent and of the sub-agent of Codex are published', async () => {
+    const { published } = await sentBy('codex');
+    expect(published.map((body) => /"task_id":"([^"]+)"/.exec(body)?.[1])).toEqual(['3.1', '2.1']);
+  });
 
   it('a prompt of Gemini CLI gets the context of the task that it names, and not of one in the context before it', async () => {
     const place = hookPlace();
@@ -482,33 +533,35 @@ describe('payloads recorded from real clients', () => {
     });
   });
 
-  it.each(['gemini', 'copilot'] as const)(
-    'a command of %s is a failure by its exit code, which stands in what the model reads',
-    async (name) => {
-      const { asked } = await sentBy(name);
-      const entries = asked.flatMap(
-        ({ body }) => (body as { entries?: Record<string, object>[] }).entries ?? [],
-      );
-      const results = entries.flatMap(({ payload, result }) =>
-        payload && 'command' in payload ? [[payload.command, result]] : [],
-      );
-      // Within a millisecond the order in which they are kept is left open.
-      expect(Object.fromEntries(results)).toEqual({
-        'npm test': { status: 'SUCCESS' },
-        'cat missing.txt': { status: 'FAILURE', error_message: 'exit code 1' },
-      });
-    },
-  );
-
-  it('a sub-agent of Gemini CLI that returns no result leaves a trace entry alone', async () => {
-    const place = hookPlace();
-    const called = payloadsOf('gemini').find(
-      ({ hook_event_name: event, tool_name: tool }) => event === 'AfterTool' && tool === 'invoke_agent',
+  it('a command of Copilot CLI is a failure by its exit code, which stands in what the model reads', async () => {
+    const { asked } = await sentBy('copilot');
+    const entries = asked.flatMap(
+      ({ body }) => (body as { entries?: Record<string, object>[] }).entries ?? [],
     );
-    const tool_response = { llmContent: [{ text: "Subagent 'implementer' finished.\nResult:\nDone." }] };
-    expect(await place.run('gemini', { ...called, tool_response })).toBe('');
-    expect(place.published).toEqual([]);
-    expect(onDisk(place.stateDir)).toContain('invoke_agent');
+    const results = entries.flatMap(({ payload, result }) =>
+      payload && 'command' in payload ? [[payload.command, result]] : [],
+    );
+    expect(Object.fromEntries(results)).toEqual({
+      'npm test': { status: 'SUCCESS' },
+      'cat missing.txt': { status: 'FAILURE', error_message: 'exit code 1' },
+    });
+  });
+
+  it.each([
+    ['a result is published with the turn', (text: string) => text, ['observer', 'implementer']],
+    [
+      'no result leaves a trace entry alone',
+      (text: string) => text.replaceAll('BEGIN_', 'SOME_'),
+      ['observer'],
+    ],
+  ])('a sub-agent of Gemini CLI that returns %s', async (_, changed, roles) => {
+    const place = hookPlace();
+    const { lines, stop } = transcriptOf('gemini');
+    const transcript_path = join(place.stateDir, 'transcript.jsonl');
+    writeFileSync(transcript_path, changed(lines.join('')));
+    await place.run('gemini', { ...stop, transcript_path, prompt_response: 'The printer is written.' });
+    const published = place.asked.filter(({ subject }) => subject.startsWith('dispatch.'));
+    expect(published.map(({ subject }) => subject.split('.')[2]).sort()).toEqual([...roles].sort());
   });
 });
 
@@ -524,13 +577,6 @@ describe('a turn without a result', () => {
     ...tool('x'),
     tool_name: 'Edit',
     tool_input: { file_path: `/p/${file}` },
-    ...more,
-  });
-  const mainStop = (last_assistant_message: string, more: object = {}) => ({
-    ...base,
-    hook_event_name: 'Stop',
-    stop_hook_active: false,
-    last_assistant_message,
     ...more,
   });
   const turns = (place: ReturnType<typeof hookPlace>) =>
@@ -658,8 +704,8 @@ describe('a turn without a result', () => {
     await place.run('claude', prompt(`Make it private <private>for Ada's salary</private> with ${secret}`));
     await place.run('claude', edit('package.json'));
     await place.run('claude', tool('echo "<private>salary</private>" && npm test'));
-    expect(onDisk(place.stateDir)).not.toMatch(/salary|abcdefghij/);
     await place.run('claude', mainStop(`Private with ${secret} <private>salary`));
+    expect(onDisk(place.stateDir)).not.toMatch(/salary|abcdefghij/);
     expect(JSON.stringify(place.asked)).not.toMatch(/salary|abcdefghij/);
     expect(turns(place)).toHaveLength(1);
   });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -19,6 +19,29 @@ export function payloadsOf(client: HookClientName | 'claude-others'): readonly P
   const file = new URL(`../../fixtures/hooks/${client}.jsonl`, import.meta.url);
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line));
+}
+
+let calls = 0;
+
+/** A call of a tool, as Claude Code writes it into its transcript. */
+export function transcriptLines({
+  tool_name: name,
+  tool_input: input,
+  tool_response,
+  error,
+  ...call
+}: Payload) {
+  calls += 1;
+  const id = call.tool_use_id ?? `toolu_${calls}`;
+  const text = error ?? JSON.stringify(tool_response ?? '');
+  const failed = error !== undefined || (isObject(tool_response) && tool_response.isError === true);
+  const result = { type: 'tool_result', tool_use_id: id, content: text, ...(failed && { is_error: true }) };
+  return [
+    { type: 'assistant', message: { role: 'assistant', content: [{ type: 'tool_use', id, name, input }] } },
+    { type: 'user', message: { role: 'user', content: [result] } },
+  ]
+    .map((line) => `${JSON.stringify({ timestamp: new Date().toISOString(), ...line })}\n`)
+    .join('');
 }
 
 export const CLIENT_NAMES = Object.keys(HOOK_CLIENTS) as HookClientName[];
@@ -46,7 +69,20 @@ export function hookPlace(
 ) {
   const { context = 'what is known', recent = ['a step'], maxBytes = 1_000_000 } = options;
   const stateDir = mkdtempSync(join(tmpdir(), 'throughline-hooks-'));
-  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
+  const transcripts = mkdtempSync(join(tmpdir(), 'throughline-transcripts-'));
+  onTestFinished(() => {
+    for (const folder of [stateDir, transcripts]) rmSync(folder, { recursive: true, force: true });
+  });
+  const transcriptOf = (name: unknown) => join(transcripts, `${name}.jsonl`);
+  /** The event with the transcripts of this place; a call of a tool only becomes lines of one. */
+  const told = (payload: unknown): unknown => {
+    if (!isObject(payload) || 'timestamp' in payload) return payload;
+    const { session_id: session, agent_id: agent, hook_event_name: event } = payload as Payload;
+    if (event.startsWith('PostToolUse'))
+      return appendFileSync(transcriptOf(agent ?? session), transcriptLines(payload as Payload));
+    const agent_transcript_path = transcriptOf(agent);
+    return { transcript_path: transcriptOf(session), agent_transcript_path, ...payload };
+  };
   const asked: Asked[] = [];
   const published: string[] = [];
   const lines: string[] = [];
@@ -83,6 +119,7 @@ export function hookPlace(
         summary: 'so far',
         recent,
         appended: 1,
+        entries: [],
       };
     },
     send() {},
@@ -100,13 +137,17 @@ export function hookPlace(
     },
     log: (line: string) => lines.push(line),
     allowMore: () => {},
+    whenLate: () => {},
   };
   return {
     ...{ asked, published, lines, stateDir, spool, spoolDir: join(stateDir, 'hooks', 'spool', 'own%3A1') },
     setDown(down: boolean) {
       isDown = down;
     },
-    run(name: HookClientName, payload: unknown) {
+    /** @param given an event; a call of a tool of Claude Code only goes into its transcript */
+    async run(name: HookClientName, given: unknown) {
+      const payload = name === 'claude' ? told(given) : given;
+      if (payload === undefined) return '';
       const end = performance.now() + (options.withinMs ?? 1050);
       const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
       return runHook(name, HOOK_CLIENTS[name], text, { ...place, leftMs: () => end - performance.now() });

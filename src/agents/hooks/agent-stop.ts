@@ -1,0 +1,105 @@
+import type { Role } from '../../contracts/kinds.js';
+import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
+import { sentBackText } from '../../prompt/role-contract.js';
+import { type Answering, agentKey, type HookCall, type HookTools, roleOfAgent } from './hook-call.js';
+import { plainRole, resultId, taskIn, withResultId } from './hook-results.js';
+import { turnResult } from './hook-turn.js';
+import type { ReturnedResult } from './returned-result.js';
+import { noteTask } from './running-agent.js';
+import { flush, keepOrGive, refusalKey } from './send-waiting.js';
+import type { Waiting } from './spool.js';
+import { lastSaid } from './transcript.js';
+
+/** The end of an agent: publishes its result or its turn, or sends it back for the result that it owes. */
+
+export function owedKey(call: HookCall, tools: HookTools): string {
+  return `owed ${agentKey({ ...call, agent: '' }, tools)}`;
+}
+
+/**
+ * The role whose result an agent owes: that of its name, or of the contract that it was given. Stop events do not say what
+ * a sub-agent was told, so of several with one name the first to stop is taken for the first that was given it.
+ */
+function owedRole(call: HookCall, tools: HookTools): Role | undefined {
+  const { state, at } = tools;
+  const role = roleOfAgent(call.agentName, at.agents);
+  if (call.event.moment === 'text' || state.isSentBack(agentKey(call, tools))) return role;
+  if (call.agent === '' && call.agentName === '')
+    return role ?? state.notes(agentKey(call, tools)).find(({ owes }) => owes)?.owes?.role;
+  const key = owedKey(call, tools);
+  const owed = state.notes(key);
+  const match =
+    owed.find(({ owes }) => owes?.name === call.agentName) ?? owed.find(({ owes }) => owes?.name === '');
+  if (match === undefined) return role;
+  state.clearNotes(key);
+  for (const other of owed) if (other !== match) state.note(key, other);
+  return role ?? match.owes?.role;
+}
+
+/**
+ * Publishes what an agent returned, or its turn.
+ *
+ * @param unkept gets the result, if the disk does not take it
+ */
+export async function stopped(
+  call: HookCall,
+  tools: HookTools,
+  unkept: Waiting[],
+): Promise<Answering | undefined> {
+  const { state, at, name } = tools;
+  const key = agentKey(call, tools);
+  const late =
+    call.message === undefined && tools.client.writesLate
+      ? await lastSaid(call.transcript, call.at, tools.leftMs)
+      : undefined;
+  const message = call.message ?? late ?? state.recall(key) ?? '';
+  const block = lastResult(message);
+  const role = owedRole(call, tools);
+  const isOver = call.event.moment !== 'text';
+  if (block === undefined && !isOver) return undefined;
+  let fault = 'the last message holds no result block';
+  const mayGoBack =
+    role !== undefined && call.event.answer === 'again' && !call.again && !state.isSentBack(key);
+  let goesBack = mayGoBack;
+  let messageId: string | undefined;
+  if (block !== undefined) {
+    const found = await readResult(block, role);
+    fault = found.fault ?? '';
+    if (fault !== '' && !isOver) return undefined;
+    goesBack = mayGoBack && fault !== '';
+    if ('text' in found && !goesBack) {
+      const given = call.agent === '' ? at.resultId : undefined;
+      const id = given ?? resultId({ ...call, client: name }, found.text);
+      const text = withResultId(found.text, id, given !== undefined, at.branch);
+      messageId = `${at.session}:${id}`;
+      const result = { kind: 'result', session: at.session, role: found.role, text, messageId } as const;
+      unkept.push(...(await keepOrGive(result, tools)));
+      noteTask(call, tools, taskIn(found.text), true);
+      if (at.turns !== false) state.note(key, { reported: true });
+    }
+  }
+  if (isOver && messageId === undefined && !goesBack) {
+    const turn = await turnResult(call, message, tools);
+    if (turn !== undefined) unkept.push(...(await keepOrGive(turn, tools)));
+    if (call.agent !== '') state.clearNotes(key);
+  }
+  return async () => {
+    const refused = await flush(tools, await tools.connect(), unkept);
+    if (mayGoBack && messageId !== undefined && refused.includes(messageId)) {
+      goesBack = true;
+      fault = state.recall(refusalKey(at.session)) ?? 'it was refused';
+    }
+    if (!goesBack || role === undefined) return undefined;
+    // On a disk that takes no mark it would be sent back again and again: then not at all.
+    state.markSentBack(key);
+    return sentBackText(role, fault);
+  };
+}
+
+async function readResult(block: ResultText, expected: Role | undefined): Promise<ReturnedResult> {
+  const role = plainRole(block, expected);
+  if (role !== undefined) return { role, text: block.text };
+  // Schemas take longer to load than all else here: most results need none.
+  const { returnedResult } = await import('./returned-result.js');
+  return returnedResult(block, expected);
+}
