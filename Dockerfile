@@ -4,7 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/bundle.mjs scripts/clean.mjs scripts/completion.mjs scripts/demo-session.jsonl scripts/executable.mjs scripts/licences.mjs scripts/page.mjs scripts/prune-types.mjs scripts/
+COPY scripts/bundle.mjs scripts/clean.mjs scripts/completion.mjs scripts/executable.mjs scripts/licences.mjs scripts/page.mjs scripts/prune-types.mjs scripts/
 COPY scripts/words/LICENSE.txt scripts/words/word-vectors.bin scripts/words/
 COPY src/ src/
 # Declarations are for development: what runs needs none.

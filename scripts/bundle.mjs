@@ -46,7 +46,6 @@ const { output } = await bundle.write({
   },
 });
 await bundle.close();
-await copyFile(fileAt('scripts/demo-session.jsonl'), fileAt('dist/cli/bin/demo-session.jsonl'));
 await mkdir(fileAt('dist/words'), { recursive: true });
 for (const name of ['word-vectors.bin', 'LICENSE.txt'])
   await copyFile(fileAt(`scripts/words/${name}`), fileAt(`dist/words/${name}`));

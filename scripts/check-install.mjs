@@ -43,7 +43,7 @@ export async function checkInstall(node, tarball, folder) {
       env,
     }),
   );
-  if (!tried.stdout.includes('[Session Context]'))
+  if (!tried.stdout.includes('[Memory of shop'))
     throw new Error(`npx throughline demo says: ${tried.stdout}`);
   const [, installSeconds] = await timed(async () => {
     const npm = await run('npm', ['install', '--global', '--prefix', prefix, ...QUIET, tarball], { env });

@@ -2,11 +2,11 @@
 
 import asyncio
 
-import throughline
+import throughline_memory
 
 
 async def main() -> None:
-    async with throughline.connect() as client:
+    async with throughline_memory.connect() as client:
         session = client.session("demo")
         watching = asyncio.create_task(watch(session))
 
@@ -16,7 +16,7 @@ async def main() -> None:
 
         # The prompt goes to a model; what the model returned is published, as text or as a dict.
         await session.prompt(task["id"], task["content"])
-        result: throughline.types.ImplementerResult = {
+        result: throughline_memory.types.ImplementerResult = {
             "task_id": task["id"],
             "status": "blocked",
             "summary": "The parser needs a separator",
@@ -30,12 +30,12 @@ async def main() -> None:
 
         try:
             await session.task_complete("TAS-99")
-        except throughline.ThroughlineError as error:
+        except throughline_memory.ThroughlineError as error:
             print(error.code, "-", error.fix)
         await watching
 
 
-async def watch(session: throughline.Session) -> None:
+async def watch(session: throughline_memory.Session) -> None:
     """Prints what happens in the session from its beginning, until a person has answered."""
     async for event in session.watch(after=0):
         print(event["kind"], event["type"], event.get("task", ""))

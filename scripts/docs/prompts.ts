@@ -64,7 +64,7 @@ export function promptsPage(): Written {
   const table = remarksOf(prompt, lines).map(([line, why]) => `| ${cell(line)} | ${why} |`);
   const page = [
     '## Three prompts',
-    'The first lines of each prompt, the text of the role, are left out. They are the same for all prompts of a role, so that a provider can cache them. The last prompt is from the session that `throughline demo` replays, 33 results of a project; `--explain` prints such reasons for yours.',
+    'The first lines of each prompt, the text of the role, are left out. They are the same for all prompts of a role, so that a provider can cache them. The last prompt is from a recorded session, 33 results of a project; `--explain` prints such reasons for yours.',
     ...stories(),
     '### A small budget',
     `\`${JSON.stringify(ASKED)}\`: ${tokenEstimate} tokens; ${prefixTokens(prompt, lines)} of them are the text of the role.`,

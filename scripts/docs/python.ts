@@ -12,13 +12,13 @@ const read = (path: string) => readFileSync(`${PACKAGE}/${path}`, 'utf8');
 export function typesFile(): Written {
   const fixes = Object.entries(ERROR_TEXTS).map(([code, { fix }]) => [code, fix]);
   return {
-    'clients/python/src/throughline/types.py': pythonTypes(jsonSchema, Object.fromEntries(fixes)),
+    'clients/python/src/throughline_memory/types.py': pythonTypes(jsonSchema, Object.fromEntries(fixes)),
   };
 }
 
 /** The public methods of a class, with the first paragraph of their docstrings. */
 function methodsOf(name: string): { signature: string; about: string }[] {
-  const source = read('src/throughline/client.py');
+  const source = read('src/throughline_memory/client.py');
   const [, body = ''] =
     new RegExp(`^class ${name}:\\n([\\s\\S]*?)(?=^\\S|$(?![\\s\\S]))`, 'm').exec(source) ?? [];
   const methods = body.matchAll(
@@ -39,7 +39,7 @@ function optionsOf(taken: string): string {
   if (type === undefined) return '';
   const [, body = ''] =
     new RegExp(`^class ${type}\\(TypedDict\\):\\n([\\s\\S]*?)(?=^\\S)`, 'm').exec(
-      read('src/throughline/types.py'),
+      read('src/throughline_memory/types.py'),
     ) ?? [];
   const names = [...body.matchAll(/^ {4}([a-z]\w*): /gm)].map(([, name]) => `\`${name}\``);
   return ` Options: ${names.join(', ')}.`;

@@ -35,7 +35,7 @@ export const GROUP_COMMANDS = {
 const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
   Start: {
     'demo [options]': {
-      summary: 'replay a recorded session and print its next prompt',
+      summary: 'show in ten seconds what a memory changes',
       load: async () => (await import('./demo-command.js')).demoCommand,
     },
     'up [options]': {

@@ -1,44 +1,73 @@
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownServer, type ServerInUse } from '../config/user-server.js';
-import type { Role } from '../contracts/kinds.js';
-import { builtFolder } from '../engine/files/user-state.js';
 import { silentLogger } from '../engine/ports/clients.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import { startNatsServer } from '../nats/server/server-process.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { serve } from '../services/serve.js';
 import type { Command } from './cli-command.js';
-import { type Cli, cliOf, note, outForAgent, withClient } from './command-context.js';
+import { type Cli, cliOf, note, out, outForAgent, withClient } from './command-context.js';
 import { serverToStart } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
-const NEXT_TASK = {
-  taskId: '5.1',
-  taskPrompt:
-    'Make prompt.compile wait for the dispatch named in `after`, with a deadline: read the tail again when the session log announces an event, and answer not_caught_up with the snapshot sequence when time is up.',
+/** What a scripted agent writes for a task, as code that runs and as the line that is shown. */
+interface Attempt {
+  readonly code: string;
+  readonly run: () => number;
+}
+
+interface Task {
+  readonly id: string;
+  readonly text: string;
+  readonly expected: number;
+  /** Written by an agent whose prompt says nothing of cents. */
+  readonly inFloats: Attempt;
+  readonly inCents: Attempt;
+}
+
+const CART: Task = {
+  id: '1',
+  text: 'Add up the cart: 0.10 and 0.20',
+  expected: 0.3,
+  inFloats: { code: '0.1 + 0.2', run: () => 0.1 + 0.2 },
+  inCents: { code: '(10 + 20) / 100', run: () => (10 + 20) / 100 },
 };
+const ORDER: Task = {
+  id: '2',
+  text: 'Give the price of an order: 100 pieces at 4.35',
+  expected: 435,
+  inFloats: { code: '4.35 * 100', run: () => 4.35 * 100 },
+  inCents: { code: '(435 * 100) / 100', run: () => (435 * 100) / 100 },
+};
+
+/** What the first agent learned from its failed test, as it returns it. */
+const LEARNED = {
+  subject: 'prices',
+  relation: 'decided',
+  object: 'in whole cents, since sums of floats are wrong',
+};
+const KEY = 'whole cents';
 
 export function demoCommand(program: Command): void {
   program
     .command('demo')
     .description(
-      'Publishes the results of a recorded session, one by one, and prints the prompt of its next task. Starts a server for\n' +
-        'that and removes it with its data at the end; with --nats or NATS_URL it uses that one, and the session stays.',
+      'Shows two agents on a toy shop, without a memory and with one. The agents are scripts; what they publish, their prompts\n' +
+        'and their tests are real. Starts a server for that and removes it with its data at the end; with --nats or NATS_URL it\n' +
+        'uses that one, and the session stays.',
     )
-    .option('-s, --session <name>', 'session that gets the results', 'recorded')
+    .option('-s, --session <name>', 'session that gets the results', 'shop')
+    .option('--json', 'print the parts of the story as JSON')
     .examples('throughline demo', 'throughline demo --nats nats://127.0.0.1:4222')
-    .action(async (options: { session: string }, command: Command) => {
+    .action(async (options: { session: string; json?: boolean }, command: Command) => {
       const cli = cliOf(command);
       const isNamed = cli.server.kind === 'named';
       const shutdown = new Shutdown();
       await runUntilSignal(cli, shutdown, async (ended) => {
         const server = isNamed ? cli.server : await temporaryServer(cli, shutdown);
-        await withClient({ ...cli, server, autostart: undefined }, (client) =>
-          replay(client, options.session),
-        );
+        await withClient({ ...cli, server, autostart: undefined }, (client) => tell(client, options));
         ended();
       });
     });
@@ -55,22 +84,78 @@ async function temporaryServer({ config }: Cli, shutdown: Shutdown): Promise<Ser
   return ownServer(server.storeDir);
 }
 
-async function replay(client: ThroughlineClient, session: string): Promise<void> {
-  const recorded = readFileSync(join(builtFolder('cli/bin') ?? '', 'demo-session.jsonl'), 'utf8');
-  const results = recorded.trimEnd().split('\n');
-  let after = 0;
-  for (const [index, line] of results.entries()) {
-    const { role, body }: { role: Role; body: string } = JSON.parse(line);
-    // Counts once in its session, however often the command runs.
-    const messageId = `${session}:demo:${index}`;
-    ({ sequence: after } = await client.publishText(session, role, body, { messageId }));
+async function tell(client: ThroughlineClient, { session, json }: { session: string; json?: boolean }) {
+  const failed = attempted(CART, CART.text);
+  const fixed = judged(CART, CART.inCents);
+  const result = {
+    task_id: CART.id,
+    status: 'completed',
+    summary: `Cart added up: ${CART.inCents.code}`,
+    tests: [{ command: 'npm test', passed: fixed.passed }],
+    facts: [LEARNED],
+  };
+  // Counts once in its session, however often the command runs.
+  const messageId = `${session}:demo:${CART.id}`;
+  const body = JSON.stringify(result);
+  const { sequence: after } = await client.publishText(session, 'implementer', body, { messageId });
+  const request = { session, taskId: ORDER.id, taskPrompt: ORDER.text, after };
+  const { prompt, tokenEstimate } = await client.compile(request);
+  const without = attempted(ORDER, ORDER.text);
+  const informed = attempted(ORDER, prompt);
+  const start = await client.compile({ kind: 'session-start', session, after });
+  if (json === true) {
+    const shown = ({ attempt, result, passed }: Attempted) => ({ code: attempt.code, result, passed });
+    const parts = { without: shown(without), with: { ...shown(informed), prompt, tokens: tokenEstimate } };
+    out(JSON.stringify({ session, first: shown(failed), ...parts, start: start.prompt }));
+    return;
   }
-  note(`-- ${results.length} results published to the session ${session}; the prompt of its next task is:`);
-  const { prompt, factsShown, factsTotal, tokenEstimate } = await client.compile({
-    session,
-    ...NEXT_TASK,
-    after,
-  });
-  outForAgent(prompt);
-  note(`-- about ${tokenEstimate} tokens, ${factsShown} of ${factsTotal} facts`);
+  const context = prompt
+    .slice(prompt.indexOf('\n[Session Context]\n'), prompt.indexOf('\nTask prompt:'))
+    .trim();
+  outForAgent(`Day 1. An agent gets "${CART.text}".
+  it writes   ${lineOf(failed)}
+  it fixes    ${lineOf(fixed)}
+  and ends its result with what it learned: prices ${LEARNED.object}
+
+Day 2. Another agent gets "${ORDER.text}".
+Without a memory, that is its whole prompt:
+  it writes   ${lineOf(without)}: the same fault again
+With Throughline, the prompt has these lines too, ${tokenEstimate} tokens in all:
+${marked(context)}
+  it writes   ${lineOf(informed)}
+
+Day 3. This is what the next session of any agent begins with:
+${marked(start.prompt)}`);
+  note(
+    '-- next: "cd your-project", then "throughline connect claude" (or codex, gemini, copilot, cursor, opencode)',
+  );
+}
+
+interface Attempted {
+  readonly attempt: Attempt;
+  readonly result: number;
+  readonly passed: boolean;
+}
+
+/** The scripted agent: it computes in cents if its prompt says so. */
+function attempted(task: Task, prompt: string): Attempted {
+  return judged(task, prompt.includes(KEY) ? task.inCents : task.inFloats);
+}
+
+function judged(task: Task, attempt: Attempt): Attempted {
+  const result = attempt.run();
+  return { attempt, result, passed: result === task.expected };
+}
+
+function lineOf({ attempt, result, passed }: Attempted): string {
+  return `${attempt.code} = ${result}, and its test ${passed ? 'passes' : 'fails'}`;
+}
+
+/** Marks the lines that carry the lesson. */
+function marked(text: string): string {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => `${line.includes(KEY) ? '  > ' : '    '}${line}`.trimEnd())
+    .join('\n');
 }

@@ -58,7 +58,7 @@ describe('the image', () => {
     });
     const files = names.filter((entry) => entry.isFile()).map(({ name }) => name);
     expect(files).toContain('bin.cjs');
-    // The page of the inspector, the completions, the demo and the word vectors are more than scripts.
+    // The page of the inspector, the completions and the word vectors are more than scripts.
     const others = files
       .filter((name) => !/\.c?js$/.test(name))
       .map((name) => name.replace(/-[\w-]+\.css$/, '.css'));
@@ -69,7 +69,6 @@ describe('the image', () => {
       'LICENSES.txt',
       'app.css',
       ...completions,
-      'demo-session.jsonl',
       'index.html',
       'word-vectors.bin',
     ]);

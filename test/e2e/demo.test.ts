@@ -4,30 +4,35 @@ import { expect, it } from 'vitest';
 import { cliProcess } from '../support/cli.js';
 import { startSystem } from '../support/system.js';
 
-/** From different results of the recorded session. */
-const EXPECTED = [
-  'required fix: Bound the wait of prompt.compile for `after` by a deadline',
-  'critical, src/workers/prompt-compiler.ts: No deadline: compile waits',
-  'src/prompt/stable-prefix.ts',
-  'Never treat a sequence as dense: read() derives the count of missed events from seq - after',
-  'SessionLog.watch wakes a compile wait',
-];
-
 const stores = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('throughline-demo-'));
 
-it('the demo prints a prompt with facts of many results, from a temporary server that it removes', async () => {
+it('the demo shows a fault that comes again without a memory and not with one, from a temporary server that it removes', async () => {
   const before = await stores();
   const { code, stdout, stderr } = await cliProcess(['demo']);
   expect(code, stderr).toBe(0);
-  for (const words of EXPECTED) expect(stdout).toContain(words);
-  expect(stderr).toMatch(/^-- 33 results published to the session recorded/m);
+  expect(stdout).toMatch(/4\.35 \* 100 = 434\.9+4, and its test fails: the same fault again/);
+  expect(stdout).toMatch(/\n {2}> - prices: in whole cents, since sums of floats are wrong \[M1, .*\]\n/);
+  expect(stdout).toContain('(435 * 100) / 100 = 435, and its test passes');
+  expect(stdout).toMatch(/\n {4}\[Memory of shop, .*\]\n {2}> Decided: prices: in whole cents/);
+  expect(stdout.split('\n').length).toBeLessThan(35);
+  expect(stderr).toMatch(/^-- next: .*throughline connect claude/m);
   expect((await stores()).filter((name) => !before.includes(name))).toEqual([]);
 });
 
-it('the demo on a server that is named gives the same prompt again: its results count once', async () => {
+it('the demo on a server that is named gives the same story again: its results count once', async () => {
   await using system = await startSystem();
-  const demo = () => cliProcess(['demo', '--session', 'tour', '--nats', system.url]);
+  const demo = async (...more: string[]) => {
+    const { code, stdout, stderr } = await cliProcess(['demo', '--nats', system.url, ...more]);
+    expect(code, stderr).toBe(0);
+    return stdout;
+  };
   const first = await demo();
-  expect(first.code, first.stderr).toBe(0);
-  expect((await demo()).stdout).toBe(first.stdout);
+  expect(await demo()).toBe(first);
+  const parts = JSON.parse(await demo('--json'));
+  expect(parts).toMatchObject({
+    session: 'shop',
+    without: { passed: false },
+    with: { passed: true, result: 435 },
+  });
+  expect(parts.with.prompt).toContain('in whole cents');
 });

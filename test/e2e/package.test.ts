@@ -72,7 +72,7 @@ describe('the package', () => {
     expect(files).toContain('LICENSE');
     const strays = files.filter(
       (path) =>
-        !/^(dist\/|plugins\/|schemas\/[a-z.-]+\.json$|server\.json$|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/.test(
+        !/^(dist\/|plugins\/|clients\/python\/(src\/throughline_memory\/|pyproject\.toml$|README\.md$)|schemas\/[a-z.-]+\.json$|server\.json$|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/.test(
           path,
         ),
     );

@@ -32,11 +32,11 @@ async function installed(): Promise<string | { readonly missing: string }> {
 it('the wheel brings the types, and its sample does what it says', async ({ skip }) => {
   if (typeof python !== 'string') return skip(python.missing);
   const typed =
-    'import throughline, pathlib; print(*pathlib.Path(throughline.__file__).parent.glob("py.typed"))';
+    'import throughline_memory, pathlib; print(*pathlib.Path(throughline_memory.__file__).parent.glob("py.typed"))';
   expect(await must(python, ['-c', typed])).toContain('py.typed');
   const session = newSession('python');
   const sample = (await readFile(join(PACKAGE, 'sample.py'), 'utf8'))
-    .replace('throughline.connect()', `throughline.connect("${system.url}")`)
+    .replace('throughline_memory.connect()', `throughline_memory.connect("${system.url}")`)
     .replace('"demo"', JSON.stringify(session));
   const lines = (await must(python, ['-c', sample])).trim().split('\n');
   expect(lines.sort()).toEqual([

@@ -50,7 +50,7 @@ it('the whole program in TypeScript does what it says', async () => {
 function connecting(sample: string, url: string): string {
   const code = sample
     .replace('connectThroughline()', `connectThroughline({ url: '${url}' })`)
-    .replace('throughline.connect()', `throughline.connect("${url}")`)
+    .replace('throughline_memory.connect()', `throughline_memory.connect("${url}")`)
     .replace('os.Getenv("NATS_URL")', `"${url}"`)
     .replace('\t"os"\n', '');
   expect(code).not.toBe(sample);

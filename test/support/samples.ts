@@ -63,11 +63,11 @@ export async function python3(): Promise<string | undefined> {
 
 /** The files of the package for Python, which the examples in Python need. */
 async function packageFiles(): Promise<string[]> {
-  const names = await readdir(join(ROOT, 'clients/python/src/throughline'));
+  const names = await readdir(join(ROOT, 'clients/python/src/throughline_memory'));
   const modules = names.filter((name) => name.endsWith('.py')).sort();
   return [
     'clients/python/pyproject.toml',
-    ...modules.map((name) => `clients/python/src/throughline/${name}`),
+    ...modules.map((name) => `clients/python/src/throughline_memory/${name}`),
   ];
 }
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from unittest import mock
 
 import nats
-import throughline
-from throughline import ThroughlineError
-from throughline.discovery import named_server, own_server
+import throughline_memory
+from throughline_memory import ThroughlineError
+from throughline_memory.discovery import named_server, own_server
 
 URL = os.environ["NATS_URL"]
 
@@ -29,8 +29,8 @@ def done(task: str, **more) -> dict:
     return {"task_id": task, "status": "completed", "summary": f"did {task}", **more}
 
 
-async def connected(url: str | None, **access) -> throughline.Client:
-    return await throughline.connect(url, **access)
+async def connected(url: str | None, **access) -> throughline_memory.Client:
+    return await throughline_memory.connect(url, **access)
 
 
 def write_pid_file(state: str, url: str, **server: object) -> Path:
@@ -54,7 +54,7 @@ sys.stdin.read()
 
 class ClientTest(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
-        self.client = await throughline.connect(URL)
+        self.client = await throughline_memory.connect(URL)
         self.session = self.client.session(new_session())
 
     async def asyncTearDown(self) -> None:
@@ -152,7 +152,7 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_connection_of_the_caller_stays_open(self) -> None:
         nc = await nats.connect(URL)
-        async with throughline.Client(nc) as client:
+        async with throughline_memory.Client(nc) as client:
             await client.session(new_session()).note_add("x")
         self.assertTrue(nc.is_connected)
         await nc.close()
@@ -214,7 +214,7 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
     async def test_a_user_reaches_the_sessions_it_may_use(self) -> None:
         url, password = os.environ["GUARDED_URL"], os.environ["GUARDED_PASSWORD"]
         guest = {"user": "guest", "password": password, "inbox_prefix": "_INBOX_guest"}
-        async with throughline.connect(url, **guest) as client:
+        async with throughline_memory.connect(url, **guest) as client:
             mine = client.session("mine")
             await mine.note_add("First")
             # A publisher hears no events, and still watches.
@@ -264,7 +264,7 @@ class DiscoveryTest(unittest.TestCase):
 
 class SyncTest(unittest.TestCase):
     def test_the_same_methods_without_asyncio(self) -> None:
-        with throughline.sync.connect(URL) as client:
+        with throughline_memory.sync.connect(URL) as client:
             session = client.session(new_session())
             task = session.task_add("Write the parser")
             published = session.publish(done(task["id"], summary="Parser done"), role="implementer", wait=True)

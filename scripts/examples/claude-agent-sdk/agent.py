@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 
-import throughline
+import throughline_memory
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, create_sdk_mcp_server, query, tool
 
 SESSION = os.environ.get("THROUGHLINE_SESSION", "demo")
@@ -40,7 +40,7 @@ async def work(session, task):
 
 
 async def main():
-    async with throughline.connect(os.environ.get("NATS_URL")) as client:
+    async with throughline_memory.connect(os.environ.get("NATS_URL")) as client:
         session = client.session(SESSION)
         task = (await session.task_claim("claude"))["task"]
         if task is None:

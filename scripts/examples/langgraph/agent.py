@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 
-import throughline
+import throughline_memory
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -15,7 +15,7 @@ SESSION = os.environ.get("THROUGHLINE_SESSION", "demo")
 
 class State(MessagesState):
     task: dict
-    published: throughline.Published
+    published: throughline_memory.Published
 
 
 def graph_on(session):
@@ -47,7 +47,7 @@ def graph_on(session):
 
 
 async def main():
-    async with throughline.connect(os.environ.get("NATS_URL")) as client:
+    async with throughline_memory.connect(os.environ.get("NATS_URL")) as client:
         session = client.session(SESSION)
         task = (await session.task_claim("langgraph"))["task"]
         if task is None:

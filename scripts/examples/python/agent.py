@@ -5,7 +5,7 @@ import json
 import os
 import urllib.request
 
-import throughline
+import throughline_memory
 
 SESSION = os.environ.get("THROUGHLINE_SESSION", "demo")
 RECALL = {
@@ -38,7 +38,7 @@ async def work(session, messages):
 
 
 async def main():
-    async with throughline.connect(os.environ.get("NATS_URL")) as client:
+    async with throughline_memory.connect(os.environ.get("NATS_URL")) as client:
         session = client.session(SESSION)
         task = (await session.task_claim("python"))["task"]
         if task is None:

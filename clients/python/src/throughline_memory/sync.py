@@ -1,4 +1,4 @@
-"""The same without asyncio: `with throughline.sync.connect() as client`. Requests run on a thread of the client."""
+"""The same without asyncio: `with throughline_memory.sync.connect() as client`. Requests run on a thread of the client."""
 
 import asyncio
 import threading
@@ -76,7 +76,7 @@ class Client:
 
 
 class Session:
-    """A session of a client: the methods of `throughline.Session`, each of which waits for its reply."""
+    """A session of a client: the methods of `throughline_memory.Session`, each of which waits for its reply."""
 
     def __init__(self, client: Client, session: aio.Session) -> None:
         self._client = client
@@ -101,7 +101,7 @@ class Session:
     tool = _blocking(aio.Session.tool)
 
     def watch(self, after: int | None = None) -> Iterator[t.TimelineEntry]:
-        """Yields what happens in the session, as `throughline.Session.watch` does."""
+        """Yields what happens in the session, as `throughline_memory.Session.watch` does."""
         events = self._session.watch(after)
         try:
             while True:
