@@ -58,6 +58,10 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
       summary: 'keep them again',
       load: async () => (await import('./connect-command.js')).resumeCommand,
     },
+    'uninstall [options]': {
+      summary: 'take everything out: connections, server, memory',
+      load: async () => (await import('./uninstall-command.js')).uninstallCommand,
+    },
     'doctor [options]': {
       summary: 'check the whole installation and say what to fix',
       load: async () => (await import('./doctor-command.js')).doctorCommand,

@@ -46,7 +46,7 @@ import { type Cli, cliOf, coloured, note, out, sessionHere, withConnection } fro
 import { diffText } from './diff-text.js';
 import { agreed, canAsk } from './output.js';
 
-type ConnectOptions = ProjectFields & Flags<'remove' | 'dryRun' | 'yes' | 'user'>;
+type ConnectOptions = ProjectFields & Flags<'remove' | 'all' | 'dryRun' | 'yes' | 'user'>;
 
 export function connectCommand(program: Command): void {
   const connect = program
@@ -58,6 +58,7 @@ export function connectCommand(program: Command): void {
     )
     .addArgument(new Argument('[client]', 'the coding agent').choices(CONNECT_NAMES))
     .option('--remove', 'take out what connect wrote')
+    .option('--all', 'with --remove: every client, in every folder and for all your projects')
     .option('--user', 'for all your projects (default: this folder)')
     .option('--dry-run', 'show the change, and write nothing')
     .option('--yes', 'write without asking')
@@ -72,9 +73,15 @@ export function connectCommand(program: Command): void {
       'throughline connect',
       'throughline connect claude --dry-run',
       'throughline connect claude --remove',
+      'throughline connect --remove --all',
     )
     .action(async (client: ConnectClientName | undefined, options: ConnectOptions, command: Command) => {
       const cli = cliOf(command);
+      if (options.all === true) {
+        if (options.remove !== true || client !== undefined)
+          throw usageError('--all goes with --remove, and without a client');
+        return disconnectAll(cli, options);
+      }
       if (client === undefined && (options.user === true || options.remove === true)) {
         throw usageError(`which client? Name one of ${CONNECT_NAMES.join(', ')}, or "ls" to see them all`);
       }
@@ -178,8 +185,8 @@ function newRecord(
   return settings;
 }
 
-function placeOf(cli: Cli, scope: Scope): Where {
-  return { scope, project: process.cwd(), home: homedir(), env: cli.config.env, exists: existsSync };
+function placeOf(cli: Cli, scope: Scope, project = process.cwd()): Where {
+  return { scope, project, home: homedir(), env: cli.config.env, exists: existsSync };
 }
 
 function requirePlainFile(file: string): void {
@@ -202,6 +209,51 @@ async function disconnect(cli: Cli, client: ConnectClientName, options: ConnectO
     );
 }
 
+/** What connect wrote for this user: each client, in each connected folder that is still there, and for all projects. */
+export function everyConnection(
+  cli: Cli,
+): readonly { readonly client: ConnectClientName; readonly place: Where; readonly text: string }[] {
+  const folders = connectedProjects(stateDirOf(cli.config.env)).map(({ folder }) => folder);
+  const places = [
+    placeOf(cli, 'user'),
+    ...folders.filter((folder) => existsSync(folder)).map((folder) => placeOf(cli, 'project', folder)),
+  ];
+  return places.flatMap((place) =>
+    CONNECT_NAMES.filter((name) => clientState(name, place, readerOf(place)) !== 'absent').map((client) => {
+      const where = place.scope === 'user' ? 'for all your projects' : `in ${place.project}`;
+      return { client, place, text: `${CONNECT_CLIENTS[client].title} ${where}` };
+    }),
+  );
+}
+
+/** Takes out all of it. One client after the other, since several write to one file. */
+export function removeConnections(cli: Cli): void {
+  for (const { client, place } of everyConnection(cli))
+    writeChanges(removePlan(client, place, readerOf(place)), place);
+  const stateDir = stateDirOf(cli.config.env);
+  for (const { folder } of connectedProjects(stateDir)) removeConnected(stateDir, folder);
+}
+
+async function disconnectAll(cli: Cli, { yes, dryRun }: ConnectOptions): Promise<void> {
+  const connections = everyConnection(cli);
+  for (const { text } of connections) out(text);
+  if (connections.length === 0) return note('-- nothing is connected: nothing to take out');
+  if (dryRun === true) return note('-- nothing was changed');
+  if (!(await confirmed(`Disconnect ${counted(connections.length, 'client')}?`, yes))) return;
+  removeConnections(cli);
+  note(`-- ${counted(connections.length, 'client')} disconnected`);
+}
+
+/** Asks at the terminal; `--yes` answers. @throws {ThroughlineError} `usage` without a terminal */
+export async function confirmed(question: string, yes: boolean | undefined): Promise<boolean> {
+  if (yes === true) return true;
+  if (!canAsk())
+    throw usageError('no terminal is attached to confirm this: add --yes, or --dry-run to see what changes');
+  const isAgreed = await agreed(`${question} [y/N] `);
+  if (!isAgreed) note('-- nothing was changed');
+  return isAgreed;
+}
+
 async function written(
   cli: Cli,
   changes: readonly FileChange[],
@@ -214,21 +266,11 @@ async function written(
     out(diffText({ name, text: before }, { name, text: after }, inColour), inColour);
   }
   if (options.dryRun === true) {
-    note(`-- ${counted(changes.length, 'file')} would change`);
+    note(`-- ${counted(changes.length, 'file')} would change; nothing was changed`);
     return false;
   }
-  if (options.yes !== true) {
-    if (!canAsk()) {
-      throw usageError(
-        'no terminal is attached to confirm this: add --yes to write it, or --dry-run to see the changes',
-      );
-    }
-    const question = changes.length === 0 ? 'Connect it?' : `Change ${counted(changes.length, 'file')}?`;
-    if (!(await agreed(`${question} [y/N] `))) {
-      note('-- nothing was changed');
-      return false;
-    }
-  }
+  const question = changes.length === 0 ? 'Connect it?' : `Change ${counted(changes.length, 'file')}?`;
+  if (!(await confirmed(question, options.yes))) return false;
   writeChanges(changes, place);
   const removed = changes.filter(({ after }) => after === undefined).length;
   const kept = changes.length - removed;

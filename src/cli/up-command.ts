@@ -265,7 +265,7 @@ function keptToken(store: string, file: string): string {
 }
 
 /** Beside the time that `up` gives itself: its server may take as long again. */
-const PATIENCE_MS = 10_000;
+export const PATIENCE_MS = 10_000;
 
 export function downCommand(program: Command): void {
   program

@@ -568,3 +568,34 @@ describe('connect ls', () => {
     expect(await at.read('.codex/config.toml')).toContain(`env_vars = ["THROUGHLINE_SESSION",${own}]\n`);
   });
 });
+
+describe('connect --remove --all, and uninstall', () => {
+  it('list what they take out, and leave every file as it was', async () => {
+    await using here = await place('claude', 'codex', 'throughline');
+    await here.write('.claude/settings.json', SETTINGS);
+    const before = await here.files();
+    const run = async (...words: string[]) => {
+      const { code, stdout, stderr } = await cli(words, { cwd: here.project, env: here.env });
+      return { code, stdout, note: stderr.trim().split('\n').at(-1) };
+    };
+    const connections = `Claude Code for all your projects\nClaude Code in ${here.project}\nCodex CLI in ${here.project}\n`;
+    for (const words of [
+      ['connect', '--remove', '--all'],
+      ['uninstall', '--keep-memory'],
+    ]) {
+      for (const more of [['claude'], ['claude', '--user'], ['codex']])
+        expect((await here.connect(...more, '--yes')).code).toBe(0);
+      const listed = await run(...words, '--dry-run');
+      expect(listed).toMatchObject({ code: 0, note: '-- nothing was changed' });
+      expect(listed.stdout).toContain(connections);
+      expect((await run(...words)).code).toBe(2);
+      expect(await here.read('.claude/settings.json')).toContain('throughline hook');
+      expect(await run(...words, '--yes')).toMatchObject({ code: 0, stdout: listed.stdout });
+      expect(await here.files()).toEqual(before);
+    }
+    await here.connect('claude', '--yes');
+    expect((await run('uninstall', '--yes')).stdout).toContain('.local/state/throughline, with all sessions');
+    expect(await readdir(here.env.XDG_STATE_HOME)).toEqual([]);
+    expect(await here.files()).toEqual(before);
+  });
+});

@@ -14,7 +14,7 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   'session export': 'prints JSON, an event a line',
   'dev schema print': 'prints a JSON Schema',
   connect: 'shows the change as a diff, and asks',
-  demo: 'prints a prompt, as an agent reads it',
+  uninstall: 'lists what goes, and asks',
   'prompt template': 'prints a template of Markdown',
   help: 'prints the help of a command',
   'team join': 'prints the URL that was given',
