@@ -17,7 +17,11 @@ const MAY_NAME_A_ROLE = new Set([
   'sdk/throughline-client.ts',
   // What a commit is taken for.
   'cli/import-git.ts',
+  // The agent of the story is an implementer.
+  'cli/demo-command.ts',
   'cli/import-git.ts',
+  // The agent of the story is an implementer.
+  'cli/demo-command.ts',
   // Who works is an implementer, unless something says otherwise.
   'agents/hooks/carry-out.ts',
   'agents/mcp/report-tool.ts',
