@@ -12,7 +12,7 @@ import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, coloured, out, withConnection } from './command-context.js';
-import { unsentText } from './unsent-command.js';
+import { hookRemarks } from './unsent-command.js';
 
 export function doctorCommand(program: Command): void {
   program
@@ -26,9 +26,7 @@ export function doctorCommand(program: Command): void {
     .examples('throughline doctor', 'throughline doctor --json')
     .action(async (options: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);
-      const unsent = unsentText(cli);
-      const kept: Finding[] =
-        unsent === undefined ? [] : [{ check: 'hooks', level: 'warn', message: unsent }];
+      const kept = hookRemarks(cli).map((message): Finding => ({ check: 'hooks', level: 'warn', message }));
       tell([...(await examination(cli)), ...kept], cli, options.json);
     });
 }

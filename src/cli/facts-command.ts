@@ -1,10 +1,11 @@
+import { usageError } from '../contracts/errors.js';
 import { REQUESTS } from '../contracts/requests.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, note, out, withClient } from './command-context.js';
-import { allPages } from './output.js';
+import { allPages, canAsk } from './output.js';
 import { addFields, addRequests, print, printTable, shapeOf } from './request-command.js';
-import { onSession, requireEvents, sessionFor } from './session-argument.js';
+import { deciderIn, onSession, requireEvents, sessionFor } from './session-argument.js';
 import { coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
 
 type FactsOptions = Flags<'files' | 'json' | 'all'> & Texts<'text' | 'id'>;
@@ -55,7 +56,16 @@ export function factsCommand(program: Command): void {
       const hint = found.length > 0 || all ? '' : ': "--all" shows those that have ended, too';
       note(`-- ${counted(found.length, 'fact')} at session sequence ${sequence}${hint}`);
     });
-  addRequests(facts);
+  addRequests(facts, {
+    'tool.fact-erase': {
+      send(client, { by, ...request }) {
+        const person = by ?? (canAsk() ? deciderIn({}).by : undefined);
+        if (person === undefined)
+          throw usageError('only a person erases: run it at a terminal, or give --by NAME');
+        return client.send('tool.fact-erase', { ...request, by: person });
+      },
+    },
+  });
 }
 
 async function showOne(

@@ -102,6 +102,8 @@ export type CommitResult = ResultOf<'implementer'> & { readonly result_id: strin
 const MAX_FILES = 1000;
 /** Bytes of their names as JSON. */
 const MAX_FILES_BYTES = 150_000;
+/** An event keeps fewer of the files that are gone. */
+const MAX_GONE = 100;
 /** Characters: an event keeps fewer. */
 const MAX_SUBJECT = 10_000;
 
@@ -114,7 +116,7 @@ const MAX_SUBJECT = 10_000;
 export async function readCommits(repo: Repository, selection: CommitSelection): Promise<History> {
   const { limit, branch = 'HEAD', since, path = [] } = selection;
   const args = [
-    ...['-c', 'log.showSignature=false', 'log', '--no-merges', '--full-diff', '-z', '--name-only'],
+    ...['-c', 'log.showSignature=false', 'log', '--no-merges', '--full-diff', '-z', '--name-status', '-M'],
     ...['--encoding=UTF-8', `--max-count=${limit}`, '--format=%x00%H%x00%h%x00%aI%x00%s%x00'],
     ...(since === undefined ? [] : [`--since=${since}`]),
     // A name may pass for an option.
@@ -127,7 +129,8 @@ export async function readCommits(repo: Repository, selection: CommitSelection):
 
 /**
  * Reads the output of `git log`. Each commit is: empty field, hash, short hash, time, subject, empty field, then its files up to the empty
- * field that opens the next commit. A line break stands before the first file. Subject and file may hold anything but NUL.
+ * field that opens the next commit. A file is a letter and its path, or R with a number and two paths. A line break stands before the
+ * first file. Subject and file may hold anything but NUL.
  */
 function commitsIn(output: string): History {
   const commits: CommitResult[] = [];
@@ -137,7 +140,7 @@ function commitsIn(output: string): History {
     const [hash = '', name = '', time = '', subject = ''] = fields.slice(at, at + 4);
     const end = fields.indexOf('', at + 5);
     const named = fields.slice(at + 5, end < 0 ? undefined : end);
-    const all = named.map((file, index) => (index === 0 ? file.slice(1) : file));
+    const { all, deleted, renamed } = changedFiles(named);
     let room = MAX_FILES_BYTES;
     const files = all.slice(0, MAX_FILES).filter((file) => {
       room -= Buffer.byteLength(JSON.stringify(file));
@@ -152,10 +155,26 @@ function commitsIn(output: string): History {
       status: 'completed',
       summary: subject.slice(0, MAX_SUBJECT).toWellFormed() || '(no subject)',
       files_modified: files,
+      ...(deleted.length > 0 && { files_deleted: deleted.slice(0, MAX_GONE) }),
+      ...(renamed.length > 0 && { files_renamed: renamed.slice(0, MAX_GONE) }),
     });
     at += 5 + named.length + 1;
   }
   return { commits: commits.reverse(), shortened };
+}
+
+/** What git says of the files of a commit. The new name of one that was renamed counts as changed. */
+function changedFiles(fields: readonly string[]) {
+  const [all, deleted, renamed]: [string[], string[], { from: string; to: string }[]] = [[], [], []];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [status = '', path = '', to = ''] = fields.slice(at, at + 3);
+    const letter = status.trim()[0];
+    if (letter === 'D') deleted.push(path);
+    else all.push(letter === 'R' || letter === 'C' ? to : path);
+    if (letter === 'R') renamed.push({ from: path, to });
+    if (letter === 'R' || letter === 'C') at += 1;
+  }
+  return { all, deleted, renamed };
 }
 
 /**

@@ -4,6 +4,7 @@ import { hookState, logHook } from '../agents/hooks/hook-state.js';
 import { spoolOf } from '../agents/hooks/spool.js';
 import type { Memory } from '../agents/mcp/mcp-tools.js';
 import { stateDirOf } from '../config/config.js';
+import { pausedFolder } from '../config/connected-projects.js';
 import { addressOf, installationKey, type ServerInUse, serverText } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
@@ -138,7 +139,11 @@ function memoryOf(command: Command, given: string | undefined) {
   const { CLAUDE_CODE_SESSION_ID, COPILOT_AGENT_SESSION_ID } = cli.config.env;
   const conversation = CLAUDE_CODE_SESSION_ID || COPILOT_AGENT_SESSION_ID;
   const claims = new Map<string, string>();
-  const memory = { ...found, session, client, keep, claims, ...(conversation && { conversation }) };
+  const isPausedNow = () => pausedFolder(stateDir, process.cwd()) !== undefined;
+  const memory = {
+    ...{ ...found, session, client, keep, claims, isPausedNow },
+    ...(conversation && { conversation }),
+  };
   const close = async () => {
     if (claims.size > 0) {
       const { releaseClaims } = await import('../agents/mcp/mcp-tools.js');

@@ -115,6 +115,12 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   'tool.fact-show': factLines,
   'tool.fact-retract': ({ fact }, pc) => [factLine(fact, pc)],
   'tool.fact-restore': ({ fact }, pc) => [factLine(fact, pc)],
+  'tool.fact-erase': ({ fact, events }, pc) => [
+    factLine(fact, pc),
+    pc.dim(
+      `  overwritten in ${counted(events, 'event')}; backups, exported files and learnings may still have it`,
+    ),
+  ],
   'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
   'tool.file-list': ({ files }) =>
     listed(fileLines({ files }), 'no such files: results name them in files_modified'),

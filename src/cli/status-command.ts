@@ -32,7 +32,7 @@ import {
   TIMELINE_HEADINGS,
   timelineCells,
 } from './show-reply.js';
-import { unsentText } from './unsent-command.js';
+import { hookRemarks } from './unsent-command.js';
 
 interface StatusOptions extends Flags<'plan' | 'json'>, Texts<'session' | 'task'> {
   readonly status?: (typeof PLAN_STATUSES)[number];
@@ -100,7 +100,6 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
   const { sessions, total } = list;
   const server = serverText(cli.server);
   if (json) return { text: JSON.stringify({ server, ...health, sessions, total }) };
-  const unsent = unsentText(cli);
   const pc = coloursOf(cli);
   const now = new Date().toISOString();
   const working = sessions.flatMap((session) =>
@@ -109,7 +108,7 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
   const lines = [
     `server: ${server}`,
     ...installationLines(health),
-    ...(unsent === undefined ? [] : [unsent]),
+    ...hookRemarks(cli),
     ...(proposed !== undefined && proposed.total > 0
       ? [
           `${pc.yellow('needs you:')} ${counted(proposed.total, 'proposal')} to review: ` +
@@ -156,10 +155,9 @@ async function runOf(
     };
   const { entries } = await client.tools.timelineList({ session, limit: LAST });
   const hasProblems = reply.run !== null && problemsCounted(reply.run) !== '';
-  const unsent = unsentText(cli);
   const remarks = [
     ...(hasProblems ? [`"throughline status ${session} --plan" shows each such line`] : []),
-    ...(unsent === undefined ? [] : [unsent]),
+    ...hookRemarks(cli),
     `server: ${serverText(cli.server)}`,
   ];
   return {

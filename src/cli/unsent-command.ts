@@ -3,6 +3,7 @@ import { recordRaw } from '../agents/hooks/run-hook.js';
 import { flush } from '../agents/hooks/send-waiting.js';
 import { removeSpool, type SpoolCount, spoolCounts, spoolOf } from '../agents/hooks/spool.js';
 import { stateDirOf } from '../config/config.js';
+import { pausedFolder } from '../config/connected-projects.js';
 import { installationKey, serverText } from '../config/user-server.js';
 import { usageError } from '../contracts/errors.js';
 import { counted } from '../shared/text.js';
@@ -66,15 +67,25 @@ async function sendHere(cli: Cli, installation: string): Promise<void> {
   });
 }
 
-/** Says what was kept and not sent; undefined for nothing. */
-export function unsentText(cli: Cli): string | undefined {
-  const counts = spoolCounts(stateDirOf(cli.config.env));
-  if (counts.length === 0) return undefined;
+/** Returns what to know of the hooks here: that the folder is paused, and what they kept and have not sent. */
+export function hookRemarks(cli: Cli): string[] {
+  const stateDir = stateDirOf(cli.config.env);
+  const paused = pausedFolder(stateDir, process.cwd());
+  return [
+    ...(paused === undefined
+      ? []
+      : [`paused: nothing is kept of conversations in ${paused} until "throughline resume" there`]),
+    ...unsentTexts(cli, spoolCounts(stateDir)),
+  ];
+}
+
+function unsentTexts(cli: Cli, counts: readonly SpoolCount[]): string[] {
+  if (counts.length === 0) return [];
   const key = inUse(cli);
   const texts = counts.map((count) =>
     count.installation === key ? inWords(count) : `${inWords(count)} for ${count.installation}`,
   );
-  return `kept by hooks: ${texts.join('; ')}: "throughline result unsent" shows it`;
+  return [`kept by hooks: ${texts.join('; ')}: "throughline result unsent" shows it`];
 }
 
 function inWords({ waiting, unreadable }: SpoolCount): string {

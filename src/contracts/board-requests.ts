@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { statementScope } from './recorded-fact.js';
 import {
   answerView,
   inboxMessage,
@@ -146,6 +147,7 @@ export const BOARD_REQUESTS = {
       content: noteText,
       type: noteType.default('learning'),
       by: text(128).optional().describe('The person who says it. Left out for an agent.'),
+      ...statementScope.shape,
     },
     oneNote.extend({ created }),
   ),

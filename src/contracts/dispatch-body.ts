@@ -191,11 +191,17 @@ export function outcomeOf(
 function kept(result: AnyResult, publishedAt: string): Outcome {
   const { status, assessment, summary, files_modified, tests, follow_up_actions, blockers } = result;
   const { strengths, issues, required_fixes, questions, intent_id, branch, commit, at, history } = result;
+  const { files_deleted, files_renamed } = result;
   const outcome: Outcome = {};
   if (status !== undefined) outcome.status = status;
   if (assessment !== undefined) outcome.assessment = assessment;
   if (summary !== undefined) outcome.summary = line(summary);
   if (files_modified !== undefined) outcome.files_modified = lines(files_modified);
+  if (files_deleted !== undefined) outcome.files_deleted = lines(files_deleted);
+  if (files_renamed !== undefined)
+    outcome.files_renamed = files_renamed
+      .slice(0, MAX_LIST)
+      .map(({ from, to }) => ({ from: line(from), to: line(to) }));
   if (tests !== undefined) outcome.tests = tests.slice(0, MAX_LIST).map(testRun);
   if (follow_up_actions !== undefined) outcome.follow_up_actions = lines(follow_up_actions);
   if (blockers !== undefined) outcome.blockers = lines(blockers);

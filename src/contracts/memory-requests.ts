@@ -5,6 +5,7 @@ import { compileReply } from './replies/compile-reply.js';
 import { dispatchResult, rejectedShown, TIMELINE_KINDS, timelineListed } from './replies/dispatch-result.js';
 import {
   factCorrected,
+  factErased,
   factRestored,
   factRetracted,
   factShown,
@@ -185,6 +186,12 @@ export const MEMORY_REQUESTS = {
       by: person.describe('Who restores it.'),
     },
     factRestored,
+  ),
+  'tool.fact-erase': command(
+    'overwrite what a statement says, in the log too: it cannot be undone',
+    { cli: 'facts erase <id>', example: { id: 'M7', by: 'ann' }, agents: false },
+    { id: factKey, by: person.describe('The person who erases it.') },
+    factErased,
   ),
   'tool.file-list': query(
     'list the files that results touched',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ENDINGS, FACT_TAGS, ORIGINS, SEVERITIES } from './kinds.js';
-import { named, oneOf, string } from './schema-fields.js';
+import { named, oneOf, string, strings } from './schema-fields.js';
 
 /** By what another statement ended a statement. */
 export const ended = named('Ended', 'The end of a statement by another one.', {
@@ -15,6 +15,16 @@ export const statementEnds = z
   .readonly()
   .describe('The statements that it ends.');
 
+export const statementScope = named('StatementScope', 'Where a statement holds. Absent: everywhere.', {
+  task: string('Only for this task.').optional(),
+  paths: strings('Only for files that fit one of these, such as legacy/**.')
+    .max(10, 'must be at most 10 paths')
+    .readonly()
+    .optional(),
+  branch: string('Only on this git branch.').optional(),
+});
+export type StatementScope = z.output<typeof statementScope>;
+
 export const recordedFact = named('RecordedFact', 'A fact as its event stores it.', {
   subject: string('Subject of the fact.'),
   relation: string('Relation of subject and object.'),
@@ -26,6 +36,7 @@ export const recordedFact = named('RecordedFact', 'A fact as its event stores it
   origin: oneOf('Who states it; left out for an agent.', ORIGINS).optional(),
   replaces: z.array(z.string()).readonly().optional().describe('Ids of the statements that it names to end.'),
   ref: string('Id of the statement, such as M7.').optional(),
+  scope: statementScope.optional(),
 });
 
 export const recordedRepair = named('Repair', 'A change that reading made to a result.', {

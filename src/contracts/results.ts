@@ -13,6 +13,7 @@ import {
   type VerdictOf,
   verdictsOf,
 } from './kinds.js';
+import { statementScope } from './recorded-fact.js';
 import { maySay, relationOf } from './relations.js';
 import { boolean, list, named, oneOf } from './schema-fields.js';
 
@@ -60,6 +61,11 @@ export const artifact = named('Artifact', 'Something that later tasks can call.'
   location: text.optional().describe('Where it is, such as src/parse.ts:12.'),
 });
 
+export const renamedFile = named('RenamedFile', 'A file that has another path now.', {
+  from: text.min(1, 'must not be empty').describe('Its path before.'),
+  to: text.min(1, 'must not be empty').describe('Its path now.'),
+});
+
 export const explicitFact = z
   .object({
     subject: text.min(1, 'must not be empty').describe('Subject of the fact.'),
@@ -76,6 +82,7 @@ export const explicitFact = z
       .max(10, 'must be at most 10 ids')
       .optional()
       .describe('Ids of the statements that it ends, such as M7: what it replaces, answers or settles.'),
+    scope: statementScope.optional(),
   })
   .refine(({ subject, relation }) => maySay(subject, relation), {
     path: ['relation'],
@@ -103,6 +110,8 @@ const COMMON = {
     .describe('Idempotency key: the result counts once per session, however often it is published.'),
   branch: text.describe('The git branch that it was done on.'),
   commit: text.describe('The git commit of the work.'),
+  files_deleted: texts.describe('Paths of the files that were deleted.'),
+  files_renamed: list('Files that were renamed or moved.', renamedFile),
   at: text.describe('When it happened, ISO 8601, if that is long before it is published.'),
   artifacts: z
     .array(artifact)
@@ -217,15 +226,25 @@ export function compiledResult(role: Role): z.ZodType {
 
 /** Normalizes the paths of a result with `plainPath`. Returns the same object if nothing changes. */
 export function withPlainPaths<Returned extends RoleResult>(returned: Returned): Returned {
-  const { files_modified: files, issues } = returned.result as AnyPaths;
+  const {
+    files_modified: files,
+    files_deleted: gone,
+    files_renamed: renamed,
+    issues,
+  } = returned.result as AnyPaths;
   const isPlain = (path: string | undefined) => path === undefined || plainPath(path) === path;
-  if ((files?.every(isPlain) ?? true) && (issues?.every(({ file }) => isPlain(file)) ?? true))
+  const moved = renamed?.flatMap(({ from, to }) => [from, to]);
+  if ([files, gone, moved, issues?.map(({ file }) => file)].every((paths) => paths?.every(isPlain) ?? true))
     return returned;
   return {
     ...returned,
     result: {
       ...returned.result,
       ...(files !== undefined && { files_modified: files.map(plainPath) }),
+      ...(gone !== undefined && { files_deleted: gone.map(plainPath) }),
+      ...(renamed !== undefined && {
+        files_renamed: renamed.map(({ from, to }) => ({ from: plainPath(from), to: plainPath(to) })),
+      }),
       ...(issues !== undefined && {
         issues: issues.map((issue) =>
           issue.file === undefined ? issue : { ...issue, file: plainPath(issue.file) },
@@ -237,5 +256,7 @@ export function withPlainPaths<Returned extends RoleResult>(returned: Returned):
 
 interface AnyPaths {
   readonly files_modified?: readonly string[];
+  readonly files_deleted?: readonly string[];
+  readonly files_renamed?: readonly { readonly from: string; readonly to: string }[];
   readonly issues?: readonly { readonly file?: string }[];
 }

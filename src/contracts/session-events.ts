@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
 import { NOT_ENDED, ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
 import { recordedFact, recordedRepair, statementEnds } from './recorded-fact.js';
-import { question, RESULT_KEY_LENGTH, reviewIssue, taskId, testRun } from './results.js';
+import { question, RESULT_KEY_LENGTH, renamedFile, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import { list, named, object, oneOf, string, strings } from './schema-fields.js';
 import {
@@ -23,6 +23,8 @@ const outcome = named('Outcome', "A result's own words, besides its facts.", {
   assessment: oneOf('Verdict of a review.', VERDICTS).optional(),
   summary: string('The work or findings.').optional(),
   files_modified: strings('Files that were changed.').optional(),
+  files_deleted: strings('Files that were deleted.').optional(),
+  files_renamed: list('Files that were renamed.', renamedFile).optional(),
   tests: list('Test commands that were run.', testRun).optional(),
   follow_up_actions: strings('Remaining work.').optional(),
   blockers: strings('Blockers.').optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventOf, timestamp } from './event.js';
-import { statementEnds } from './recorded-fact.js';
+import { statementEnds, statementScope } from './recorded-fact.js';
 import { boolean, list, mark, object, oneOf, string, strings } from './schema-fields.js';
 import { taskKey } from './task-events.js';
 
@@ -74,6 +74,7 @@ export const noteEvents = [
     iteration,
     by: string('The person who says it; absent for an agent.').exactOptional(),
     ends: statementEnds.exactOptional(),
+    scope: statementScope.exactOptional(),
   }),
   eventOf('note.edited', {
     note: noteKey,
@@ -132,22 +133,37 @@ export const lifecycleEvents = [
   eventOf('session.reopened', { reason: string('Why, in words.').optional() }),
 ] as const;
 
-const CHECKPOINT_REASONS = ['archived', 'imported'] as const;
+const CHECKPOINT_REASONS = ['archived', 'imported', 'erased'] as const;
 
 /**
  * Replaces the state when folded, so that the events that it covers may be removed; they count as at its sequence. Results may
  * have been stored between the last event that it covers and itself: then it counts for nothing, and nothing is removed.
  */
-export const checkpointEvent = eventOf('session.checkpoint', {
+const checkpointFields = {
   covers: z.int().nonnegative().describe('The sequence up to which the state has the events of this log.'),
   state: string('The state: JSON of version and state as in a snapshot, gzip, Base64.'),
-  reason: oneOf('`archived`, or `imported` from a session file.', CHECKPOINT_REASONS),
+  reason: oneOf(
+    '`archived`, `imported` from a session file, or a statement was `erased`.',
+    CHECKPOINT_REASONS,
+  ),
   events: z.int().nonnegative().optional().describe('Number of events that it replaces, if known.'),
   newest_dispatch: object('The newest counted result.', {
     sequence: z.int().positive().describe('Sequence in the DISPATCH stream.'),
     at: timestamp.describe('When it was published, ISO 8601 in UTC.'),
   }).optional(),
+};
+
+export const checkpointEvent = eventOf('session.checkpoint', {
+  ...checkpointFields,
+  erased: object('The statement that was erased.', {
+    id: string('Id of the statement, such as M7.'),
+    by: string('Who erased it.'),
+    events: z.array(z.int()).readonly().describe('Sequences of the events that had its text.'),
+    dispatches: z.array(z.int()).readonly().describe('Sequences of such results in the DISPATCH stream.'),
+  }).optional(),
 });
+/** An import begins with one. */
+export const importedCheckpoint = eventOf('session.checkpoint', checkpointFields);
 
 export const checkpointEvents = [
   checkpointEvent,

@@ -29,7 +29,7 @@ import {
   time,
 } from './schema-fields.js';
 import { sessionFileEvent } from './session-file.js';
-import { checkpointEvent, sessionSettings } from './session-meta-events.js';
+import { importedCheckpoint, sessionSettings } from './session-meta-events.js';
 
 /** Requests about sessions as a whole, about projects, and about the installation. */
 
@@ -225,7 +225,7 @@ export const SESSION_REQUESTS = {
     { cli: 'session import', example: { id: '4f1c' }, agents: false },
     {
       id: text(64).describe('Unique to this import: a repeated request is stored once.'),
-      checkpoint: checkpointEvent.optional().describe('The state that the new session begins with.'),
+      checkpoint: importedCheckpoint.optional().describe('The state that the new session begins with.'),
       history: z
         .array(sessionFileEvent.shape.event)
         .max(MOST_EVENTS, `must be at most ${MOST_EVENTS}`)

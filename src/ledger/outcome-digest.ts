@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { KEPT, keptTexts } from '../contracts/kept.js';
 import { bySeverity, questionsOf, ROLES, SEVERITIES, VERDICTS, verdictIn } from '../contracts/kinds.js';
+import { renamedFile } from '../contracts/results.js';
 import type { Output } from '../contracts/schema-fields.js';
 import type { DispatchOutcome } from '../contracts/session-events.js';
+import { defined } from '../shared/collections.js';
 import { clipSummary, clipText } from '../shared/text.js';
 
 const texts = z.array(z.string());
@@ -33,6 +35,9 @@ export const outcomeDigest = z
     summary: z.string().exactOptional(),
     blockers: texts,
     files: texts,
+    /** Files that are gone, and those that have another name. */
+    deleted: texts.exactOptional(),
+    renamed: z.array(renamedFile).exactOptional(),
     /** Test commands that passed. */
     passed: texts,
     failed: failedTests,
@@ -57,6 +62,8 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
     summary,
     blockers = [],
     files_modified = [],
+    files_deleted: deleted,
+    files_renamed: renamed,
     tests = [],
     follow_up_actions = [],
     issues = [],
@@ -71,6 +78,7 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
     ...(summary !== undefined && { summary: clipSummary(summary, MOST.summary) }),
     blockers: keptTexts(blockers, MOST.demands, MOST.demand),
     files: keptTexts(files_modified, MOST.files, MOST.text),
+    ...defined({ deleted: deleted?.slice(0, MOST.files), renamed: renamed?.slice(0, MOST.files) }),
     passed: keptTexts(
       tests.filter((run) => run.passed).map((run) => run.command),
       MOST.list,

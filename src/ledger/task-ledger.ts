@@ -211,7 +211,7 @@ function isHalted({ role, verdict }: LastOutcome): boolean {
 function worked(
   { summary: _, firstSummary, ...before }: Said,
   verdict: Verdict,
-  { summary, blockers, questions = [], files, passed, failed, followUps }: OutcomeDigest,
+  { summary, blockers, questions = [], passed, failed, followUps, ...changed }: OutcomeDigest,
 ): Said {
   const isFirst = before.tries.length === 0;
   const earlier = isFirst ? undefined : before.work;
@@ -225,12 +225,22 @@ function worked(
     questions,
     tries: [...before.tries, { verdict, ...summaryField }].slice(-MAX_TRIES),
     work: {
-      files: joined(files, earlier?.files, KEPT.digest.files),
+      files: filesNow(changed, earlier?.files),
       passed,
       failed,
       followUps: joined(followUps, earlier?.followUps, KEPT.digest.list),
     },
   };
+}
+
+/** Files by their names now, without those that are gone. */
+function filesNow(
+  { files, renamed = [], deleted = [] }: Pick<OutcomeDigest, 'files' | 'renamed' | 'deleted'>,
+  earlier: readonly string[] = [],
+): string[] {
+  const names = new Map(renamed.map(({ from, to }) => [from, to]));
+  const now = earlier.map((file) => names.get(file) ?? file).filter((file) => !deleted.includes(file));
+  return joined(files, now, KEPT.digest.files);
 }
 
 /** Deduplicates, the newest result first; drops the oldest beyond the limit. */

@@ -208,12 +208,13 @@ const CONVERSATION = /^([a-z]+)-[0-9a-f]{6}$/;
 
 /** Returns where a fact comes from: what it replaced, its id, who said it, its task with the commit, and the day. */
 export function referenceOf(fact: SessionFact, context: NoteContext): string {
-  const { ref, sourceTaskId: task, validFrom } = fact;
+  const { ref, sourceTaskId: task, validFrom, scope } = fact;
   const { newest, now, isOpen, commitOf, replaced } = context;
   const before = replaced.get(ref ?? '');
   const from = [
     ...(ref === undefined ? [] : [ref]),
     ...whoSaid(fact),
+    ...(scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')]),
     ...(ref === undefined || (ref !== task && isOpen(task)) ? [taskName(task, commitOf(task))] : []),
     dayOf(validFrom, newest, now),
   ];

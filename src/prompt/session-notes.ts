@@ -13,6 +13,7 @@ import {
 } from '../memory/facts/fact-types.js';
 import { coveringTasks, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
+import { fileWords } from '../memory/search/path-table.js';
 import { rareWords } from '../memory/search/similar-results.js';
 import { isRoutine } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
@@ -116,6 +117,8 @@ export interface MemoryAsked {
   /** The present time, if the request has it. */
   readonly now?: string | undefined;
   readonly hints?: CompileHints | undefined;
+  /** The git branch of the agent, if the request has it. */
+  readonly branch?: string | undefined;
   /** True if the prompt lists the notes elsewhere. */
   readonly withoutNotes?: boolean | undefined;
   /** Also report the candidates. */
@@ -169,10 +172,17 @@ export function memoryOf(
   const covering = coveringTasks(past, candidates, rare, (task) =>
     index.ofTask(task).some(({ isSummary, fact }) => isSummary && !isRoutine(fact.object)),
   );
+  const paths = [...likely.map(({ path }) => path), ...(hints?.files ?? []), ...fileWords(text), ...changed];
+  const here = {
+    branch:
+      query.branch ??
+      index.ofTask(taskId).find(({ fact }) => fact.relation === RELATIONS.branch)?.fact.object,
+    ...(taskId !== '' && { task: taskId, paths }),
+  };
   const closeness = closenessTo(words, text);
   const { chosen, cut, rest, considered } = rankFacts(store, {
     ...query,
-    ...{ room, work: covering, lasting: MAX_LASTING },
+    ...{ room, work: covering, lasting: MAX_LASTING, here },
     closeness,
     ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),

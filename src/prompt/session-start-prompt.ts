@@ -4,12 +4,13 @@ import { RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
 import { isAnswered, isSentBack, plainBlockers, signalsOf } from '../ledger/task-ledger.js';
 import { groupOf, type SessionFact } from '../memory/facts/fact-types.js';
+import { isElsewhere } from '../memory/facts/scope.js';
 import { keptLines } from '../memory/facts/statements.js';
 import { compactProposals, formatCompactProposals } from '../memory/learnings/learnings-state.js';
 import { isRoutine } from '../memory/search/tokens.js';
 import { resolvedSettings } from '../memory/session/charter.js';
 import { unread } from '../memory/session/notebook.js';
-import { factsOf, ledgersOf, type SessionState } from '../memory/session/session-state.js';
+import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { nextTasks } from '../memory/session/task-dependencies.js';
 import { addTo } from '../shared/collections.js';
 import { clipSummary, clipText, dayOf, named, oneSpelling, quoted, withoutEnd } from '../shared/text.js';
@@ -117,16 +118,19 @@ export const SESSION_START: PromptDescriptor<
     const results = resultsOf(state, branch);
     const goal = goalOf(state);
     const context = contextOf(state, now);
+    const held = factsOf(state)
+      .getValid()
+      .filter((fact) => !isElsewhere(fact, { branch }));
     const sections = {
       goal: items(goal === undefined ? [] : [goal], MAX_LINE),
       kept: items(keptOf(state), MAX_SHORT),
       last: results.slice(0, MAX_LAST).map((result) => lastItem(state, result, context, branch)),
-      decided: stated(decisionsOf(state, results.slice(0, MAX_LAST)).slice(0, MAX_DECIDED), context),
-      rules: stated(statedAs(state, RELATIONS.rule).slice(0, MAX_RULES), context),
-      tried: stated(triedOf(state, results.slice(0, MAX_LAST)).slice(0, MAX_FOUND), context),
-      found: stated(statedAs(state, RELATIONS.found).slice(0, MAX_FOUND), context),
-      open: stated(openOf(state, results).slice(0, MAX_OPEN), context),
-      noted: stated(statedAs(state, RELATIONS.noted).slice(0, MAX_NOTED), context),
+      decided: stated(decisionsOf(held, results.slice(0, MAX_LAST)).slice(0, MAX_DECIDED), context),
+      rules: stated(statedAs(held, RELATIONS.rule).slice(0, MAX_RULES), context),
+      tried: stated(triedOf(state, held, results.slice(0, MAX_LAST)).slice(0, MAX_FOUND), context),
+      found: stated(statedAs(held, RELATIONS.found).slice(0, MAX_FOUND), context),
+      open: stated(openOf(state, held, results).slice(0, MAX_OPEN), context),
+      noted: stated(statedAs(held, RELATIONS.noted).slice(0, MAX_NOTED), context),
       next: items(nextOf(state, request.degraded), MAX_LINE),
       unread: items(
         unread(state.notebook).map(({ content }) => `"${quoted(content)}"`),
@@ -253,7 +257,7 @@ function lastItem(
   const { object, sourceTaskId } = summary;
   const ledger = ledgersOf(state).get(sourceTaskId);
   const files = facts
-    .filter(({ relation }) => relation === RELATIONS.changedBy)
+    .filter(({ relation, subject }) => relation === RELATIONS.changedBy && pastOf(state).knows(subject))
     // For a file outside the project, the end of its path is enough.
     .map(({ subject }) => (subject.startsWith('/') ? subject.split('/').slice(-2).join('/') : subject))
     .filter((file) => !object.includes(file));
@@ -280,9 +284,8 @@ function keptOf(state: SessionState): string[] {
 }
 
 /** Returns the decisions and conventions that hold and that the shown results do not say, newest first. */
-function decisionsOf(state: SessionState, shown: readonly PastResult[]): Stated[] {
-  const facts = factsOf(state)
-    .getValid()
+function decisionsOf(held: readonly SessionFact[], shown: readonly PastResult[]): Stated[] {
+  const facts = held
     .filter((fact) => fact.history !== true && ['decisions', 'conventions'].includes(groupOf(fact)))
     .filter(({ relation }) => relation !== RELATIONS.rule)
     .filter(({ object }) => !shown.some(({ summary }) => summary.object.includes(object.slice(1))))
@@ -291,23 +294,25 @@ function decisionsOf(state: SessionState, shown: readonly PastResult[]): Stated[
 }
 
 /** Returns the facts of a relation that hold, newest first. */
-function statedAs(state: SessionState, name: string, more = (_: SessionFact): string[] => []): Stated[] {
-  const facts = factsOf(state)
-    .getValid()
-    .filter(({ relation }) => relation === name);
+function statedAs(
+  held: readonly SessionFact[],
+  name: string,
+  more = (_: SessionFact): string[] => [],
+): Stated[] {
+  const facts = held.filter(({ relation }) => relation === name);
   return distinct(facts.reverse().map((fact) => ({ text: [fact.object, ...more(fact)].join(' '), fact })));
 }
 
 /** Returns the failed attempts that hold and that the shown results do not say, newest first. */
-function triedOf(state: SessionState, shown: readonly PastResult[]): Stated[] {
+function triedOf(state: SessionState, held: readonly SessionFact[], shown: readonly PastResult[]): Stated[] {
   const ledgers = ledgersOf(state);
-  const tried = statedAs(state, RELATIONS.failed, (fact) => laterPart(fact, ledgers.get(fact.sourceTaskId)));
+  const tried = statedAs(held, RELATIONS.failed, (fact) => laterPart(fact, ledgers.get(fact.sourceTaskId)));
   const isShown = (text: string) => shown.some(({ summary }) => text.startsWith(summary.object));
   return tried.filter(({ text }) => !isShown(text));
 }
 
 /** Returns open points: waiting for an answer or a fix, failing tests, and what the newest results left to do. */
-function openOf(state: SessionState, results: readonly PastResult[]): Stated[] {
+function openOf(state: SessionState, held: readonly SessionFact[], results: readonly PastResult[]): Stated[] {
   const ledgers = ledgersOf(state);
   const { stallThresholds } = resolvedSettings(state.charter.settings);
   const waiting = [...ledgers.values()]
@@ -325,8 +330,7 @@ function openOf(state: SessionState, results: readonly PastResult[]): Stated[] {
       const isNamed = waits.length + questions.length > 0;
       return [...stalled, ...(isNamed ? waits : [`${task}: ${last.verdict.replace('_', ' ')}`])];
     });
-  const questions = factsOf(state)
-    .getValid()
+  const questions = held
     .filter(({ relation, history }) => relation === RELATIONS.asks && history !== true)
     .reverse()
     .map((fact) => {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readCommits } from '../../src/cli/import-git.js';
 import { git, gitRepository } from '../support/git.js';
-import { folderOfFile } from '../support/of-file.js';
+import { folderOfFile, folderOfTest } from '../support/of-file.js';
 
 const repo = await folderOfFile();
 
@@ -36,4 +36,24 @@ it('the history of a repository whose own settings name programs is read without
     code: 'usage',
   });
   expect(existsSync(ran)).toBe(false);
+});
+
+it('files that a commit renames and deletes are named, and only what is there counts as changed', async () => {
+  const path = join(await folderOfTest(), 'project');
+  const write = (file: string, text: string) => writeFile(join(path, file), text);
+  await mkdir(path);
+  await write('a b.ts', 'one\n'.repeat(20));
+  await write('gone.ts', 'two\n');
+  gitRepository(path);
+  git(path, ['mv', 'a b.ts', 'c.ts']);
+  git(path, ['rm', 'gone.ts']);
+  await write('new.ts', 'three');
+  git(path, ['add', '--all']);
+  git(path, ['commit', '-m', 'Next']);
+  const { commits } = await readCommits({ path, env: process.env }, { limit: 1 });
+  expect(commits[0]).toMatchObject({
+    files_modified: ['c.ts', 'new.ts'],
+    files_deleted: ['gone.ts'],
+    files_renamed: [{ from: 'a b.ts', to: 'c.ts' }],
+  });
 });

@@ -80,6 +80,47 @@ describe('a session that is forgotten', () => {
     expect(await filesHolding(nats.storeDir, 'BIRDSONG')).not.toEqual([]);
   });
 
+  test('a statement that a person erases is in no stream, bucket or file, and the rest of its result stays', async () => {
+    const { client } = system;
+    const [session, text] = ['penned', 'the queue is called MAGPIE'];
+    const decided = { relation: 'decided', tags: ['decision' as const] };
+    const { sequence: first } = await publishWork(client, session, '1', {
+      summary: `Tested the parser, and wrote down that the queue is called **MAGPIE** today.`,
+      facts: [
+        { subject: 'queue', object: text, ...decided },
+        { subject: 'port', object: 'is 9464', ...decided },
+      ],
+    });
+    await client.tools.inboxAdd({ session, content: `Remember: ${text}` });
+    await client.tools.iterationStart({ session });
+    await client.tools.iterationComplete({ session });
+    const asked = { session, kind: 'dispatch', role: 'implementer', taskId: '2' } as const;
+    await client.compile({ ...asked, taskPrompt: `Empty the queue: ${text}` });
+    await soon(async () => expect((await client.tools.promptList({ session })).total).toBe(1));
+
+    const { fact } = await client.tools.factErase({ session, id: `M${first}`, by: 'ann' });
+    expect(fact).toMatchObject({ ref: `M${first}`, retracted: { by: 'ann', erased: true } });
+    expect(fact.object).toMatch(/^erased by ann, \d+ \w+$/);
+
+    expect(await storedText(system)).not.toContain('MAGPIE');
+    expect(await filesHolding(nats.storeDir, 'MAGPIE')).toEqual([]);
+    const { prompt } = await client.compile({ ...asked, taskPrompt: 'Empty the queue' });
+    expect(prompt).toContain('is 9464');
+    expect(prompt).not.toContain(`[M${first},`);
+    const { entries } = await client.tools.timelineList({ session });
+    expect(entries.map(({ summary }) => summary)).toContain(`M${first} was erased by ann`);
+    expect(entries.map(({ summary }) => summary).join()).toContain('wrote down that erased by ann');
+    await expect(client.tools.factRestore({ session, id: `M${first}`, by: 'ann' })).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect((await client.tools.factErase({ session, id: `M${first}`, by: 'ann' })).fact).toEqual(fact);
+    const { sequence } = await publishWork(client, session, '1', {
+      facts: [{ subject: 'host', object: 'is local', ...decided }],
+    });
+    await client.tools.dispatchShow({ session, dispatch: sequence });
+    expect((await client.tools.factShow({ session, id: `M${sequence}` })).fact.object).toBe('is local');
+  });
+
   test('is not brought back by what was under way, and results that are published meanwhile begin another one', async () => {
     await furnished(system, 'busy', 'PARROT');
     const { client, ports } = system;

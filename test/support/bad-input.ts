@@ -42,7 +42,10 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'task-next': { claim: 'agent-1', id: 'TAS-1', ttlMs: 30_000 },
   'task-release': { id: 'TAS-1', claim: 'agent-1', note: 'Half done' },
   'task-list': { status: 'remaining' },
-  'note-add': { content: 'No docker', type: 'tip', by: 'anna' },
+  'note-add': {
+    ...{ content: 'No docker', type: 'tip', by: 'anna' },
+    ...{ task: '2.1', paths: ['legacy/**'], branch: 'next' },
+  },
   'note-edit': { id: 'NOT-1', content: 'No podman', type: 'stuck' },
   'note-delete': { id: 'NOT-1' },
   'note-list': { type: 'tip' },
@@ -65,7 +68,7 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'session-reopen': { reason: 'a bug' },
   'fact-find': {
     ...{ text: 'parser', task: '1', subject: 'a.ts', relation: ['issue'], tag: 'error' },
-    ...{ is: 'all', limit: 5, cursor: cursorOf('facts', 9, 0, 9, 'abcd') },
+    ...{ is: 'all', limit: 5, cursor: cursorOf('facts', 9, 5) },
   },
   'dispatch-show': { dispatch: 1, timeoutMs: 0 },
   'telemetry-show': {},
@@ -101,6 +104,7 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'fact-show': { id: 'abcd' },
   'fact-retract': { id: 'abcd', reason: 'wrong', by: 'anna' },
   'fact-restore': { id: 'abcd', reason: 'it holds', by: 'anna' },
+  'fact-erase': { id: 'M7', by: 'anna' },
   'fact-correct': { id: 'abcd', text: 'Port 9464', reason: 'wrong', by: 'anna' },
   'file-list': { text: 'parser', limit: 5 },
   'timeline-list': {

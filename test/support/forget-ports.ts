@@ -103,5 +103,6 @@ function eraserOf(names: readonly string[]): SessionEraser & { readonly dispatch
     },
     async rewrite() {},
     async eraseLearnings() {},
+    async eraseSome() {},
   };
 }

@@ -95,6 +95,8 @@ function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boo
   return {
     ...(turn.summary !== '' && { summary: turn.summary }),
     ...(turn.files.length > 0 && { files_modified: turn.files }),
+    ...(turn.deleted.length > 0 && { files_deleted: turn.deleted }),
+    ...(turn.renamed.length > 0 && { files_renamed: turn.renamed }),
     ...(turn.tests.length > 0 && { tests: turn.tests }),
     ...(turn.open.length > 0 && { follow_up_actions: turn.open }),
     facts: [

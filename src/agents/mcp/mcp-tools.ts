@@ -107,6 +107,8 @@ export const MCP_TOOLS = {
       assessment: z.enum(verdictsOf('reviewer')).optional().describe('of a reviewer'),
       summary: z.string().optional(),
       files_modified: texts.optional(),
+      files_deleted: texts.optional(),
+      files_renamed: named('{from, to}'),
       tests: z.array(testRun).optional(),
       follow_up_actions: texts.optional(),
       blockers: texts.optional(),
@@ -218,6 +220,8 @@ export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan
   readonly claims: Map<string, string>;
   /** Keeps a result on this machine, as hooks do, until the server can be reached. */
   readonly keep: (result: Pick<KeptResult, 'role' | 'text' | 'messageId'>) => Promise<void>;
+  /** True while the user has paused the folder. */
+  readonly isPausedNow: () => boolean;
   /** Names the conversation, if the client says so to its MCP servers. */
   readonly conversation?: string;
 }

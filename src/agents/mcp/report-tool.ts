@@ -14,6 +14,7 @@ const PATIENCE_MS = 15_000;
 /** `report`: publishes a result, waits, and returns its outcome. A result that cannot be read is not sent. */
 export const reportTool: McpTool<'report'> = async (memory, input) => {
   const { session, branch } = memory;
+  if (memory.isPausedNow()) return { text: PAUSED, data: { status: 'paused' } };
   const { role = input.assessment === undefined ? 'implementer' : 'reviewer', ...given } = input;
   if (!isRole(role)) {
     throw new ThroughlineError('schema_invalid', `role is ${JSON.stringify(role)}: use ${ROLES.join(', ')}`);
@@ -37,6 +38,9 @@ export const reportTool: McpTool<'report'> = async (memory, input) => {
     return { text: `${keptText} Now it cannot: ${messageOf(error)}`, data: { status: 'kept' } };
   }
 };
+
+const PAUSED =
+  'Throughline is paused in this folder: nothing was stored. Only the user resumes it, with "throughline resume"; do not report again.';
 
 /** The services have not read it yet, and will. */
 function isStored(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FACT_TAGS, ORIGINS, ROLES } from '../kinds.js';
-import { ended, recordedRepair } from '../recorded-fact.js';
+import { ended, recordedRepair, statementScope } from '../recorded-fact.js';
 import {
   count,
   list,
@@ -26,6 +26,7 @@ export const retraction = named('Retraction', 'The withdrawal of a fact by a per
   at: time('When'),
   reason: string('Why, in words.').exactOptional(),
   instead: string('Id of the fact that replaces it.').exactOptional(),
+  erased: mark('Its text is overwritten.'),
 });
 
 export const foundFact = named(
@@ -43,6 +44,7 @@ export const foundFact = named(
     confidence: z.number().exactOptional().describe('Confidence, 0 to 1; left out for 1.'),
     ref: string('Id of the statement, such as M7; absent for other facts.').exactOptional(),
     origin: oneOf('Who states it; left out for an agent.', ORIGINS).exactOptional(),
+    scope: statementScope.exactOptional().describe('Where it holds; left out for everywhere.'),
     history: mark('Its result is from before the session.'),
     closed_by: place('Sequence of the result that closed it; absent while it is valid.').exactOptional(),
     closed_at: time('When that dispatch arrived, or when the fact was retracted').exactOptional(),
@@ -55,6 +57,11 @@ export const foundFact = named(
 
 export const factRetracted = z.object({ fact: foundFact.describe('The retracted fact.'), sequence });
 export const factRestored = z.object({ fact: foundFact.describe('The fact that holds again.'), sequence });
+export const factErased = z.object({
+  fact: foundFact.describe('What is left of the statement.'),
+  events: count('Stored events that had its text.'),
+  sequence,
+});
 export const factCorrected = z.object({
   fact: foundFact.describe('The fact that replaces it.'),
   corrected: foundFact.describe('The replaced fact.'),

@@ -82,6 +82,8 @@ export const ERASED_KINDS = [
 export type ErasedKind = (typeof ERASED_KINDS)[number];
 export type ErasedCounts = Readonly<Record<ErasedKind, number>>;
 
+type Sequences = readonly number[];
+
 /** High-water marks: a new session of the same name starts behind them. */
 export interface Marks {
   /** Last sequence of the dispatch stream before a time. */
@@ -108,6 +110,12 @@ export interface SessionEraser {
    * messages erased by then are gone.
    */
   erase(session: Token, marks: Marks): Promise<ErasedCounts>;
+
+  /** Erases some events of a session, some of its results, and its compiled prompts. Throws as `count`. */
+  eraseSome(
+    session: Token,
+    some: { readonly events: Sequences; readonly dispatches: Sequences },
+  ): Promise<void>;
 
   /**
    * Rewrites files without replaced and purged values: the stream of prompts, all buckets with values of sessions, or the

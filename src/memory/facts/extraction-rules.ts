@@ -8,8 +8,10 @@ import {
   type Role,
   verdictIn,
 } from '../../contracts/kinds.js';
+import type { StatementScope } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS, relationOf } from '../../contracts/relations.js';
 import type { AnyResult, TestRun } from '../../contracts/results.js';
+import { defined } from '../../shared/collections.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { decided, sentencesOf } from '../traces/sentences.js';
 import { isOwnChoice } from '../traces/stated-lines.js';
@@ -164,17 +166,21 @@ export function ownFacts(
   _taskId: string,
   role: Role,
 ): RecordedFact[] {
-  const explicit = factsFrom(facts, ({ subject, relation, object, tags = [], origin, replaces = [] }) => {
-    const fact = recordedFact(subject, relationOf(relation), object, tags);
-    // Only what records a conversation can hold words of its user.
-    const isOfUser = origin === 'user' && kindOf(role).part === 'note';
-    if (fact === undefined || (!isOfUser && replaces.length === 0)) return fact;
-    return {
-      ...fact,
-      ...(isOfUser && { origin: 'user' as const }),
-      ...(replaces.length > 0 && { replaces }),
-    };
-  });
+  const explicit = factsFrom(
+    facts,
+    ({ subject, relation, object, tags = [], origin, replaces = [], scope }) => {
+      const fact = recordedFact(subject, relationOf(relation), object, tags);
+      // Only what records a conversation can hold words of its user.
+      const isOfUser = origin === 'user' && kindOf(role).part === 'note';
+      if (fact === undefined || (!isOfUser && replaces.length === 0 && scope === undefined)) return fact;
+      return {
+        ...fact,
+        ...(isOfUser && { origin: 'user' as const }),
+        ...(replaces.length > 0 && { replaces }),
+        ...recordedScope(scope),
+      };
+    },
+  );
   const defined = factsFrom(artifacts, ({ kind = 'artifact', name, signature = name, location }) =>
     recordedFact(
       `${kind}:${name}`,
@@ -184,6 +190,16 @@ export function ownFacts(
     ),
   );
   return [...explicit, ...defined];
+}
+
+const MAX_PATHS = 10;
+
+/** The scope with each part in one quoted line. */
+export function recordedScope({ task, paths, branch }: StatementScope = {}): { scope?: StatementScope } {
+  const short = (part: string) => clipText(quoted(part), KEPT.fact.subject);
+  const parts = { task: task && short(task), paths: paths?.slice(0, MAX_PATHS).map(short) };
+  const scope = defined({ ...parts, branch: branch && short(branch) });
+  return Object.keys(scope).length === 0 ? {} : { scope };
 }
 
 function task(taskId: string): string {

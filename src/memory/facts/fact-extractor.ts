@@ -106,6 +106,7 @@ export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSeq
     confidence: fact.confidence ?? 1,
     ...(fact.origin !== undefined && { origin: fact.origin }),
     ...(fact.ref !== undefined && { ref: fact.ref }),
+    ...(fact.scope !== undefined && { scope: fact.scope }),
     ...(origin.history && { history: origin.history }),
   };
 }

@@ -224,7 +224,7 @@ export class FactHits {
     }
   }
 
-  /** The task's own statements are relevant whatever their words. */
+  /** The task's own statements, and rules of its files, are relevant whatever their words. */
   addOwn(entries: readonly IndexedFact[]): void {
     for (const entry of entries) this.#raise(this.#similar, entry, SIMILAR);
   }

@@ -16,6 +16,7 @@ import type {
   SessionFactTag,
   WeighedFact,
 } from './fact-types.js';
+import { type Here, isAtHand, isElsewhere } from './scope.js';
 
 /**
  * Selects the facts that a task needs, by shared words, likely files, similar past results, and meaning.
@@ -50,6 +51,8 @@ export interface FactsAsked {
   readonly similar: ReadonlyMap<string, number>;
   /** The past tasks whose work is selected; that of a few others may be for its words. Absent: all work that fits. */
   readonly work?: readonly CoveringTask[] | undefined;
+  /** Where the task works: statements scoped elsewhere are left out, rules of its files are always relevant. */
+  readonly here?: Here | undefined;
   /** True if the prompt lists the notes elsewhere. */
   readonly withoutNotes?: boolean | undefined;
   /** Decisions, conventions and facts in words to select even if nothing speaks for them; absent: none. */
@@ -73,6 +76,7 @@ export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRank
   const withChanges = !query.besideLedger || query.tags !== undefined;
   const isAsked = (entry: IndexedFact) =>
     !(entry.isSummary && isSaidToFail(entry, index)) &&
+    !isElsewhere(entry.fact, query.here ?? {}) &&
     !(query.withoutNotes && entry.fact.note !== undefined) &&
     // The prompt of a task has the answers to its questions.
     (entry.fact.answer === undefined || entry.fact.answer.task !== query.taskId) &&
@@ -88,6 +92,9 @@ export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRank
   const useful = new Map(work?.map(({ task, use }) => [task, use]));
   hits.addWork(useful);
   hits.addOwn(index.ofTask(query.taskId).filter(isAsked));
+  const isRuleHere = ({ group, fact }: IndexedFact) =>
+    group === 'conventions' && isAtHand(fact, query.here ?? {});
+  hits.addOwn([...index.lasting.newestFirst()].filter((entry) => isRuleHere(entry) && isAsked(entry)));
   if (query.closeness !== undefined) hits.addNear(nearest(index, query.closeness, isAsked));
   const chance = Math.max(1, Math.sqrt(words.length / SHORT_QUERY));
   const { found, faint } = hits.found(chance);

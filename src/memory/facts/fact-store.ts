@@ -3,7 +3,7 @@ import { kindOf } from '../../contracts/kinds.js';
 import type { Ended } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
-import { lowerBound } from '../../shared/collections.js';
+import { addTo, lowerBound } from '../../shared/collections.js';
 import { clipText, oneSpelling, quoted } from '../../shared/text.js';
 import { mentionsIn } from '../search/mentions.js';
 import { isDoneBy, type WorkDone, wordsOf, workDone } from './done-work.js';
@@ -20,6 +20,7 @@ import {
   saysTheSame,
   worthOf,
 } from './fact-types.js';
+import { isSameScope } from './scope.js';
 
 /** Limit so that a session's snapshot fits one message. */
 export const MAX_FACT_BYTES = 500_000;
@@ -27,38 +28,19 @@ export const MAX_FACT_BYTES = 500_000;
 const DEAR_SHARE = 0.75;
 
 /** Stores one session's facts. Synchronous; never throws. */
-export interface ISessionFactStore {
-  /**
-   * Adds facts, in any order of dispatches and any number of times. The newest dispatch wins: it closes older facts
-   * with the same subject and relation. Facts of one dispatch never close each other. `must_fix` and `issue` facts
-   * belong to their task: a review of it closes the older ones, other reviews do not. An approval also closes its own
-   * findings. Blockers are closed by their task's next work result or an approval. An action that a result leaves is closed by a
-   * later one that says that it was done. Facts from before the session close only others of that time.
-   */
-  add(facts: readonly SessionFact[]): void;
-  /** Closes the valid facts with this subject and relation, in the name of `by`. */
-  invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void;
-  /** Closes a fact for good, wherever it is stated; `instead` replaces it. `after`: the newest dispatch that counts before. */
-  retract(fact: SessionFact, by: Retraction, instead?: SessionFact, after?: number): void;
-  /** Makes a fact valid again, whatever ended it; dispatches after `by.after` may close it. Its corrections end. */
-  restore(fact: SessionFact, by: Restored): void;
-  /** Closes the statement with this id in the name of another one. */
-  end(ref: string, by: Closing): void;
-  /** Valid facts, oldest dispatch first. */
-  getValid(): readonly SessionFact[];
-  /** Valid facts with at least one of the tags. */
-  getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
-  /** The search index of the valid facts. */
-  index(): FactIndex;
-  /** Number of valid facts. */
-  count(): number;
-  /**
-   * Drops facts until at most `maxFacts` with at most `maxBytes` of text (500,000 by default) remain: closed ones
-   * first, then file changes, verdicts, summaries, follow-ups, other facts and failing tests, findings and decisions, and last
-   * rules and the words of people; oldest first within each. Findings and decisions have at most three quarters of `maxFacts`.
-   */
-  compact(maxFacts: number, maxBytes?: number): void;
-}
+export type ISessionFactStore = Pick<
+  InMemorySessionFactStore,
+  | 'add'
+  | 'invalidate'
+  | 'retract'
+  | 'restore'
+  | 'end'
+  | 'getValid'
+  | 'getValidByTags'
+  | 'index'
+  | 'count'
+  | 'compact'
+>;
 
 /**
  * Facts in memory, without duplicates within a dispatch.
@@ -71,7 +53,7 @@ export interface ISessionFactStore {
  * sides of an insertion. A retraction closes every fact with its text, earlier and later ones. So any order and repetition of dispatches results in the same facts, as long as compaction
  * dropped nothing in between.
  */
-export class InMemorySessionFactStore implements ISessionFactStore {
+export class InMemorySessionFactStore {
   readonly #sayings = new Set<Saying>();
   /** By subject and relation: a newer fact closes the older ones. */
   readonly #groups: Index = new Map();
@@ -84,6 +66,8 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   readonly #statements = new Set<Saying>();
   /** The follow-ups of results, closed or not. */
   readonly #actions = new Set<Saying>();
+  /** The questions of tasks, closed or not. */
+  readonly #questions = new Set<Saying>();
   /** Indexes the valid facts; built by the first query and maintained afterwards. */
   #index: FactIndex | undefined;
   #hasRetracted = false;
@@ -97,6 +81,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return store;
   }
 
+  /** Adds facts, in any order of dispatches and any number of times. */
   add(facts: readonly SessionFact[]): void {
     for (const fact of facts) {
       if (this.#holds(fact)) continue;
@@ -109,11 +94,13 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     this.#closeDone(facts);
   }
 
+  /** Closes the valid facts with this subject and relation, in the name of `by`. */
   invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
     const group = this.#groups.get(groupName({ subject, relation })) ?? [];
     for (const saying of group.slice(0, placeOf(group, by.sequence))) this.#close(saying, by);
   }
 
+  /** Closes a fact for good, wherever it is stated; `instead` replaces it. `after`: the newest dispatch that counts before. */
   retract(fact: SessionFact, by: Retraction, instead?: SessionFact, after = fact.sourceSequence): void {
     let noteOrAnswer: Pick<SessionFact, 'note' | 'answer'> = {};
     for (const saying of this.#groups.get(groupName(fact)) ?? []) {
@@ -132,6 +119,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     else this.restore(before.fact, { by: by.by, at: by.at, after });
   }
 
+  /** Makes a fact valid again, whatever ended it; dispatches after `by.after` may close it. Its corrections end. */
   restore(fact: SessionFact, by: Restored): void {
     for (const saying of this.#groups.get(groupName(fact)) ?? []) {
       const { fact: stored } = saying;
@@ -156,6 +144,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     if (closer !== undefined) this.#close(saying, closer);
   }
 
+  /** Closes the statement with this id in the name of another one. */
   end(ref: string, by: Closing): void {
     const saying = this.#refs.get(ref);
     if (saying !== undefined) this.#close(saying, by);
@@ -202,6 +191,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       .sort((a, b) => a.eventSequence - b.eventSequence);
   }
 
+  /** Valid facts, oldest dispatch first. */
   getValid(): readonly SessionFact[] {
     return this.all().filter((fact) => fact.validTo === undefined);
   }
@@ -210,6 +200,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return this.getValid().filter((fact) => fact.tags.some((tag) => tags.includes(tag)));
   }
 
+  /** The search index of the valid facts. */
   index(): FactIndex {
     if (this.#index === undefined) {
       this.#index = new FactIndex();
@@ -218,6 +209,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return this.#index;
   }
 
+  /** Number of valid facts. */
   count(): number {
     return this.#valid;
   }
@@ -250,6 +242,23 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return new Map(inOrder(ended).map(({ fact }) => [fact.ended?.by ?? '', fact]));
   }
 
+  /** Returns what is answered, by task: the questions that another statement has ended, and what people's answers name. */
+  answered(): ReadonlyMap<string, { question: string; answer: string; by: string }[]> {
+    const found = new Map<string, { question: string; answer: string; by: string }[]>();
+    const newest = new Map(
+      inOrder(this.#questions).map(({ fact }) => [`${fact.sourceTaskId}\n${fact.object}`, fact]),
+    );
+    for (const { sourceTaskId, object: question, ended } of newest.values()) {
+      const by = this.#refs.get(ended?.by ?? '')?.fact;
+      const answer = by?.object.replace(`${question} `, '');
+      if (answer !== undefined) addTo(found, sourceTaskId, { question, answer, by: by?.origin ?? 'agent' });
+    }
+    for (const { answer: given } of this.statements())
+      for (const question of given?.questions ?? [])
+        addTo(found, given?.task ?? '', { question, answer: given?.answer ?? '', by: given?.by ?? '' });
+    return found;
+  }
+
   /** Returns the number of facts of dispatches, closed ones included. */
   size(): number {
     return this.#sayings.size - this.#statements.size;
@@ -270,6 +279,11 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return inOrder(this.#sayings).map(({ fact }) => fact);
   }
 
+  /**
+   * Drops facts until at most `maxFacts` with at most `maxBytes` of text remain: closed ones first, then file changes, verdicts,
+   * summaries, follow-ups, other facts and failing tests, findings and decisions, and last rules and the words of people; oldest
+   * first within each. Findings and decisions have at most three quarters of `maxFacts`.
+   */
   compact(maxFacts: number, maxBytes = MAX_FACT_BYTES): void {
     const fits = () => this.size() <= maxFacts && this.#bytes <= maxBytes;
     if (fits()) return;
@@ -355,6 +369,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
         !endsWithTask(saying.fact) &&
         !isSeen(saying.fact) &&
         !outranks(fact, saying.fact) &&
+        isSameScope(fact, saying.fact) &&
         !(saying.fact.history === true && fact.history !== true)
       )
         before = saying.fact.sourceSequence;
@@ -417,6 +432,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     if (fact.validTo === undefined) this.#opened(fact);
     if (fact.ref !== undefined && !this.#refs.has(fact.ref)) this.#refs.set(fact.ref, saying);
     if (isAction(fact)) this.#actions.add(saying);
+    if (isQuestion(fact)) this.#questions.add(saying);
     index(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) index(this.#openByTask, fact.sourceTaskId, saying);
     if (isOutcome(fact)) index(this.#outcomesByTask, fact.sourceTaskId, saying);
@@ -426,6 +442,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     const { fact } = saying;
     this.#sayings.delete(saying);
     this.#actions.delete(saying);
+    this.#questions.delete(saying);
     if (!this.#statements.delete(saying)) this.#bytes -= bytesOfFact(fact);
     if (fact.validTo === undefined) this.#invalid(fact);
     if (fact.ref !== undefined && this.#refs.get(fact.ref) === saying) this.#refs.delete(fact.ref);
@@ -522,7 +539,7 @@ function isClosedBy(fact: SessionFact, sequence: number): boolean {
 function replaces(newer: SessionFact, fact: SessionFact): boolean {
   if (endsWithTask(newer) || endsWithTask(fact) || (isSeen(newer) && isSeen(fact))) return false;
   // Another attempt that failed does not make the first one work.
-  if (fact.relation === RELATIONS.failed || outranks(fact, newer)) return false;
+  if (fact.relation === RELATIONS.failed || outranks(fact, newer) || !isSameScope(fact, newer)) return false;
   return newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
 }
 

@@ -9,7 +9,7 @@ import {
   rolesOf,
   type Severity,
 } from '../../contracts/kinds.js';
-import type { Ended, statementEnds } from '../../contracts/recorded-fact.js';
+import type { Ended, StatementScope, statementEnds } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import type { answerView, note } from '../../contracts/replies/session-reply.js';
@@ -54,6 +54,8 @@ export interface SessionFact {
   readonly origin?: Origin;
   /** Id of the statement, such as `M7`. */
   readonly ref?: string;
+  /** Where it holds; absent for everywhere. */
+  readonly scope?: StatementScope;
   /** True if its dispatch is from before the session. */
   readonly history?: true;
   /** Who withdrew it, and why: it stays closed, and closes every later fact with its text. */
@@ -101,6 +103,7 @@ export interface RecordedFact {
   /** Ids of the statements that it names to end; only while its event is written. */
   readonly replaces?: readonly string[] | undefined;
   readonly ref?: string | undefined;
+  readonly scope?: StatementScope | undefined;
 }
 
 /** True if someone of higher rank than the other states the first one. */

@@ -6,14 +6,8 @@ import type { SessionFact } from './fact-types.js';
 
 const SHORTEST_ID = 4;
 const MAX_HISTORY = 50;
-
-/** A cursor: after this fact, in the list as of this dispatch. */
-interface Place {
-  readonly asOf: number;
-  readonly isClosed: boolean;
-  readonly dispatch: number;
-  readonly id: string;
-}
+/** A cursor: the newest dispatch of the first page, and the number of facts before this page. */
+const PLACE = [z.literal('facts'), z.int(), z.int().nonnegative()] as const;
 
 /**
  * Returns one page of the matching facts: valid ones first, each the newest first. All pages show the list as of the
@@ -25,50 +19,21 @@ export function findFacts(
   facts: readonly SessionFact[],
   args: ToolArguments<'fact-find'>,
 ): Omit<FactsFound, 'sequence' | 'keeps'> {
-  const from = args.cursor === undefined ? undefined : placeIn(args.cursor);
-  const asOf =
-    from?.asOf ?? facts.reduce((newest, { sourceSequence }) => Math.max(newest, sourceSequence), 0);
+  const from = args.cursor === undefined ? undefined : readCursor(args.cursor, PLACE);
+  const asOf = from?.[1] ?? facts.reduce((newest, { sourceSequence }) => Math.max(newest, sourceSequence), 0);
   const fits = filterOf(args, asOf);
   const sorted = facts
     .filter((fact) => fact.sourceSequence <= asOf && fits(fact))
     .map((fact) => ({ fact, isClosed: closedAsOf(fact, asOf) }))
     .sort((a, b) => Number(a.isClosed) - Number(b.isClosed) || b.fact.sourceSequence - a.fact.sourceSequence);
-  const begin = from === undefined ? 0 : beginOf(sorted, from);
+  const begin = from?.[2] ?? 0;
   const shown = sorted.slice(begin, begin + args.limit);
-  const last = shown.at(-1);
-  const more = last !== undefined && begin + shown.length < sorted.length;
+  const end = begin + shown.length;
   return {
     facts: shown.map(({ fact }) => foundFact(fact)),
     total: sorted.length,
-    ...(more && {
-      next: cursorOf('facts', asOf, Number(last.isClosed), last.fact.sourceSequence, last.fact.id),
-    }),
+    ...(end < sorted.length && shown.length > 0 && { next: cursorOf('facts', asOf, end) }),
   };
-}
-
-/** Returns the index of the first fact after a cursor. */
-function beginOf(
-  sorted: readonly { readonly fact: SessionFact; readonly isClosed: boolean }[],
-  from: Place,
-): number {
-  const isBefore = ({ fact, isClosed }: (typeof sorted)[number]) =>
-    isClosed === from.isClosed ? fact.sourceSequence > from.dispatch : !isClosed;
-  const first = sorted.findIndex((entry) => !isBefore(entry));
-  if (first < 0) return sorted.length;
-  const same = sorted.findIndex(
-    ({ fact, isClosed }, index) =>
-      index >= first &&
-      isClosed === from.isClosed &&
-      fact.sourceSequence === from.dispatch &&
-      fact.id === from.id,
-  );
-  return same < 0 ? first : same + 1;
-}
-
-function placeIn(cursor: string): Place {
-  const values = [z.literal('facts'), z.int(), z.int(), z.int(), z.string()] as const;
-  const [, asOf, closed, dispatch, id] = readCursor(cursor, values);
-  return { asOf, isClosed: closed === 1, dispatch, id };
 }
 
 function closedAsOf({ closedBy }: SessionFact, asOf: number): boolean {
@@ -136,7 +101,7 @@ function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['
 
 export function foundFact(fact: SessionFact): FoundFact {
   const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
-  const { retracted, corrects, ref, origin, ended } = fact;
+  const { retracted, corrects, ref, origin, ended, scope } = fact;
   return {
     id: fact.id,
     subject,
@@ -153,6 +118,7 @@ export function foundFact(fact: SessionFact): FoundFact {
     ...(confidence !== 1 && { confidence }),
     ...(ref !== undefined && { ref }),
     ...(origin !== undefined && { origin }),
+    ...(scope !== undefined && { scope }),
     ...(history && { history }),
     ...(closedBy !== undefined && retracted === undefined && { closed_by: closedBy }),
     ...(validTo !== undefined && { closed_at: validTo }),

@@ -5,6 +5,7 @@ import { clipText, quoted } from '../../shared/text.js';
 import { type SaidAbout, type TakesBack, takesBack } from './contrast.js';
 import { plainFacts, statingFacts } from './event-facts.js';
 import { factId, groupOf, isLasting, outranks, type RecordedFact, type SessionFact } from './fact-types.js';
+import { isSameScope } from './scope.js';
 
 /** The kinds of statements, in the order in which those of one result get their ids. */
 export const STATEMENT_KINDS = [
@@ -153,7 +154,11 @@ export function contrasts(fact: RecordedFact, by: string, known: readonly Sessio
   const takes = denying(fact);
   if (takes === undefined) return [];
   const found = known.flatMap((older) => {
-    const isFree = DENIABLE.has(statementKind(older)) && older.history !== true && !outranks(older, fact);
+    const isFree =
+      DENIABLE.has(statementKind(older)) &&
+      older.history !== true &&
+      !outranks(older, fact) &&
+      isSameScope(fact, older);
     const term = isFree && older.ref !== undefined ? takes(aboutOf(older)) : undefined;
     if (older.ref === undefined || term === undefined) return [];
     return [{ id: older.ref, by, how: 'replaced' as const, term: clipText(term, MAX_ID) }];

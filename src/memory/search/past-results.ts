@@ -1,5 +1,5 @@
 import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
-import { PathTable } from './path-table.js';
+import { knownAs, PathTable } from './path-table.js';
 
 export interface PastResult {
   /** Position in the order of results. */
@@ -111,6 +111,47 @@ export class PastResults {
       this.#forgetOldest();
     if (this.#files > this.#limits.files || this.#pathBytes > this.#limits.pathBytes) this.#forgetFiles();
     this.#renew();
+  }
+
+  /** Gives files their new names, and forgets those that are gone. */
+  changeFiles(
+    renamed: readonly { readonly from: string; readonly to: string }[],
+    deleted: readonly string[],
+  ): void {
+    const idOf = (path: string) => this.#paths.idOf(knownAs(path));
+    const moves = [...renamed, ...deleted.map((from) => ({ from, to: undefined }))].flatMap(
+      ({ from, to }) => {
+        const id = idOf(from);
+        const uses = this.#uses[id ?? -1] ?? 0;
+        if (id === undefined || uses === 0) return [];
+        const target = to === undefined ? undefined : this.#paths.add(knownAs(to));
+        return [{ id, uses, last: this.#last[id] ?? 0, target }];
+      },
+    );
+    if (moves.length === 0) return;
+    for (const { id } of moves) this.#untouch(id);
+    for (const { uses, last, target } of moves)
+      if (target !== undefined)
+        this.#touch(target, (this.#uses[target] ?? 0) + uses, Math.max(this.#last[target] ?? 0, last));
+    const targets = new Map(moves.map(({ id, target }) => [id, target]));
+    const moved = (file: number) => (targets.has(file) ? (targets.get(file) ?? []) : file);
+    this.#replaceRows(
+      this.#rows.map((row) =>
+        row.files.some((file) => targets.has(file))
+          ? { ...row, files: [...new Set(row.files.flatMap(moved))] }
+          : row,
+      ),
+    );
+  }
+
+  /** True for a file that results have touched and that is not gone. */
+  knows(path: string): boolean {
+    return (this.#uses[this.#paths.idOf(knownAs(path)) ?? -1] ?? 0) > 0;
+  }
+
+  /** Forgets the words of some results, and keeps their files. */
+  forgetWords(sequences: ReadonlySet<number>): void {
+    this.#replaceRows(this.#rows.map((row) => (sequences.has(row.sequence) ? { ...row, tokens: [] } : row)));
   }
 
   /** Returns a copy whose results have lower sequences, 0 or less. */
@@ -255,6 +296,13 @@ export class PastResults {
     this.#last[file] = last;
   }
 
+  #untouch(file: number): void {
+    this.#uses[file] = 0;
+    this.#last[file] = 0;
+    this.#files -= 1;
+    this.#pathBytes -= bytesOf(this.#paths.paths[file] ?? '') + FILE_BYTES;
+  }
+
   #push(row: PastRow): void {
     this.#rows.push(row);
     this.#resultBytes += rowBytes(row);
@@ -289,20 +337,21 @@ export class PastResults {
     const lastOf = ({ id }: { readonly id: number }) => this.#last[id] ?? 0;
     known.sort((a, b) => lastOf(a) - lastOf(b) || (a.path < b.path ? -1 : 1));
     const removed = new Set<number>();
-    for (const { path, id } of known) {
+    for (const { id } of known) {
       if (this.#files <= this.#limits.files * 0.9 && this.#pathBytes <= this.#limits.pathBytes * 0.9) break;
-      this.#uses[id] = 0;
-      this.#last[id] = 0;
-      this.#files -= 1;
-      this.#pathBytes -= bytesOf(path) + FILE_BYTES;
+      this.#untouch(id);
       removed.add(id);
     }
-    const rows = this.#rows.map((row) =>
-      row.files.some((file) => removed.has(file))
-        ? { ...row, files: row.files.filter((file) => !removed.has(file)) }
-        : row,
+    this.#replaceRows(
+      this.#rows.map((row) =>
+        row.files.some((file) => removed.has(file))
+          ? { ...row, files: row.files.filter((file) => !removed.has(file)) }
+          : row,
+      ),
     );
-    this.#rows = rows;
+  }
+
+  #replaceRows(rows: readonly PastRow[]): void {
     this.#resultBytes = 0;
     this.#liveWords = 0;
     this.#holders = [];

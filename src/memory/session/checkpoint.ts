@@ -14,7 +14,7 @@ import type { SessionState } from './session-state.js';
 
 /**
  * Carries a session's whole state and replaces all events before it, which may be removed. Their sequences are lost:
- * everything before counts as at the checkpoint.
+ * everything before counts as at the checkpoint. One that erases a statement leaves the other events.
  */
 export type Checkpoint = EventOf<'session.checkpoint'>;
 
@@ -63,7 +63,7 @@ export function carriedBy({ data }: Checkpoint, sequence: number): SessionStateJ
   }
   const stored = storedJson(carried, text);
   if (!stored.ok) throw unreadable(stored.reason);
-  return movedTo(stored.value.state, sequence);
+  return data.reason === 'erased' ? stored.value.state : movedTo(stored.value.state, sequence);
 }
 
 /**

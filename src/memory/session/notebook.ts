@@ -40,13 +40,13 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
     statement(refOf(notebook, id), type, text, { sequence: state.dispatches.newest(), at, event: sequence });
   switch (event.type) {
     case 'note.added': {
-      const { note: id, content, type, iteration, by, ends } = event.data;
+      const { note: id, content, type, iteration, by, ends, scope } = event.data;
       openForWrite(state.history, iteration, at);
       const note = { id, content, type, created_at: at, updated_at: at, iteration };
       const fact = {
         ...stated(id, type, content),
         ...(by !== undefined && { origin: 'person' as const }),
-        ...{ note, ...(ends !== undefined && { ends }) },
+        ...{ note, ...(ends !== undefined && { ends }), ...(scope !== undefined && { scope }) },
       };
       state.dispatches.change(({ facts }) => facts.say(fact));
       return;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { storedJson } from '../../contracts/checked.js';
 import { messageOf } from '../../contracts/errors.js';
 import { FACT_TAGS, ORIGINS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
-import { ended, statementEnds } from '../../contracts/recorded-fact.js';
+import { ended, statementEnds, statementScope } from '../../contracts/recorded-fact.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
 import {
   answerView,
@@ -56,6 +56,7 @@ const factJson = z.object({
   confidence: z.number(),
   origin: z.enum(ORIGINS).exactOptional(),
   ref: z.string().exactOptional(),
+  scope: statementScope.exactOptional(),
   validTo: z.string().exactOptional(),
   closedBy: z.number().exactOptional(),
   history: z.literal(true).exactOptional(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { KEPT } from '../../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import { recordedFact, statementEnds } from '../../contracts/recorded-fact.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import type { inboxMessage } from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
 import type { LeftTask, TasksDocument } from '../../contracts/run-request.js';
@@ -157,10 +158,12 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
 export function ledgersOf(state: SessionState): ReadonlyMap<string, TaskLedger> {
   const { ledgers } = state.dispatches.current();
   const retracted = factsOf(state).retracted();
-  const answers = answersOf(state);
-  if (answers.length === 0 && retracted.size === 0) return ledgers;
+  const answered = factsOf(state).answered();
+  if (answered.size === 0 && retracted.size === 0) return ledgers;
   const seen = (ledger: TaskLedger) => withoutTexts(ledger, retracted.get(ledger.task));
-  return new Map([...ledgers].map(([task, ledger]) => [task, withAnswers(seen(ledger), answers)]));
+  return new Map(
+    [...ledgers].map(([task, ledger]) => [task, withAnswers(seen(ledger), answered.get(task) ?? [])]),
+  );
 }
 
 /** Returns the answers that hold, in the order in which they were given. */
@@ -181,10 +184,12 @@ function withoutTexts(
     return retracted.has(known) ? retracted.get(known) : text;
   };
   const all = (texts: readonly string[]) => texts.flatMap((text) => seen(text) ?? []);
-  const { summary, firstSummary, issues, requiredFixes, blockers, work, tries, ...others } = ledger;
+  const { summary, firstSummary, issues, requiredFixes, blockers, work, tries, questions, ...others } =
+    ledger;
   const [last, first] = [seen(summary), seen(firstSummary)];
   return {
     ...others,
+    ...(questions && { questions: questions.filter(({ text }) => seen(text) === text) }),
     ...(last && { summary: last }),
     ...(first && { firstSummary: first }),
     issues: issues.flatMap(({ message, ...issue }) => {
@@ -201,20 +206,18 @@ function withoutTexts(
   };
 }
 
-function withAnswers(ledger: TaskLedger, all: readonly Answer[]): TaskLedger {
-  const given = new Map<string, QuestionAnswer>();
-  for (const { task, questions, answer, by } of all) {
-    if (task !== ledger.task) continue;
-    for (const question of questions) given.set(questionKey(question), { question, answer, by });
-  }
+/** Questions end as statements do: the ledger keeps their options, and shows those that are open. */
+function withAnswers(ledger: TaskLedger, all: readonly QuestionAnswer[]): TaskLedger {
+  const keyOf = (text: string) => questionKey(clipText(quoted(text), KEPT.fact.object));
+  const given = new Map(all.map((answer) => [keyOf(answer.question), answer]));
   const { questions = [], blockers } = ledger;
-  const keys = [...new Set([...questions.map(({ text }) => text), ...blockers].map(questionKey))];
-  const answers = keys.flatMap((question) => given.get(question) ?? []);
+  const keys = [...new Set([...questions.map(({ text }) => text), ...blockers].map(keyOf))];
+  const answers = keys.flatMap((key) => given.get(key) ?? []);
   if (answers.length === 0) return ledger;
   return {
     ...ledger,
-    questions: questions.filter(({ text }) => !given.has(questionKey(text))),
-    blockers: blockers.filter((text) => !given.has(questionKey(text))),
+    questions: questions.filter(({ text }) => !given.has(keyOf(text))),
+    blockers: blockers.filter((text) => !given.has(keyOf(text))),
     answers,
   };
 }
@@ -310,6 +313,10 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
         folded.facts.compact(limits.maxFacts);
       addBoardResult(folded.boardResults, entry, digest);
       answerRejections(folded.rejections, ledger);
+      const { renamed = [], deleted = [] } = digest;
+      for (const path of [...renamed.map(({ from }) => from), ...deleted])
+        folded.facts.invalidate(path, RELATIONS.changedBy, { sequence, at });
+      folded.past.changeFiles(renamed, deleted);
       folded.past.add(pastResultOf(entry, entry.digest));
     },
     copy: ({ facts, counts, ledgers, traces, results, rejections, past, boardResults }) => ({

@@ -218,6 +218,8 @@ function summaryOf(event: Other): string {
     case 'session.reopened':
       return `session reopened${because(event.data.reason)}`;
     case 'session.checkpoint':
+      if (event.data.erased !== undefined)
+        return `${event.data.erased.id} was erased by ${event.data.erased.by}`;
       return event.data.reason === 'archived'
         ? 'older events were removed: the state is kept here'
         : 'the log begins here: the state is that of the events before';

@@ -30,6 +30,8 @@ export interface FinishedTurn extends Omit<LabelledLines, 'leftOut'> {
   /** The request, then what was done, in one line; empty for a turn that only stated something. */
   readonly summary: string;
   readonly files: readonly string[];
+  readonly deleted: readonly string[];
+  readonly renamed: FilesChanged['renamed'];
   /** Runs of builds, tests and linters: the newest of each command. */
   readonly tests: readonly { readonly command: string; readonly passed: boolean }[];
   readonly commits: readonly string[];
@@ -80,7 +82,8 @@ const MAX_LEAD_IN = 20;
 export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
   const { request, message, entries, commits, answer, git } = parts;
   const succeeded = entries.filter(({ status }) => status === 'SUCCESS');
-  const { files, scratch, removed } = filesOf(succeeded, git);
+  const { scratch, removed, ...touched } = filesOf(succeeded, git);
+  const { files } = touched;
   const tests = testsOf(entries);
   const stated = saidIn(withoutLabelled(message), scratch);
   const isRun = stated.done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
@@ -101,11 +104,11 @@ export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
   const changes = commits[0] ?? (files.length === 0 ? '' : `Changed ${files.slice(0, MAX_SAID).join(', ')}`);
   return {
     summary: summary === '' ? changes : summary,
-    ...{ files, tests, commits, ...statements },
+    ...{ ...touched, tests, commits, ...statements },
   };
 }
 
-type Statements = Omit<FinishedTurn, 'summary' | 'files' | 'tests' | 'commits'>;
+type Statements = Omit<FinishedTurn, 'summary' | 'files' | 'deleted' | 'renamed' | 'tests' | 'commits'>;
 
 function statementsOf(
   user: UserStatements,
@@ -193,7 +196,12 @@ function filesOf(entries: readonly RecordedEntry[], git: FilesChanged | undefine
     ...(deleted.size === 0 ? [] : [`deleted ${named([...deleted], MAX_SAID)}`]),
     ...(isReverted ? ['reverted'] : []),
   ].slice(0, MAX_SAID);
-  return { files: [...changed].slice(0, MAX_FILES), scratch: [...scratch], removed };
+  return {
+    files: [...changed].slice(0, MAX_FILES),
+    deleted: [...deleted].slice(0, MAX_FILES),
+    renamed: [...renamed].map(([from, to]) => ({ from, to })).slice(0, MAX_FILES),
+    ...{ scratch: [...scratch], removed },
+  };
 }
 
 /** A command that builds, tests or checks, by its first words: the program and what it runs. */

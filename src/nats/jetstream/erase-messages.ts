@@ -9,6 +9,8 @@ import type { StorePorts } from './topology.js';
 export type ErasePorts = Omit<StorePorts, 'replicas'>;
 
 interface EraseOptions {
+  /** Inclusive start. Default: the first. */
+  readonly from?: number;
   /** Inclusive end. Default: all. */
   readonly through?: number;
   /** Yields half of the time to other work even for few messages. */
@@ -33,10 +35,10 @@ export async function eraseMessages(
   { jsm }: ErasePorts,
   stream: string,
   filter: string,
-  { through = Number.MAX_SAFE_INTEGER, unhurried = false, mayGoOn }: EraseOptions = {},
+  { from: first = 1, through = Number.MAX_SAFE_INTEGER, unhurried = false, mayGoOn }: EraseOptions = {},
 ): Promise<number> {
   try {
-    for (let [erased, from] = [0, 1]; ; erased += 1) {
+    for (let [erased, from] = [0, first]; ; erased += 1) {
       // From the leader: a lagging replica does not show the newest.
       const next = await firstMessage(jsm, stream, filter, from);
       if (next === undefined || next.seq > through) return erased;

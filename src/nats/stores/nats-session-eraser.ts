@@ -63,6 +63,16 @@ export class NatsSessionEraser implements SessionEraser {
     });
   }
 
+  async eraseSome(session: Token, some: Parameters<SessionEraser['eraseSome']>[1]): Promise<void> {
+    const { prompts, ...places } = placesOf(this.#layout, session);
+    for (const kind of ['events', 'dispatches'] as const)
+      for (const sequence of some[kind]) {
+        const { stream, subjects } = places[kind];
+        await eraseMessages(this.#ports, stream, subjects, { from: sequence, through: sequence });
+      }
+    await eraseMessages(this.#ports, prompts.stream, prompts.subjects);
+  }
+
   async eraseLearnings(project: Token, before: number): Promise<void> {
     const subjects = names.learningSubjects(project);
     await eraseMessages(this.#ports, names.LEARNINGS_STREAM, subjects, { through: before - 1 });

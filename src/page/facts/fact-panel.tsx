@@ -156,6 +156,11 @@ export function CorrectFact(props: {
               confirm: 'Retract: no prompt shows it again',
               run: () => ask('tool.fact-retract', of).then(() => onDone()),
             },
+            {
+              verb: 'Erase',
+              confirm: 'Erase: its text is overwritten in the log too, for good',
+              run: () => ask('tool.fact-erase', of).then(() => onDone()),
+            },
           ]}
         />
       </SendForm>

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Token } from '../../contracts/names.js';
-import type { FactRecorded } from '../../contracts/session-events.js';
+import { type FactRecorded, SESSION_EVENTS } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { factId, type RecordedFact } from '../../memory/facts/fact-types.js';
@@ -11,7 +11,7 @@ import {
   stated,
   statementsOf,
 } from '../../memory/facts/statements.js';
-import { carriedBy } from '../../memory/session/checkpoint.js';
+import { type Checkpoint, carriedBy } from '../../memory/session/checkpoint.js';
 import { factsOf } from '../../memory/session/session-state.js';
 
 type Amend = (event: FactRecorded) => FactRecorded;
@@ -103,9 +103,10 @@ export class StatementWriter {
     done.then(end, end);
   }
 
-  /** Reads it from the beginning of the log, where an import leaves it. */
+  /** Reads it from the oldest checkpoint: an import begins with one. */
   async #floorOf(session: Token): Promise<number> {
-    const { events } = await this.#log.read(session, { after: 0, limit: 1 });
+    const at = SESSION_EVENTS.pathOf({ type: 'session.checkpoint' } as Checkpoint);
+    const { events } = await this.#log.read(session, { after: 0, limit: 1, at });
     const [first] = events;
     const isCarried = first?.event.type === 'session.checkpoint';
     const floor = isCarried ? (carriedBy(first.event, first.sequence).ref_floor ?? 0) : 0;

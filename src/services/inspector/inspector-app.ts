@@ -159,7 +159,7 @@ const DECIDING: ReadonlySet<string> = new Set([
   ...['tool.task-add', 'tool.task-status', 'tool.task-priority', 'tool.task-content'],
   ...['tool.note-add', 'tool.note-edit', 'tool.note-delete', 'tool.inbox-add', 'tool.inbox-mark-read'],
   ...['tool.session-complete', 'tool.session-restart', 'tool.session-archive', 'tool.session-reopen'],
-  'tool.session-forget',
+  ...['tool.fact-erase', 'tool.session-forget'],
 ]);
 
 /** Returns the reason for not forwarding a request, if any. */

@@ -1,10 +1,9 @@
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import type { EventOf } from '../../contracts/session-events.js';
 import type { SessionCommander, SessionReader } from '../../engine/folding/session-folding.js';
 import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { EventRemoval } from '../../engine/ports/session-log.js';
-import { checkpointOf } from '../../memory/session/checkpoint.js';
+import { type Checkpoint, checkpointOf } from '../../memory/session/checkpoint.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
@@ -102,8 +101,14 @@ export function createArchiver(options: ArchiverOptions): Archiver {
   };
 }
 
-function checkpoint(state: SessionState, maxEventBytes: number): EventOf<'session.checkpoint'>['data'] {
-  const data = checkpointOf(state, 'archived');
+/** @throws ThroughlineError `too_large` for a state that does not fit one message */
+export function checkpoint(
+  state: SessionState,
+  maxEventBytes: number,
+  erased?: Checkpoint['data']['erased'],
+): Checkpoint['data'] {
+  const reason = erased === undefined ? 'archived' : 'erased';
+  const data = { ...checkpointOf(state, reason), ...(erased && { erased }) };
   const most = maxEventBytes - REST_BYTES;
   if (data.state.length <= most) return data;
   throw new ThroughlineError(
@@ -123,6 +128,9 @@ export function openArchiver(
   { reader, command }: Pick<Sessions, 'reader' | 'command'>,
   lifecycle: SessionLifecycle,
 ): Archiver {
-  const maxEventBytes = () => (connection.info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES;
-  return createArchiver({ log, reader, command, lifecycle, maxEventBytes });
+  return createArchiver({ log, reader, command, lifecycle, maxEventBytes: () => maxEventBytes(connection) });
+}
+
+export function maxEventBytes({ info }: NatsPorts['connection']): number {
+  return (info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES;
 }

@@ -20,6 +20,7 @@ import { type Asked, endpointsOf, type Handlers, serveRequests } from '../common
 import { NoteHarvester } from '../learnings/harvesters.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { type Archiver, openArchiver } from '../lifecycle/archive-session.js';
+import { createEraseTool } from '../lifecycle/erase-statement.js';
 import { createRetentionTools } from '../lifecycle/follow-retention.js';
 import { createForgetTool } from '../lifecycle/forget-session.js';
 import { createSessionExport, createSessionImport } from '../lifecycle/session-transfer.js';
@@ -83,6 +84,7 @@ export async function serveTools(
       });
     },
     ...createSessionQueries(ports),
+    'tool.fact-erase': createEraseTool({ ...nats, ...sessions, clock }),
     'tool.dispatch-show': createDispatchResults(ports),
     'tool.session-list': (request) => list.list(request),
     'tool.timeline-list': createTimelineService(nats),

@@ -52,6 +52,8 @@ export function createSessionQueries({
       const before = theFact(state, id);
       const replied = (now: SessionState) => shown(now, before);
       const isSo = type === 'fact.restored' ? before.validTo === undefined : before.retracted !== undefined;
+      if (before.retracted?.erased)
+        throw new ThroughlineError('conflict', `${id} is erased: what it said is gone`, { details: { id } });
       if (isSo) return answer(replied);
       if (state.charter.archived !== undefined) return refuseArchived(state);
       const data = {
@@ -167,11 +169,12 @@ function recordedOf({
   confidence,
   origin,
   ref,
+  scope,
 }: SessionFact) {
   const finding = { ...(severity && { severity }), ...(fix && { fix }) };
   return {
     ...{ subject, relation, object, tags, ...finding, confidence },
-    ...{ ...(origin && { origin }), ...(ref && { ref }) },
+    ...{ ...(origin && { origin }), ...(ref && { ref }), ...(scope && { scope }) },
   };
 }
 
@@ -195,7 +198,7 @@ function sameFact(state: SessionState, { ref, id }: SessionFact): SessionFact {
 }
 
 /** @throws ThroughlineError `not_found` or `ambiguous` */
-function theFact(state: SessionState, id: string): SessionFact {
+export function theFact(state: SessionState, id: string): SessionFact {
   const found = factOfId(factsOf(state).all(), id);
   if ('candidates' in found) throw noSuchFact(state.session, id, found.candidates);
   return found.fact;

@@ -19,6 +19,7 @@ function memory(session: string): Memory {
   return {
     session: token(session, 'session'),
     claims: new Map(),
+    isPausedNow: () => false,
     client: () => Promise.reject(new Error('a listing needs no server')),
     keep: () => Promise.reject(new Error('a listing keeps nothing')),
   };

@@ -31,6 +31,32 @@ function taught(all: readonly PastResult[], limits = PAST_LIMITS): PastResults {
 }
 
 describe('the memory of past results', () => {
+  it('offers a renamed file under its new name, and none that was deleted', () => {
+    const past = taught([
+      { sequence: 1, task: '1', tokens: tokens('cookie'), files: ['src/old.ts', 'src/gone.ts', 'src/a.ts'] },
+      { sequence: 2, task: '2', tokens: tokens('cookie'), files: ['src/old.ts', 'src/b.ts'] },
+    ]);
+    const copy = past.copy();
+    copy.changeFiles(
+      [
+        { from: 'src/old.ts', to: 'src/new.ts' },
+        { from: 'src/a.ts', to: 'src/b.ts' },
+        { from: 'src/b.ts', to: 'src/a.ts' },
+      ],
+      ['./src/gone.ts', 'src/unknown.ts'],
+    );
+    for (const memory of [copy, restored(copy)]) {
+      const files = asked(memory, 'cookie').map(({ path, uses }) => `${path} ${uses}`);
+      expect(files.sort()).toEqual(['src/a.ts 1', 'src/b.ts 1', 'src/new.ts 2']);
+      expect(memory.rows.map((row) => row.files.map((file) => memory.paths.paths[file]))).toEqual([
+        ['src/new.ts', 'src/b.ts'],
+        ['src/new.ts', 'src/a.ts'],
+      ]);
+      expect([memory.knows('src/old.ts'), memory.knows('src/new.ts')]).toEqual([false, true]);
+    }
+    expect(past.knows('src/old.ts')).toBe(true);
+  });
+
   it.each([PAST_LIMITS, SMALL])(
     'what is written and read back, then goes on, is the same memory: %j',
     (limits) => {

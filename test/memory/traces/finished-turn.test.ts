@@ -23,6 +23,7 @@ describe('what a finished turn leaves', () => {
     expect(turn(entries, 'Done! The package is private now. It stays so.')).toEqual({
       summary: 'Make it private: The package is private now.',
       files: ['package.json'],
+      ...{ deleted: [], renamed: [] },
       tests: [
         { command: 'npm test', passed: true },
         { command: 'npm run lint', passed: false },

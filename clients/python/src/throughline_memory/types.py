@@ -19,6 +19,12 @@ class TestRun(TypedDict):
     """The failures, one text each."""
 
 
+RenamedFile = TypedDict("RenamedFile", {
+    "from": str,  # Its path before.
+    "to": str,  # Its path now.
+})
+
+
 class Artifact(TypedDict):
     """Something that later tasks can call."""
 
@@ -43,6 +49,17 @@ class Question(TypedDict):
     """The answer that is used until someone gives another."""
 
 
+class ExplicitFactScope(TypedDict):
+    """Where it holds, if not everywhere."""
+
+    task: NotRequired[str]
+    """Only for this task."""
+    paths: NotRequired[list[str]]
+    """Only for files that fit one of these, such as legacy/**."""
+    branch: NotRequired[str]
+    """Only on this git branch."""
+
+
 class ExplicitFact(TypedDict):
     """A fact in the words of an agent."""
 
@@ -58,6 +75,8 @@ class ExplicitFact(TypedDict):
     """In the result of an observer: "user" if the user said it in a conversation."""
     replaces: NotRequired[list[str]]
     """Ids of the statements that it ends, such as M7: what it replaces, answers or settles."""
+    scope: NotRequired[ExplicitFactScope]
+    """Where it holds, if not everywhere."""
 
 
 class ImplementerResult(TypedDict):
@@ -85,6 +104,10 @@ class ImplementerResult(TypedDict):
     """The git branch that it was done on."""
     commit: NotRequired[str]
     """The git commit of the work."""
+    files_deleted: NotRequired[list[str]]
+    """Paths of the files that were deleted."""
+    files_renamed: NotRequired[list[RenamedFile]]
+    """Files that were renamed or moved."""
     at: NotRequired[str]
     """When it happened, ISO 8601, if that is long before it is published."""
     artifacts: NotRequired[list[Artifact]]
@@ -135,6 +158,10 @@ class ReviewerResult(TypedDict):
     """The git branch that it was done on."""
     commit: NotRequired[str]
     """The git commit of the work."""
+    files_deleted: NotRequired[list[str]]
+    """Paths of the files that were deleted."""
+    files_renamed: NotRequired[list[RenamedFile]]
+    """Files that were renamed or moved."""
     at: NotRequired[str]
     """When it happened, ISO 8601, if that is long before it is published."""
     artifacts: NotRequired[list[Artifact]]
@@ -168,6 +195,10 @@ class ObserverResult(TypedDict):
     """The git branch that it was done on."""
     commit: NotRequired[str]
     """The git commit of the work."""
+    files_deleted: NotRequired[list[str]]
+    """Paths of the files that were deleted."""
+    files_renamed: NotRequired[list[RenamedFile]]
+    """Files that were renamed or moved."""
     at: NotRequired[str]
     """When it happened, ISO 8601, if that is long before it is published."""
     artifacts: NotRequired[list[Artifact]]
@@ -669,6 +700,17 @@ class Message(TypedDict):
     """Whether it was read."""
 
 
+class StatementScope(TypedDict):
+    """Where a statement holds. Absent: everywhere."""
+
+    task: NotRequired[str]
+    """Only for this task."""
+    paths: NotRequired[list[str]]
+    """Only for files that fit one of these, such as legacy/**."""
+    branch: NotRequired[str]
+    """Only on this git branch."""
+
+
 class Retraction(TypedDict):
     """The withdrawal of a fact by a person or an agent."""
 
@@ -680,6 +722,8 @@ class Retraction(TypedDict):
     """Why, in words."""
     instead: NotRequired[str]
     """Id of the fact that replaces it."""
+    erased: NotRequired[Literal[True]]
+    """Its text is overwritten."""
 
 
 class Ended(TypedDict):
@@ -726,6 +770,8 @@ class FoundFact(TypedDict):
     """Id of the statement, such as M7; absent for other facts."""
     origin: NotRequired[Literal["person", "user", "agent"]]
     """Who states it; left out for an agent."""
+    scope: NotRequired[StatementScope]
+    """Where it holds; left out for everywhere."""
     history: NotRequired[Literal[True]]
     """Its result is from before the session."""
     closed_by: NotRequired[int]
@@ -834,6 +880,7 @@ class RecordedFact(TypedDict):
     """Ids of the statements that it names to end."""
     ref: NotRequired[str]
     """Id of the statement, such as M7."""
+    scope: NotRequired[StatementScope]
 
 
 class DispatchRecorded(TypedDict):

@@ -3,6 +3,7 @@ import type { ToolArguments } from '../../../contracts/requests.js';
 import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { defined } from '../../../shared/collections.js';
 import { named } from '../../../shared/text.js';
+import { recordedScope } from '../../facts/extraction-rules.js';
 import type { Note, SessionFact } from '../../facts/fact-types.js';
 import { factOfId } from '../../facts/found-facts.js';
 import { contrasts } from '../../facts/statements.js';
@@ -26,7 +27,10 @@ import {
 const GO_ON = 'go on in a new session';
 const FEWER_NOTES = 'delete outdated ones with note-delete';
 
-export function addNote(state: SessionState, { content, type, by }: ToolArguments<'note-add'>): Decision {
+export function addNote(
+  state: SessionState,
+  { content, type, by, ...scope }: ToolArguments<'note-add'>,
+): Decision {
   const notes = notesOf(state);
   const refusal =
     full('notes', notes.size, MOST.notes, FEWER_NOTES) ??
@@ -34,10 +38,15 @@ export function addNote(state: SessionState, { content, type, by }: ToolArgument
   if (refusal !== undefined) return refusal;
   const number = state.notebook.lastNote + 1;
   const [id, ref] = [`NOT-${number}`, `N${number}`];
-  const fact = { ...statementOf(ref, type, content), ...(by !== undefined && { origin: 'person' as const }) };
+  const holdsIn = recordedScope(scope);
+  const fact = {
+    ...statementOf(ref, type, content),
+    ...(by !== undefined && { origin: 'person' as const }),
+    ...holdsIn,
+  };
   const found = contrasts(fact, ref, factsOf(state).getValid());
   const ends = found.length > 0 ? found : undefined;
-  const data = defined({ note: id, content, type, by, ends, ...workedIn(state) });
+  const data = defined({ note: id, content, type, by, ends, ...holdsIn, ...workedIn(state) });
   return append({ type: 'note.added', data }, showingNote(id));
 }
 

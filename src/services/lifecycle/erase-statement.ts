@@ -1,0 +1,81 @@
+import { ThroughlineError } from '../../contracts/errors.js';
+import { EVENT_VERSION } from '../../contracts/event.js';
+import type { SessionEvent } from '../../contracts/session-events.js';
+import type { Clock } from '../../engine/ports/clients.js';
+import { foundFact } from '../../memory/facts/found-facts.js';
+import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
+import { answer, append } from '../../memory/session/commands/session-decision.js';
+import { erasedState, markOf, overwriting } from '../../memory/session/erased-state.js';
+import { sessionFigures } from '../../memory/session/run-status.js';
+import type { SessionState } from '../../memory/session/session-state.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
+import type { Sessions } from '../common/service-context.js';
+import type { Handler } from '../common/service-shell.js';
+import { theFact } from '../tools/session-queries.js';
+import { checkpoint, maxEventBytes } from './archive-session.js';
+
+type ErasePorts = Pick<Sessions, 'reader' | 'command' | 'writer'> &
+  Pick<NatsPorts, 'log' | 'index' | 'eraser' | 'connection'> & { readonly clock: Clock };
+
+/**
+ * Erases the text of a statement. A checkpoint with the overwritten state becomes the session's state, and lists what is to be
+ * erased: the events that have the text, and their raw results. Copies of those events, overwritten, are appended as history, which
+ * changes nothing; then the originals and all compiled prompts are erased, and snapshot, index entry and their files written again.
+ * After a crash the same request erases what the checkpoint lists. Prompts as of an earlier sequence are gone.
+ */
+export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
+  const { log, reader, command, writer, index, eraser, clock } = ports;
+  return async ({ session, id, by }) => {
+    const { state } = (await reader.load(session)).folded;
+    const { ref, object, sourceSequence: source, retracted } = theFact(state, id);
+    if (ref === undefined)
+      throw new ThroughlineError(
+        'schema_invalid',
+        `id: ${id} is not a statement: those have an id such as M7`,
+      );
+    const at = clock();
+    const overwrite = overwriting(object, markOf(by, at));
+    const [events, dispatches, copies]: [number[], number[], SessionEvent[]] = [[], [], []];
+    const read = retracted?.erased
+      ? []
+      : (await log.read(session, { after: 0, through: state.sequence })).events;
+    for (const { event, sequence } of read) {
+      const copy = overwrite(event);
+      const isChanged = JSON.stringify(copy) !== JSON.stringify(event);
+      const dispatch = event.type === 'fact.recorded' ? event.data.dispatch.sequence : 0;
+      // Earlier checkpoints are packed, and this one replaces them. Quoting may have changed the words of the fact.
+      if (!isChanged && event.type !== 'session.checkpoint' && dispatch !== source) continue;
+      events.push(sequence);
+      if (dispatch > 0) dispatches.push(dispatch);
+      if (isChanged) copies.push(asHistory(copy));
+    }
+    await command(session, 'session.checkpoint', (now) => {
+      if (now.charter.archived !== undefined) return refuseArchived(now);
+      const reply = ({ checkpoint: newest, lastCommand }: SessionState) => {
+        if (retracted?.erased || newest === lastCommand) return {};
+        throw new ThroughlineError('conflict', `a result came to session ${session} meanwhile: try again`);
+      };
+      if (retracted?.erased) return answer(reply);
+      const erased = { id: ref, by, events, dispatches };
+      const overwritten = erasedState(now, theFact(now, ref), by, at);
+      const data = checkpoint(overwritten, maxEventBytes(ports.connection), erased);
+      return append({ type: 'session.checkpoint', data }, reply);
+    });
+    const { checkpoint: last } = (await reader.load(session)).folded.state;
+    const [stored] = (await log.read(session, { after: last - 1, limit: 1 })).events;
+    const erased = stored?.event.type === 'session.checkpoint' ? stored.event.data.erased : undefined;
+    for (const copy of copies) await log.append(session, copy);
+    if (erased !== undefined) await eraser.eraseSome(session, erased);
+    const { folded } = await reader.load(session);
+    await writer.write(folded);
+    const { sequence, lastEventAt } = folded.state;
+    await index.put({ v: 1, sequence, at: lastEventAt, figures: sessionFigures(folded.state) });
+    for (const what of ['prompts', 'buckets'] as const) await eraser.rewrite(what);
+    return { fact: foundFact(theFact(folded.state, ref)), events: erased?.events.length ?? 0, sequence };
+  };
+}
+
+function asHistory(event: SessionEvent): SessionEvent {
+  if (event.type === 'session.history') return event;
+  return { v: EVENT_VERSION, type: 'session.history', at: event.at, data: { event: { ...event } } };
+}
