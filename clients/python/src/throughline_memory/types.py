@@ -49,8 +49,8 @@ class Question(TypedDict):
     """The answer that is used until someone gives another."""
 
 
-class ExplicitFactScope(TypedDict):
-    """Where it holds, if not everywhere."""
+class StatementScope(TypedDict):
+    """Where a statement holds. Absent: everywhere."""
 
     task: NotRequired[str]
     """Only for this task."""
@@ -75,8 +75,7 @@ class ExplicitFact(TypedDict):
     """In the result of an observer: "user" if the user said it in a conversation."""
     replaces: NotRequired[list[str]]
     """Ids of the statements that it ends, such as M7: what it replaces, answers or settles."""
-    scope: NotRequired[ExplicitFactScope]
-    """Where it holds, if not everywhere."""
+    scope: NotRequired[StatementScope]
 
 
 class ImplementerResult(TypedDict):
@@ -698,17 +697,6 @@ class Message(TypedDict):
     """When it was left, ISO 8601 in UTC."""
     read: bool
     """Whether it was read."""
-
-
-class StatementScope(TypedDict):
-    """Where a statement holds. Absent: everywhere."""
-
-    task: NotRequired[str]
-    """Only for this task."""
-    paths: NotRequired[list[str]]
-    """Only for files that fit one of these, such as legacy/**."""
-    branch: NotRequired[str]
-    """Only on this git branch."""
 
 
 class Retraction(TypedDict):
