@@ -257,7 +257,7 @@ function aboutOf(schema: z.ZodType): string {
 /** A description stands on the schema itself, or on the one that it wraps. */
 function descriptionOf(schema: z.ZodType): string {
   if (schema.description !== undefined) return schema.description;
-  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional)
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional || schema instanceof z.ZodReadonly)
     return descriptionOf(wrappedIn(schema));
   if (schema instanceof z.ZodPipe && schema.in instanceof z.ZodType) return descriptionOf(schema.in);
   const [first] = schema instanceof z.ZodUnion ? schema.options : [];
@@ -277,11 +277,12 @@ function unwrapped(schema: z.ZodType): { inner: unknown; required: boolean; fall
     return { ...unwrapped(wrappedIn(schema)), required: false, fallback: schema.def.defaultValue };
   }
   if (schema instanceof z.ZodOptional) return { ...unwrapped(wrappedIn(schema)), required: false };
+  if (schema instanceof z.ZodReadonly) return unwrapped(wrappedIn(schema));
   if (schema instanceof z.ZodPipe && schema.in instanceof z.ZodType) return unwrapped(schema.in);
   return { inner: schema, required: true, fallback: undefined };
 }
 
-function wrappedIn(schema: z.ZodDefault | z.ZodOptional): z.ZodType {
+function wrappedIn(schema: z.ZodDefault | z.ZodOptional | z.ZodReadonly): z.ZodType {
   const inner = schema.unwrap();
   if (inner instanceof z.ZodType) return inner;
   throw new Error('a field of a request is made by another library');

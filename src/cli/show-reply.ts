@@ -368,7 +368,8 @@ export function factCells(pc: Colors, fact: FoundFact): Cell[] {
   } = fact;
   const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
   const isOfCommand = ref === fact.task;
-  const words = `${isOfCommand ? '' : `${subject} `}${relation} ${object}${finding && ` (${finding})`}`;
+  const only = fact.scope === undefined ? '' : ` (only ${Object.values(fact.scope).flat().join(', ')})`;
+  const words = `${isOfCommand ? '' : `${subject} `}${relation} ${object}${only}${finding && ` (${finding})`}`;
   return [
     { text: ref, colour: pc.bold },
     isOfCommand ? '-' : oneLine(fact.task),

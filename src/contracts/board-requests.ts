@@ -142,7 +142,10 @@ export const BOARD_REQUESTS = {
   ),
   'tool.note-add': command(
     'write a note for later agents',
-    { cli: 'note add <content>', example: { content: 'The CI machine has no docker', type: 'learning' } },
+    {
+      cli: 'note add <content>',
+      example: { content: 'Its tests need docker', type: 'learning', paths: ['deploy/**'] },
+    },
     {
       content: noteText,
       type: noteType.default('learning'),

@@ -60,6 +60,8 @@ export class InMemorySessionFactStore {
   /** Findings, suggestions and blockers by task, which its outcomes close. */
   readonly #openByTask: Index = new Map();
   readonly #outcomesByTask: Index = new Map();
+  /** The statements of results, by their text. */
+  readonly #texts: Index = new Map();
   /** By the id of the statement. */
   readonly #refs = new Map<string, Saying>();
   /** Statements of commands: notes and answers, closed or not. They are not dropped. */
@@ -83,12 +85,14 @@ export class InMemorySessionFactStore {
 
   /** Adds facts, in any order of dispatches and any number of times. */
   add(facts: readonly SessionFact[]): void {
+    // Saying again what holds changes nothing, not its date or its origin.
+    const again = new Set(facts.flatMap((fact) => this.#saidBefore(fact) ?? []));
     for (const fact of facts) {
-      if (this.#holds(fact)) continue;
+      if (this.#holds(fact) || this.#saidBefore(fact) !== undefined) continue;
       const retracted = this.#retractionOf(fact);
       const closer = retracted === undefined ? (this.#endBySaid(fact) ?? this.#closerOf(fact)) : undefined;
       this.#put(retracted ?? (closer === undefined ? fact : closed(fact, closer)));
-      if (!endsWithTask(fact)) this.#closeGroup(fact);
+      if (!endsWithTask(fact)) this.#closeGroup(fact, again);
       if (isOutcome(fact)) this.#closeOpen(fact);
     }
     this.#closeDone(facts);
@@ -327,6 +331,21 @@ export class InMemorySessionFactStore {
     return undefined;
   }
 
+  /** Returns the statement that says the same, holds, and is of the same rank or above. */
+  #saidBefore(fact: SessionFact): Saying | undefined {
+    if (fact.ref === undefined || endsWithTask(fact) || isAction(fact)) return undefined;
+    return this.#texts
+      .get(textOf(fact))
+      ?.find(
+        ({ fact: older }) =>
+          older.validTo === undefined &&
+          older.sourceSequence < fact.sourceSequence &&
+          older.history === fact.history &&
+          !outranks(fact, older) &&
+          isSameScope(fact, older),
+      );
+  }
+
   /** Returns the fact as retracted if its text was. */
   #retractionOf(fact: SessionFact): SessionFact | undefined {
     if (!this.#hasRetracted) return undefined;
@@ -358,7 +377,7 @@ export class InMemorySessionFactStore {
     return undefined;
   }
 
-  #closeGroup(fact: SessionFact): void {
+  #closeGroup(fact: SessionFact, kept: ReadonlySet<Saying>): void {
     const group = this.#groups.get(groupName(fact)) ?? [];
     let before = Number.NEGATIVE_INFINITY;
     for (let at = placeOf(group, fact.sourceSequence) - 1; at >= 0; at -= 1) {
@@ -373,7 +392,7 @@ export class InMemorySessionFactStore {
         !(saying.fact.history === true && fact.history !== true)
       )
         before = saying.fact.sourceSequence;
-      if (replaces(fact, saying.fact)) this.#close(saying, closing(fact));
+      if (replaces(fact, saying.fact) && !kept.has(saying)) this.#close(saying, closing(fact));
     }
   }
 
@@ -433,6 +452,7 @@ export class InMemorySessionFactStore {
     if (fact.ref !== undefined && !this.#refs.has(fact.ref)) this.#refs.set(fact.ref, saying);
     if (isAction(fact)) this.#actions.add(saying);
     if (isQuestion(fact)) this.#questions.add(saying);
+    if (fact.ref !== undefined && !isSaid(fact)) index(this.#texts, textOf(fact), saying);
     index(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) index(this.#openByTask, fact.sourceTaskId, saying);
     if (isOutcome(fact)) index(this.#outcomesByTask, fact.sourceTaskId, saying);
@@ -446,6 +466,7 @@ export class InMemorySessionFactStore {
     if (!this.#statements.delete(saying)) this.#bytes -= bytesOfFact(fact);
     if (fact.validTo === undefined) this.#invalid(fact);
     if (fact.ref !== undefined && this.#refs.get(fact.ref) === saying) this.#refs.delete(fact.ref);
+    if (fact.ref !== undefined && !isSaid(fact)) unindex(this.#texts, textOf(fact), saying);
     unindex(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) unindex(this.#openByTask, fact.sourceTaskId, saying);
     if (isOutcome(fact)) unindex(this.#outcomesByTask, fact.sourceTaskId, saying);
@@ -477,6 +498,11 @@ interface Closing extends Pick<DispatchOrigin, 'sequence' | 'at'> {
 
 function groupName({ subject, relation }: Pick<SessionFact, 'subject' | 'relation'>): string {
   return `${relation}\n${subject}`;
+}
+
+/** The words of a statement, with its subject unless it is about its own task. */
+function textOf({ subject, relation, object, sourceTaskId }: SessionFact): string {
+  return `${relation}\n${subject === `task:${sourceTaskId}` ? '' : subject}\n${oneSpelling(object)}`;
 }
 
 /** Returns the index of the dispatch's first saying, or its insertion point. */

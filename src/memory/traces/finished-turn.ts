@@ -100,7 +100,10 @@ export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
   // What a turn only states has lines of its own, which end when it is replaced.
   const done = isWork || questions.length > 0 ? stated.done : undefined;
   const summaryParts = [requestIn(request, [...user.rules, ...user.choices]), done ?? '', ...removed];
-  const summary = summaryParts.filter((text) => text !== '').join(': ');
+  const summary = summaryParts
+    .filter((text) => text !== '')
+    .map((text, at, all) => (at + 1 < all.length ? withoutEnd(text) : text))
+    .join(': ');
   const changes = commits[0] ?? (files.length === 0 ? '' : `Changed ${files.slice(0, MAX_SAID).join(', ')}`);
   return {
     summary: summary === '' ? changes : summary,

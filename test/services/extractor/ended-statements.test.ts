@@ -114,6 +114,19 @@ describe('a statement that another one names', () => {
     expect(prompt).toContain('Kept of the last turn: M1 Decided');
   });
 
+  it('what holds is said again: nothing changes, and what is new in that result does not end it', async () => {
+    const session = new StatedSession();
+    await session.says('Use dayjs', USER);
+    await session.says('Use dayjs.');
+    const decided = (object: string) => ({ subject: 'dates', relation: 'decided', object });
+    await session.result(implementer({ facts: [decided('ISO 8601')] }));
+    await session.result(implementer({ facts: [decided('ISO 8601'), decided('in UTC')] }));
+    expect(await session.holds()).toEqual(['M1 Use dayjs', 'M3 ISO 8601', 'M4.2 in UTC']);
+    await session.says('Use luxon', { ...USER, replaces: ['M1'] });
+    await session.says('Use dayjs', USER);
+    expect(await session.holds()).toEqual(['M3 ISO 8601', 'M4.2 in UTC', 'M5 Use luxon', 'M6 Use dayjs']);
+  });
+
   it('two results in flight: the later one knows the earlier', async () => {
     const session = new StatedSession();
     await session.says('Use npm');
@@ -134,7 +147,7 @@ describe('what a person does to a statement', () => {
     await session.says('Use moment');
     expect(await session.holds()).toEqual([]);
     await restore('M1');
-    expect(await session.holds()).toEqual(['M1 Use moment', 'M2 Use moment']);
+    expect(await session.holds()).toEqual(['M1 Use moment']);
     expect(await session.ended()).toEqual([]);
   });
 
