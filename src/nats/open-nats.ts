@@ -59,6 +59,19 @@ async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger:
   }
 }
 
+/** From this many streams on, the server takes seconds to start, and a prompt right after that waits. */
+const MANY_STREAMS = 2000;
+
+async function warnOfManyStreams(jsm: JetStreamManager, logger: Logger): Promise<void> {
+  const { streams } = await jsm.getAccountInfo();
+  if (streams <= MANY_STREAMS) return;
+  const way = 'export each session ("throughline session export"), and import it into a new installation';
+  logger.warn(
+    { streams },
+    `each session has a stream: to move to shards, ${way} with THROUGHLINE_LAYOUT=sharded`,
+  );
+}
+
 /** Connects, and creates missing streams and buckets. */
 export async function openNats(options: NatsOptions) {
   const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
@@ -81,6 +94,7 @@ export async function openNats(options: NatsOptions) {
       await refuseStrangersOnSessions(jsm, layout);
       await ensureLearningsStream(jsm, { replicas });
       await tryPromptsStream(jsm, replicas, logger);
+      if (layout.layout === 'per-session') await warnOfManyStreams(jsm, logger);
     }
     const snapshots = new NatsSnapshotStore(connection, { ...bucketOptions, lifecycle });
     const learningSnapshots = new NatsSnapshotStore(connection, { ...bucketOptions, prefix: PROJECT_KEY });

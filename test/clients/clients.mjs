@@ -24,6 +24,13 @@ const GEMINI_SETTINGS = `{
 }
 `;
 
+/** opencode fetches a package when it starts: behind a proxy it needs the certificates of this machine. */
+const CERTIFICATES = Object.fromEntries(
+  ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].flatMap((name) =>
+    process.env[name] ? [[name, process.env[name]]] : [],
+  ),
+);
+
 const opencodeConfig = (url) => ({
   // It would write it itself.
   $schema: 'https://opencode.ai/config.json',
@@ -182,7 +189,7 @@ export const CLIENTS = {
     args: (prompt) => ['run', prompt],
     acp: `acp:OPENCODE_PERMISSION='{"bash":"ask"}' opencode acp`,
     work: 'opencode run "$(cat {prompt_file})"',
-    env: () => ({}),
+    env: () => CERTIFICATES,
     tools: {
       write: (file, _name, text) => ({ call: 'write', input: { filePath: file, content: `${text}\n` } }),
       shell: (command) => ({ call: 'bash', input: { command, description: 'Runs it' } }),

@@ -1,3 +1,4 @@
+import { StorageType } from 'nats';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   LAYOUT_SUBJECT,
@@ -7,6 +8,7 @@ import {
   shardOf,
   shardStream,
 } from '../../../src/contracts/names.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { WantedLayout } from '../../../src/nats/jetstream/layout-record.js';
 import type { NatsOptions } from '../../../src/nats/open-nats.js';
 import { newSession, openPorts } from '../../engine/ports/opened.js';
@@ -55,6 +57,21 @@ describe('a new installation', () => {
 
   it('a new installation has 64 shards where the settings name no number', async () => {
     expect(await layoutFor({ layout: 'sharded' })).toEqual({ layout: 'sharded', shards: 64 });
+  });
+
+  it('an installation with more than 2,000 streams says how to move to shards', async () => {
+    const lines: unknown[] = [];
+    const logger = { ...silentLogger, warn: (_: object, line: string) => void lines.push(line) };
+    const ports = await open();
+    const jsm = await ports.connection.jetstreamManager();
+    const streams = Array.from({ length: 2001 }, (_, n) => ({ name: `S${n}`, subjects: [`s${n}`] }));
+    while (streams.length > 0)
+      await Promise.all(
+        streams.splice(0, 100).map((stream) => jsm.streams.add({ ...stream, storage: StorageType.Memory })),
+      );
+    await ports.close();
+    await (await open(undefined, { logger })).close();
+    expect(lines).toEqual([expect.stringMatching(/move to shards.*export.*THROUGHLINE_LAYOUT=sharded/)]);
   });
 
   it('a new installation gets one layout, however many processes start at once with others', async () => {
