@@ -34,9 +34,8 @@ const VIEWS = {
   session: [`/s/${SESSION}`],
   timeline: [`/s/${SESSION}/timeline`],
   prompt: [`/s/${SESSION}/prompt`, pointAtFinding],
-  facts: [`/s/${SESSION}/facts`, (page) => page.locator('.fact-row').nth(2).click()],
+  statement: [`/s/${SESSION}`, (page) => page.locator('.statement').nth(1).click()],
   learnings: ['/learnings?project=throughline'],
-  rejected: ['/rejected', (page) => page.locator('.rejected-row').nth(0).click()],
   health: ['/health'],
 };
 

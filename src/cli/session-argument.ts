@@ -1,8 +1,8 @@
-import { userInfo } from 'node:os';
 import { hasProjectFile } from '../agents/agent-session.js';
 import type { Config } from '../config/config.js';
 import { codeOf, messageOf, noSuchSession, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
+import { userName } from '../engine/files/user-state.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, sessionHere, sessionOf, withClient } from './command-context.js';
@@ -133,15 +133,6 @@ export function projectNote(given: string | undefined): string[] {
 export function deciderIn({ by }: ProjectOptions): { by?: string } {
   const name = by ?? userName();
   return name === undefined ? {} : { by: name };
-}
-
-/** In a container a process may run under a number that no user has. */
-function userName(): string | undefined {
-  try {
-    return userInfo().username;
-  } catch {
-    return undefined;
-  }
 }
 
 /** `12 learnings`, or `200 of 5000 learnings` where a limit left some out. */

@@ -11,14 +11,14 @@ export interface InspectorMe {
   readonly role: InspectorRole;
   /** Address without secrets. */
   readonly server: string;
-  readonly may: {
-    readonly decide: boolean;
-    readonly retry: boolean;
-  };
+  /** The user of the inspector's process, in whose name the page acts. */
+  readonly user: string;
+  /** True if the page may decide: answer, correct, retry, remove. */
+  readonly decides: boolean;
 }
 
 /**
- * The server-sent events of `GET /api/live[?session=X]`. They say only that something happened: one may be sent twice, or for
+ * The server-sent events of `GET /api/live`. They say only that something happened: one may be sent twice, or for
  * an event that was not stored in the end.
  */
 export interface LiveEvents {

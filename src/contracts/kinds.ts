@@ -4,6 +4,18 @@ import { KEPT } from './kept.js';
 export const FACT_TAGS = ['file_change', 'convention', 'decision', 'error', 'dependency', 'test'] as const;
 export type FactTag = (typeof FACT_TAGS)[number];
 
+/** The kinds of statements, in the order in which those of one result get their ids. */
+export const STATEMENT_KINDS = [
+  'decision',
+  'rule',
+  'failed',
+  'found',
+  'question',
+  'follow-up',
+  'note',
+] as const;
+export type StatementKind = (typeof STATEMENT_KINDS)[number];
+
 /** Parts of a compile reply that only `include` or `explain` adds. */
 export const REPLY_PARTS = ['facts', 'files', 'learnings', 'sessionContext', 'considered', 'lines'] as const;
 export const DISPATCH_PARTS = [...REPLY_PARTS, 'messages'] as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { compileRequest, pastPromptRequest } from './compile-request.js';
-import { FACT_TAGS, ROLES } from './kinds.js';
+import { FACT_TAGS, ROLES, STATEMENT_KINDS } from './kinds.js';
 import { compileReply } from './replies/compile-reply.js';
 import { dispatchResult, rejectedShown, TIMELINE_KINDS, timelineListed } from './replies/dispatch-result.js';
 import {
@@ -125,6 +125,9 @@ export const MEMORY_REQUESTS = {
       task: text(128).optional().describe('Only facts from results of this task.'),
       subject: text(1024).optional().describe('Only facts about this, such as a file.'),
       relation: anyOf(text(128)).optional().describe('Only facts with this relation, or one of these.'),
+      kind: anyOf(z.enum(STATEMENT_KINDS))
+        .optional()
+        .describe('Only statements of this kind, or one of these.'),
       tag: anyOf(z.enum(FACT_TAGS)).optional().describe('Only facts with this tag, or one of these.'),
       is: oneOf('Only valid facts, only those that were closed, or all. Default: open.', [
         'open',

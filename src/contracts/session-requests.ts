@@ -149,6 +149,10 @@ export const SESSION_REQUESTS = {
         .regex(SPAN_PATTERN, 'must be a number with m, h or d, such as 90m, 12h or 30d')
         .optional()
         .describe('Only sessions without an event for this long, such as 30d.'),
+      since: z.iso
+        .date('must be a day such as 2026-03-01')
+        .optional()
+        .describe('Only sessions with an event on this day or later, in UTC.'),
       archived: flag.describe('Include archived sessions.'),
       project: text(64).optional().describe('Only sessions of this project.'),
       stalled: flag.describe('Only sessions with a stalled task.'),

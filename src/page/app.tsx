@@ -7,11 +7,9 @@ import { PageHead, PageHeader } from './components/page-header.js';
 import { Banner, Empty, ErrorBox } from './components/states.js';
 import { moveRow, useKeys } from './keys.js';
 import { type PageRoute, route, viewHref } from './route.js';
-import { FactsView } from './views/facts-view.js';
 import { HealthView } from './views/health-view.js';
 import { LearningsView } from './views/learnings-view.js';
 import { PromptView } from './views/prompt-view.js';
-import { RejectedView } from './views/rejected-view.js';
 import { SessionView } from './views/session-view.js';
 import { SessionsView } from './views/sessions-view.js';
 import { TimelineView } from './views/timeline-view.js';
@@ -47,9 +45,7 @@ export function App() {
       <Banner />
       <main id="main" ref={main} tabIndex={-1} class={`main main-${at.view}`}>
         {unauthorized.value ? (
-          <Empty title="This browser has no valid token" command={COMMANDS.up()}>
-            <p>Open the URL that the command printed when it started.</p>
-          </Empty>
+          <Empty title="This browser has no valid token" command={COMMANDS.openPage()} />
         ) : (
           <Guarded key={place}>
             <View at={at} />
@@ -67,8 +63,6 @@ function View({ at }: { readonly at: PageRoute }) {
       return <SessionsView params={at.params} />;
     case 'learnings':
       return <LearningsView params={at.params} />;
-    case 'rejected':
-      return <RejectedView params={at.params} />;
     case 'health':
       return <HealthView params={at.params} />;
     case 'session':
@@ -77,8 +71,6 @@ function View({ at }: { readonly at: PageRoute }) {
       return <TimelineView session={at.session} params={at.params} />;
     case 'prompt':
       return <PromptView session={at.session} params={at.params} />;
-    case 'facts':
-      return <FactsView session={at.session} params={at.params} />;
     case 'nowhere':
       return (
         <>

@@ -47,6 +47,18 @@ export function followKeys(): void {
   });
 }
 
+/**
+ * Drops the second click of a double click on a button: where the first one has acted, another button may stand in its place,
+ * such as the same one of the next row.
+ */
+export function followClicks(): void {
+  const drop = (event: MouseEvent) => {
+    if (event.detail < 2 || !(event.target instanceof Element)) return;
+    if (event.target.closest('.button') !== null) event.stopImmediatePropagation();
+  };
+  document.addEventListener('click', drop, true);
+}
+
 function bindingOf(keys: string): KeyBinding | undefined {
   return bound.flat().find((binding) => binding.keys.includes(keys));
 }

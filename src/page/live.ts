@@ -1,26 +1,30 @@
-import { computed, effect, signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { LiveEvents } from '../contracts/inspector-api.js';
 import { fetchOwn } from './ask.js';
-import { route } from './route.js';
 
 /**
- * One stream of server-sent events for the whole page: those of the session on the screen, or of all sessions. It is closed
- * while the page is hidden, because a browser opens only six connections to a server, and a stream occupies one of them.
+ * One stream of server-sent events for all tabs, because a browser opens only six connections to a server. The tab that holds
+ * the lock reads the stream and passes the events on; a hidden tab neither waits for the lock nor listens. Without a secure
+ * context there are no locks, and each visible tab has a stream of its own.
  */
 
-type Told = Omit<LiveEvents, 'state'>;
+type Events = Omit<LiveEvents, 'state'>;
 /** `lost`: events were missed, so ask again. */
 type LiveEvent =
-  | { readonly [Name in keyof Told]: { readonly event: Name } & Told[Name] }[keyof Told]
+  | { readonly [Name in keyof Events]: { readonly event: Name } & Events[Name] }[keyof Events]
   | { readonly event: 'lost' };
 
-const server = signal<'connecting' | 'there' | 'gone'>('connecting');
-/** False while the inspector has lost its NATS server. */
-const nats = signal(true);
+interface Status {
+  readonly server: 'connecting' | 'there' | 'gone';
+  /** False while the inspector has lost its NATS server. */
+  readonly nats: boolean;
+}
+const status = signal<Status>({ server: 'connecting', nats: true });
 
 export const connection = computed<'connecting' | 'live' | 'no-server' | 'no-nats'>(() => {
-  if (server.value !== 'there') return server.value === 'gone' ? 'no-server' : 'connecting';
-  return nats.value ? 'live' : 'no-nats';
+  const { server, nats } = status.value;
+  if (server !== 'there') return server === 'gone' ? 'no-server' : 'connecting';
+  return nats ? 'live' : 'no-nats';
 });
 
 const handlers = new Set<(event: LiveEvent) => void>();
@@ -54,86 +58,132 @@ export function onChange(topic: string, changed: () => void): () => void {
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
+const NAME = 'throughline-live';
 
+/** Between tabs: what the leading one has heard, and what the others ask of it. */
+type Message = { readonly status: Status } | LiveEvent | { readonly wants: 'status' | 'retry' };
+
+let channel: BroadcastChannel | undefined;
+let leaving: AbortController | undefined;
 let source: EventSource | undefined;
-let scope: string | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let wait = FIRST_WAIT_MS;
 /** True if events were missed since the views loaded. */
 let missed = false;
-let opened: Promise<void> = Promise.resolve();
 let settle = () => {};
+let opened: Promise<void> = Promise.resolve();
 
 /** Resolves once the stream is open, or cannot be: a view that loads then misses no event, and loads once. */
 export function whenOpen(): Promise<void> {
   return opened;
 }
 
-/** Opens the stream, and keeps it open while the page is visible. */
+/** Follows the stream while the page is visible. */
 export function followLive(): void {
-  effect(() => {
-    if (scope === route.value.session) return;
-    scope = route.value.session;
-    if (source === undefined) return;
-    close();
+  document.addEventListener('visibilitychange', () =>
+    document.visibilityState === 'visible' ? join() : leave(),
+  );
+  addEventListener('pagehide', leave);
+  addEventListener('pageshow', ({ persisted }) => persisted && join());
+  if (document.visibilityState === 'visible') join();
+}
+
+function join(): void {
+  if (leaving !== undefined) return;
+  const leaves = new AbortController();
+  leaving = leaves;
+  opened = new Promise((resolve) => {
+    settle = resolve;
+  });
+  channel = new BroadcastChannel(NAME);
+  channel.onmessage = ({ data }: MessageEvent<Message>) => receive(data);
+  channel.postMessage({ wants: 'status' } satisfies Message);
+  const lead = () => {
+    // A tab that has followed another one may have missed events until its own stream is open.
+    missed ||= status.value.server !== 'connecting';
     open();
-  });
-  document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') return open();
-    missed = true;
-    close();
-  });
-  addEventListener('pagehide', close);
-  if (document.visibilityState === 'visible') open();
+    return new Promise<void>((resolve) => leaves.signal.addEventListener('abort', () => resolve()));
+  };
+  if (navigator.locks === undefined) void lead();
+  else navigator.locks.request(NAME, { signal: leaves.signal }, lead).catch(() => {});
+}
+
+function leave(): void {
+  close();
+  settle();
+  channel?.close();
+  channel = undefined;
+  leaving?.abort();
+  leaving = undefined;
+  missed = true;
+}
+
+function receive(message: Message): void {
+  if ('status' in message) become(message.status);
+  else if ('event' in message) emit(message);
+  else if (source === undefined && retry === undefined) return;
+  else if (message.wants === 'retry') reconnect();
+  else channel?.postMessage({ status: status.value } satisfies Message);
 }
 
 /** Retries now instead of after the backoff. */
 export function reconnect(): void {
+  if (source === undefined && retry === undefined) {
+    channel?.postMessage({ wants: 'retry' } satisfies Message);
+    return;
+  }
   wait = FIRST_WAIT_MS;
   close();
   open();
 }
 
-function open(): void {
-  if (source !== undefined) return;
-  clearTimeout(retry);
-  const opening = new EventSource(
-    `/api/live${scope === undefined ? '' : `?session=${encodeURIComponent(scope)}`}`,
-  );
-  source = opening;
-  opened = new Promise((resolve) => {
-    settle = resolve;
-  });
-  opening.addEventListener('open', () => {
-    server.value = 'there';
-    wait = FIRST_WAIT_MS;
-    settle();
-    if (missed) emit({ event: 'lost' });
+function become(next: Status): void {
+  const { server, nats } = status.value;
+  status.value = next;
+  if (next.server === 'connecting') return;
+  settle();
+  if (next.server === 'gone') {
+    missed = true;
+    // An EventSource does not report the status: any other request shows if the token was refused.
+    if (server !== 'gone') fetchOwn('/api/me').catch(() => {});
+  } else if (missed || (next.nats && !nats)) {
     missed = false;
+    emit({ event: 'lost' });
+  }
+}
+
+/** Shares what the leading tab has heard with all others. */
+function share(message: { readonly status: Status } | LiveEvent): void {
+  channel?.postMessage(message satisfies Message);
+  receive(message);
+}
+
+function open(): void {
+  const opening = new EventSource('/api/live');
+  source = opening;
+  opening.addEventListener('open', () => {
+    wait = FIRST_WAIT_MS;
+    if (missed) channel?.postMessage({ event: 'lost' } satisfies Message);
+    share({ status: { ...status.value, server: 'there' } });
   });
   opening.addEventListener('error', () => {
     if (source !== opening) return;
     close();
-    missed = true;
-    server.value = 'gone';
     retry = setTimeout(open, wait);
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
-    // An EventSource does not report the status: any other request shows if the token was refused.
-    fetchOwn('/api/me').catch(() => {});
+    share({ status: { ...status.value, server: 'gone' } });
   });
-  opening.addEventListener('state', ({ data }) => {
-    const before = nats.value;
-    nats.value = JSON.parse(data).connected;
-    if (nats.value && !before) emit({ event: 'lost' });
-  });
+  opening.addEventListener('state', ({ data }) =>
+    share({ status: { server: 'there', nats: JSON.parse(data).connected } }),
+  );
   for (const event of ['change', 'prompt', 'rejected', 'learning'] as const) {
-    opening.addEventListener(event, ({ data }) => emit({ event, ...JSON.parse(data) }));
+    opening.addEventListener(event, ({ data }) => share({ event, ...JSON.parse(data) }));
   }
 }
 
 function close(): void {
   clearTimeout(retry);
-  settle();
+  retry = undefined;
   source?.close();
   source = undefined;
 }

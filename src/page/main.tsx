@@ -1,15 +1,18 @@
 import './styles/base.css';
 import './styles/shell.css';
 import './styles/parts.css';
-import { render } from 'preact';
+import { options, render } from 'preact';
 import { App } from './app.js';
 import { loadMe } from './ask.js';
-import { followKeys } from './keys.js';
+import { followClicks, followKeys } from './keys.js';
 import { followLive } from './live.js';
 import { followAddress } from './route.js';
+import { showSigns } from './signs.js';
 
 followAddress();
 followKeys();
+followClicks();
+options.vnode = showSigns;
 followLive();
 void loadMe();
 const root = document.getElementById('page');

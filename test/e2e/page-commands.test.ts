@@ -7,7 +7,6 @@ import { COMMANDS } from '../../src/page/commands.js';
 import { startUp } from '../support/cli.js';
 import { argumentsOf } from '../support/documented-commands.js';
 import { folderOfFile, ofFile } from '../support/of-file.js';
-import { TASKS_MD } from '../support/runs.js';
 import { implemented } from '../support/system.js';
 
 /** The commands that the inspector's page shows, run as it shows them. */
@@ -15,7 +14,6 @@ import { implemented } from '../support/system.js';
 const PAGE = join(ROOT, 'src/page');
 
 const folder = await folderOfFile();
-await writeFile(join(folder, 'tasks.md'), TASKS_MD);
 await writeFile(join(folder, 'result.json'), JSON.stringify(implemented('1')));
 const up = await ofFile(startUp({}, folder));
 

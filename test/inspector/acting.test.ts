@@ -59,22 +59,70 @@ describe('a person', () => {
     await soon(async () => expect(await promptOf(session, '1')).toContain('Any free one'));
   });
 
-  it('a wrong fact is corrected, then retracted, and no prompt shows it again', async () => {
+  it('a second person who answers is told who answered what, and may replace it', async () => {
+    const session = await asking('twice');
+    await goTo(page, origin, '/');
+    const row = page.getByRole('listitem').filter({ hasText: session });
+    const field = row.getByLabel('Your answer: Which port?');
+    await field.fill('Any free one');
+    await tools.blockerAnswer({ session, task: '1', answer: '9090', by: 'ana' });
+    await page.getByText('Needs you').waitFor();
+    await field.press('Enter');
+    await row.getByRole('alert').filter({ hasText: 'ana answered “9090”' }).waitFor();
+    expect(await promptOf(session, '1')).toContain('9090');
+    await row.getByRole('button', { name: 'Replace it' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect(await promptOf(session, '1')).toContain('Any free one');
+  });
+
+  it('no double click carries out what asks first, nor acts twice', async () => {
+    const session = await asking('twitchy');
+    await tools.taskAdd({ session, content: 'Write the docs' });
+    await goTo(page, origin, `/s/${session}`);
+    const before = (await client.runs.status({ session })).sequence;
+    await page.getByRole('button', { name: 'More' }).click();
+    for (const verb of ['Cancel', 'Complete', 'Archive']) {
+      const button = page.getByRole('button', { name: new RegExp(`^${verb}`) });
+      await button.dblclick();
+      await page.getByRole('group', { name: `${verb}?` }).waitFor();
+      await button.dblclick();
+    }
+    expect((await client.runs.status({ session })).sequence).toBe(before);
+    await page.getByRole('button', { name: 'Yes, cancel' }).click();
+    await page.getByRole('button', { name: '1 done' }).click();
+    await page.getByRole('button', { name: 'Reopen: Write the docs' }).dblclick();
+    await page.getByRole('button', { name: 'Done: Write the docs' }).waitFor();
+    expect((await client.runs.status({ session })).sequence).toBe(before + 2);
+  });
+
+  it('text is read in its own direction, and signs that nobody sees are shown', async () => {
+    const session = newSession('signs');
+    await tools.taskAdd({ session, content: 'שלום עולם' });
+    await tools.taskAdd({ session, content: 'Run \u202egnissim\u202c files' });
+    await goTo(page, origin, `/s/${session}`);
+    await page.locator('[dir=auto]', { hasText: /^שלום עולם$/ }).waitFor();
+    await page.getByText('Run \\u202egnissim\\u202c files', { exact: true }).waitFor();
+  });
+
+  it('a wrong statement is corrected, retracted and restored in its row, and prompts follow', async () => {
     const session = await asking('facts');
     expect(await promptOf(session, '2')).toContain('postgres');
-    await goTo(page, origin, `/s/${session}/facts?text=postgres`);
-    await page.locator('.fact-row').click();
+    await goTo(page, origin, `/s/${session}?text=postgres`);
+    await page.locator('.statement').press('Enter');
     const fact = page.getByRole('region', { name: 'The fact' });
     await fact.getByLabel('What it should say').fill('redis');
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
     await fact.locator('.fact-says', { hasText: 'redis' }).waitFor();
     const corrected = await promptOf(session, '2');
     expect(corrected).toContain('redis');
     expect(corrected).not.toContain('postgres');
     await fact.getByRole('button', { name: 'Retract', exact: true }).click();
-    await fact.getByRole('button', { name: 'Retract: no prompt shows it again' }).click();
+    await fact.getByRole('button', { name: 'Yes, retract' }).click();
     await fact.locator('.fact-says.struck').waitFor();
     expect(await promptOf(session, '2')).not.toContain('redis');
+    await fact.getByRole('button', { name: /^Restore/ }).press('Enter');
+    await fact.locator('.fact-says.struck').waitFor({ state: 'detached' });
+    expect(await promptOf(session, '2')).toContain('redis');
     expect(await seriousFindings(page)).toEqual([]);
   });
 
@@ -83,15 +131,19 @@ describe('a person', () => {
     await goTo(page, origin, `/s/${session}`);
     await page.getByLabel('A new task').fill('Write the docs');
     await page.keyboard.press('Enter');
-    const board = page.getByRole('region', { name: 'Board' });
-    const task = board.getByRole('listitem').filter({ hasText: 'Write the docs' });
+    const work = page.getByRole('region', { name: 'Work' });
+    const task = work.getByRole('listitem').filter({ hasText: 'Write the docs' });
     await task.getByRole('button', { name: 'Done' }).click();
+    await work.getByRole('button', { name: '1 done' }).click();
     await task.getByRole('button', { name: 'Reopen' }).waitFor();
-    await page.getByLabel('A note for later agents').fill('Use CRLF');
+    await page.getByLabel('Say something to later agents').fill('Use CRLF');
     await page.keyboard.press('Enter');
-    await page.getByLabel('A message to the next agent').fill('Freeze until Friday');
+    const holds = page.getByRole('region', { name: 'What holds' });
+    await holds.locator('.statement', { hasText: 'Use CRLF' }).getByText('a person').waitFor();
+    await page.getByLabel('As', { exact: true }).selectOption('message');
+    await page.getByLabel('Say something to later agents').fill('Freeze until Friday');
     await page.keyboard.press('Enter');
-    await page.getByRole('region', { name: 'Inbox' }).getByText('Freeze until Friday').waitFor();
+    await page.getByRole('region', { name: 'Messages' }).getByText('Freeze until Friday').waitFor();
     expect(await promptOf(session, '2')).toContain('Freeze until Friday');
     expect((await tools.noteList({ session })).notes).toMatchObject([
       { content: 'Use CRLF', type: 'decision' },
@@ -106,7 +158,8 @@ describe('a person', () => {
     await goTo(page, origin, `/?text=${session}`);
     await page.locator('.session-row', { hasText: 'claude-7' }).waitFor();
     await goTo(page, origin, `/s/${session}`);
-    await page.getByRole('region', { name: 'Works now' }).getByText('claude-7').waitFor();
+    await page.getByText('claude-7 works on').waitFor();
+    await page.getByRole('button', { name: 'More' }).press('Enter');
     await page.getByRole('button', { name: 'Forget' }).press('Enter');
     await page.getByLabel(/Type .* to confirm/).fill('another');
     await page.keyboard.press('Enter');
@@ -114,6 +167,7 @@ describe('a person', () => {
     await page.getByLabel(/Type .* to confirm/).fill(session);
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/`);
+    await page.getByText(`The session ${session} is erased`).waitFor();
     await soon(async () => expect((await client.runs.status({ session })).sequence).toBe(0));
   });
 

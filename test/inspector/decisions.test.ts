@@ -16,6 +16,12 @@ const row = (text: string) => page.locator('.learning', { hasText: text });
 const proposals = async (status: 'pending' | 'accepted' | 'rejected') =>
   (await client.proposals.list({ project: 'throughline', status })).proposals.map(({ content }) => content);
 
+const rejected = (text: string) =>
+  page
+    .getByRole('listitem')
+    .filter({ has: page.locator('.tag-bad', { hasText: 'rejected' }) })
+    .filter({ hasText: text });
+
 describe('the review of learnings', () => {
   it('the list shows every pending proposal, and one click accepts or rejects it', async () => {
     await goTo(page, origin, REVIEW);
@@ -51,34 +57,36 @@ describe('the review of learnings', () => {
 
 describe('a rejected result', () => {
   it('a rejected result is mended, sent again, and gone from the list', async () => {
-    await goTo(page, origin, '/rejected');
-    const mended = page.locator('.rejected-row', { hasText: 'done-ish' });
-    await mended.click();
+    await goTo(page, origin, '/');
+    const mended = page.getByRole('listitem').filter({ hasText: 'done-ish' });
+    await mended.getByRole('button', { name: /^Open/ }).click();
     const body = page.getByRole('textbox', { name: /^Body/ });
     await body.fill((await body.inputValue()).replace('done-ish', 'completed'));
     await page.getByRole('button', { name: 'Retry with changes' }).click();
     await page.getByText(/published again as result \d+/).waitFor();
-    await page.getByRole('button', { name: 'Close' }).click();
-    await mended.waitFor({ state: 'detached' });
+    await goTo(page, origin, '/');
+    await rejected('marker_missing').first().waitFor();
+    expect(await mended.count()).toBe(0);
   });
 
   it('a text that still cannot be read says why and stays', async () => {
-    await goTo(page, origin, '/rejected');
-    await page.locator('.rejected-row', { hasText: 'marker_missing' }).first().click();
+    await goTo(page, origin, '/s/memory');
+    await rejected('marker_missing').first().getByRole('button', { name: /^Open/ }).click();
     await page.getByRole('textbox', { name: /^Body/ }).fill('still no JSON');
     await page.getByRole('button', { name: 'Retry with changes' }).click();
     await page.getByRole('alert').waitFor();
-    expect(await page.locator('.rejected-row[aria-current]').count()).toBe(1);
+    expect(await page.getByRole('textbox', { name: /^Body/ }).inputValue()).toBe('still no JSON');
   });
 
   it('a rejected result is removed only after a second yes', async () => {
-    await goTo(page, origin, '/rejected');
-    const before = await page.locator('.rejected-row').count();
-    await page.locator('.rejected-row').last().click();
+    await goTo(page, origin, '/');
+    const before = (await client.tools.rejectedList({})).total;
+    await rejected('').last().getByRole('button', { name: /^Open/ }).click();
     await page.getByRole('button', { name: 'Remove' }).click();
-    expect(await page.locator('.rejected-row').count()).toBe(before);
-    await page.getByRole('button', { name: 'Remove for good' }).click();
-    await expect.poll(() => page.locator('.rejected-row').count()).toBe(before - 1);
+    expect((await client.tools.rejectedList({})).total).toBe(before);
+    await page.getByRole('button', { name: 'Yes, remove' }).click();
+    await page.getByText('It is removed.').waitFor();
+    expect((await client.tools.rejectedList({})).total).toBe(before - 1);
   });
 });
 
@@ -93,8 +101,8 @@ describe('a reader', async () => {
     const names = 'Accept|Keep both|Merge|Reject|Retry|Remove';
     const buttons = reading.page.getByRole('button', { name: new RegExp(`^(${names})`) });
     expect(await buttons.count()).toBe(0);
-    await goTo(reading.page, reading.origin, '/rejected');
-    await reading.page.locator('.rejected-row').first().click();
+    await goTo(reading.page, reading.origin, '/s/memory');
+    await reading.page.getByRole('button', { name: /^Open/ }).first().click();
     await reading.page.locator('.rejected-body pre').waitFor();
     expect(await buttons.count()).toBe(0);
     expect(await reading.page.locator('.rejected-body textarea').count()).toBe(0);

@@ -72,12 +72,10 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
     '/s/hostile/timeline',
     `/s/hostile/prompt?text=${encodeURIComponent(MARKUP[0] ?? '')}&task=${encodeURIComponent(MARKUP[1] ?? '')}`,
     '/s/hostile/prompt?task=1',
-    '/s/hostile/diff?a=seq:5&b=seq:40&task=1',
-    '/s/hostile/facts?is=all',
+    '/s/hostile?past=1',
     '/learnings?project=hostile',
-    '/rejected',
     '/health',
-    `/s/${encodeURIComponent(MARKUP[0] ?? '')}/facts?text=${encodeURIComponent(MARKUP[1] ?? '')}`,
+    `/s/${encodeURIComponent(MARKUP[0] ?? '')}?text=${encodeURIComponent(MARKUP[1] ?? '')}`,
   ]) {
     await goTo(page, origin, view);
     await page.mouse.move(400, 400);
@@ -108,14 +106,19 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
   await goTo(page, origin, '/s/hostile/timeline');
   for (const row of (await page.locator('.entry-row').all()).slice(0, 10)) await row.click();
   await page.getByRole('region', { name: 'Details of the entry' }).waitFor();
-  await goTo(page, origin, '/s/hostile/facts?is=all');
+  await goTo(page, origin, '/s/hostile?text=script');
   await page.getByText('< script>alert(2)< /script>').first().waitFor();
-  await page.locator('.fact-row').first().click();
+  await page.locator('.statement').first().click();
   await page.getByRole('region', { name: 'The fact' }).locator('.fact-says').waitFor();
   await goTo(page, origin, '/s/hostile/prompt?task=1');
   for (const line of (await page.locator('.prompt-line-linked').all()).slice(0, 20)) await line.hover();
-  await goTo(page, origin, '/rejected');
-  for (const row of (await page.locator('.rejected-row').all()).slice(0, 5)) await row.click();
+  await goTo(page, origin, '/s/hostile');
+  await page.getByRole('button', { name: /^Show all/ }).click();
+  for (let n = 0; n < 5; n += 1)
+    await page
+      .getByRole('button', { name: /^Open:/ })
+      .first()
+      .click();
   expect(seen).toEqual([]);
   // A session of a name that no session can have is refused, and the browser says so.
   expect(problems.filter((problem) => !/status of 4\d\d/.test(problem))).toEqual([]);

@@ -17,7 +17,8 @@ describe('the API', () => {
       version: expect.stringMatching(/^\d/),
       role: 'operator',
       server: served.system.url,
-      may: { decide: true, retry: true },
+      user: expect.any(String),
+      decides: true,
     });
   });
 
@@ -78,6 +79,7 @@ describe('the API', () => {
     expect(Object.fromEntries(script.headers)).toMatchObject({
       'content-type': 'text/javascript; charset=utf-8',
       'cache-control': 'public, max-age=31536000, immutable',
+      'content-encoding': 'gzip',
     });
     await script.body?.cancel();
   });
@@ -108,7 +110,7 @@ describe('a reader', () => {
   it('a reader sees, and is told that deciding takes the operator role', async () => {
     await using reading = await serveInspected({ system: served.system, role: 'reader' });
     const me = await (await reading.fetch('/api/me')).json();
-    expect(me).toMatchObject({ role: 'reader', may: { decide: false, retry: false } });
+    expect(me).toMatchObject({ role: 'reader', decides: false });
     expect((await reading.ask('proposal.list', {})).status).toBe(200);
     for (const subject of [
       'proposal.accept',

@@ -5,7 +5,7 @@ import { seriousFindings } from '../support/accessibility.js';
 import { inspectorOfFile } from '../support/browser.js';
 import { implementer, recorded } from '../support/builders.js';
 import { workWhile } from '../support/frames.js';
-import { allDealtWith } from '../support/system.js';
+import { allDealtWith, publishWork } from '../support/system.js';
 import { goTo } from './looks.js';
 
 /** Prompt, facts and health in a real browser, on a recorded session. */
@@ -14,13 +14,7 @@ const { page, origin, system, problems } = opened;
 await fillInspector(system.client, 'memory');
 await allDealtWith(system.ports);
 
-const VIEWS = [
-  '/s/memory/prompt',
-  '/s/memory/facts',
-  '/learnings?project=throughline',
-  '/rejected',
-  '/health',
-];
+const VIEWS = ['/s/memory/prompt', '/s/memory?past=1', '/learnings?project=throughline', '/health'];
 
 describe('the prompt of a session', () => {
   it('a line of a prompt leads to its fact, its dispatch and its event', async () => {
@@ -32,8 +26,7 @@ describe('the prompt of a session', () => {
     expect(await panel.textContent()).toMatch(/must_fix.*Task\s*[\d.]+Result\s*\d+Event\s*\d+/);
     await panel.getByRole('link', { name: 'Open the fact' }).click();
     const fact = page.getByRole('region', { name: 'The fact' });
-    await fact.getByText(/, by the reviewer/).waitFor();
-    expect(await fact.textContent()).toContain('Nothing: it is open.');
+    await fact.getByText(/, reviewer, result \d+, event \d+/).waitFor();
   });
 
   it('the arrow keys move from line to line of a prompt', async () => {
@@ -63,28 +56,50 @@ describe('the prompt of a session', () => {
   });
 });
 
-describe('the facts of a session', () => {
-  it('facts are found by words, and a fact says which prompts showed it', async () => {
-    await goTo(page, origin, '/s/memory/facts');
-    await page.getByLabel('Words or id').fill('Bound the wait of prompt.compile');
-    await page.waitForURL(/text=Bound/);
-    await page.locator('.fact-row').nth(1).waitFor({ state: 'detached' });
-    await page.locator('.fact-row').click();
-    const fact = page.getByRole('region', { name: 'The fact' });
-    await fact.getByText('Shown in prompts').waitFor();
-    await fact.getByRole('heading', { name: /Shown in prompts [1-9]/ }).waitFor();
+describe('what an agent was told', () => {
+  it('the session says what its agents read last, and each line of a session start leads to its statement', async () => {
+    await goTo(page, origin, '/s/memory');
+    const told = page.getByRole('region', { name: 'Last told' });
+    const start = told.getByRole('listitem').filter({ hasText: 'session start' });
+    await start.getByText(/\d+ tokens, \d+ statements?/).waitFor();
+    await start.getByRole('link', { name: 'Read' }).click();
+    const line = page.locator('.prompt-line-linked', { hasText: 'Decided:' });
+    await line.click();
+    const panel = page.getByRole('region', { name: 'Origin of the line' });
+    await panel.getByText('What holds').waitFor();
+    // What is in it is not listed as left out, and what changed since the one before is marked.
+    expect(await page.getByText('What is in, what is out and why').count()).toBe(0);
+    await page.locator('.prompt-line-new').first().waitFor();
+    await page.getByRole('region', { name: 'Gone since the prompt before' }).waitFor();
+    await panel
+      .getByRole('link', { name: /^Open M/ })
+      .first()
+      .click();
+    await page
+      .getByRole('region', { name: 'The fact' })
+      .getByText(/^task .*event \d+$/)
+      .waitFor();
   });
 
-  it('a closed fact says what closed it', async () => {
-    await goTo(page, origin, '/s/memory/facts?is=closed');
-    await page.locator('.fact-row').first().click();
-    const fact = page.getByRole('region', { name: 'The fact' });
-    await fact.getByText(/^Result \d+, /).waitFor();
+  it('what holds is shown by kind and by words, and what ended says what ended it', async () => {
+    await goTo(page, origin, '/s/memory');
+    const holds = page.getByRole('region', { name: /^What h/ });
+    const decisions = holds.getByRole('button', { name: /^Decisions \d/ });
+    const count = Number((await decisions.textContent())?.split(' ').at(-1));
+    await decisions.click();
+    await expect.poll(() => holds.locator('.statement').count()).toBe(count);
+    await page.getByLabel('Filter').fill('dense');
+    await page.waitForURL(/text=dense/);
+    await holds.locator('.statement', { hasText: 'as dense' }).waitFor();
+    expect(await holds.getByText('modified by').count()).toBe(0);
+    await goTo(page, origin, '/s/memory?past=1');
+    await holds.locator('.statement').first().click();
+    await page.getByRole('region', { name: 'The fact' }).getByText('Ended', { exact: true }).waitFor();
   });
 });
 
 describe('a session with more facts than it keeps', () => {
-  it('its prompt is visible soon after the click, and its list of facts says what is gone', async () => {
+  it('its prompt is visible soon after the click, and what holds says what is gone', async () => {
     for (let result = 1; result <= 45; result += 1) {
       const facts = Array.from({ length: 50 }, (_, n) => ({
         subject: `module ${result}-${n}`,
@@ -109,14 +124,14 @@ describe('a session with more facts than it keeps', () => {
     // Less than one on an idle machine.
     expect(Math.min(...times)).toBeLessThan(2_000);
     expect(await considered.locator('tbody tr').count()).toBeLessThanOrEqual(100);
-    await goTo(page, origin, '/s/full/facts');
+    await goTo(page, origin, '/s/full');
     await page.getByText('it keeps its 2,000 newest').waitFor();
     const scrolled = await workWhile(
       page,
       `(async () => {
         let frames = 0;
-        for (; document.querySelectorAll('.fact-row').length < 1000; frames++) {
-          scrollTo(0, document.body.scrollHeight);
+        for (; document.querySelectorAll('.statement').length < 1000; frames++) {
+          document.querySelector('.more')?.scrollIntoView();
           await new Promise((done) => requestAnimationFrame(done));
         }
         return frames;
@@ -150,9 +165,14 @@ describe('every view', () => {
   });
 
   it('on a phone a finger hits every control, and no explanation covers the prompt', async () => {
+    await publishWork(system.client, 'wide', '1', {
+      status: 'blocked',
+      questions: [{ text: 'x'.repeat(200), options: ['a long option '.repeat(12), 'y'.repeat(120)] }],
+    });
+    await allDealtWith(system.ports);
     const phone = await opened.newPage({ viewport: { width: 390, height: 844 } });
     const small: string[] = [];
-    for (const view of ['/', '/s/memory', '/s/memory/timeline', ...VIEWS]) {
+    for (const view of ['/', '/s/wide', '/s/memory', '/s/memory/timeline', ...VIEWS]) {
       await goTo(phone, origin, view);
       const found = await phone.evaluate<string[]>(`
         [...document.querySelectorAll('a, button, select, input, summary')]

@@ -127,30 +127,18 @@ describe('the first view', () => {
 });
 
 describe('the view of a session', () => {
-  it('board, plan and results stand beside each other, and below each other on a phone', async () => {
+  it('plan, board and other results are one list, open ones first, and what is done is folded', async () => {
     await go('/s/recorded');
-    const boxes = () =>
-      Promise.all(
-        ['Board', 'Plan', 'Results'].map(async (name) => {
-          const box = await page.getByRole('region', { name, exact: true }).boundingBox();
-          return { x: Math.round(box?.x ?? -1), y: Math.round(box?.y ?? -1) };
-        }),
-      );
-    await page.getByRole('region', { name: 'Results', exact: true }).waitFor();
-    const [board, plan, results] = await boxes();
-    expect(new Set([board?.y, plan?.y, results?.y]).size).toBe(1);
-    expect([board, plan, results].map((box) => box?.x)).toEqual(
-      [board, plan, results].map((box) => box?.x).toSorted((a = 0, b = 0) => a - b),
-    );
-    await page.setViewportSize({ width: 360, height: 780 });
-    await soon(async () => expect(new Set((await boxes()).map(({ x }) => x)).size).toBe(1));
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-    await page.setViewportSize({ width: 1280, height: 720 });
+    const work = page.getByRole('region', { name: 'Work' });
+    const open = await work.getByRole('listitem').count();
+    await work.getByRole('button', { name: /^\d+ done$/ }).click();
+    await expect.poll(() => work.getByRole('listitem').count()).toBeGreaterThan(open);
+    expect(await page.getByText('throughline ').count()).toBe(0);
   });
 
   it('a stalled task is shown with the reason, the evidence on demand, and a way to its results', async () => {
     await go('/s/stuck');
-    const attention = page.getByRole('region', { name: /Needs attention/ });
+    const attention = page.getByRole('region', { name: /Needs you/ });
     await attention.getByRole('button', { name: 'Show the evidence' }).click();
     await attention.getByText('Handle a header in the past').first().waitFor();
     // The fixes come next, no matter who had the prompt before.
@@ -168,7 +156,7 @@ describe('the view of a session', () => {
       status: 'blocked',
       blockers: ['No licence key'],
     });
-    const attention = page.getByRole('region', { name: /Needs attention/ });
+    const attention = page.getByRole('region', { name: /Needs you/ });
     await attention.getByText('Its last result names a blocker.').waitFor();
     await attention.getByRole('button', { name: 'Show the evidence' }).click();
     await attention.getByText('No licence key').first().waitFor();
@@ -181,7 +169,7 @@ describe('the view of a session', () => {
     await go('/s/finished');
     await page.getByText('It rejects results until it is reopened').waitFor();
     const head = page.locator('.page-head');
-    expect(await head.textContent()).toBe('finishedarchivedReopenForget');
+    expect(await head.textContent()).toBe('finishedarchivedReopenMore');
   });
 
   it('a session without events says how to begin', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FACT_TAGS, ORIGINS, ROLES } from '../kinds.js';
+import { FACT_TAGS, ORIGINS, ROLES, STATEMENT_KINDS } from '../kinds.js';
 import { ended, recordedRepair, statementScope } from '../recorded-fact.js';
 import {
   count,
@@ -43,6 +43,7 @@ export const foundFact = named(
     at: time('When that result arrived'),
     confidence: z.number().exactOptional().describe('Confidence, 0 to 1; left out for 1.'),
     ref: string('Id of the statement, such as M7; absent for other facts.').exactOptional(),
+    kind: oneOf('Its kind, if it is a statement.', STATEMENT_KINDS).exactOptional(),
     origin: oneOf('Who states it; left out for an agent.', ORIGINS).exactOptional(),
     scope: statementScope.exactOptional().describe('Where it holds; left out for everywhere.'),
     history: mark('Its result is from before the session.'),
@@ -71,6 +72,9 @@ export const factCorrected = z.object({
 export const factsFound = z.object({
   facts: list('Valid facts first, then closed ones; each the newest first.', foundFact),
   total: count('All matching facts.'),
+  kinds: z
+    .partialRecord(z.enum(STATEMENT_KINDS), count('How many.'))
+    .describe('The statements among those that match, of any kind.'),
   keeps: count('Set if the session is full: how many facts it keeps. Older ones are gone.').exactOptional(),
   next,
   sequence,

@@ -202,6 +202,7 @@ export const sessionFigures = named('SessionFigures', 'A session in a list, with
   project: string('The project whose learnings it uses.').exactOptional(),
   title: string('Its title, in one line.').exactOptional(),
   goal: string('Its goal, up to 300 characters.').exactOptional(),
+  last: string('The task and summary of its newest result.').exactOptional(),
   results: count('Results that could be read.'),
   rejected: count('Results that could not be used.'),
   facts: count('Valid facts.'),

@@ -15,6 +15,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemCode, ThroughlineError } from '../../contracts/errors.js';
@@ -29,6 +30,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function userStateDir(env: Environment, home: string): string {
   const xdg = env.XDG_STATE_HOME;
   return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'state'), 'throughline');
+}
+
+/** Returns the name of the user; undefined in a container whose process runs under a number that no user has. */
+export function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns a project's folder in the state directory, named after the project and a hash of its real path. */

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { StatementKind } from '../../contracts/kinds.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { FactShown, FactsFound, FoundFact } from '../../contracts/replies/fact-reply.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import type { SessionFact } from './fact-types.js';
+import { statementKind } from './statements.js';
 
 const SHORTEST_ID = 4;
 const MAX_HISTORY = 50;
@@ -22,8 +24,12 @@ export function findFacts(
   const from = args.cursor === undefined ? undefined : readCursor(args.cursor, PLACE);
   const asOf = from?.[1] ?? facts.reduce((newest, { sourceSequence }) => Math.max(newest, sourceSequence), 0);
   const fits = filterOf(args, asOf);
-  const sorted = facts
-    .filter((fact) => fact.sourceSequence <= asOf && fits(fact))
+  const fitting = facts.filter((fact) => fact.sourceSequence <= asOf && fits(fact));
+  const kinds: { [Kind in StatementKind]?: number } = {};
+  for (const kind of fitting.flatMap((fact) => kindOf(fact) ?? [])) kinds[kind] = (kinds[kind] ?? 0) + 1;
+  const { kind: wanted } = args;
+  const sorted = fitting
+    .filter((fact) => wanted === undefined || wanted.some((kind) => kind === kindOf(fact)))
     .map((fact) => ({ fact, isClosed: closedAsOf(fact, asOf) }))
     .sort((a, b) => Number(a.isClosed) - Number(b.isClosed) || b.fact.sourceSequence - a.fact.sourceSequence);
   const begin = from?.[2] ?? 0;
@@ -32,6 +38,7 @@ export function findFacts(
   return {
     facts: shown.map(({ fact }) => foundFact(fact)),
     total: sorted.length,
+    kinds,
     ...(end < sorted.length && shown.length > 0 && { next: cursorOf('facts', asOf, end) }),
   };
 }
@@ -99,9 +106,15 @@ function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['
   return { dispatch, at, event: closer.eventSequence, role: closer.sourceRole, task: closer.sourceTaskId };
 }
 
+/** Returns the kind of a statement: of a fact that has an id of its own. */
+function kindOf(fact: SessionFact): StatementKind | undefined {
+  return fact.ref === undefined ? undefined : statementKind(fact);
+}
+
 export function foundFact(fact: SessionFact): FoundFact {
   const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
   const { retracted, corrects, ref, origin, ended, scope } = fact;
+  const kind = kindOf(fact);
   return {
     id: fact.id,
     subject,
@@ -117,6 +130,7 @@ export function foundFact(fact: SessionFact): FoundFact {
     at: fact.validFrom,
     ...(confidence !== 1 && { confidence }),
     ...(ref !== undefined && { ref }),
+    ...(kind !== undefined && { kind }),
     ...(origin !== undefined && { origin }),
     ...(scope !== undefined && { scope }),
     ...(history && { history }),

@@ -1,4 +1,5 @@
 import { KEPT } from '../../contracts/kept.js';
+import { STATEMENT_KINDS, type StatementKind } from '../../contracts/kinds.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { FactRecorded } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
@@ -6,18 +7,6 @@ import { type SaidAbout, type TakesBack, takesBack } from './contrast.js';
 import { plainFacts, statingFacts } from './event-facts.js';
 import { factId, groupOf, isLasting, outranks, type RecordedFact, type SessionFact } from './fact-types.js';
 import { isSameScope } from './scope.js';
-
-/** The kinds of statements, in the order in which those of one result get their ids. */
-export const STATEMENT_KINDS = [
-  'decision',
-  'rule',
-  'failed',
-  'found',
-  'question',
-  'follow-up',
-  'note',
-] as const;
-export type StatementKind = (typeof STATEMENT_KINDS)[number];
 
 const KIND_OF: { readonly [relation: string]: StatementKind } = {
   [RELATIONS.asks]: 'question',

@@ -135,6 +135,7 @@ export function sessionFigures(state: SessionState): Figures {
     ...defined({ project: session.project }),
     ...(session.title !== undefined && { title: oneLine(session.title) }),
     ...(goal !== undefined && { goal: clipText(oneLine(goal), MAX_GOAL) }),
+    ...defined({ last: lastWork(state) }),
     results: Object.values(read).reduce((sum, count) => sum + count, 0),
     rejected,
     facts: session.facts,
@@ -152,6 +153,14 @@ export function sessionFigures(state: SessionState): Figures {
     unread: session.unread,
     work: workText(seen, pastOf(state)),
   };
+}
+
+/** Returns the task and the summary of the newest result that has one. */
+function lastWork(state: SessionState): string | undefined {
+  let newest: TaskLedger | undefined;
+  for (const ledger of ledgersOf(state).values())
+    if (ledger.summary !== undefined && ledger.last.sequence > (newest?.last.sequence ?? 0)) newest = ledger;
+  return newest && clippedLine(`${newest.task}: ${newest.summary}`);
 }
 
 const MAX_REASON = 300;

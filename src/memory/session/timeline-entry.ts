@@ -84,8 +84,7 @@ function fieldsOf(event: SessionEvent): Told {
       return { task: event.data.source.task, summary: byPerson(event, 'restored') };
     case 'task.status': {
       const { task, status, reason } = event.data;
-      const summary = `set to ${statusText(status)}${because(reason)}`;
-      return { task, ...(status === 'blocked' && { failed: true }), summary };
+      return { task, summary: `set to ${statusText(status)}${because(reason)}` };
     }
     default: {
       const task = 'task' in event.data ? event.data.task : undefined;

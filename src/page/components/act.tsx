@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { type AskError, me } from '../ask.js';
 import { asAskError } from '../use-ask.js';
 import { Button } from './fields.js';
@@ -7,7 +7,12 @@ import { ErrorBox } from './states.js';
 
 /** True if this browser may change what a session knows. */
 export function mayAct(): boolean {
-  return me.value?.may.decide === true;
+  return me.value?.decides === true;
+}
+
+/** The name that is recorded with what a person does on the page. */
+export function actor(): string | undefined {
+  return me.value?.user;
 }
 
 /** Carries out one request at a time, and keeps the error of the newest. */
@@ -32,40 +37,51 @@ export function useWork() {
 export function SendForm(props: {
   readonly label: string;
   readonly verb: string;
+  /** What it is about, for those who hear the names of field and buttons one by one. */
+  readonly of?: string | undefined;
   readonly text?: string;
+  /** Several lines, sent with Ctrl+Enter or the button. */
+  readonly long?: boolean;
   readonly suggestions?: readonly string[] | undefined;
   readonly onSend: (text: string) => Promise<unknown>;
+  /** Called with true as soon as there is a text that is not sent yet. */
+  readonly onDraft?: ((isDraft: boolean) => void) | undefined;
   readonly children?: ComponentChildren;
 }) {
-  const { label, verb, suggestions = [], onSend } = props;
+  const { label, verb, of, suggestions = [], onSend } = props;
   const [text, setText] = useState(props.text ?? '');
   const { busy, error, carryOut } = useWork();
+  useEffect(() => props.onDraft?.(text !== ''), [text !== '']);
   const send = async (message: string) => {
     if (message !== '' && (await carryOut(() => onSend(message)))) setText('');
+  };
+  const field = {
+    value: text,
+    dir: 'auto' as const,
+    'aria-label': of === undefined ? undefined : `${label}: ${of}`,
+    onInput: (event: Event & { readonly currentTarget: { readonly value: string } }) =>
+      setText(event.currentTarget.value),
+    onKeyDown: (event: KeyboardEvent) => {
+      const sends = event.key === 'Enter' && !event.isComposing && (props.long !== true || event.ctrlKey);
+      if (sends && !busy) void send(text.trim());
+    },
   };
   return (
     <>
       <div class="send">
         {suggestions.map((suggestion) => (
-          <Button key={suggestion} small disabled={busy} onClick={() => void send(suggestion)}>
+          <Button key={suggestion} small of={of} disabled={busy} onClick={() => void send(suggestion)}>
             {suggestion}
           </Button>
         ))}
+        {/* biome-ignore lint/a11y/noLabelWithoutControl: it is one of these two. */}
         <label class="field field-grow">
           <span class="field-label">{label}</span>
-          <input
-            type="text"
-            value={text}
-            autocomplete="off"
-            onInput={(event) => setText(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && !busy) void send(text.trim());
-            }}
-          />
+          {props.long === true ? <textarea {...field} rows={3} /> : <input {...field} autocomplete="off" />}
         </label>
         {props.children}
-        <Button disabled={busy || text.trim() === ''} onClick={() => void send(text.trim())}>
-          {verb}
+        <Button of={of} disabled={busy || text.trim() === ''} onClick={() => void send(text.trim())}>
+          {busy ? `${verb} …` : verb}
         </Button>
       </div>
       {error === undefined ? null : <ErrorBox error={error} />}
@@ -73,43 +89,62 @@ export function SendForm(props: {
   );
 }
 
-/** Shows buttons that act at once, or, with `confirm`, after a second click. */
-export function Actions(props: {
-  readonly actions: readonly {
-    readonly verb: string;
-    /** Second click: `Remove for good`. */
-    readonly confirm?: string;
-    readonly run: () => Promise<unknown>;
-  }[];
-}) {
-  const [sure, setSure] = useState<string | undefined>(undefined);
+export interface Action {
+  readonly verb: string;
+  /** What it costs, or what undoes it: shown before it is carried out, with a button of its own. */
+  readonly cost?: string;
+  /** Asks for a text first. */
+  readonly asks?: string;
+  readonly run: (text: string) => Promise<unknown>;
+}
+
+/**
+ * Buttons that act at once, or after a question below them: the button that answers it is never where the first click was.
+ * `followClicks` drops the second click of a double click.
+ */
+export function Actions({ actions, of }: { readonly actions: readonly Action[]; readonly of?: string }) {
+  const [asking, setAsking] = useState<string | undefined>(undefined);
   const { busy, error, carryOut } = useWork();
   const run = async (work: () => Promise<unknown>) => {
-    setSure(undefined);
-    await carryOut(work);
+    if (await carryOut(work)) setAsking(undefined);
   };
+  const asked = actions.find(({ verb }) => verb === asking);
   return (
     <>
-      {props.actions.map(({ verb, confirm, run: work }) =>
-        sure === verb ? (
-          <span key={verb} class="actions">
-            <Button small tone="bad" disabled={busy} onClick={() => void run(work)}>
-              {confirm}
-            </Button>
-            <Button small onClick={() => setSure(undefined)}>
-              No
-            </Button>
-          </span>
-        ) : (
+      {actions.map(({ verb, cost, asks, run: work }) => {
+        const isPlain = cost === undefined && asks === undefined;
+        return (
           <Button
             key={verb}
             small
+            of={of}
             disabled={busy}
-            onClick={() => (confirm === undefined ? void run(work) : setSure(verb))}
+            open={isPlain ? undefined : asking === verb}
+            onClick={() => (isPlain ? void run(() => work('')) : setAsking(verb))}
           >
             {verb}
           </Button>
-        ),
+        );
+      })}
+      {asked === undefined ? null : (
+        <fieldset class="asked" aria-label={`${asked.verb}?`}>
+          {asked.cost === undefined ? null : <p>{asked.cost}</p>}
+          {asked.asks === undefined ? (
+            <Button small tone="bad" of={of} disabled={busy} onClick={() => void run(() => asked.run(''))}>
+              Yes, {asked.verb.toLowerCase()}
+            </Button>
+          ) : (
+            <SendForm
+              label={asked.asks}
+              verb={asked.verb}
+              of={of}
+              onSend={(text) => run(() => asked.run(text))}
+            />
+          )}
+          <Button small onClick={() => setAsking(undefined)}>
+            No
+          </Button>
+        </fieldset>
       )}
       {error === undefined ? null : <ErrorBox error={error} />}
     </>

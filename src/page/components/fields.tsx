@@ -16,6 +16,7 @@ export function FilterField(props: {
   /** Largest number; makes the field a number of at least 1. */
   readonly max?: number;
   readonly wide?: boolean;
+  readonly date?: boolean;
   readonly onFilter: (value: string) => void;
   /** Called with the filter at Enter. */
   readonly onEnter?: (value: string) => void;
@@ -43,7 +44,7 @@ export function FilterField(props: {
     >
       <span class="field-label">{label}</span>
       <input
-        type={max === undefined ? 'search' : 'number'}
+        type={props.date === true ? 'date' : max === undefined ? 'search' : 'number'}
         min={1}
         max={max}
         list={list && listId}
@@ -107,7 +108,9 @@ export function Button(props: {
   readonly tone?: 'main' | 'bad';
   readonly disabled?: boolean;
   /** Sets `aria-expanded`. */
-  readonly open?: boolean;
+  readonly open?: boolean | undefined;
+  /** What it is about, for those who hear its name alone. */
+  readonly of?: string | undefined;
   readonly children: ComponentChildren;
 }) {
   const { small, tone, disabled } = props;
@@ -117,11 +120,16 @@ export function Button(props: {
       class={`button ${small ? 'button-small' : ''} ${tone ? `button-${tone}` : ''}`}
       disabled={disabled}
       aria-expanded={props.open}
+      aria-label={props.of === undefined ? undefined : `${wordsOf(props.children)}: ${props.of}`}
       onClick={props.onClick}
     >
       {props.children}
     </button>
   );
+}
+
+function wordsOf(children: ComponentChildren): string {
+  return Array.isArray(children) ? children.join('') : String(children);
 }
 
 export function ButtonLink({

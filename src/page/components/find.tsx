@@ -100,7 +100,10 @@ async function find(text: string, session: string | undefined, abort: AbortSigna
     learnings(text, abort),
   ];
   const found = (await Promise.all(parts.map((part) => part.catch(() => [])))).flat();
-  return [...new Map(found.map((row) => [row.href, row])).values()];
+  // A later place knows more of a file or a task than the list of sessions.
+  return [
+    ...new Map(found.map((row) => [`${row.kind} ${row.text} ${row.where.split(/[:,]/)[0]}`, row])).values(),
+  ];
 }
 
 /** Returns the open tasks and files that have the words, and the sessions that have them elsewhere. */
@@ -123,7 +126,7 @@ function inSessions(sessions: readonly SessionListed[], text: string): Found[] {
           ]
         : []),
       ...(found?.tasks ?? []).map((task) => taskRow(task, session)),
-      ...(found?.files ?? []).map((path) => fileRow(path, session, session)),
+      ...(found?.files ?? []).map((path) => fileRow(path, session)),
     ];
   });
   return KINDS.flatMap((kind) => rows.filter((row) => row.kind === kind).slice(0, MOST));
@@ -136,13 +139,10 @@ function taskRow({ id, text }: { readonly id: string; readonly text: string }, s
   return { kind: 'task', text: `${id}: ${text}`, where: session, href };
 }
 
-function fileRow(path: string, session: string, where: string): Found {
-  return {
-    kind: 'file',
-    text: path,
-    where,
-    href: sessionHref(session, 'facts', { subject: path, is: 'all' }),
-  };
+/** A file leads to the newest task that touched it, where that is known. */
+function fileRow(path: string, session: string, task?: string): Found {
+  const where = task === undefined ? session : `${session}, task ${task}`;
+  return { kind: 'file', text: path, where, href: sessionHref(session, 'timeline', { task }) };
 }
 
 /** The summary of a result stands for its task. */
@@ -150,7 +150,7 @@ function factRow({ id, subject, relation, object }: FoundFact, session: string):
   if (relation === 'summary' && subject.startsWith('task:'))
     return taskRow({ id: subject.slice('task:'.length), text: object }, session);
   const where = `${session}: ${subject}`;
-  return { kind: 'fact', text: object, where, href: sessionHref(session, 'facts', { id }) };
+  return { kind: 'fact', text: object, where, href: sessionHref(session, 'session', { id }) };
 }
 
 function inSession(text: string, session: string, abort: AbortSignal): Promise<Found[]>[] {
@@ -159,7 +159,7 @@ function inSession(text: string, session: string, abort: AbortSignal): Promise<F
       facts.map((fact) => factRow(fact, session)),
     ),
     ask('tool.file-list', { session, text, limit: MOST }, abort).then(({ files }) =>
-      files.map(({ path, tasks }) => fileRow(path, session, tasks.join(', '))),
+      files.map(({ path, tasks }) => fileRow(path, session, tasks[0])),
     ),
   ];
 }

@@ -5,7 +5,6 @@ import { type GlobalViewName, route, type SessionViewName, sessionHref, viewHref
 const GLOBAL: readonly (readonly [view: GlobalViewName, label: string])[] = [
   ['sessions', 'Sessions'],
   ['learnings', 'Learnings'],
-  ['rejected', 'Rejected'],
   ['health', 'Health'],
 ];
 
@@ -13,7 +12,6 @@ const OF_SESSION: readonly (readonly [view: SessionViewName, label: string])[] =
   ['session', 'Overview'],
   ['timeline', 'Timeline'],
   ['prompt', 'Prompt'],
-  ['facts', 'Facts'],
 ];
 
 export function PageHeader(props: { readonly onFind: () => void }) {

@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type AskError, unauthorized } from '../ask.js';
@@ -17,11 +18,18 @@ export function QueryView<Reply>(props: {
   const { query } = props;
   return (
     <>
-      {query.error === undefined ? null : <ErrorBox error={query.error} retry={query.refresh} />}
+      {query.error === undefined || isInBanner(query.error) ? null : (
+        <ErrorBox error={query.error} retry={query.refresh} />
+      )}
       {query.loading ? <Loading what={props.what} /> : null}
       {query.reply === undefined ? null : props.children(query.reply)}
     </>
   );
+}
+
+/** True for a fault that the banner already names for the whole page. */
+function isInBanner({ code }: AskError): boolean {
+  return code === 'unauthorized' || (['offline', 'unavailable'].includes(code) && bannerText() !== undefined);
 }
 
 /** Says that the page may be out of date, and why. */
@@ -43,6 +51,15 @@ export function Banner() {
   );
 }
 
+/** Says what a person has done, where the view that showed it is left. */
+export function say(text: string): void {
+  said.value = text;
+  setTimeout(() => {
+    if (said.value === text) said.value = undefined;
+  }, 10_000);
+}
+const said = signal<string | undefined>(undefined);
+
 function bannerText(): string | undefined {
   if (unauthorized.value) {
     return `This browser has no valid token. Run "${COMMANDS.openPage()}", or open the URL that "${COMMANDS.up()}" printed last.`;
@@ -53,7 +70,7 @@ function bannerText(): string | undefined {
   if (connection.value === 'no-nats') {
     return 'The inspector has lost its NATS server. The page may be out of date; it continues when the server is back.';
   }
-  return undefined;
+  return said.value;
 }
 
 /** Says why a list is empty, and what to do; `command` can be copied. */

@@ -52,7 +52,7 @@ export function ConsideredTable(props: { readonly session: string; readonly cons
               <tr key={`${fact.id} ${fact.dispatch}`}>
                 <InOut shown={fact.shown} />
                 <td>
-                  <a href={sessionHref(session, 'facts', { id: fact.id })}>{factWords(fact)}</a>{' '}
+                  <a href={sessionHref(session, 'session', { id: fact.id })}>{factWords(fact)}</a>{' '}
                   <span class="quiet">task {fact.taskId}</span>
                 </td>
                 <td class="only-wide">{fact.kind}</td>
@@ -64,9 +64,7 @@ export function ConsideredTable(props: { readonly session: string; readonly cons
               <tr key={file.path}>
                 <InOut shown={file.shown} />
                 <td>
-                  <a href={sessionHref(session, 'facts', { subject: file.path, is: 'all' })} class="mono">
-                    {file.path}
-                  </a>
+                  <span class="mono">{file.path}</span>
                 </td>
                 <td class="only-wide">file</td>
                 <td class="number">{file.score.toFixed(2)}</td>

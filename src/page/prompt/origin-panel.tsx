@@ -3,6 +3,7 @@ import { whyShown } from '../../shared/wire-words.js';
 import { ButtonLink, Pair, Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
 import { type PromptRow, sectionAbout, sectionName } from './prompt-text.js';
+import { statementsIn } from './use-prompt.js';
 
 /** The origin of a prompt line: its section, fact, result and event, with links to them. */
 export function OriginPanel(props: {
@@ -38,13 +39,13 @@ export function OriginPanel(props: {
       </dl>
       <p class="actions">
         {row.fact === undefined ? null : (
-          <ButtonLink href={sessionHref(session, 'facts', { id: row.fact.id })}>Open the fact</ButtonLink>
+          <ButtonLink href={sessionHref(session, 'session', { id: row.fact.id })}>Open the fact</ButtonLink>
         )}
-        {row.file === undefined ? null : (
-          <ButtonLink href={sessionHref(session, 'facts', { subject: row.file, is: 'all' })}>
-            Facts about the file
+        {statementsIn(row.text).map((id) => (
+          <ButtonLink key={id} href={sessionHref(session, 'session', { id })}>
+            Open {id}
           </ButtonLink>
-        )}
+        ))}
         {row.learning === undefined ? null : (
           <ButtonLink
             href={viewHref('learnings', {

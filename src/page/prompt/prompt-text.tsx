@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { CompiledFact, CompiledLearning, CompileReply } from '../../contracts/replies/compile-reply.js';
 import { hue } from '../components/table.js';
 import { spaced } from '../words.js';
+import { statementsIn } from './use-prompt.js';
 
 /** A compiled prompt line by line; reports the line under the pointer and the focused one. */
 export function PromptText(props: {
@@ -44,7 +45,7 @@ export function PromptText(props: {
             data-line={row.number}
             data-row={row.number === focused ? true : undefined}
             tabIndex={row.number === focused ? 0 : -1}
-            class={`prompt-line ${linked(row) ? 'prompt-line-linked' : ''} ${row.opens ? 'prompt-line-opens' : ''}`}
+            class={`prompt-line ${row.isNew === true ? 'prompt-line-new' : ''} ${linked(row) ? 'prompt-line-linked' : ''} ${row.opens ? 'prompt-line-opens' : ''}`}
             onFocus={() => {
               setFocused(row.number);
               props.onPin(row.number);
@@ -58,7 +59,12 @@ export function PromptText(props: {
             <span class="prompt-words">
               {row.text.trim() === '' ? <span class="visually-hidden">empty line</span> : row.text}
             </span>
-            {row.opens ? <span class="prompt-section">{sectionName(row.section)}</span> : null}
+            {row.opens || row.isNew === true ? (
+              <span class="prompt-section">
+                {row.opens ? sectionName(row.section) : ''}
+                {row.isNew === true ? <span class="tag tag-good">new</span> : null}
+              </span>
+            ) : null}
           </div>
         );
       })}
@@ -66,8 +72,10 @@ export function PromptText(props: {
   );
 }
 
-function linked({ fact, file, learning, dispatch }: PromptRow): boolean {
-  return [fact, file, learning, dispatch].some((origin) => origin !== undefined);
+function linked({ fact, file, learning, dispatch, text }: PromptRow): boolean {
+  return (
+    [fact, file, learning, dispatch].some((origin) => origin !== undefined) || statementsIn(text).length > 0
+  );
 }
 
 /** A line of a compiled prompt with its origin. */
@@ -84,30 +92,57 @@ export interface PromptRow {
   readonly task?: string | undefined;
   readonly dispatch?: number | undefined;
   readonly event?: number | undefined;
+  /** True for a line that the prompt before this one did not have. */
+  readonly isNew?: boolean;
 }
 
-/** Returns the lines of a prompt that was compiled with its facts, learnings and lines. */
+/**
+ * Returns the lines of a prompt that was compiled with its facts, learnings and lines.
+ *
+ * @param before the prompt before this one, to mark what is new
+ */
 export function promptRows(
-  reply: Pick<CompileReply, 'prompt' | 'lines' | 'facts' | 'learnings'>,
+  reply: Pick<CompileReply, 'kind' | 'prompt' | 'lines' | 'facts' | 'learnings'>,
+  before?: string,
 ): PromptRow[] {
   const { prompt, lines = [], facts = [], learnings = [] } = reply;
-  const rows = prompt
-    .split('\n')
-    .map((text, index): PromptRow => ({ number: index + 1, text, opens: false }));
-  let before: string | undefined;
+  const known = before === undefined ? undefined : new Set(before.split('\n'));
+  const rows = prompt.split('\n').map((text, index): PromptRow => {
+    const isNew = known !== undefined && text.trim() !== '' && !known.has(text);
+    const section = reply.kind === 'session-start' ? startSection(text) : undefined;
+    return { number: index + 1, text, opens: section !== undefined, isNew, ...(section && { section }) };
+  });
+  let opened: string | undefined;
   for (const { from, to, section, task, file, dispatch, eventSequence: event, ...origin } of lines) {
     const fact = facts.find(({ id }) => id === origin.fact);
     const learning = learnings.find(({ id }) => id === origin.learning);
     for (let number = from; number <= to; number += 1) {
       const row = rows[number - 1];
       if (row === undefined) continue;
-      const opens = section !== before;
+      const opens = section !== opened;
       rows[number - 1] = { ...row, section, opens, fact, file, learning, task, dispatch, event };
-      before = section;
+      opened = section;
     }
   }
   return rows;
 }
+
+/** Returns the part of a session start that a line is, by the label with which it begins. */
+function startSection(line: string): string | undefined {
+  const [, label] = /^\s*([A-Z][a-z ]+?)(?: \(\d|:)/.exec(line) ?? [];
+  return label === undefined ? undefined : START[label];
+}
+
+const START: Readonly<Record<string, string>> = {
+  ...{ Goal: 'state', Plan: 'state', Decided: 'held', Rules: 'held', Found: 'held', Failed: 'held' },
+  ...{
+    Noted: 'held',
+    Open: 'open',
+    Last: 'last',
+    'Relevant learnings': 'learnings',
+    'Left out for space': 'left_out',
+  },
+};
 
 /** Sections whose name is not their key in words, or that need an explanation. */
 const SECTIONS: Readonly<Record<string, readonly [name: string, about?: string]>> = {
@@ -138,7 +173,9 @@ const SECTIONS: Readonly<Record<string, readonly [name: string, about?: string]>
   state: ['Session state'],
   agent_notes: ['Notes of earlier agents'],
   roles: ['Results by role'],
-  last: ['Last work'],
+  last: ['Last work', 'The newest result, so that the agent knows where it goes on.'],
+  held: ['What holds', 'Statements that hold, those of persons and the newest first.'],
+  open: ['Open', 'Questions, required fixes and blockers that nobody has settled.'],
   noted: ['Notes of earlier agents'],
 };
 

@@ -36,6 +36,24 @@ export function useSessionPrompts(session: string) {
 }
 export type SessionPrompts = ReturnType<typeof useSessionPrompts>;
 
+const PARTS = ['facts', 'considered', 'learnings', 'lines'] as const;
+
+/** Compiles a stored prompt again, as it was. */
+export function useStoredPrompt(session: string, id: string | undefined) {
+  const stored = useAsk('tool.prompt-show', id === undefined ? null : { session, id });
+  const request: Readonly<Record<string, unknown>> | undefined = stored.reply && {
+    ...stored.reply.request,
+    ...{ session, include: PARTS },
+  };
+  return { stored, query: useAsk('prompt.past', (request as RequestInput<'prompt.past'>) ?? null) };
+}
+
+/** Returns the ids of the statements that a text names as its sources, such as `M7` in `[M7, 3 Nov]`. */
+export function statementsIn(text: string): string[] {
+  const named = text.matchAll(/\[([MN]\d+(?:[.v]\d+)*)[,\]]/g);
+  return [...new Set([...named].flatMap(([, id]) => id ?? []))];
+}
+
 /** Compiles the chosen prompt; sends nothing while `choice` is undefined. */
 export function usePrompt(
   session: string,
@@ -132,7 +150,7 @@ export function pastRequest(
     ...(sameKind ? kept : {}),
     session,
     kind: chosen,
-    include: ['facts', 'considered', 'learnings', 'lines'],
+    include: PARTS,
     asOf: Math.min(Math.max(asOf ?? keptAsOf, 1), Math.max(newest, keptAsOf)),
     ...(chosen === 'dispatch' && {
       taskId: taskId ?? '1',

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { RejectedShown } from '../../contracts/replies/dispatch-result.js';
 import type { SessionListed } from '../../contracts/replies/session-reply.js';
 import { stallText } from '../../shared/wire-words.js';
 import { mayAct } from '../components/act.js';
@@ -7,7 +6,8 @@ import { Button, Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk, usePages } from '../use-ask.js';
 import { counted } from '../words.js';
-import { AnswerForm } from './stalled.js';
+import { RejectedNeed } from './rejected.js';
+import { AnswerForm, useDrafts } from './stalled.js';
 
 interface Need {
   readonly session: string;
@@ -52,11 +52,12 @@ export function NeedsYou({ sessions }: { readonly sessions: readonly SessionList
   const proposals = useAsk('proposal.list', { limit: 1, projects: true }, 'event:learning').reply;
   const listed = usePages('tool.rejected-list', { limit: 200 }, 'event:rejected');
   const rejected = listed.pages.flatMap((page) => page.rejected);
-  const needs = needsOf(sessions, new Set(rejected.flatMap(({ session }) => session ?? [])));
+  const found = needsOf(sessions, new Set(rejected.flatMap(({ session }) => session ?? [])));
+  const { shown: needs, keep } = useDrafts(found, keyOf);
   const reviews = (proposals?.projects ?? []).filter(({ pending }) => pending > 0);
   const rows = [
     ...needs.map((need) => (
-      <NeedRow key={`${need.session} ${need.tag} ${need.task} ${need.text}`} need={need} />
+      <NeedRow key={keyOf(need)} need={need} onDraft={(isDraft) => keep(need, isDraft)} />
     )),
     ...reviews.map(({ project, pending }) => (
       <li key={`review ${project}`} class="need-row">
@@ -66,7 +67,7 @@ export function NeedsYou({ sessions }: { readonly sessions: readonly SessionList
         </a>
       </li>
     )),
-    ...(rejected.length === 0 ? [] : [<RejectedRow key="rejected" rejected={rejected} />]),
+    ...rejected.map((row) => <RejectedNeed key={`rejected ${row.id}`} rejected={row} />),
   ];
   if (rows.length === 0) return null;
   return (
@@ -86,7 +87,12 @@ export function NeedsYou({ sessions }: { readonly sessions: readonly SessionList
   );
 }
 
-function NeedRow({ need }: { readonly need: Need }) {
+function keyOf({ session, tag, task, text }: Need): string {
+  return `${session} ${tag} ${task} ${text}`;
+}
+
+function NeedRow(props: { readonly need: Need; readonly onDraft: (isDraft: boolean) => void }) {
+  const { need, onDraft } = props;
   const { session, title, tag, task, text, options } = need;
   return (
     <li class={`need-row need-${tag}`}>
@@ -101,24 +107,8 @@ function NeedRow({ need }: { readonly need: Need }) {
         </p>
       </div>
       {tag === 'asks' && task !== undefined && mayAct() ? (
-        <AnswerForm session={session} task={task} question={{ text, options }} />
+        <AnswerForm session={session} task={task} question={{ text, options }} onDraft={onDraft} />
       ) : null}
-    </li>
-  );
-}
-
-function RejectedRow({ rejected: [first, ...others] }: { readonly rejected: readonly RejectedShown[] }) {
-  return (
-    <li class="need-row need-asks">
-      <Tag tone="bad">rejected</Tag>
-      <div class="need-text">
-        <a data-row href={viewHref('rejected', {})}>
-          {counted(others.length + 1, 'rejected result')}
-        </a>
-        <p>
-          {first?.reason} <code class="quiet">{first?.code}</code>
-        </p>
-      </div>
     </li>
   );
 }

@@ -1,23 +1,25 @@
 import type { ComponentChildren } from 'preact';
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/requests.js';
 import { stallText, waitsForPerson } from '../../shared/wire-words.js';
-import { ask } from '../ask.js';
-import { mayAct, SendForm } from '../components/act.js';
-import { Button, Outcome, Tag } from '../components/fields.js';
+import { AskError, ask } from '../ask.js';
+import { Actions, actor, mayAct, SendForm } from '../components/act.js';
+import { Ago, Button, Outcome, Tag } from '../components/fields.js';
 import { CardHead, QueryView } from '../components/states.js';
-import { sessionHref, viewHref } from '../route.js';
+import { sessionHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { nextRole, type Tone } from '../words.js';
-import { ledgerTexts } from './board-tasks.js';
+import { RejectedNeed } from './rejected.js';
+import { ledgerTexts } from './work.js';
 
 type Status = ReplyTo<'run.status'>;
 type Task = Status['tasks'][number];
 
 /** Items shown until a person asks for all. */
-const MOST = 8;
+const MOST = 4;
 
-/** Stalled and blocked tasks, unreadable results, and differences between plan and session. */
+/** What the session needs of a person: questions, stalled and blocked tasks, and rejected results. */
 export function Stalled(props: {
   readonly session: string;
   readonly status: Status;
@@ -25,51 +27,47 @@ export function Stalled(props: {
 }) {
   const { session, status, lists } = props;
   const [all, setAll] = useState(false);
-  const { run, unreadable, degraded } = status;
+  const rejected =
+    useAsk('tool.rejected-list', { session, limit: 50 }, 'event:rejected').reply?.rejected ?? [];
   // A task that an agent works on moves.
   const moving = new Set(status.working.map(({ task }) => task));
   const isStalled = (listed: Task) => listed.stalled && !moving.has(listed.task);
   const stalled = status.tasks.filter(isStalled);
-  const waiting = status.tasks.filter((listed) => !isStalled(listed) && waitsForPerson(listed));
+  const found = status.tasks.filter((listed) => !isStalled(listed) && waitsForPerson(listed));
+  const { shown: waiting, keep } = useDrafts(found, ({ task }) => task);
   const shown = new Set([...stalled, ...waiting].map(({ task }) => task));
   const blocked = lists.board.filter(({ id, status: is }) => is === 'blocked' && !shown.has(id));
   const items = [
     ...[...waiting, ...stalled].map((listed) => (
-      <ListedTask key={listed.task} session={session} listed={listed} stalled={isStalled(listed)} />
+      <ListedTask
+        key={listed.task}
+        session={session}
+        listed={listed}
+        stalled={isStalled(listed)}
+        onDraft={(isDraft) => keep(listed, isDraft)}
+      />
     )),
     ...blocked.map(({ id, content, reason }) => (
       <Item key={`blocked ${id}`} tone="warn" tag="blocked">
         <p>
           <span class="mono task-id">{id}</span> {reason ?? content}
         </p>
+        {mayAct() ? (
+          <div class="actions">
+            <Actions
+              of={content}
+              actions={[
+                {
+                  verb: 'Unblock',
+                  run: () => ask('tool.task-status', { session, id, status: 'remaining' }),
+                },
+              ]}
+            />
+          </div>
+        ) : null}
       </Item>
     )),
-    ...unreadable.map(({ task, dispatch, code, reason, fix }) => (
-      <Item key={`unreadable ${task}`} tone="bad" tag="not readable">
-        <p>
-          <span class="mono task-id">{task}</span> {reason}
-        </p>
-        {fix === undefined ? null : <p class="quiet">Fix: {fix}</p>}
-        <p class="remarks">
-          <a href={viewHref('rejected', { session })}>the rejected result</a>
-          <span class="quiet">
-            result {dispatch}, {code}
-          </span>
-        </p>
-      </Item>
-    )),
-    ...(run?.drift ?? []).map(({ task, message }) => (
-      <Item key={`drift ${task}`} tone="warn" tag="plan differs">
-        <p>{message}</p>
-      </Item>
-    )),
-    ...(degraded === undefined
-      ? []
-      : [
-          <Item key="degraded" tone="warn" tag="plan is old">
-            <p>{degraded}</p>
-          </Item>,
-        ]),
+    ...rejected.map((row) => <RejectedNeed key={`rejected ${row.id}`} rejected={row} />),
   ];
   if (items.length === 0) return null;
   return (
@@ -78,7 +76,7 @@ export function Stalled(props: {
         id="attention-title"
         title={
           <>
-            Needs attention <span class="quiet figure">{items.length}</span>
+            Needs you <span class="quiet figure">{items.length}</span>
           </>
         }
       />
@@ -94,7 +92,11 @@ export function Stalled(props: {
   );
 }
 
-function Item(props: { readonly tone: Tone; readonly tag: string; readonly children: ComponentChildren }) {
+export function Item(props: {
+  readonly tone: Tone;
+  readonly tag: string;
+  readonly children: ComponentChildren;
+}) {
   return (
     <li class="attention-row">
       <Tag tone={props.tone}>{props.tag}</Tag>
@@ -103,26 +105,48 @@ function Item(props: { readonly tone: Tone; readonly tag: string; readonly child
   );
 }
 
-function whyListed({ replan_hint, blockers, questions = [] }: Task, stalled: boolean): string {
+function whyListed({ replan_hint, blockers }: Task, stalled: boolean): string {
   if (stalled) return replan_hint === undefined ? 'It makes no progress.' : stallText(replan_hint);
-  if (questions.length > 0) return `It asks: ${questions.map(({ text }) => text).join(' ')}`;
   return blockers > 0 ? 'Its last result names a blocker.' : 'Its review asks for a person.';
 }
 
-function ListedTask(props: { readonly session: string; readonly listed: Task; readonly stalled: boolean }) {
-  const { session, listed, stalled } = props;
-  const { task } = listed;
+function ListedTask(props: {
+  readonly session: string;
+  readonly listed: Task;
+  readonly stalled: boolean;
+  readonly onDraft: (isDraft: boolean) => void;
+}) {
+  const { session, listed, stalled, onDraft } = props;
+  const { task, questions = [] } = listed;
   const [open, setOpen] = useState(false);
   return (
-    <Item tone={stalled ? 'bad' : 'warn'} tag={stalled ? 'stalled' : 'blocked'}>
-      <p>
-        <span class="mono task-id">{task}</span> {whyListed(listed, stalled)}
-      </p>
-      {mayAct()
-        ? (listed.questions ?? []).map((question) => (
-            <AnswerForm key={question.text} session={session} task={task} question={question} />
-          ))
-        : null}
+    <Item
+      tone={stalled ? 'bad' : 'warn'}
+      tag={stalled ? 'stalled' : questions.length > 0 ? 'asks' : 'blocked'}
+    >
+      {questions.length > 0 && !stalled ? null : (
+        <p>
+          <span class="mono task-id">{task}</span> {whyListed(listed, stalled)}
+        </p>
+      )}
+      {questions.map((question) => (
+        <Fragment key={question.text}>
+          <p>
+            <span class="mono task-id">{task}</span> {question.text}
+          </p>
+          {mayAct() ? (
+            <AnswerForm session={session} task={task} question={question} onDraft={onDraft} />
+          ) : null}
+        </Fragment>
+      ))}
+      {mayAct() && questions.length === 0 && listed.last_outcome.endsWith('_blocked') ? (
+        <SendForm
+          label="Say something"
+          verb="Say"
+          of={`task ${task}`}
+          onSend={(answer) => ask('tool.blocker-answer', { session, task, answer, by: actor() })}
+        />
+      ) : null}
       <p class="remarks quiet small">
         <Outcome outcome={listed.last_outcome} />
         {ledgerTexts(listed).map((text) => (
@@ -137,28 +161,90 @@ function ListedTask(props: { readonly session: string; readonly listed: Task; re
         <a href={sessionHref(session, 'prompt', { task, role: nextRole(listed.next_action) })}>
           its next prompt
         </a>
-        <a href={sessionHref(session, 'facts', { task })}>its facts</a>
       </p>
       {open ? <Evidence session={session} task={task} /> : null}
     </Item>
   );
 }
 
-/** Answers a question of an agent: later prompts of its task show the answer. */
+/** Keeps an item in a list while a person writes about it, even if someone else has settled it meanwhile. */
+export function useDrafts<Item>(items: readonly Item[], keyOf: (item: Item) => string) {
+  const [drafts, setDrafts] = useState<readonly Item[]>([]);
+  const known = new Set(items.map(keyOf));
+  const keep = (item: Item, isDraft: boolean) =>
+    setDrafts((before) => [
+      ...before.filter((draft) => keyOf(draft) !== keyOf(item)),
+      ...(isDraft ? [item] : []),
+    ]);
+  return { shown: [...drafts.filter((draft) => !known.has(keyOf(draft))), ...items], keep };
+}
+
+/**
+ * Answers a question of an agent: later prompts of its task show the answer. If another person was faster, it says who answered
+ * what, and offers to replace that.
+ */
 export function AnswerForm(props: {
   readonly session: string;
   readonly task: string;
   readonly question: { readonly text: string; readonly options?: readonly string[] | undefined };
+  readonly onDraft?: (isDraft: boolean) => void;
 }) {
-  const { session, task, question } = props;
+  const { session, task, question, onDraft } = props;
+  const [other, setOther] = useState<{ readonly given: GivenAnswer; readonly answer: string }>();
+  const send = async (answer: string, replaces = '') => {
+    try {
+      await ask('tool.blocker-answer', {
+        session,
+        task,
+        question: question.text,
+        answer,
+        replaces,
+        by: actor(),
+      });
+      settle();
+    } catch (error) {
+      if (!(error instanceof AskError && error.code === 'conflict')) throw error;
+      setOther({ given: error.details as GivenAnswer, answer });
+      onDraft?.(true);
+    }
+  };
+  const settle = () => {
+    setOther(undefined);
+    onDraft?.(false);
+  };
+  if (other === undefined)
+    return (
+      <SendForm
+        label="Your answer"
+        verb="Answer"
+        of={question.text}
+        suggestions={question.options}
+        onSend={send}
+        onDraft={onDraft}
+      />
+    );
+  const { given, answer } = other;
   return (
-    <SendForm
-      label="Your answer"
-      verb="Answer"
-      suggestions={question.options}
-      onSend={(answer) => ask('tool.blocker-answer', { session, task, question: question.text, answer })}
-    />
+    <div class="asked" role="alert">
+      <p>
+        {given.by} answered “{given.answer}” <Ago at={given.at} />. Yours is “{answer}”.
+      </p>
+      <Actions
+        of={question.text}
+        actions={[
+          { verb: 'Replace it', run: () => send(answer, given.answer) },
+          { verb: 'Keep it', run: async () => settle() },
+        ]}
+      />
+    </div>
   );
+}
+
+/** What the error `conflict` says about the answer that holds. */
+interface GivenAnswer {
+  readonly by: string;
+  readonly answer: string;
+  readonly at: string;
 }
 
 /** Ledger entries of a task. */

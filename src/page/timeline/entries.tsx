@@ -2,7 +2,7 @@ import { Fragment } from 'preact';
 import type { FactOfDispatch, TimelineEntry } from '../../contracts/replies/dispatch-result.js';
 import { ButtonLink, Clock, Pair, Tag, wholeTime } from '../components/fields.js';
 import { Panel, QueryView } from '../components/states.js';
-import { sessionHref, setParams, viewHref } from '../route.js';
+import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { counted, hasPrompts, spaced, toneOf } from '../words.js';
 
@@ -129,12 +129,7 @@ function Links({ session, entry }: { readonly session: string; readonly entry: T
       <ButtonLink href={sessionHref(session, 'prompt', { ...of, asOf: sequence })}>
         Prompt after it
       </ButtonLink>
-      {task === undefined ? null : (
-        <ButtonLink href={sessionHref(session, 'facts', { task })}>Facts of {task}</ButtonLink>
-      )}
-      {entry.kind === 'rejected' ? (
-        <ButtonLink href={viewHref('rejected', { session })}>Body and retry</ButtonLink>
-      ) : null}
+      {entry.kind === 'rejected' ? <ButtonLink href={sessionHref(session)}>Body and retry</ButtonLink> : null}
     </p>
   );
 }

@@ -128,7 +128,7 @@ function ResultRows({ shown: { results } }: { readonly shown: ToolReply<'health-
     <>
       <Row name="Results stored" state={figure(results.stored)} />
       <Row name="Results in flight" state={figure(results.waiting)} />
-      <Row name={<a href={viewHref('rejected')}>Rejected</a>} state={figure(results.rejected)} />
+      <Row name={<a href={viewHref('sessions')}>Rejected</a>} state={figure(results.rejected)} />
     </>
   );
 }

@@ -8,6 +8,7 @@ import { CardHead, Empty, ErrorBox, QueryView } from '../components/states.js';
 import { StackedBar } from '../components/table.js';
 import { useKeys } from '../keys.js';
 import { ConsideredTable } from '../prompt/considered-table.js';
+import { previousOf } from '../prompt/last-told.js';
 import { OriginPanel } from '../prompt/origin-panel.js';
 import { KeptPrompts, PromptChooser } from '../prompt/prompt-chooser.js';
 import { PromptText, promptRows, sectionName } from '../prompt/prompt-text.js';
@@ -17,6 +18,7 @@ import {
   type SessionPrompts,
   usePrompt,
   useSessionPrompts,
+  useStoredPrompt,
 } from '../prompt/use-prompt.js';
 import type { SessionViewProps } from '../route.js';
 import { counted } from '../words.js';
@@ -26,8 +28,13 @@ export function PromptView({ session, params }: SessionViewProps) {
   const known = useSessionPrompts(session);
   const choice = chosen(promptChoice(params), known);
   const { query, request, newest } = usePrompt(session, choice, known);
-  const before = useLast(query.reply);
-  const shown = query.reply ?? before;
+  const last = useLast(query.reply);
+  const shown = query.reply ?? last;
+  const previous = previousOf(
+    known.prompts.find(({ id }) => id === choice?.id),
+    known.prompts,
+  );
+  const before = useStoredPrompt(session, previous?.id).query.reply?.prompt;
   return (
     <>
       <PageHead title="Prompt" of={session}>
@@ -53,6 +60,7 @@ export function PromptView({ session, params }: SessionViewProps) {
                 project={known.project}
                 reply={shown}
                 stale={query.reply === undefined}
+                before={before}
               />
             )}
           </div>
@@ -70,9 +78,13 @@ function CompiledView(props: {
   readonly project: string | undefined;
   readonly reply: CompileReply;
   readonly stale: boolean;
+  /** The text of the prompt before it. */
+  readonly before: string | undefined;
 }) {
-  const { session, reply, stale } = props;
-  const rows = useMemo(() => promptRows(reply), [reply]);
+  const { session, reply, stale, before } = props;
+  const rows = useMemo(() => promptRows(reply, before), [reply, before]);
+  const kept = new Set(rows.map(({ text }) => text));
+  const gone = (before ?? '').split('\n').filter((line) => line.trim() !== '' && !kept.has(line));
   const [pointed, setPointed] = useState<number | undefined>(undefined);
   const [pinned, setPinned] = useState<number | undefined>(undefined);
   const { budget } = reply;
@@ -98,6 +110,7 @@ function CompiledView(props: {
                 : 'nothing left out'}
           </Tag>
           <Tag>
+            {reply.kind === 'session-start' ? `${statementsIn(reply.prompt).length} statements, ` : ''}
             {reply.factsShown} of {counted(reply.factsTotal, 'fact')}
           </Tag>
         </p>
@@ -109,6 +122,14 @@ function CompiledView(props: {
             <CopyButton text={reply.prompt} label="Copy prompt" />
           </CardHead>
           <PromptText rows={rows} indexOf={indexOf} shown={line} onShow={setPointed} onPin={setPinned} />
+          {gone.length === 0 ? null : (
+            <section class="card-body prompt-gone" aria-label="Gone since the prompt before">
+              <h3>Gone since the prompt before</h3>
+              {gone.map((text) => (
+                <p key={text}>{text}</p>
+              ))}
+            </section>
+          )}
         </div>
         <div class="prompt-origin">
           <OriginPanel
@@ -119,7 +140,8 @@ function CompiledView(props: {
           />
         </div>
       </div>
-      {reply.considered === undefined ? null : (
+      {/* A session start chooses among statements, and says so itself: the ranking of facts is not what it is made from. */}
+      {reply.considered === undefined || reply.kind === 'session-start' ? null : (
         <ConsideredTable session={session} considered={reply.considered} />
       )}
     </div>

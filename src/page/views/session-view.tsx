@@ -1,38 +1,34 @@
 import '../styles/session.css';
 import { useState } from 'preact/hooks';
+import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
 import type { ReplyTo, RequestInput } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
 import { COMMANDS } from '../commands.js';
-import { Actions, mayAct, SendForm } from '../components/act.js';
-import { Ago, Button, SelectField, Tag } from '../components/fields.js';
+import { Actions, mayAct } from '../components/act.js';
+import { Ago, Button, LongText, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { CardHead, Empty, QueryView } from '../components/states.js';
+import { CardHead, Empty, QueryView, say } from '../components/states.js';
+import { LastTold } from '../prompt/last-told.js';
 import { navigate, type SessionViewProps, sessionHref, viewHref } from '../route.js';
-import {
-  BoardRow,
-  Column,
-  ordered,
-  PlanNote,
-  PlanRow,
-  ResultRow,
-  Row,
-  SessionFiguresLine,
-} from '../session/board-tasks.js';
 import { Stalled } from '../session/stalled.js';
+import { Statements } from '../session/statements.js';
+import { Work } from '../session/work.js';
 import { useAsk } from '../use-ask.js';
-import { counted, type Tone } from '../words.js';
+import { counted } from '../words.js';
 
 type Status = ReplyTo<'run.status'>;
 type Lists = NonNullable<Status['lists']>;
 
-const LISTS: RequestInput<'run.status'>['lists'] = ['board', 'plan', 'iterations', 'notes', 'messages'];
+const LISTS: RequestInput<'run.status'>['lists'] = ['board', 'plan', 'messages'];
 
-export function SessionView({ session }: SessionViewProps) {
+/** What needs a person, what holds, the work, and what the last agent was told. */
+export function SessionView({ session, params }: SessionViewProps) {
   const query = useAsk('run.status', { session, lists: LISTS }, session);
+  const told = useAsk('tool.prompt-list', { session, limit: 200 }, 'event:prompt').reply;
   return (
     <QueryView query={query} what="the session">
-      {(reply) => {
-        const { session: view, lists } = reply;
+      {(status) => {
+        const { session: view, lists } = status;
         return view.sequence === 0 || lists === undefined ? (
           <>
             <PageHead title={session} />
@@ -42,30 +38,41 @@ export function SessionView({ session }: SessionViewProps) {
             </Empty>
           </>
         ) : (
-          <>
-            <Head session={session} view={view} />
-            <SessionFiguresLine session={view} />
-            <Working session={session} working={reply.working} />
-            <Stalled session={session} status={reply} lists={lists} />
-            <Columns session={session} status={reply} lists={lists} />
-          </>
+          <div class="session-page">
+            <Head session={session} status={status} />
+            <Stalled session={session} status={status} lists={lists} />
+            <Statements session={session} params={params} prompts={told?.prompts ?? NONE} />
+            <Work session={session} status={status} />
+            <Messages session={session} messages={lists.messages} />
+            <LastTold session={session} prompts={told?.prompts ?? NONE} />
+          </div>
         );
       }}
     </QueryView>
   );
 }
 
-function Head({ session, view }: { readonly session: string; readonly view: Status['session'] }) {
-  const { title, goal, archived, completed_reason: why } = view;
+const NONE: readonly PromptTrace[] = [];
+
+function Head({ session, status }: { readonly session: string; readonly status: Status }) {
+  const { session: view, working } = status;
+  const { title, goal, archived, completed_reason: why, board, plan, dispatches } = view;
+  const { implementer = 0, reviewer = 0, observer = 0 } = dispatches;
+  const done = board.completed + (plan?.completed ?? 0);
+  const total = board.total - board.cancelled + (plan?.total ?? 0);
   return (
-    <>
+    <div>
       <PageHead title={session}>
         {archived === undefined ? (
           <Tag tone={view.status === 'completed' ? 'good' : 'info'}>{view.status}</Tag>
         ) : (
           <Tag>archived</Tag>
         )}
-        {view.project === undefined ? null : <span class="quiet">project {view.project}</span>}
+        {total === 0 ? null : (
+          <span class="figure">
+            {done} of {total} done
+          </span>
+        )}
         {mayAct() ? <Lifecycle session={session} view={view} /> : null}
       </PageHead>
       {title === undefined ? null : <p>{title}</p>}
@@ -77,25 +84,62 @@ function Head({ session, view }: { readonly session: string; readonly view: Stat
           is reopened.
         </p>
       )}
-    </>
+      {working.map(({ task, agent, since }) => (
+        <p key={task} class="works-now">
+          {agent} works on{' '}
+          <a class="mono" href={sessionHref(session, 'timeline', { task })}>
+            {task}
+          </a>
+          <span class="quiet">
+            {' '}
+            since <Ago at={since} />
+          </span>
+        </p>
+      ))}
+      <p class="remarks figure quiet">
+        {view.project === undefined ? null : <span>project {view.project}</span>}
+        <a href={sessionHref(session, 'timeline', { kind: 'result' })}>
+          {counted(implementer + reviewer + observer, 'result')}
+        </a>
+        <a href={sessionHref(session, 'timeline')}>{counted(view.sequence, 'event')}</a>
+        {view.last_event_at === null || view.started_at === null ? null : (
+          <span>
+            newest <Ago at={view.last_event_at} />, began <Ago at={view.started_at} />
+          </span>
+        )}
+      </p>
+    </div>
   );
 }
 
-/** Says who works now, and since when. */
-function Working({ session, working }: { readonly session: string; readonly working: Status['working'] }) {
-  if (working.length === 0) return null;
+/** The messages that the next agent will read. */
+function Messages(props: { readonly session: string; readonly messages: Lists['messages'] }) {
+  const { session } = props;
+  const unread = props.messages.filter(({ read }) => !read);
+  if (unread.length === 0) return null;
   return (
-    <section class="card attention" aria-labelledby="working-title">
-      <CardHead id="working-title" title="Works now" />
+    <section class="card" aria-labelledby="messages-title">
+      <CardHead id="messages-title" title="Messages to the next agent">
+        {unread.length}
+      </CardHead>
       <ul class="rows">
-        {working.map(({ task, agent, since }) => (
-          <li key={task} class="attention-row">
-            <a class="mono task-id one-line" href={sessionHref(session, 'timeline', { task })}>
-              {task}
-            </a>
-            <p>
-              {agent} <span class="quiet">since</span> <Ago at={since} />
-            </p>
+        {unread.map(({ id, content, created_at }) => (
+          <li key={id} class="attention-row">
+            <span class="mono quiet">{id}</span>
+            <div>
+              <LongText text={content} />
+              <div class="actions quiet small">
+                <Ago at={created_at} />
+                {mayAct() ? (
+                  <Actions
+                    of={content}
+                    actions={[
+                      { verb: 'Mark as read', run: () => ask('tool.inbox-mark-read', { session, id }) },
+                    ]}
+                  />
+                ) : null}
+              </div>
+            </div>
           </li>
         ))}
       </ul>
@@ -103,252 +147,45 @@ function Working({ session, working }: { readonly session: string; readonly work
   );
 }
 
-function Columns(props: { readonly session: string; readonly status: Status; readonly lists: Lists }) {
-  const { session, status, lists } = props;
-  const { session: view, run, tasks } = status;
-  const { board, left_out: leftOut } = lists;
-  return (
-    <>
-      <div class="columns">
-        <Column
-          title="Board"
-          remark={`${view.board.remaining + view.board.in_progress + view.board.blocked} open of ${view.board.total}`}
-          empty={{
-            title: 'No tasks on the board',
-            command: COMMANDS.addTask(session),
-          }}
-          more={leftOut.board}
-          items={ordered(board).map((task) => <BoardRow key={task.id} session={session} task={task} />)}
-          add={
-            <SendForm
-              label="A new task"
-              verb="Add"
-              onSend={(content) => ask('tool.task-add', { session, content })}
-            />
-          }
-        />
-        <Column
-          title="Plan"
-          remark={run && `${run.totals.completed} completed of ${run.totals.total}`}
-          empty={{
-            title: 'No plan tasks',
-            command: COMMANDS.followPlan(session),
-          }}
-          note={<PlanNote plan={run} />}
-          more={leftOut.plan}
-          items={lists.plan.map((task) => (
-            <PlanRow key={task.id} session={session} task={task} active={task.id === run?.active_task_id} />
-          ))}
-        />
-        <Column
-          title="Results"
-          remark={counted(tasks.length, 'task')}
-          empty={{ title: 'No results yet', command: COMMANDS.publish(session) }}
-          items={tasks.toReversed().map((row) => <ResultRow key={row.task} session={session} listed={row} />)}
-        />
-      </div>
-      <div class="columns columns-short">
-        <Column
-          title="Iterations"
-          remark={lists.iterations.length}
-          empty={{
-            title: 'No iterations yet',
-            command: COMMANDS.startIteration(session),
-            text: 'A run that starts agents in a loop begins an iteration each time:',
-          }}
-          more={leftOut.iterations}
-          items={lists.iterations.toReversed().map((row) => iterationRow(session, row))}
-        />
-        <Column
-          title="Notes"
-          remark={lists.notes.length}
-          empty={{
-            title: 'No notes yet',
-            command: COMMANDS.addNote(session),
-            text: 'Information for later agents:',
-          }}
-          more={leftOut.notes}
-          add={<NoteForm session={session} />}
-          items={lists.notes
-            .toReversed()
-            .map((note) => <NoteRow key={note.id} session={session} note={note} />)}
-        />
-        <Column
-          title="Inbox"
-          remark={counted(view.unread, 'unread', 'unread')}
-          empty={{
-            title: 'No messages',
-            command: COMMANDS.sendMessage(session),
-            text: 'A message to the next agent:',
-          }}
-          more={leftOut.messages}
-          add={
-            <SendForm
-              label="A message to the next agent"
-              verb="Send"
-              onSend={(content) => ask('tool.inbox-add', { session, content })}
-            />
-          }
-          items={lists.messages
-            .toSorted((a, b) => Number(a.read) - Number(b.read))
-            .map((message) => <MessageRow key={message.id} session={session} message={message} />)}
-        />
-      </div>
-    </>
-  );
-}
-
-function NoteRow({ session, note }: { readonly session: string; readonly note: Lists['notes'][number] }) {
-  const { id, type, content, created_at, iteration } = note;
-  const [editing, setEditing] = useState(false);
-  return (
-    <Row
-      session={session}
-      name={id}
-      tags={<Tag tone={NOTE_TONES[type] ?? 'quiet'}>{type}</Tag>}
-      text={content}
-    >
-      <Ago at={created_at} />
-      {iteration === 0 ? null : `, iteration ${iteration}`}{' '}
-      {mayAct() ? (
-        <p class="actions">
-          <Button small open={editing} onClick={() => setEditing(!editing)}>
-            Edit
-          </Button>
-          <Actions
-            actions={[
-              {
-                verb: 'Delete',
-                confirm: 'Delete the note',
-                run: () => ask('tool.note-delete', { session, id }),
-              },
-            ]}
-          />
-        </p>
-      ) : null}
-      {editing ? (
-        <SendForm
-          label="The note"
-          verb="Save"
-          text={content}
-          onSend={async (text) => {
-            await ask('tool.note-edit', { session, id, content: text });
-            setEditing(false);
-          }}
-        />
-      ) : null}
-    </Row>
-  );
-}
-
-function MessageRow(props: { readonly session: string; readonly message: Lists['messages'][number] }) {
-  const { session } = props;
-  const { id, read, content, created_at } = props.message;
-  return (
-    <Row
-      session={session}
-      name={id}
-      tags={read ? <Tag>read</Tag> : <Tag tone="info">unread</Tag>}
-      text={content}
-      done={read}
-    >
-      <Ago at={created_at} />{' '}
-      {mayAct() && !read ? (
-        <Actions
-          actions={[{ verb: 'Mark as read', run: () => ask('tool.inbox-mark-read', { session, id }) }]}
-        />
-      ) : null}
-    </Row>
-  );
-}
-
-const NOTE_TYPES = ['learning', 'decision', 'tip', 'stuck'] as const;
-
-function NoteForm({ session }: { readonly session: string }) {
-  const [type, setType] = useState<(typeof NOTE_TYPES)[number]>('decision');
-  return (
-    <SendForm
-      label="A note for later agents"
-      verb="Add"
-      onSend={(content) => ask('tool.note-add', { session, content, type })}
-    >
-      <SelectField
-        label="Kind"
-        value={type}
-        choices={NOTE_TYPES.map((value) => ({ value, label: value }))}
-        onChoose={setType}
-      />
-    </SendForm>
-  );
-}
-
-/** Completes, restarts, archives or reopens the session. */
+/** Completes, restarts, archives, reopens or erases the session. */
 function Lifecycle(props: { readonly session: string; readonly view: Status['session'] }) {
   const { session, view } = props;
-  const isArchived = view.archived !== undefined;
-  const isOpen = view.status === 'open';
+  const [more, setMore] = useState(false);
   const archive = {
     verb: 'Archive',
-    confirm: 'Archive: it takes no results until it is reopened',
+    cost: 'Its timeline and its prompts are erased for good; what holds stays. It takes no results until Reopen.',
     run: () => ask('tool.session-archive', { session }),
   };
-  const [forgetting, setForgetting] = useState(false);
+  const forget = {
+    verb: 'Forget',
+    cost: 'Erases events, results and prompts for good.',
+    asks: `Type ${session} to confirm`,
+    run: async (confirm: string) => {
+      await ask('tool.session-forget', { session, confirm });
+      say(`The session ${session} is erased: its events, results and prompts.`);
+      navigate(viewHref('sessions'));
+    },
+  };
+  const first =
+    view.archived !== undefined
+      ? { verb: 'Reopen', run: () => ask('tool.session-reopen', { session }) }
+      : view.status === 'open'
+        ? {
+            verb: 'Complete',
+            cost: 'It takes no results until Restart.',
+            run: () => ask('tool.session-complete', { session }),
+          }
+        : { verb: 'Restart', run: () => ask('tool.session-restart', { session }) };
   return (
     <div class="actions">
       <Actions
-        actions={
-          isArchived
-            ? [{ verb: 'Reopen', run: () => ask('tool.session-reopen', { session }) }]
-            : [
-                isOpen
-                  ? {
-                      verb: 'Complete',
-                      confirm: 'Complete the session',
-                      run: () => ask('tool.session-complete', { session }),
-                    }
-                  : { verb: 'Restart', run: () => ask('tool.session-restart', { session }) },
-                archive,
-              ]
-        }
+        actions={[first, ...(more ? [...(view.archived === undefined ? [archive] : []), forget] : [])]}
       />
-      <Button small open={forgetting} onClick={() => setForgetting(!forgetting)}>
-        Forget
-      </Button>
-      {forgetting ? (
-        <SendForm
-          label={`Erases events, results and prompts for good. Type ${session} to confirm`}
-          verb="Erase for good"
-          onSend={async (confirm) => {
-            await ask('tool.session-forget', { session, confirm });
-            navigate(viewHref('sessions'));
-          }}
-        />
-      ) : null}
+      {more ? null : (
+        <Button small open={false} onClick={() => setMore(true)}>
+          More
+        </Button>
+      )}
     </div>
-  );
-}
-
-const NOTE_TONES: Readonly<Record<string, Tone>> = { stuck: 'bad', decision: 'info', tip: 'good' };
-
-function iterationRow(session: string, row: Lists['iterations'][number]) {
-  return (
-    <Row
-      key={row.number}
-      session={session}
-      name={`Iteration ${row.number}`}
-      tags={
-        row.ended_at === undefined ? (
-          <Tag tone="info">running</Tag>
-        ) : row.complete ? (
-          <Tag tone="good">completed</Tag>
-        ) : (
-          <Tag>superseded</Tag>
-        )
-      }
-      text={row.summary}
-    >
-      began <Ago at={row.started_at} />
-      {row.tasks_worked.length === 0 ? '' : `, ${row.tasks_worked.join(', ')}`}
-    </Row>
   );
 }

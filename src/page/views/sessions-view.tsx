@@ -42,6 +42,7 @@ const TEXTS = new Set(['Session', 'Project', 'Works now']);
 export function SessionsView({ params }: GlobalViewProps) {
   const text = params.get('text') ?? '';
   const project = params.get('project') ?? '';
+  const since = params.get('since') ?? '';
   const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
   const sort = params.get('sort') ?? NEWEST_FIRST;
   const [by, isDown] = sort.startsWith('-') ? [sort.slice(1), true] : [sort, false];
@@ -49,6 +50,7 @@ export function SessionsView({ params }: GlobalViewProps) {
     limit: LIMIT,
     text: text || undefined,
     project: project || undefined,
+    since: since || undefined,
     ...(shown === 'stalled' ? { stalled: true } : {}),
     ...(shown === 'quiet' ? { olderThan: '7d', status: 'open' } : {}),
     ...(shown === 'open' || shown === 'completed' || shown === 'archived' ? { status: shown } : {}),
@@ -58,6 +60,8 @@ export function SessionsView({ params }: GlobalViewProps) {
     const [one, other] = isDown ? [keyOf(b), keyOf(a)] : [keyOf(a), keyOf(b)];
     return one < other ? -1 : one > other ? 1 : b.at.localeCompare(a.at);
   });
+  const isFiltered = [text, project, since, shown].some((value) => value !== '');
+  const isEmpty = !isFiltered && query.reply !== undefined && sessions.length === 0;
   // Enter opens the first session once the reply for the typed text is there.
   const [opens, setOpens] = useState<string>();
   const first = query.reply === undefined ? undefined : sorted[0]?.session;
@@ -67,43 +71,46 @@ export function SessionsView({ params }: GlobalViewProps) {
   return (
     <>
       <PageHead title="Sessions">
-        {query.reply === undefined ? null : (
+        {query.reply === undefined || isEmpty ? null : (
           <span class="quiet figure">
             {counted(total, 'session')}
             {total > sessions.length ? `, ${figure(sessions.length)} of them loaded and sorted` : ''}
           </span>
         )}
       </PageHead>
-      <div class="tools">
-        <div class="field-wide">
+      {isEmpty ? null : (
+        <div class="tools">
+          <div class="field-wide">
+            <FilterField
+              label="Words; Enter opens the first"
+              placeholder="of a name, title, goal, question, agent, open task or file"
+              value={text}
+              onFilter={(value) => {
+                setOpens(undefined);
+                setParams({ text: value });
+              }}
+              onEnter={setOpens}
+            />
+          </div>
           <FilterField
-            label="Words; Enter opens the first"
-            placeholder="of a name, title, goal, question, agent, open task or file"
-            value={text}
-            onFilter={(value) => {
-              setOpens(undefined);
-              setParams({ text: value });
-            }}
-            onEnter={setOpens}
+            label="Project"
+            value={project}
+            list={projects}
+            onFilter={(value) => setParams({ project: value })}
+          />
+          <FilterField label="Since" value={since} date onFilter={(value) => setParams({ since: value })} />
+          <SelectField<Shown>
+            label="Show"
+            value={shown}
+            choices={SHOWN}
+            onChoose={(value) => setParams({ show: value })}
           />
         </div>
-        <FilterField
-          label="Project"
-          value={project}
-          list={projects}
-          onFilter={(value) => setParams({ project: value })}
-        />
-        <SelectField<Shown>
-          label="Show"
-          value={shown}
-          choices={SHOWN}
-          onChoose={(value) => setParams({ show: value })}
-        />
-      </div>
+      )}
       <QueryView query={query} what="sessions">
         {() =>
           sessions.length === 0 ? (
-            <NoSessions filtered={[text, project, shown].some((row) => row !== '')} />
+            <NoSessions filtered={isFiltered} />
           ) : (
             <>
               <NeedsYou sessions={sessions} />
@@ -162,7 +169,9 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
           </a>
           {figures?.status === 'completed' ? <Tag>completed</Tag> : null}
           {figures?.archived === undefined ? null : <Tag>archived</Tag>}
-          <span class="quiet one-line">{foundIn(figures) ?? figures?.title ?? figures?.goal}</span>
+          <span class="quiet one-line">
+            {foundIn(figures) ?? figures?.last ?? figures?.title ?? figures?.goal}
+          </span>
         </div>
       </td>
       <td class="only-wide quiet">{figures?.project}</td>
@@ -202,7 +211,9 @@ function NoSessions({ filtered }: { readonly filtered: boolean }) {
   }
   return (
     <Empty title="No session fits">
-      <Button onClick={() => setParams({ text: '', project: '', show: '' })}>Show all sessions</Button>
+      <Button onClick={() => setParams({ text: '', project: '', since: '', show: '' })}>
+        Show all sessions
+      </Button>
     </Empty>
   );
 }

@@ -51,9 +51,9 @@ function digest(text: string): Buffer {
 }
 
 const NO_TOKEN =
-  'Open the URL with the token that `throughline up` has printed: this browser has not opened it yet.';
+  'This browser has no token yet. Run `throughline open`, or open the URL that `throughline up` has printed.';
 const WRONG_TOKEN =
-  'The token is wrong, or that of an earlier start. Open the URL that the latest `throughline up` or `throughline admin serve` has printed; `throughline up --detach` prints that of a running one again.';
+  'The token is wrong, or that of an earlier start. Run `throughline open`, or open the URL that the latest `throughline up` or `throughline admin serve` has printed.';
 
 function refusalPage(why: string): string {
   const text = why.replace(/`([^`]+)`/g, '<code>$1</code>');

@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { compress } from 'hono/compress';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { statusOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import type { InspectorMe, InspectorRole } from '../../contracts/inspector-api.js';
-import { scopedRequest, token } from '../../contracts/names.js';
+import { scopedRequest } from '../../contracts/names.js';
 import { REQUEST_NAMES, rowOf } from '../../contracts/requests.js';
+import { userName } from '../../engine/files/user-state.js';
 import type { LiveTransport, Logger } from '../../engine/ports/clients.js';
 import { VERSION } from '../../version.js';
 import {
@@ -37,30 +39,29 @@ export function inspectorApp(parts: InspectorParts): Hono {
   app.use(signedIn(parts));
   app.use(sameOrigin);
   app.get('/api/me', (c) => {
-    const may = role === 'operator';
+    const user = userName() ?? 'a person';
     const me: InspectorMe = {
       version: VERSION,
       role,
       server: transport.server,
-      may: { decide: may, retry: may },
+      user,
+      decides: role === 'operator',
     };
     return c.json(me);
   });
   app.post('/api/ask/:subject', smallBody, (c) => ask(c, c.req.param('subject'), parts));
-  app.get('/api/live', (c) => {
-    const named = c.req.query('session');
-    const session = named === undefined ? undefined : token(named, 'session');
-    return c.body(feed.open(session), 200, {
+  app.get('/api/live', (c) =>
+    c.body(feed.open(), 200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store',
       // Prevents nginx from buffering the stream.
       'X-Accel-Buffering': 'no',
-    });
-  });
+    }),
+  );
   app.all('/api/*', () => {
     throw new ThroughlineError('not_found', 'the inspector has no such path below /api');
   });
-  app.get('*', (c) => pageFile(c, parts.page));
+  app.get('*', compress(), (c) => pageFile(c, parts.page));
   app.onError((error, c) => {
     const fault =
       error instanceof ThroughlineError

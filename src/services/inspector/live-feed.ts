@@ -6,15 +6,10 @@ import {
   PUBLISHED_EVENTS,
   publishedEvent,
   rejectedSubjects,
-  type Token,
 } from '../../contracts/names.js';
 import type { LiveTransport } from '../../engine/ports/clients.js';
 
-interface Browser {
-  readonly controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
-  /** The only session that it shows. */
-  readonly session: Token | undefined;
-}
+type Browser = ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
 
 const HEARTBEAT_MS = 15_000;
 /** A browser with more queued is too slow: its stream ends, and it connects again and reloads what it shows. */
@@ -42,11 +37,11 @@ export class LiveFeed {
     return this.#browsers.size;
   }
 
-  /** Opens the feed of one more browser: for one session or all. */
-  open(session?: Token): ReadableStream<Uint8Array<ArrayBuffer>> {
+  /** Opens the feed of one more browser; its tabs share it. */
+  open(): ReadableStream<Uint8Array<ArrayBuffer>> {
     let browser: Browser;
-    const join = (controller: Browser['controller']) => {
-      browser = { controller, session };
+    const join = (controller: Browser) => {
+      browser = controller;
       this.#browsers.add(browser);
       if (this.#browsers.size === 1) this.#listen();
       this.#send(browser, this.#state());
@@ -58,16 +53,15 @@ export class LiveFeed {
   }
 
   close(): void {
-    for (const { controller } of this.#browsers) controller.close();
+    for (const browser of this.#browsers) browser.close();
     this.#browsers.clear();
     this.#stopListening();
   }
 
   #send(browser: Browser, message: Uint8Array<ArrayBuffer>): void {
-    const { controller } = browser;
-    controller.enqueue(message);
-    if ((controller.desiredSize ?? 0) > 0) return;
-    controller.close();
+    browser.enqueue(message);
+    if ((browser.desiredSize ?? 0) > 0) return;
+    browser.close();
     this.#leave(browser);
   }
 
@@ -127,16 +121,12 @@ export class LiveFeed {
   }
 
   #throttled<Name extends 'change' | 'prompt' | 'learning'>(name: Name): KeyThrottle<LiveEvents[Name]> {
-    const tell = (event: LiveEvents[Name]) =>
-      this.#tell(sent(name, event), 'session' in event ? event.session : undefined);
+    const tell = (event: LiveEvents[Name]) => this.#tell(sent(name, event));
     return new KeyThrottle({ ...THROTTLE, tell });
   }
 
-  /** Sends to browsers that watch this session or all; without a session to all browsers. */
-  #tell(message: Uint8Array<ArrayBuffer>, session?: string): void {
-    for (const browser of this.#browsers)
-      if (session === undefined || browser.session === undefined || browser.session === session)
-        this.#send(browser, message);
+  #tell(message: Uint8Array<ArrayBuffer>): void {
+    for (const browser of this.#browsers) this.#send(browser, message);
   }
 }
 

@@ -154,10 +154,13 @@ function placeIn(cursor: string): PagePlace {
 }
 
 function filterOf(request: Asked, now: number): (row: Row, isArchived: boolean) => boolean {
-  const { text, status, project, stalled, active, archived, olderThan } = request;
+  const { text, status, project, stalled, active, archived, olderThan, since } = request;
   const words = wordsOf(text);
   const newest = olderThan === undefined ? Number.POSITIVE_INFINITY : now - spanMs(olderThan);
-  const oldest = active ? now - ACTIVE_MS : Number.NEGATIVE_INFINITY;
+  const oldest = Math.max(
+    active ? now - ACTIVE_MS : Number.NEGATIVE_INFINITY,
+    since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since),
+  );
   const wanted = active ? 'open' : status;
   const asksFigures = wanted !== undefined || project !== undefined || stalled;
   const wantedProject = project === undefined ? undefined : projectOf(project);

@@ -40,15 +40,15 @@ describe('the token', () => {
   });
 
   it.each([
-    ['without a token', '/', {}, /Open the URL with the token that <code>throughline up<\/code> has printed/],
+    ['without a token', '/', {}, /Run <code>throughline open<\/code>/],
     ['with a wrong one', `/?token=${TOKEN}x`, {}, /token is wrong/],
     ['with an empty one', '/?token=', {}, /token is wrong/],
-    ['with a wrong cookie', '/s/demo', { cookie: `${COOKIE}x` }, /Open the URL/],
+    ['with a wrong cookie', '/s/demo', { cookie: `${COOKIE}x` }, /<code>throughline open<\/code>/],
     [
       'with the cookie of an inspector on another port',
       '/',
       { cookie: COOKIE.replace('4280', '4281') },
-      /Open the URL/,
+      /<code>throughline open<\/code>/,
     ],
   ])('a page %s is refused, and the answer says what to do', async (_, path, headers, text) => {
     const response = await request(path, headers);

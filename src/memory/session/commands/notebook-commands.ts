@@ -102,7 +102,7 @@ export function markRead(state: SessionState, { id }: ToolArguments<'inbox-mark-
  */
 export function answerBlocker(
   state: SessionState,
-  { task: asIs, answer: text, question: words, by, agent }: ToolArguments<'blocker-answer'>,
+  { task: asIs, answer: text, question: words, replaces, by, agent }: ToolArguments<'blocker-answer'>,
 ): Decision {
   const statement = questionOf(state, asIs);
   const id = statement?.sourceTaskId ?? idInPlan(state.run, asIs);
@@ -125,6 +125,17 @@ export function answerBlocker(
   const before = given.findLast((earlier) => earlier.questions.some(isMeant));
   if ((openQuestions.length === 0 || question !== undefined) && before?.answer === text)
     return answer(() => ({ answer: before }));
+  if (replaces !== undefined && before !== undefined && before.answer !== replaces)
+    return refuse(
+      'conflict',
+      `${before.by} answered ${JSON.stringify(before.answer)} meanwhile: answer again to replace that`,
+      {
+        task,
+        by: before.by,
+        answer: before.answer,
+        at: before.at,
+      },
+    );
   if (agent && before !== undefined && before.agent === undefined)
     return refuse(
       'conflict',

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
+import type { RejectedShown } from '../../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../../contracts/requests.js';
-import { ask, me } from '../ask.js';
-import { Actions, useWork } from '../components/act.js';
-import { Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
-import { ErrorBox, Panel, QueryView } from '../components/states.js';
-import { sessionHref, setParams, viewHref } from '../route.js';
+import { ask } from '../ask.js';
+import { Actions, mayAct, useWork } from '../components/act.js';
+import { Ago, Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
+import { ErrorBox, QueryView } from '../components/states.js';
+import { sessionHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { bytesText, ROLE_NAMES } from '../words.js';
 
@@ -13,31 +14,54 @@ interface Sent {
   readonly session: string | undefined;
 }
 
-/** One rejected result with its body; an operator may edit it and send it again, or remove it. */
-export function RejectedPanel({ id, onGone }: { readonly id: number; readonly onGone: () => void }) {
-  const query = useAsk('tool.rejected-show', { id });
-  const [sent, setSent] = useState<Sent | undefined>(undefined);
+/** A rejected result among what needs a person; it opens in place, where an operator edits and sends it again, or removes it. */
+export function RejectedNeed({ rejected }: { readonly rejected: RejectedShown }) {
+  const { id, session, role, reason, code, at } = rejected;
+  const [open, setOpen] = useState(false);
   return (
-    <Panel
-      label="The rejected result"
-      title={`Rejected result ${id}`}
-      class="rejected-body"
-      opened={id}
-      onClose={() => (sent === undefined ? setParams({ id: undefined }) : onGone())}
-    >
-      {sent === undefined ? (
+    <li class="attention-row">
+      <Tag tone="bad">rejected</Tag>
+      <div>
+        <p>{reason}</p>
+        <div class="remarks quiet small">
+          <span>{session ?? 'no session'}</span>
+          <span>{role ?? rejected.subject}</span>
+          <code>{code}</code>
+          <Ago at={at} />
+          <Button small open={open} of={reason} onClick={() => setOpen(!open)}>
+            {open ? 'Close' : 'Open'}
+          </Button>
+        </div>
+        {open ? <RejectedPanel id={id} /> : null}
+      </div>
+    </li>
+  );
+}
+
+function RejectedPanel({ id }: { readonly id: number }) {
+  const query = useAsk('tool.rejected-show', { id });
+  const [done, setDone] = useState<Sent | 'removed' | undefined>(undefined);
+  return (
+    <section class="details rejected-body" aria-label="The rejected result">
+      {done === undefined ? (
         <QueryView query={query} what="the result">
-          {(reply) => <Result reply={reply} onSent={setSent} onGone={onGone} />}
+          {(reply) => <Result reply={reply} onSent={setDone} onGone={() => setDone('removed')} />}
         </QueryView>
       ) : (
         <p role="status">
-          <Tag tone="good">sent</Tag> It was published again as result {sent.dispatch}.{' '}
-          {sent.session === undefined ? null : (
-            <a href={sessionHref(sent.session, 'timeline')}>See it in the timeline</a>
+          {done === 'removed' ? (
+            'It is removed.'
+          ) : (
+            <>
+              <Tag tone="good">sent</Tag> It was published again as result {done.dispatch}.{' '}
+              {done.session === undefined ? null : (
+                <a href={sessionHref(done.session, 'timeline')}>See it in the timeline</a>
+              )}
+            </>
           )}
         </p>
       )}
-    </Panel>
+    </section>
   );
 }
 
@@ -47,7 +71,7 @@ function Result(props: {
   readonly onGone: () => void;
 }) {
   const { rejected, body, encoding, truncated } = props.reply;
-  const may = me.value?.may.retry === true;
+  const may = mayAct();
   const editable = may && encoding === 'utf8' && truncated !== true;
   const [text, setText] = useState(body);
   const [role, setRole] = useState<string>(rejected.meant ?? rejected.role ?? ROLE_NAMES[0]);
@@ -68,9 +92,6 @@ function Result(props: {
   };
   return (
     <>
-      <p>
-        <Tag tone="bad">{rejected.code}</Tag> {rejected.reason}
-      </p>
       {rejected.fix === undefined ? null : (
         <p class="evidence">
           <strong>Fix:</strong> {rejected.fix}
@@ -93,14 +114,9 @@ function Result(props: {
           Arrived <Clock at={rejected.at} />
         </span>
         {rejected.session === undefined ? null : (
-          <>
-            <ButtonLink href={sessionHref(rejected.session, 'timeline', { kind: 'rejected' })}>
-              In the timeline
-            </ButtonLink>
-            <ButtonLink href={viewHref('rejected', { session: rejected.session })}>
-              Others of the session
-            </ButtonLink>
-          </>
+          <ButtonLink href={sessionHref(rejected.session, 'timeline', { kind: 'rejected' })}>
+            In the timeline
+          </ButtonLink>
         )}
         <CopyButton text={body} label="Copy body" />
       </p>
@@ -132,7 +148,7 @@ function Result(props: {
             {text === body ? 'Retry' : 'Retry with changes'}
           </Button>
           {text === body ? null : <Button onClick={() => setText(body)}>Discard changes</Button>}
-          <Actions actions={[{ verb: 'Remove', confirm: 'Remove for good', run: remove }]} />
+          <Actions actions={[{ verb: 'Remove', cost: 'It cannot be undone.', run: remove }]} />
         </div>
       ) : null}
     </>

@@ -1,77 +1,34 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
+import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
-import { Actions, mayAct } from '../components/act.js';
-import { Ago, LongText, Outcome, Tag } from '../components/fields.js';
-import { CardHead, Empty } from '../components/states.js';
-import { sessionHref, viewHref } from '../route.js';
+import { Actions, mayAct, SendForm } from '../components/act.js';
+import { Button, LongText, Outcome, Tag } from '../components/fields.js';
+import { CardHead } from '../components/states.js';
+import { sessionHref } from '../route.js';
 import { counted, figure, nextText, spaced, statusText, toneOf } from '../words.js';
 
-/** A card of the session view: a list, or a hint with a command while it is empty. */
-export function Column(props: {
-  readonly title: string;
-  /** Remark at the right of the head. */
-  readonly remark: ComponentChildren;
-  readonly empty: { readonly title: string; readonly command: string; readonly text?: string };
-  readonly items: readonly ComponentChildren[];
-  /** Number of items that the reply leaves out. */
-  readonly more?: number | undefined;
-  readonly note?: ComponentChildren;
-  /** A form that adds an item, for those who may. */
-  readonly add?: ComponentChildren;
-}) {
-  const { title, empty, items, more } = props;
-  const id = `${title.toLowerCase()}-title`;
-  return (
-    <section class="card" aria-labelledby={id}>
-      <CardHead id={id} title={title}>
-        {items.length === 0 ? null : props.remark}
-      </CardHead>
-      {props.note}
-      {items.length === 0 ? (
-        <Empty title={empty.title} command={empty.command}>
-          {empty.text}
-        </Empty>
-      ) : (
-        <ul class="rows task-list">{items}</ul>
-      )}
-      {more === undefined ? null : <p class="more quiet">{counted(more, 'older one')} not shown</p>}
-      {props.add !== undefined && mayAct() ? <div class="column-add">{props.add}</div> : null}
-    </section>
-  );
-}
-
-/** A row of a column; `task` links the name to the timeline of that task. */
-export function Row(props: {
+/** A task; its name leads to its timeline. */
+function Row(props: {
   readonly session: string;
   readonly name: string;
-  readonly task?: boolean;
   readonly tags: ComponentChildren;
   readonly text?: string | undefined;
-  /** Nesting of a plan task. */
-  readonly depth?: number;
   readonly done?: boolean;
   readonly children?: ComponentChildren;
 }) {
-  const { session, name, depth = 0 } = props;
+  const { session, name } = props;
   return (
-    <li
-      class={`task-row ${props.done === true ? 'task-done' : ''}`}
-      style={depth === 0 ? {} : { paddingLeft: `${14 + 18 * Math.min(depth, 3)}px` }}
-    >
+    <li class={`task-row ${props.done === true ? 'task-done' : ''}`}>
       <div class="task-head">
-        {props.task === true ? (
-          <a
-            class="row-link mono one-line"
-            data-row
-            href={sessionHref(session, 'timeline', { task: name })}
-            title={`Timeline of ${name}`}
-          >
-            {name}
-          </a>
-        ) : (
-          <span class="mono task-name">{name}</span>
-        )}
+        <a
+          class="row-link mono one-line"
+          data-row
+          href={sessionHref(session, 'timeline', { task: name })}
+          title={`Timeline of ${name}`}
+        >
+          {name}
+        </a>
         <span class="task-tags">{props.tags}</span>
       </div>
       {props.text === undefined ? null : <LongText text={props.text} />}
@@ -84,20 +41,13 @@ type Lists = NonNullable<ReplyTo<'run.status'>['lists']>;
 type BoardTask = Lists['board'][number];
 
 const PRIORITIES = ['critical', 'high', 'medium', 'low', 'backlog'];
-const ORDER = ['in_progress', 'blocked', 'remaining', 'completed', 'cancelled'];
+const ORDER = ['in_progress', 'blocked', 'remaining', 'pending', 'completed', 'cancelled'];
 
-/** Sorts the tasks of the board: those in progress first, the finished ones last. */
-export function ordered(tasks: readonly BoardTask[]): readonly BoardTask[] {
-  return tasks.toSorted(
-    (a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || a.priority - b.priority,
-  );
-}
-
-function isDone({ status }: BoardTask): boolean {
+function isDone({ status }: { readonly status: string }): boolean {
   return status === 'completed' || status === 'cancelled';
 }
 
-export function BoardRow({ session, task }: { readonly session: string; readonly task: BoardTask }) {
+function BoardRow({ session, task }: { readonly session: string; readonly task: BoardTask }) {
   const waits = task.unresolved.map(({ id, why }) => `${id} (${spaced(statusText(why))})`).join(', ');
   const remarks = [
     task.claimed_by && `claimed by ${task.claimed_by}`,
@@ -108,7 +58,6 @@ export function BoardRow({ session, task }: { readonly session: string; readonly
     <Row
       session={session}
       name={task.id}
-      task
       text={task.content}
       done={isDone(task)}
       tags={
@@ -116,6 +65,7 @@ export function BoardRow({ session, task }: { readonly session: string; readonly
           {task.priority < 2 && !isDone(task) ? (
             <Tag tone={task.priority === 0 ? 'bad' : 'warn'}>{PRIORITIES[task.priority]}</Tag>
           ) : null}
+          <Tag>board</Tag>
           <Tag tone={toneOf(task.status)}>{statusText(task.status)}</Tag>
         </>
       }
@@ -133,8 +83,9 @@ function TaskActions({ session, task }: { readonly session: string; readonly tas
   const of = { session, id: task.id };
   const set = (status: BoardTask['status']) => () => ask('tool.task-status', { ...of, status });
   return (
-    <p class="actions">
+    <div class="actions">
       <Actions
+        of={task.content}
         actions={
           isDone(task)
             ? [{ verb: 'Reopen', run: set('remaining') }]
@@ -142,7 +93,11 @@ function TaskActions({ session, task }: { readonly session: string; readonly tas
                 { verb: 'Done', run: set('completed') },
                 task.status === 'blocked'
                   ? { verb: 'Unblock', run: set('remaining') }
-                  : { verb: 'Block', run: set('blocked') },
+                  : {
+                      verb: 'Block',
+                      asks: 'What blocks it',
+                      run: (reason: string) => ask('tool.task-status', { ...of, status: 'blocked', reason }),
+                    },
                 ...(task.priority === 0
                   ? []
                   : [
@@ -151,15 +106,15 @@ function TaskActions({ session, task }: { readonly session: string; readonly tas
                         run: () => ask('tool.task-priority', { ...of, priority: task.priority - 1 }),
                       },
                     ]),
-                { verb: 'Cancel', confirm: 'Cancel the task', run: set('cancelled') },
+                { verb: 'Cancel', cost: 'Nobody works on it until Reopen.', run: set('cancelled') },
               ]
         }
       />
-    </p>
+    </div>
   );
 }
 
-export function PlanNote({ plan }: { readonly plan: ReplyTo<'run.status'>['run'] }) {
+function PlanNote({ status: { run: plan, degraded } }: { readonly status: ReplyTo<'run.status'> }) {
   if (plan === null) return null;
   const unsure = plan.problems + plan.guesses;
   return (
@@ -175,30 +130,39 @@ export function PlanNote({ plan }: { readonly plan: ReplyTo<'run.status'>['run']
       {unsure === 0 ? null : (
         <span class="warn">{counted(unsure, 'line')} read with a guess or a problem</span>
       )}
+      {degraded === undefined ? null : <span class="warn">{degraded}</span>}
+      {(plan.drift ?? []).map(({ task, message }) => (
+        <span key={task} class="warn">
+          {message}
+        </span>
+      ))}
     </div>
   );
 }
 
-export function PlanRow(props: {
+function planStatus({ cancelled, blocked, status }: Lists['plan'][number]): string {
+  return cancelled === true ? 'cancelled' : blocked === true ? 'blocked' : status;
+}
+
+function PlanRow(props: {
   readonly session: string;
   readonly task: Lists['plan'][number];
   readonly active: boolean;
 }) {
   const { task } = props;
-  const status = task.cancelled === true ? 'cancelled' : task.blocked === true ? 'blocked' : task.status;
+  const status = planStatus(task);
   const waits = task.waits_for ?? [];
   return (
     <Row
       session={props.session}
       name={task.id}
-      task
       text={task.text}
-      depth={task.depth}
       done={status === 'completed' || status === 'cancelled'}
       tags={
         <>
           {props.active ? <Tag tone="info">active</Tag> : null}
           {task.optional === true ? <Tag>optional</Tag> : null}
+          <Tag>plan</Tag>
           <Tag tone={toneOf(status)}>{statusText(status)}</Tag>
         </>
       }
@@ -216,12 +180,11 @@ export function PlanRow(props: {
 type ListedTask = ReplyTo<'run.status'>['tasks'][number];
 
 /** The last result of a task, and its next action. */
-export function ResultRow({ session, listed }: { readonly session: string; readonly listed: ListedTask }) {
+function ResultRow({ session, listed }: { readonly session: string; readonly listed: ListedTask }) {
   return (
     <Row
       session={session}
       name={listed.task}
-      task
       tags={
         <>
           {listed.stalled ? <Tag tone="bad">stalled</Tag> : null}
@@ -245,27 +208,71 @@ export function ledgerTexts({ dispatches, rounds, findings, blockers, next_actio
   ].filter((part) => part !== '');
 }
 
-/** The figures of a session in one line, each with a link to the items. */
-export function SessionFiguresLine({ session }: { readonly session: ReplyTo<'run.status'>['session'] }) {
-  const { name, dispatches } = session;
-  const { implementer = 0, reviewer = 0, observer = 0, rejected = 0 } = dispatches;
+/** Plan, board and what else has results, in one list: open ones first, finished ones folded. */
+export function Work({
+  session,
+  status,
+}: {
+  readonly session: string;
+  readonly status: ReplyTo<'run.status'>;
+}) {
+  const [all, setAll] = useState(false);
+  const { run, tasks, lists } = status;
+  if (lists === undefined) return null;
+  const { board, plan, left_out: leftOut } = lists;
+  const known = new Set([...board, ...plan].map(({ id }) => id));
+  const isGroup = new Set(plan.map(({ parent }) => parent));
+  const rows = [
+    ...plan
+      .filter(({ id }) => !isGroup.has(id))
+      .map((task) => ({
+        id: `plan ${task.id}`,
+        status: planStatus(task),
+        row: <PlanRow session={session} task={task} active={task.id === run?.active_task_id} />,
+      })),
+    ...board.map((task) => ({
+      id: `board ${task.id}`,
+      status: task.status,
+      row: <BoardRow session={session} task={task} />,
+    })),
+    ...tasks
+      .filter(({ task }) => !known.has(task))
+      .toReversed()
+      .map((listed) => ({
+        id: `result ${listed.task}`,
+        status: listed.next_action === 'next_task' ? 'completed' : 'in_progress',
+        row: <ResultRow session={session} listed={listed} />,
+      })),
+  ].toSorted((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
+  const open = rows.filter((row) => !isDone(row));
+  const done = rows.length - open.length + (leftOut.board ?? 0) + (leftOut.plan ?? 0);
   return (
-    <p class="remarks figure block-end">
-      <a href={sessionHref(name, 'timeline', { kind: 'result' })}>
-        {counted(implementer + reviewer + observer, 'result')}
-      </a>
-      {rejected === 0 ? null : (
-        <a class="bad" href={viewHref('rejected', { session: name })}>
-          {figure(rejected)} rejected
-        </a>
+    <section class="card" aria-labelledby="work-title">
+      <CardHead id="work-title" title="Work">
+        {rows.length === 0 ? null : counted(open.length, 'open', 'open')}
+      </CardHead>
+      <PlanNote status={status} />
+      <ul class="rows task-list">
+        {(all ? rows : open).map(({ id, row }) => (
+          <Fragment key={id}>{row}</Fragment>
+        ))}
+      </ul>
+      {done === 0 ? null : (
+        <p class="card-body">
+          <Button small open={all} onClick={() => setAll(!all)}>
+            {all ? 'Hide what is done' : `${figure(done)} done`}
+          </Button>
+        </p>
       )}
-      <a href={sessionHref(name, 'facts')}>{counted(session.facts, 'fact')}</a>
-      <a href={sessionHref(name, 'timeline')}>{counted(session.sequence, 'event')}</a>
-      {session.last_event_at === null || session.started_at === null ? null : (
-        <span class="quiet">
-          newest <Ago at={session.last_event_at} />, began <Ago at={session.started_at} />
-        </span>
-      )}
-    </p>
+      {mayAct() ? (
+        <div class="column-add">
+          <SendForm
+            label="A new task"
+            verb="Add"
+            onSend={(content) => ask('tool.task-add', { session, content })}
+          />
+        </div>
+      ) : null}
+    </section>
   );
 }

@@ -1,0 +1,67 @@
+import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import { Ago, ButtonLink } from '../components/fields.js';
+import { CardHead } from '../components/states.js';
+import { sessionHref } from '../route.js';
+import { counted, figure } from '../words.js';
+import { promptTitle, statementsIn, useStoredPrompt } from './use-prompt.js';
+
+/** The newest prompts of the session, each of another kind or task, with what is new in it. */
+const MOST = 3;
+
+export function LastTold(props: { readonly session: string; readonly prompts: readonly PromptTrace[] }) {
+  const { session, prompts } = props;
+  const newest = prompts.filter(
+    (prompt, index) => prompts.findIndex((other) => promptTitle(other) === promptTitle(prompt)) === index,
+  );
+  if (newest.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="told-title">
+      <CardHead id="told-title" title="Last told">
+        {counted(prompts.length, 'stored prompt')}
+      </CardHead>
+      <ul class="rows">
+        {newest.slice(0, MOST).map((prompt) => (
+          <Told key={prompt.id} session={session} prompt={prompt} before={previousOf(prompt, prompts)} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Returns the prompt of the same kind, task and role before this one. */
+export function previousOf(
+  prompt: PromptTrace | undefined,
+  prompts: readonly PromptTrace[],
+): PromptTrace | undefined {
+  if (prompt === undefined) return undefined;
+  const older = prompts.slice(prompts.findIndex(({ id }) => id === prompt.id) + 1);
+  return older.find((other) => promptTitle(other) === promptTitle(prompt));
+}
+
+function Told(props: {
+  readonly session: string;
+  readonly prompt: PromptTrace;
+  readonly before: PromptTrace | undefined;
+}) {
+  const { session, prompt, before } = props;
+  // The trace of a session start names no facts: its text names the statements.
+  const isStart = prompt.kind === 'session-start';
+  const now = useStoredPrompt(session, isStart ? prompt.id : undefined).query.reply;
+  const then = useStoredPrompt(session, isStart ? before?.id : undefined).query.reply;
+  const idsOf = (trace: PromptTrace | undefined, text: string | undefined) =>
+    isStart ? text && statementsIn(text) : trace?.facts.map(({ id }) => id);
+  const shown = idsOf(prompt, now?.prompt) || undefined;
+  const known = idsOf(before, then?.prompt);
+  const added = known ? shown?.filter((id) => !known.includes(id)).length : undefined;
+  return (
+    <li class="told">
+      <span>{promptTitle(prompt)}</span>
+      <span class="quiet figure">
+        <Ago at={prompt.at} />, {figure(prompt.tokens)} tokens
+        {shown === undefined ? '' : `, ${counted(shown.length, isStart ? 'statement' : 'fact')}`}
+        {added ? `, ${added} new` : ''}
+      </span>
+      <ButtonLink href={sessionHref(session, 'prompt', { id: prompt.id })}>Read</ButtonLink>
+    </li>
+  );
+}

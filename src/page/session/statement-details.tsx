@@ -1,0 +1,147 @@
+import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
+import { ask } from '../ask.js';
+import { type Action, Actions, actor, mayAct, SendForm } from '../components/act.js';
+import { Clock, Pair } from '../components/fields.js';
+import { QueryView } from '../components/states.js';
+import { promptTitle } from '../prompt/use-prompt.js';
+import { sessionHref, setParams } from '../route.js';
+import { useAsk } from '../use-ask.js';
+import { spaced } from '../words.js';
+
+/** A statement or another fact: where it comes from, what it replaced, what ended it, and the prompts that showed it. */
+export function StatementDetails({ session, id }: { readonly session: string; readonly id: string }) {
+  const query = useAsk('tool.fact-show', { session, id }, `facts:${session}`);
+  return (
+    <section class="details" aria-label="The fact">
+      <QueryView query={query} what="the fact">
+        {(shown) => <Details session={session} shown={shown} />}
+      </QueryView>
+    </section>
+  );
+}
+
+function Details({
+  session,
+  shown: { fact, history, shownIn },
+}: {
+  readonly session: string;
+  readonly shown: FactShown;
+}) {
+  const replaced = history.filter(({ ended, id }) => isOf(fact, ended?.by) || id === fact.corrects);
+  return (
+    <>
+      <p class={`fact-says ${fact.retracted === undefined ? '' : 'struck'}`}>{fact.object}</p>
+      {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
+      <dl class="pairs">
+        <Pair name="Says">
+          {fact.origin === undefined ? 'an agent' : `the ${fact.origin}`}, as{' '}
+          {spaced(fact.kind ?? fact.relation)}
+        </Pair>
+        {fact.subject === `task:${fact.task}` ? null : <Pair name="About">{fact.subject}</Pair>}
+        <Pair name="From">
+          <a href={sessionHref(session, 'timeline', { at: fact.eventSequence })}>
+            task {fact.task}, {fact.role}
+            {fact.ref?.startsWith('N') ? '' : `, result ${fact.dispatch}`}, event {fact.eventSequence}
+          </a>
+          , <Clock at={fact.at} />
+        </Pair>
+        {replaced.map((before) => (
+          <Pair key={before.id} name="Replaces">
+            <FactLink session={session} id={before.ref ?? before.id}>
+              {before.object}
+            </FactLink>
+          </Pair>
+        ))}
+        <EndedBy session={session} fact={fact} />
+        {(fact.repairs ?? []).map((repair, index) => (
+          <Pair key={index} name="Repaired">
+            {Object.values(repair).map(String).join(' ')}
+          </Pair>
+        ))}
+        <Pair name="Shown in">
+          {shownIn.length === 0
+            ? 'none of the newest 200 prompts'
+            : shownIn.map((prompt) => (
+                <a key={prompt.id} class="listed" href={sessionHref(session, 'prompt', { id: prompt.id })}>
+                  {promptTitle(prompt)} <Clock at={prompt.at} />
+                </a>
+              ))}
+        </Pair>
+      </dl>
+      {mayAct() ? <Correcting key={fact.id} session={session} fact={fact} /> : null}
+    </>
+  );
+}
+
+function isOf({ ref }: FoundFact, id: string | undefined): boolean {
+  return ref !== undefined && ref === id;
+}
+
+function FactLink(props: { readonly session: string; readonly id: string; readonly children: unknown }) {
+  return <a href={sessionHref(props.session, 'session', { id: props.id })}>{props.children as string}</a>;
+}
+
+function EndedBy({ session, fact }: { readonly session: string; readonly fact: FoundFact }) {
+  const { retracted, ended, closed_by: dispatch, closed_at: at } = fact;
+  if (at === undefined) return null;
+  if (retracted !== undefined)
+    return (
+      <Pair name="Ended">
+        {retracted.instead === undefined ? 'retracted' : 'corrected'} by {retracted.by}
+        {retracted.reason === undefined ? '' : `: ${retracted.reason}`}, <Clock at={at} />{' '}
+        {retracted.instead === undefined ? null : (
+          <FactLink session={session} id={retracted.instead}>
+            what holds instead
+          </FactLink>
+        )}
+      </Pair>
+    );
+  return (
+    <Pair name="Ended">
+      {ended === undefined ? (
+        `by result ${dispatch}`
+      ) : (
+        <>
+          {ended.how} by{' '}
+          <FactLink session={session} id={ended.by}>
+            {ended.by}
+          </FactLink>
+          {ended.term === undefined ? '' : `, both are about ${ended.term}`}
+        </>
+      )}
+      , <Clock at={at} />
+    </Pair>
+  );
+}
+
+/** Corrects what holds, or makes it hold again. */
+function Correcting({ session, fact }: { readonly session: string; readonly fact: FoundFact }) {
+  const of = { session, id: fact.ref ?? fact.id, by: actor() };
+  const open = (id: string) => setParams({ id });
+  const actions: Action[] =
+    fact.closed_at === undefined
+      ? [
+          {
+            verb: 'Retract',
+            cost: 'No prompt shows it until Restore.',
+            run: () => ask('tool.fact-retract', of).then(({ fact: { id } }) => open(id)),
+          },
+        ]
+      : [{ verb: 'Restore', run: () => ask('tool.fact-restore', of) }];
+  return (
+    <>
+      {fact.closed_at === undefined ? (
+        <SendForm
+          label="What it should say"
+          verb="Correct"
+          long
+          text={fact.object}
+          onSend={async (text) => open((await ask('tool.fact-correct', { ...of, text })).fact.id)}
+        />
+      ) : null}
+      <div class="actions">
+        <Actions of={fact.object} actions={actions} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,205 @@
+import { useState } from 'preact/hooks';
+import type { FactsFound, FoundFact } from '../../contracts/replies/fact-reply.js';
+import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import { ask } from '../ask.js';
+import { actor, mayAct, SendForm } from '../components/act.js';
+import { Clock, FilterField, SelectField, Toggle } from '../components/fields.js';
+import { MoreButton, QueryView } from '../components/states.js';
+import { useKeys } from '../keys.js';
+import { sessionHref, setParams } from '../route.js';
+import { usePages } from '../use-ask.js';
+import { counted, figure, spaced } from '../words.js';
+import { StatementDetails } from './statement-details.js';
+
+type Kind = NonNullable<FoundFact['kind']>;
+
+/** Every kind with its name in the plural, in the order of the filter. */
+const KINDS: Readonly<Record<Kind, string>> = {
+  rule: 'Rules',
+  decision: 'Decisions',
+  failed: 'Failed',
+  found: 'Found',
+  question: 'Questions',
+  'follow-up': 'To do',
+  note: 'Notes',
+};
+const NAMES = Object.keys(KINDS) as Kind[];
+
+/** The statements that hold in a session; those that ended are one click away. A row opens in place. */
+export function Statements(props: {
+  readonly session: string;
+  readonly params: URLSearchParams;
+  readonly prompts: readonly PromptTrace[];
+}) {
+  const { session, params, prompts } = props;
+  const text = params.get('text') ?? '';
+  const kind = NAMES.find((name) => name === params.get('kind'));
+  const past = params.get('past') === '1';
+  const id = params.get('id') ?? undefined;
+  const query = usePages(
+    'tool.fact-find',
+    { session, text: text || undefined, kind: kind ?? NAMES, is: past ? 'closed' : 'open', limit: 50 },
+    `facts:${session}`,
+  );
+  useKeys([{ keys: ['Escape'], run: () => setParams({ id: undefined }) }]);
+  const facts = query.pages.flatMap((page) => page.facts);
+  const shownIn = new Map<string, number>();
+  for (const fact of prompts.flatMap((prompt) => prompt.facts))
+    shownIn.set(fact.id, (shownIn.get(fact.id) ?? 0) + 1);
+  const opened = facts.find((fact) => fact.ref === id || fact.id === id);
+  const isPlain = text === '' && kind === undefined && !past;
+  return (
+    <section class="card" aria-labelledby="holds-title">
+      <QueryView query={query} what="what holds">
+        {({ kinds, keeps }) => (
+          <>
+            <div class="card-head">
+              <h2 id="holds-title">
+                {past ? 'What held' : 'What holds'} <span class="quiet figure">{figure(sumOf(kinds))}</span>
+              </h2>
+              {isPlain && facts.length === 0 ? (
+                <Past past={past} />
+              ) : (
+                <Filters kinds={kinds} kind={kind} past={past} text={text} />
+              )}
+            </div>
+            {id === undefined || opened !== undefined ? null : <StatementDetails session={session} id={id} />}
+            <ul class="rows statements">
+              {facts.map((fact) => (
+                <Statement
+                  key={`${fact.id} ${fact.eventSequence}`}
+                  session={session}
+                  fact={fact}
+                  params={params}
+                  open={fact === opened}
+                  prompts={shownIn.get(fact.id) ?? 0}
+                />
+              ))}
+            </ul>
+            {facts.length > 0 || isPlain ? null : <p class="card-body quiet">No statement fits.</p>}
+            {query.more === undefined ? null : (
+              <MoreButton pages={query} shown={facts.length} total={query.reply?.total} />
+            )}
+            {keeps === undefined ? null : (
+              <p class="card-body quiet">
+                This session is full: it keeps its {figure(keeps)} newest and most useful facts, and older
+                ones are gone.
+              </p>
+            )}
+          </>
+        )}
+      </QueryView>
+      {mayAct() && !past ? <Say session={session} /> : null}
+    </section>
+  );
+}
+
+function sumOf(kinds: FactsFound['kinds']): number {
+  return Object.values(kinds).reduce((sum, count) => sum + count, 0);
+}
+
+function Past({ past }: { readonly past: boolean }) {
+  return (
+    <Toggle on={past} onToggle={(on) => setParams({ past: on, id: undefined })}>
+      Past
+    </Toggle>
+  );
+}
+
+function Filters(props: {
+  readonly kinds: FactsFound['kinds'];
+  readonly kind: Kind | undefined;
+  readonly past: boolean;
+  readonly text: string;
+}) {
+  const { kinds, kind, past, text } = props;
+  return (
+    <div class="chips">
+      <Toggle on={kind === undefined} onToggle={() => setParams({ kind: undefined })}>
+        All
+      </Toggle>
+      {NAMES.filter((name) => kinds[name] !== undefined || name === kind).map((name) => (
+        <Toggle key={name} on={kind === name} onToggle={(on) => setParams({ kind: on ? name : undefined })}>
+          {KINDS[name]} {figure(kinds[name] ?? 0)}
+        </Toggle>
+      ))}
+      <Past past={past} />
+      <FilterField
+        label="Filter"
+        value={text}
+        placeholder="words, or an id such as M7"
+        onFilter={(value) => setParams({ text: value })}
+      />
+    </div>
+  );
+}
+
+function Statement(props: {
+  readonly session: string;
+  readonly fact: FoundFact;
+  readonly params: URLSearchParams;
+  readonly open: boolean;
+  readonly prompts: number;
+}) {
+  const { session, fact, params, open } = props;
+  const name = fact.ref ?? fact.id;
+  const query = { ...Object.fromEntries(params), id: open ? undefined : name };
+  return (
+    <li>
+      <a
+        data-row
+        class="pick statement"
+        href={sessionHref(session, 'session', query)}
+        aria-expanded={open}
+        aria-current={open ? 'true' : undefined}
+      >
+        <span class="mono quiet">{name}</span>
+        <span class={`statement-text ${fact.closed_at === undefined ? '' : 'struck quiet'}`}>
+          {fact.object}
+        </span>
+        <span class="remarks quiet small">
+          {fact.kind === undefined ? null : <span>{spaced(fact.kind)}</span>}
+          <span>{fact.origin === 'person' ? 'a person' : `${fact.task} ${fact.role}`}</span>
+          {fact.closed_at === undefined ? null : <span>{endText(fact)}</span>}
+          <Clock at={fact.closed_at ?? fact.at} />
+          {props.prompts === 0 ? null : <span>in {counted(props.prompts, 'prompt')}</span>}
+        </span>
+      </a>
+      {open ? <StatementDetails session={session} id={name} /> : null}
+    </li>
+  );
+}
+
+/** Returns what ended a statement: `replaced by M12`, `retracted by ana` or `ended by result 12`. */
+function endText({ retracted, ended, closed_by: dispatch }: FoundFact): string {
+  if (retracted !== undefined) return `retracted by ${retracted.by}`;
+  return ended === undefined ? `ended by result ${dispatch}` : `${ended.how} by ${ended.by}`;
+}
+
+const SAYS = [
+  { value: 'decision', label: 'decision' },
+  { value: 'learning', label: 'found' },
+  { value: 'stuck', label: 'failed' },
+  { value: 'tip', label: 'note' },
+  { value: 'message', label: 'message to the next agent' },
+] as const;
+
+/** A person says something to later agents, or to the next one alone. */
+function Say({ session }: { readonly session: string }) {
+  const [type, setType] = useState<(typeof SAYS)[number]['value']>('decision');
+  return (
+    <div class="column-add">
+      <SendForm
+        label="Say something to later agents"
+        verb="Add"
+        onSend={(content) =>
+          type === 'message'
+            ? ask('tool.inbox-add', { session, content })
+            : ask('tool.note-add', { session, content, type, by: actor() })
+        }
+      >
+        <SelectField label="As" value={type} choices={SAYS} onChoose={setType} />
+      </SendForm>
+    </div>
+  );
+}
