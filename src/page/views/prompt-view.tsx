@@ -16,6 +16,7 @@ import {
   type PromptChoice,
   promptChoice,
   type SessionPrompts,
+  statementsIn,
   usePrompt,
   useSessionPrompts,
   useStoredPrompt,
