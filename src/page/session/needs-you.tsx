@@ -1,13 +1,12 @@
-import { useState } from 'preact/hooks';
 import type { SessionListed } from '../../contracts/replies/session-reply.js';
 import { stallText } from '../../shared/wire-words.js';
 import { mayAct } from '../components/act.js';
-import { Button, Tag } from '../components/fields.js';
+import { Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk, usePages } from '../use-ask.js';
 import { counted } from '../words.js';
 import { RejectedNeed } from './rejected.js';
-import { AnswerForm, useDrafts } from './stalled.js';
+import { AnswerForm, NeedsList, useDrafts } from './stalled.js';
 
 interface Need {
   readonly session: string;
@@ -48,7 +47,6 @@ function needsOf(sessions: readonly SessionListed[], rejected: ReadonlySet<strin
 
 /** Lists what all shown sessions need of a person, with the action in the row. */
 export function NeedsYou({ sessions }: { readonly sessions: readonly SessionListed[] }) {
-  const [all, setAll] = useState(false);
   const proposals = useAsk('proposal.list', { limit: 1, projects: true }, 'event:learning').reply;
   const listed = usePages('tool.rejected-list', { limit: 200 }, 'event:rejected');
   const rejected = listed.pages.flatMap((page) => page.rejected);
@@ -69,22 +67,7 @@ export function NeedsYou({ sessions }: { readonly sessions: readonly SessionList
     )),
     ...rejected.map((row) => <RejectedNeed key={`rejected ${row.id}`} rejected={row} />),
   ];
-  if (rows.length === 0) return null;
-  return (
-    <section class="session-group" aria-labelledby="needs-you">
-      <h2 id="needs-you">
-        Needs you <span class="quiet figure">{rows.length}</span>
-      </h2>
-      <ul class="card rows">{rows.slice(0, all ? undefined : MOST_NEEDS)}</ul>
-      {all || rows.length <= MOST_NEEDS ? null : (
-        <p class="more">
-          <Button small onClick={() => setAll(true)}>
-            Show all {rows.length}
-          </Button>
-        </p>
-      )}
-    </section>
-  );
+  return <NeedsList items={rows} most={MOST_NEEDS} />;
 }
 
 function keyOf({ session, tag, task, text }: Need): string {

@@ -6,7 +6,7 @@ import { stallText, waitsForPerson } from '../../shared/wire-words.js';
 import { AskError, ask } from '../ask.js';
 import { Actions, actor, mayAct, SendForm } from '../components/act.js';
 import { Ago, Button, Outcome, Tag } from '../components/fields.js';
-import { CardHead, QueryView } from '../components/states.js';
+import { QueryView } from '../components/states.js';
 import { sessionHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { nextRole, type Tone } from '../words.js';
@@ -16,7 +16,6 @@ import { ledgerTexts } from './work.js';
 type Status = ReplyTo<'run.status'>;
 type Task = Status['tasks'][number];
 
-/** Items shown until a person asks for all. */
 const MOST = 4;
 
 /** What the session needs of a person: questions, stalled and blocked tasks, and rejected results. */
@@ -26,7 +25,6 @@ export function Stalled(props: {
   readonly lists: NonNullable<Status['lists']>;
 }) {
   const { session, status, lists } = props;
-  const [all, setAll] = useState(false);
   const rejected =
     useAsk('tool.rejected-list', { session, limit: 50 }, 'event:rejected').reply?.rejected ?? [];
   // A task that an agent works on moves.
@@ -69,20 +67,29 @@ export function Stalled(props: {
     )),
     ...rejected.map((row) => <RejectedNeed key={`rejected ${row.id}`} rejected={row} />),
   ];
+  return <NeedsList items={items} most={MOST} />;
+}
+
+/** What needs a person, the first few until a person asks for all. */
+export function NeedsList({
+  items,
+  most,
+}: {
+  readonly items: readonly ComponentChildren[];
+  readonly most: number;
+}) {
+  const [all, setAll] = useState(false);
   if (items.length === 0) return null;
   return (
-    <section class="card attention" aria-labelledby="attention-title">
-      <CardHead
-        id="attention-title"
-        title={
-          <>
-            Needs you <span class="quiet figure">{items.length}</span>
-          </>
-        }
-      />
-      <ul class="rows">{items.slice(0, all ? undefined : MOST)}</ul>
-      {all || items.length <= MOST ? null : (
-        <p class="more">
+    <section class="card attention" aria-labelledby="needs-you">
+      <div class="card-head">
+        <h2 id="needs-you">
+          Needs you <span class="quiet figure">{items.length}</span>
+        </h2>
+      </div>
+      <ul class="rows">{items.slice(0, all ? undefined : most)}</ul>
+      {all || items.length <= most ? null : (
+        <p class="card-body">
           <Button small onClick={() => setAll(true)}>
             Show all {items.length}
           </Button>
@@ -92,11 +99,7 @@ export function Stalled(props: {
   );
 }
 
-export function Item(props: {
-  readonly tone: Tone;
-  readonly tag: string;
-  readonly children: ComponentChildren;
-}) {
+function Item(props: { readonly tone: Tone; readonly tag: string; readonly children: ComponentChildren }) {
   return (
     <li class="attention-row">
       <Tag tone={props.tone}>{props.tag}</Tag>

@@ -304,6 +304,8 @@ class FactFindOptions(TypedDict):
     """Only facts about this, such as a file."""
     relation: NotRequired[str | list[str]]
     """Only facts with this relation, or one of these."""
+    kind: NotRequired[Literal["decision", "rule", "failed", "found", "question", "follow-up", "note"] | list[Literal["decision", "rule", "failed", "found", "question", "follow-up", "note"]]]
+    """Only statements of this kind, or one of these."""
     tag: NotRequired[Literal["file_change", "convention", "decision", "error", "dependency", "test"] | list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
     """Only facts with this tag, or one of these."""
     is_: NotRequired[Literal["open", "closed", "all"]]
@@ -319,6 +321,8 @@ class AnswerOptions(TypedDict):
 
     question: NotRequired[str]
     """The question, or its first words. Default: all that are open."""
+    replaces: NotRequired[str]
+    """The answer so far, empty for none: refused if another one was given."""
     by: NotRequired[str]
     """Who answers."""
     agent: NotRequired[Literal[True]]
@@ -756,6 +760,8 @@ class FoundFact(TypedDict):
     """Confidence, 0 to 1; left out for 1."""
     ref: NotRequired[str]
     """Id of the statement, such as M7; absent for other facts."""
+    kind: NotRequired[Literal["decision", "rule", "failed", "found", "question", "follow-up", "note"]]
+    """Its kind, if it is a statement."""
     origin: NotRequired[Literal["person", "user", "agent"]]
     """Who states it; left out for an agent."""
     scope: NotRequired[StatementScope]
