@@ -50,7 +50,7 @@ export function onChange(topic: string, changed: () => void): () => void {
   return onLive((event) => {
     const about = [`event:${event.event}`];
     if (isFigures(event)) about.push(event.session);
-    if (event.event === 'change' && /^(?:result$|fact\.)/.test(event.type))
+    if (event.event === 'change' && /^(?:result$|fact\.|note\.|question\.)/.test(event.type))
       about.push(`facts:${event.session}`);
     if (event.event === 'lost' || about.includes(topic)) changed();
   });

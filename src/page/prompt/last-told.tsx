@@ -5,14 +5,16 @@ import { sessionHref } from '../route.js';
 import { counted, figure } from '../words.js';
 import { promptTitle, statementsIn, useStoredPrompt } from './use-prompt.js';
 
-/** The newest prompts of the session, each of another kind or task, with what is new in it. */
+/** The newest session start, and the newest prompts of other tasks, each with what is new in it. */
 const MOST = 3;
 
 export function LastTold(props: { readonly session: string; readonly prompts: readonly PromptTrace[] }) {
   const { session, prompts } = props;
-  const newest = prompts.filter(
-    (prompt, index) => prompts.findIndex((other) => promptTitle(other) === promptTitle(prompt)) === index,
-  );
+  const newest = prompts
+    .filter(
+      (prompt, index) => prompts.findIndex((other) => promptTitle(other) === promptTitle(prompt)) === index,
+    )
+    .toSorted((a, b) => Number(b.kind === 'session-start') - Number(a.kind === 'session-start'));
   if (newest.length === 0) return null;
   return (
     <section class="card" aria-labelledby="told-title">
