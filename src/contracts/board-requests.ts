@@ -201,10 +201,7 @@ export const BOARD_REQUESTS = {
       task: taskId.describe('The task that asked, or the id of its question.'),
       answer: content.describe('The answer.'),
       question: content.optional().describe('The question, or its first words. Default: all that are open.'),
-      replaces: z
-        .string()
-        .optional()
-        .describe('The answer so far, empty for none: refused if another one was given.'),
+      replaces: z.string().optional().describe('Refused unless this is the answer so far; empty for none.'),
       by: person.describe('Who answers.'),
       agent: z.literal(true).optional().describe('An agent answers, and not a person.'),
     },

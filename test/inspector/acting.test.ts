@@ -108,7 +108,7 @@ describe('a person', () => {
     const session = await asking('facts');
     expect(await promptOf(session, '2')).toContain('postgres');
     await goTo(page, origin, `/s/${session}?text=postgres`);
-    await page.locator('.statement').press('Enter');
+    await page.locator('.statement', { hasText: 'postgres' }).press('Enter');
     const fact = page.getByRole('region', { name: 'The fact' });
     await fact.getByLabel('What it should say').fill('redis');
     await page.keyboard.press('Control+Enter');
@@ -116,7 +116,7 @@ describe('a person', () => {
     const corrected = await promptOf(session, '2');
     expect(corrected).toContain('redis');
     expect(corrected).not.toContain('postgres');
-    await fact.getByRole('button', { name: 'Retract', exact: true }).click();
+    await fact.getByRole('button', { name: /^Retract/ }).click();
     await fact.getByRole('button', { name: 'Yes, retract' }).click();
     await fact.locator('.fact-says.struck').waitFor();
     expect(await promptOf(session, '2')).not.toContain('redis');

@@ -52,7 +52,10 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'inbox-add': { content: 'Look at the build' },
   'inbox-mark-read': { id: 'MSG-1' },
   'inbox-list': { all: true },
-  'blocker-answer': { task: '2.1', answer: 'Port 9464', question: 'Which port?', by: 'anna', agent: true },
+  'blocker-answer': {
+    ...{ task: '2.1', answer: 'Port 9464', question: 'Which port?', by: 'anna', agent: true },
+    replaces: '',
+  },
   'iteration-start': { number: 2 },
   'iteration-complete': { number: 2 },
   'iteration-summary': { summary: 'Parser done', number: 1, tasksWorked: ['TAS-1'], replace: true },
@@ -68,7 +71,7 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'session-reopen': { reason: 'a bug' },
   'fact-find': {
     ...{ text: 'parser', task: '1', subject: 'a.ts', relation: ['issue'], tag: 'error' },
-    ...{ is: 'all', limit: 5, cursor: cursorOf('facts', 9, 5) },
+    ...{ kind: 'rule', is: 'all', limit: 5, cursor: cursorOf('facts', 9, 5) },
   },
   'dispatch-show': { dispatch: 1, timeoutMs: 0 },
   'telemetry-show': {},
@@ -98,7 +101,7 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'session-list': {
     names: ['demo'],
     ...{ text: 'a', status: 'open', project: 'p', stalled: true, active: true, brief: true, limit: 5 },
-    ...{ olderThan: '30d', archived: true },
+    ...{ olderThan: '30d', since: '2026-03-01', archived: true },
     cursor: cursorOf('sessions', 0, 0, 'a', 0),
   },
   'fact-show': { id: 'abcd' },

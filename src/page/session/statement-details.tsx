@@ -38,6 +38,9 @@ function Details({
           {spaced(fact.kind ?? fact.relation)}
         </Pair>
         {fact.subject === `task:${fact.task}` ? null : <Pair name="About">{fact.subject}</Pair>}
+        {fact.scope === undefined ? null : (
+          <Pair name="Holds for">{Object.values(fact.scope).flat().join(', ')}</Pair>
+        )}
         <Pair name="From">
           <a href={sessionHref(session, 'timeline', { at: fact.eventSequence })}>
             task {fact.task}, {fact.role}
@@ -118,8 +121,15 @@ function EndedBy({ session, fact }: { readonly session: string; readonly fact: F
 function Correcting({ session, fact }: { readonly session: string; readonly fact: FoundFact }) {
   const of = { session, id: fact.ref ?? fact.id, by: actor() };
   const open = (id: string) => setParams({ id });
-  const actions: Action[] =
-    fact.closed_at === undefined
+  const erase: Action = {
+    verb: 'Erase',
+    cost: 'Its text is overwritten in the log too. It cannot be undone.',
+    run: () => ask('tool.fact-erase', of).then(({ fact: { id } }) => open(fact.ref ?? id)),
+  };
+  const isErased = fact.retracted?.erased === true;
+  const actions: Action[] = isErased
+    ? []
+    : fact.closed_at === undefined
       ? [
           {
             verb: 'Retract',
@@ -140,7 +150,10 @@ function Correcting({ session, fact }: { readonly session: string; readonly fact
         />
       ) : null}
       <div class="actions">
-        <Actions of={fact.object} actions={actions} />
+        <Actions
+          of={fact.object}
+          actions={fact.ref === undefined || isErased ? actions : [...actions, erase]}
+        />
       </div>
     </>
   );

@@ -122,6 +122,9 @@ describe('an answer', () => {
     played.foldWhole(recorded(3, reviewer({ task_id: '1', assessment: 'approved' })));
     expect(promptOf(played, '2', 'Write the changelog')).toContain(decided);
     played.after('blocker-answer', { ...ANSWER, answer: 'No: 9090.', question: 'which port' });
+    const unaware = { ...ANSWER, answer: '80', question: 'which port', by: 'ben' };
+    const refused = { code: 'conflict', details: { by: 'anna', answer: 'No: 9090.' } };
+    expect(played.when('blocker-answer', { ...unaware, replaces: '' })).toMatchObject({ refused });
     const later = promptOf(played, '2', 'Write the changelog');
     expect(later).toContain(`- ${PORT} No: 9090. (replaces: ${PORT} Use 9464.) [N2, anna, 1 Mar]`);
     expect(later).not.toContain('[N1');
