@@ -28,18 +28,6 @@ export function nextRole(action: RunStatusReply['tasks'][number]['next_action'])
   return action === 'dispatch_reviewer' ? 'reviewer' : 'implementer';
 }
 
-/** Returns `999 bytes`, `1.2 kB` or `5 GB`. */
-export function bytesText(bytes: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return `${value.toLocaleString('en', { maximumFractionDigits: unit === 0 || value >= 100 ? 0 : 1 })} ${units[unit]}`;
-}
-
 /** Returns `3 d 4 h`, `5 h 20 min`, `12 min` or `40 s`. */
 export function durationText(seconds: number): string {
   const minutes = Math.floor(seconds / 60);

@@ -160,14 +160,13 @@ export function Panel(props: {
   readonly label: string;
   readonly title: ComponentChildren;
   readonly opened: string | number;
-  readonly class?: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => panel.current?.closest('.split-detail')?.scrollTo(0, 0), [props.opened]);
   return (
-    <section ref={panel} class={`card panel ${props.class ?? ''}`} aria-label={props.label}>
+    <section ref={panel} class="card" aria-label={props.label}>
       <div class="card-head">
         <h2>{props.title}</h2>
         <Button small onClick={props.onClose}>

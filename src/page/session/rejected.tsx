@@ -7,7 +7,7 @@ import { Ago, Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } fr
 import { ErrorBox, QueryView } from '../components/states.js';
 import { sessionHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { bytesText, ROLE_NAMES } from '../words.js';
+import { ROLE_NAMES } from '../words.js';
 
 interface Sent {
   readonly dispatch: number;
@@ -107,7 +107,6 @@ function Result(props: {
         <Pair name="Session">{rejected.session ?? 'none: the subject names none'}</Pair>
         <Pair name="Subject">{rejected.subject}</Pair>
         <Pair name="Result">{String(rejected.sequence)}</Pair>
-        <Pair name="Size">{bytesText(rejected.bytes)}</Pair>
       </dl>
       <p class="actions">
         <span class="quiet">

@@ -85,36 +85,28 @@ function FactLink(props: { readonly session: string; readonly id: string; readon
 }
 
 function EndedBy({ session, fact }: { readonly session: string; readonly fact: FoundFact }) {
-  const { retracted, ended, closed_by: dispatch, closed_at: at } = fact;
+  const { retracted, ended, closed_at: at } = fact;
   if (at === undefined) return null;
-  if (retracted !== undefined)
-    return (
-      <Pair name="Ended">
-        {retracted.instead === undefined ? 'retracted' : 'corrected'} by {retracted.by}
-        {retracted.reason === undefined ? '' : `: ${retracted.reason}`}, <Clock at={at} />{' '}
-        {retracted.instead === undefined ? null : (
-          <FactLink session={session} id={retracted.instead}>
-            what holds instead
-          </FactLink>
-        )}
-      </Pair>
-    );
+  const by = retracted?.instead ?? ended?.by;
   return (
     <Pair name="Ended">
-      {ended === undefined ? (
-        `by result ${dispatch}`
-      ) : (
-        <>
-          {ended.how} by{' '}
-          <FactLink session={session} id={ended.by}>
-            {ended.by}
-          </FactLink>
-          {ended.term === undefined ? '' : `, both are about ${ended.term}`}
-        </>
+      {endText(fact)}
+      {retracted?.reason === undefined ? '' : `: ${retracted.reason}`}
+      {ended?.term === undefined ? '' : `, both are about ${ended.term}`}, <Clock at={at} />{' '}
+      {by === undefined ? null : (
+        <FactLink session={session} id={by}>
+          what holds instead
+        </FactLink>
       )}
-      , <Clock at={at} />
     </Pair>
   );
+}
+
+/** Returns what ended a fact: `replaced by M12`, `corrected by ana` or `ended by result 12`. */
+export function endText({ retracted, ended, closed_by: dispatch }: FoundFact): string {
+  if (retracted !== undefined)
+    return `${retracted.instead === undefined ? 'retracted' : 'corrected'} by ${retracted.by}`;
+  return ended === undefined ? `ended by result ${dispatch}` : `${ended.how} by ${ended.by}`;
 }
 
 /** Corrects what holds, or makes it hold again. */

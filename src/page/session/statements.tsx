@@ -9,7 +9,7 @@ import { useKeys } from '../keys.js';
 import { sessionHref, setParams } from '../route.js';
 import { usePages } from '../use-ask.js';
 import { counted, figure, spaced } from '../words.js';
-import { StatementDetails } from './statement-details.js';
+import { endText, StatementDetails } from './statement-details.js';
 
 type Kind = NonNullable<FoundFact['kind']>;
 
@@ -168,12 +168,6 @@ function Statement(props: {
       {open ? <StatementDetails session={session} id={name} /> : null}
     </li>
   );
-}
-
-/** Returns what ended a statement: `replaced by M12`, `retracted by ana` or `ended by result 12`. */
-function endText({ retracted, ended, closed_by: dispatch }: FoundFact): string {
-  if (retracted !== undefined) return `retracted by ${retracted.by}`;
-  return ended === undefined ? `ended by result ${dispatch}` : `${ended.how} by ${ended.by}`;
 }
 
 const SAYS = [
