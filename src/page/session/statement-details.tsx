@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
 import { ask } from '../ask.js';
 import { type Action, Actions, actor, mayAct, SendForm } from '../components/act.js';
@@ -11,8 +12,11 @@ import { spaced } from '../words.js';
 /** A statement or another fact: where it comes from, what it replaced, what ended it, and the prompts that showed it. */
 export function StatementDetails({ session, id }: { readonly session: string; readonly id: string }) {
   const query = useAsk('tool.fact-show', { session, id }, `facts:${session}`);
+  const place = useRef<HTMLElement>(null);
+  // A link from a prompt may open one far down.
+  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [query.loading]);
   return (
-    <section class="details" aria-label="The fact">
+    <section ref={place} class="details" aria-label="The fact">
       <QueryView query={query} what="the fact">
         {(shown) => <Details session={session} shown={shown} />}
       </QueryView>

@@ -322,7 +322,7 @@ class AnswerOptions(TypedDict):
     question: NotRequired[str]
     """The question, or its first words. Default: all that are open."""
     replaces: NotRequired[str]
-    """The answer so far, empty for none: refused if another one was given."""
+    """Refused unless this is the answer so far; empty for none."""
     by: NotRequired[str]
     """Who answers."""
     agent: NotRequired[Literal[True]]
