@@ -34,10 +34,15 @@ const VIEWS = {
   session: [`/s/${SESSION}`],
   timeline: [`/s/${SESSION}/timeline`],
   prompt: [`/s/${SESSION}/prompt`, pointAtFinding],
-  statement: [`/s/${SESSION}`, (page) => page.locator('.statement').nth(1).click()],
+  statement: [`/s/${SESSION}`, openStatement],
   learnings: ['/learnings?project=throughline'],
   health: ['/health'],
 };
+
+async function openStatement(page) {
+  await page.locator('.statement', { hasText: 'after' }).first().click();
+  await page.locator('.fact-says').waitFor();
+}
 
 async function pointAtFinding(page) {
   const line = page.locator('.prompt-line', { hasText: 'required fix' });

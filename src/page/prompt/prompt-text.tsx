@@ -109,16 +109,18 @@ export function promptRows(
   const known = before === undefined ? undefined : new Set(before.split('\n'));
   const rows = prompt.split('\n').map((text, index): PromptRow => {
     const isNew = known !== undefined && text.trim() !== '' && !known.has(text);
-    const section = reply.kind === 'session-start' ? startSection(text) : undefined;
-    return { number: index + 1, text, opens: section !== undefined, isNew, ...(section && { section }) };
+    return { number: index + 1, text, opens: false, isNew };
   });
   let opened: string | undefined;
-  for (const { from, to, section, task, file, dispatch, eventSequence: event, ...origin } of lines) {
+  for (const { from, to, task, file, dispatch, eventSequence: event, ...origin } of lines) {
     const fact = facts.find(({ id }) => id === origin.fact);
     const learning = learnings.find(({ id }) => id === origin.learning);
     for (let number = from; number <= to; number += 1) {
       const row = rows[number - 1];
       if (row === undefined) continue;
+      // The lines of a session start are of one part; each begins with the label of what it lists.
+      const section =
+        (reply.kind === 'session-start' && START[row.text.split(':')[0] ?? '']) || origin.section;
       const opens = section !== opened;
       rows[number - 1] = { ...row, section, opens, fact, file, learning, task, dispatch, event };
       opened = section;
@@ -127,21 +129,11 @@ export function promptRows(
   return rows;
 }
 
-/** Returns the part of a session start that a line is, by the label with which it begins. */
-function startSection(line: string): string | undefined {
-  const [, label] = /^\s*([A-Z][a-z ]+?)(?: \(\d|:)/.exec(line) ?? [];
-  return label === undefined ? undefined : START[label];
-}
-
+/** The parts of a session start, by the labels of its lines. */
 const START: Readonly<Record<string, string>> = {
-  ...{ Goal: 'state', Plan: 'state', Decided: 'held', Rules: 'held', Found: 'held', Failed: 'held' },
-  ...{
-    Noted: 'held',
-    Open: 'open',
-    Last: 'last',
-    'Relevant learnings': 'learnings',
-    'Left out for space': 'left_out',
-  },
+  ...{ Goal: 'state', Plan: 'state', Open: 'open', Last: 'last' },
+  ...{ Decided: 'decided', Rules: 'decided', Found: 'decided', Failed: 'decided', Noted: 'decided' },
+  ...{ 'Relevant learnings': 'learnings', 'Left out for space': 'left_out' },
 };
 
 /** Sections whose name is not their key in words, or that need an explanation. */
@@ -174,7 +166,7 @@ const SECTIONS: Readonly<Record<string, readonly [name: string, about?: string]>
   agent_notes: ['Notes of earlier agents'],
   roles: ['Results by role'],
   last: ['Last work', 'The newest result, so that the agent knows where it goes on.'],
-  held: ['What holds', 'Statements that hold, those of persons and the newest first.'],
+  decided: ['What holds', 'Statements that hold, those of persons and the newest first.'],
   open: ['Open', 'Questions, required fixes and blockers that nobody has settled.'],
   noted: ['Notes of earlier agents'],
 };
