@@ -45,14 +45,21 @@ function needsOf(sessions: readonly SessionListed[], rejected: ReadonlySet<strin
   return needs.sort((a, b) => TAGS.indexOf(a.tag) - TAGS.indexOf(b.tag));
 }
 
-/** Lists what all shown sessions need of a person, with the action in the row. */
-export function NeedsYou({ sessions }: { readonly sessions: readonly SessionListed[] }) {
+/** Lists what the shown sessions need of a person, with the action in the row; without a filter also what has no session. */
+export function NeedsYou(props: {
+  readonly sessions: readonly SessionListed[];
+  readonly isFiltered: boolean;
+}) {
+  const { sessions, isFiltered } = props;
   const proposals = useAsk('proposal.list', { limit: 1, projects: true }, 'event:learning').reply;
   const listed = usePages('tool.rejected-list', { limit: 200 }, 'event:rejected');
-  const rejected = listed.pages.flatMap((page) => page.rejected);
+  const names = new Set(sessions.map(({ session }) => session));
+  const rejected = listed.pages
+    .flatMap((page) => page.rejected)
+    .filter(({ session = '' }) => !isFiltered || names.has(session));
   const found = needsOf(sessions, new Set(rejected.flatMap(({ session }) => session ?? [])));
   const { shown: needs, keep } = useDrafts(found, keyOf);
-  const reviews = (proposals?.projects ?? []).filter(({ pending }) => pending > 0);
+  const reviews = (proposals?.projects ?? []).filter(({ pending }) => pending > 0 && !isFiltered);
   const rows = [
     ...needs.map((need) => (
       <NeedRow key={keyOf(need)} need={need} onDraft={(isDraft) => keep(need, isDraft)} />

@@ -113,7 +113,7 @@ export function SessionsView({ params }: GlobalViewProps) {
             <NoSessions filtered={isFiltered} />
           ) : (
             <>
-              <NeedsYou sessions={sessions} />
+              <NeedsYou sessions={sessions} isFiltered={isFiltered} />
               <Table
                 label="Sessions"
                 columns={Object.keys(COLUMNS).map((name) => ({ name, wide: WIDE.has(name) }))}
