@@ -157,7 +157,7 @@ function ListedTask(props: {
         ))}
       </p>
       <p class="remarks">
-        <Button small open={open} onClick={() => setOpen(!open)}>
+        <Button small open={open} of={`task ${task}`} onClick={() => setOpen(!open)}>
           {open ? 'Hide the evidence' : 'Show the evidence'}
         </Button>
         <a href={sessionHref(session, 'timeline', { task })}>its results</a>
