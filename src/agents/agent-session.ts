@@ -11,7 +11,7 @@ import {
 } from '../config/connected-projects.js';
 import { branchOf, gitAbove, kindAt, repositoryOf } from '../config/git-repository.js';
 import { keptSession, newSession } from '../config/session-names.js';
-import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -160,9 +160,9 @@ export async function followOwnPlan(client: ThroughlineClient, session: string, 
   try {
     await client.runs.init({ session, tasksPath: plan });
   } catch (error) {
-    if (codeOf(error) !== 'progress_ledger_missing_tasks') throw error;
     // Only a few hooks need it.
-    const { readPlan } = await import('../engine/files/local-tasks-file.js');
+    const { needsText, readPlan } = await import('../engine/files/local-tasks-file.js');
+    if (!needsText(error)) throw error;
     const tasksText = readPlan(plan);
     if (typeof tasksText !== 'string') throw error;
     await client.runs.init({ session, tasksText, spec: session });

@@ -4,8 +4,7 @@ import { REQUESTS } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { answerCommand as answering } from '../work/task-step.js';
 import type { Command } from './cli-command.js';
-import { out, note as remark, withClient } from './command-context.js';
-import { canAsk } from './output.js';
+import { out, withClient } from './command-context.js';
 import { addFields, addRequest, addRequests, print } from './request-command.js';
 import { SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { coloursOf, showReply } from './show-reply.js';
@@ -108,15 +107,8 @@ export function noteCommand(program: Command): void {
     .examples('throughline note add "The CI machine has no docker" -s demo', 'throughline note ls demo');
   addRequests(note, {
     'tool.note-add': {
-      send(client, { by, ...request }) {
-        // A person types at a terminal; any other caller may be an agent.
-        const person = by ?? (canAsk() ? 'a person' : undefined);
-        if (person === undefined)
-          remark(
-            "-- it counts as an agent's: there is no terminal, and no --by NAME says which person says it",
-          );
-        return client.send('tool.note-add', { ...request, ...(person !== undefined && { by: person }) });
-      },
+      send: (client, { by = 'a person', agent, ...request }) =>
+        client.send('tool.note-add', { ...request, ...(agent !== true && { by }) }),
     },
   });
 }

@@ -2,7 +2,7 @@ import { type DestinationStream, pino } from 'pino';
 import type { Config } from '../config/config.js';
 import type { Logger } from '../engine/ports/clients.js';
 import { redactLine } from '../memory/redaction/redactor.js';
-import { secretlintScanner } from '../memory/redaction/secretlint-scanner.js';
+import { secretScanner } from '../memory/redaction/secret-scanner.js';
 import { namedLogger } from '../services/common/service-context.js';
 import { visible } from '../shared/terminal-text.js';
 
@@ -19,7 +19,7 @@ export function withLogger<Cli extends { readonly config: Config }>(
  */
 export function loggerFor(config: Config, destination: DestinationStream = standardError()): Logger {
   // Whatever events may hold: a log is read by others.
-  const secrets = secretlintScanner();
+  const secrets = secretScanner;
   const streamWrite = (line: string) => visible(redactLine(line, secrets));
   const logger = pino(
     {

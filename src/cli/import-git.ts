@@ -16,6 +16,8 @@ interface ImportOptions extends CommitSelection, Flags<'json'>, Texts<'session'>
 }
 
 const IN_FLIGHT = 64;
+/** Time for git to read a history, in milliseconds. */
+const GIT_MS = 60_000;
 
 export function addImportGit(result: Command): void {
   result
@@ -184,11 +186,17 @@ function changedFiles(fields: readonly string[]) {
 async function git({ path, env }: Repository, args: readonly string[]) {
   const child = spawn('git', ['-C', path, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: GIT_MS,
     env: { ...env, GIT_ALLOW_PROTOCOL: 'none' },
   });
   const closed = once(child, 'close').catch((cause: unknown) => {
     throw new ThroughlineError('usage', `git cannot be run: ${messageOf(cause)}`, { cause });
   });
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
-  return { ok: code === 0, stdout, stderr: stderr.trim() };
+  const [stdout, stderr, [code, signal]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    closed,
+  ]);
+  const late = `git did not end within ${GIT_MS / 1000} s: give --limit, --since or --path`;
+  return { ok: code === 0, stdout, stderr: signal === null ? stderr.trim() : late };
 }

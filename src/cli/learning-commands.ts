@@ -7,7 +7,7 @@ import type {
   RankedLearning,
   Retirement,
 } from '../memory/learnings/learnings-state.js';
-import { counted, oneLine } from '../shared/text.js';
+import { counted, quoted } from '../shared/text.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { type Cell, inLine, nextPageLines } from './output.js';
@@ -170,7 +170,7 @@ type Asked = Readonly<Record<string, unknown>>;
 
 /** Returns the prefix of an id that prompts show and commands accept. */
 function shortId(id: string): string {
-  return oneLine(id).slice(0, 5);
+  return quoted(id).slice(0, 5);
 }
 
 export function confidenceText(confidence: number | undefined): string {
@@ -191,9 +191,9 @@ function learningCells(pc: Colors, entry: ListedLearning | Proposal, among = fal
   const decided = became === undefined ? '' : pc.dim(`  (${became})`);
   return [
     { text: shortId(id), colour: pc.bold },
-    { text: oneLine(type), colour: pc.cyan },
+    { text: quoted(type), colour: pc.cyan },
     confidenceText(confidence).padStart(4),
-    `${oneLine(content)}${decided}`,
+    `${quoted(content)}${decided}`,
   ];
 }
 
@@ -205,13 +205,13 @@ function becameText(entry: ListedLearning | Proposal): string | undefined {
 /** `superseded by anna at …, replaced by def45`, or `retracted by anna at …: We use biome now`. */
 function retirementText({ how, by, at, replacement, reason }: Retirement): string {
   const next = replacement === undefined ? '' : `, replaced by ${shortId(replacement)}`;
-  return oneLine(`${how} by ${by} at ${at}${next}${reason === undefined ? '' : `: ${reason}`}`);
+  return quoted(`${how} by ${by} at ${at}${next}${reason === undefined ? '' : `: ${reason}`}`);
 }
 
 /** `[0.89] abc12  pattern         Run the linter`; without a score where only its age chose it. */
 export function rankedLine(pc: Colors, { learning, score }: RankedLearning): string {
   const place = score === 0 ? '-     ' : `[${score.toFixed(2)}]`;
-  return `${place} ${pc.bold(shortId(learning.id))}  ${pc.cyan(learning.type.padEnd(14))}  ${oneLine(learning.content)}`;
+  return `${place} ${pc.bold(shortId(learning.id))}  ${pc.cyan(learning.type.padEnd(14))}  ${quoted(learning.content)}`;
 }
 
 export function proposalFields(
@@ -241,9 +241,7 @@ export function proposalFields(
     ...proposal.evidence.map((item): [string, string] => ['evidence', evidenceText(item)]),
   ];
   return fields
-    .flatMap(([name, value]) =>
-      value === undefined ? [] : [`${pc.dim(name.padEnd(11))}  ${oneLine(value)}`],
-    )
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${pc.dim(name.padEnd(11))}  ${quoted(value)}`]))
     .join('\n');
 }
 
@@ -251,11 +249,11 @@ export function proposalFields(
 function decisionText({ status, decidedBy, decidedAt, mergedInto }: Proposal): string {
   if (status === 'pending') return status;
   const merged = mergedInto === undefined ? '' : `, merged into ${shortId(mergedInto)}`;
-  return oneLine(`${status} by ${decidedBy ?? 'unknown'} at ${decidedAt ?? 'an unknown time'}${merged}`);
+  return quoted(`${status} by ${decidedBy ?? 'unknown'} at ${decidedAt ?? 'an unknown time'}${merged}`);
 }
 
 function evidenceText({ session, task, dispatch }: LearningEvidence): string {
-  return oneLine(`session ${session}, task ${task}, dispatch ${dispatch}`);
+  return quoted(`session ${session}, task ${task}, dispatch ${dispatch}`);
 }
 
 /** `9f00a (0.83) Run the linter first`. */
@@ -264,7 +262,7 @@ function similarText({
   similarity,
   content,
 }: NonNullable<ReplyTo<'proposal.show'>['similar']>): string {
-  return oneLine(`${shortId(learning)} (${similarity.toFixed(2)}) ${content}`);
+  return quoted(`${shortId(learning)} (${similarity.toFixed(2)}) ${content}`);
 }
 
 /** The result of a decision: `abc12 accepted: Run the linter`, `abc12 superseded by def45`. */
@@ -274,14 +272,14 @@ export function outcomeLine(pc: Colors, { proposal, learning, retired }: ReplyTo
     retired?.how ?? (mergedInto === undefined ? proposal.status : `merged into ${shortId(mergedInto)}`);
   const by = retired?.replacement === undefined ? '' : ` by ${shortId(retired.replacement)}`;
   // A retired learning may have been edited since it was proposed: its text is not in the reply.
-  const text = retired === undefined ? `: ${oneLine(learning?.content ?? content)}` : '';
+  const text = retired === undefined ? `: ${quoted(learning?.content ?? content)}` : '';
   return `${pc.bold(shortId(id))} ${done}${by}${text}`;
 }
 
 export function proposedLine(pc: Colors, reply: ReplyTo<'learning.propose'>): string {
   const { proposal, learning, existing } = reply;
   const what = !existing ? 'proposed' : learning ? 'is a learning already' : 'is proposed already';
-  return `${pc.bold(shortId(proposal.id))} ${what}: ${oneLine(learning?.content ?? proposal.content)}`;
+  return `${pc.bold(shortId(proposal.id))} ${what}: ${quoted(learning?.content ?? proposal.content)}`;
 }
 
 function sourceText({ session, dispatch, note }: LearningSource): string | undefined {

@@ -10,7 +10,7 @@ import { passes } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
 import { type TailFollower, tailTimeline, type WatchedEvent } from '../sdk/watch-session.js';
 import { dropOldest } from '../shared/collections.js';
-import { oneLine } from '../shared/text.js';
+import { quoted } from '../shared/text.js';
 import { needsText } from '../shared/wire-words.js';
 import type { Flags, Texts } from './cli-command.js';
 import { type Cli, coloured, note, out } from './command-context.js';
@@ -178,7 +178,7 @@ function needsOnce(client: ThroughlineClient): (session: Token) => Promise<void>
       // Without services, or permission to ask them, nothing is known.
       const status = await client.runs.status({ session }).catch(() => undefined);
       if (status === undefined) continue;
-      const needs = needsText(status).map(oneLine);
+      const needs = needsText(status).map(quoted);
       const before = known.get(session) ?? [];
       for (const need of needs) if (!before.includes(need)) note(`-- ${session} needs you: ${need}`);
       known.set(session, needs);

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
@@ -10,6 +12,13 @@ import { cliOf, note, out } from './command-context.js';
 const ASK_EVERY_MS = 30_000;
 /** A disk that is broken, and not full, must not have the server started again and again. */
 const BETWEEN_RESTARTS_MS = 60_000;
+
+/** A server keeps acknowledging into files that are deleted. */
+const LOOK_EVERY_MS = 500;
+
+function inodeOf(storeDir: string): number | undefined {
+  return statSync(join(storeDir, 'jetstream'), { throwIfNoEntry: false })?.ino;
+}
 
 export interface OwnServer {
   /** The server as first started; a restart replaces the process but keeps its address. */
@@ -49,6 +58,17 @@ export async function startOwnServer(
     });
   };
   follow(server);
+  const { storeDir } = server;
+  const kept = inodeOf(storeDir);
+  const watchingStore = setInterval(() => {
+    if (inodeOf(storeDir) === kept) return;
+    clearInterval(watchingStore);
+    const fix = 'what is published now would be lost; run the same "throughline up" again, on a new store';
+    failed(
+      new ThroughlineError('unavailable', `the store ${storeDir} was deleted while its server ran: ${fix}`),
+    );
+  }, LOOK_EVERY_MS).unref();
+  closing.signal.addEventListener('abort', () => clearInterval(watchingStore));
 
   async function restart(): Promise<void> {
     note(

@@ -5,7 +5,7 @@ import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { runInitRequest } from '../contracts/run-request.js';
 import { sessionSettings } from '../contracts/session-meta-events.js';
-import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
+import { needsText, readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/next-task.js';
 import { shellWord } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
@@ -91,7 +91,7 @@ function asTyped(error: unknown, tasks: string): unknown {
 
 /** A file that is here, but not for the service, can be sent; one that is nowhere may be another one. */
 async function withFix(error: unknown, tasks: string, command: string): Promise<unknown> {
-  if (!(error instanceof ThroughlineError) || error.code !== 'progress_ledger_missing_tasks') return error;
+  if (!(error instanceof ThroughlineError) || !needsText(error)) return error;
   const isHere = (await stat(tasks).catch(() => undefined))?.isFile() === true;
   const fix = isHere ? `. To send its text instead: ${command}` : `. ${OTHER_PLACE}`;
   return new ThroughlineError(error.code, `${error.message}${fix}`, { cause: error });

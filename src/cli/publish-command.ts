@@ -8,7 +8,7 @@ import type { TraceAppended } from '../contracts/replies/trace-reply.js';
 import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { counted, oneLine } from '../shared/text.js';
+import { counted, quoted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, readBody } from './option-parsers.js';
@@ -106,7 +106,7 @@ function otherResult(
   const task = parsed.ok ? parsed.value.result.task_id : parsed.task;
   const isOtherTask = stored.task !== undefined && task !== undefined && stored.task !== task;
   if ((stored.role === undefined || stored.role === role) && !isOtherTask) return undefined;
-  return oneLine([stored.role, ...(stored.task === undefined ? [] : [`task ${stored.task}`])].join(', '));
+  return quoted([stored.role, ...(stored.task === undefined ? [] : [`task ${stored.task}`])].join(', '));
 }
 
 /** Says that nothing new was stored under an id that was used before. */

@@ -8,7 +8,7 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionOf, withClient } from './command-context.js';
 import { fraction, settingPair, TASK_STATUS_WORDS, taskStatus, wholeNumber } from './option-parsers.js';
-import { type Cell, nextPageLines, table } from './output.js';
+import { type Cell, canAsk, nextPageLines, table } from './output.js';
 import {
   deciderIn,
   deciding,
@@ -81,7 +81,9 @@ export function addRequest<Name extends RequestName>(
     .description(sentence(about));
   const isOfProject = scope === 'project';
   const asArgument = scope === 'session' && places.length === 0 && !exact;
-  const taken = { ...sets, ...(isOfProject && OF_PROJECT) };
+  // Erasing refuses an agent.
+  const isSpoken = !isOfProject && 'by' in row.shape && name !== 'tool.fact-erase';
+  const taken = { ...sets, ...(isOfProject && OF_PROJECT), ...(isSpoken && !exact && { agent: true }) };
   const shape = shapeOf({ ...row.shape, ...more.fields }, (field) => !(field in taken));
   if (asArgument) onSession(command);
   const fieldsIn = addFields(command, shape, { places, exact });
@@ -110,7 +112,8 @@ export function addRequest<Name extends RequestName>(
     .action(async () => {
       const cli = cliOf(command);
       const owner = await ownerIn(cli);
-      const request = { ...owner, ...fieldsIn(), ...sets };
+      const given = { ...owner, ...fieldsIn(), ...sets };
+      const request = isSpoken ? spoken(given) : given;
       const reply = await withClient(cli, async (client) => {
         const answer = await (more.send?.(client, request) ?? client.send(name, request));
         const { sequence }: { sequence?: number } = Object(answer);
@@ -154,6 +157,13 @@ function exampleOf(
   const session = exact ? ' --session demo' : places.length === 0 ? ' demo' : ' -s demo';
   const given = places.map((field) => wordsOf(example[field]));
   return [words, ...given, scope === 'session' ? session : '', ...options].join('');
+}
+
+/** A person's word comes from a terminal: what has none may be an agent. */
+function spoken(request: Values): Values {
+  if (canAsk()) return request;
+  note("-- it counts as an agent's: a person's word comes from a terminal or the page");
+  return { by: 'a command without a terminal', ...request, agent: true };
 }
 
 export function print(cli: Cli, lines: readonly string[]): void {

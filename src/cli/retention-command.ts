@@ -2,7 +2,7 @@ import { Argument } from 'commander';
 import { usageError } from '../contracts/errors.js';
 import { RETENTION_ACTIONS } from '../contracts/lifecycle-record.js';
 import type { ToolReply } from '../contracts/requests.js';
-import { counted, oneLine } from '../shared/text.js';
+import { counted, quoted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { days } from './option-parsers.js';
@@ -96,6 +96,6 @@ export function retentionLines({ rules, archive, forget }: ToolReply<'retention-
 }
 
 function ruleLine({ project, action, after, at }: ToolReply<'retention-show'>['rules'][number]): string {
-  const whose = project === undefined ? 'installation' : `project ${oneLine(project)}`;
+  const whose = project === undefined ? 'installation' : `project ${quoted(project)}`;
   return `${whose}: ${action}${after === undefined ? '' : ` after ${after}`} (set ${at})`;
 }

@@ -1,6 +1,6 @@
 import type { PlanTaskView, RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { PlanProblem } from '../contracts/run-request.js';
-import { clipText, counted, oneLine } from '../shared/text.js';
+import { clipText, counted, quoted } from '../shared/text.js';
 import { cameText } from '../shared/wire-words.js';
 
 /** A plan, and how far it is, as lines of text for people. */
@@ -10,7 +10,7 @@ type PlanNumbers = NonNullable<RunStatusReply['run']>;
 export const NO_PLAN = 'no plan: "throughline plan follow" reads one';
 
 export function problemLine({ line, message, code, placed }: PlanProblem): string {
-  return `line ${line}${placed ? '' : ', not placed'}: ${oneLine(message)} (${code})`;
+  return `line ${line}${placed ? '' : ', not placed'}: ${quoted(message)} (${code})`;
 }
 
 /** Counts lines not placed or placed by a guess, and tasks without an id; empty if there are none. */
@@ -32,16 +32,16 @@ export function planNumberLines(plan: PlanNumbers): string[] {
   const { total, completed, inProgress, pending } = totals;
   const why = whyNone === undefined ? '' : ` (${whyNone})`;
   return [
-    `${oneLine(spec)}${goal === undefined ? '' : `: ${clipText(oneLine(goal), 200)}`}`,
+    `${quoted(spec)}${goal === undefined ? '' : `: ${clipText(quoted(goal), 200)}`}`,
     `plan: ${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
-    `active task: ${active === null ? `none${why}` : oneLine(active)}`,
-    ...(next === active ? [] : [`next task: ${next === null ? `none${why}` : oneLine(next)}`]),
-    ...drift.map(({ message }) => `drift: ${oneLine(message)}`),
+    `active task: ${active === null ? `none${why}` : quoted(active)}`,
+    ...(next === active ? [] : [`next task: ${next === null ? `none${why}` : quoted(next)}`]),
+    ...drift.map(({ message }) => `drift: ${quoted(message)}`),
   ];
 }
 
 export function degradedLine(why: string): string {
-  return `the tasks.md cannot be read now: ${oneLine(why)}`;
+  return `the tasks.md cannot be read now: ${quoted(why)}`;
 }
 
 /** A plan as a tree of its tasks, with the problems of reading it at the end. */
@@ -77,30 +77,30 @@ function taskTreeLines(task: PlanTaskView, next: string | null, width: number): 
   const { requirement_texts: texts = {}, reason } = task;
   const remarks = [
     ...(id === next ? ['next'] : []),
-    ...(task.written === undefined ? [] : [`${oneLine(task.written)} in the file`]),
-    ...(task.blocked ? [reason === undefined ? 'blocked' : `blocked: ${oneLine(reason)}`] : []),
+    ...(task.written === undefined ? [] : [`${quoted(task.written)} in the file`]),
+    ...(task.blocked ? [reason === undefined ? 'blocked' : `blocked: ${quoted(reason)}`] : []),
     ...(task.optional ? ['optional'] : []),
     ...(task.cancelled ? ['cancelled'] : []),
-    ...(waits_for.length > 0 ? [`waits for ${waits_for.map(oneLine).join(', ')}`] : []),
+    ...(waits_for.length > 0 ? [`waits for ${waits_for.map(quoted).join(', ')}`] : []),
     ...(unknown_dependencies.length > 0
-      ? [`depends on ${unknown_dependencies.map(oneLine).join(', ')}, which the plan does not have`]
+      ? [`depends on ${unknown_dependencies.map(quoted).join(', ')}, which the plan does not have`]
       : []),
   ];
-  const name = `${'  '.repeat(depth)}${oneLine(id)}`.padEnd(width);
+  const name = `${'  '.repeat(depth)}${quoted(id)}`.padEnd(width);
   const why = remarks.length === 0 ? '' : ` (${remarks.join('; ')})`;
   const outcome = task.last_outcome === undefined ? '' : `  ${cameText(task.last_outcome, task.next_action)}`;
   return [
-    `${markOf(task)} ${name}  ${oneLine(task.text)}${why}${outcome}`,
+    `${markOf(task)} ${name}  ${quoted(task.text)}${why}${outcome}`,
     ...(prompt === undefined ? [] : indented(prompt)),
     ...(requirements.length > 0 ? ['    Requirements:'] : []),
     ...requirements.map(
-      (key) => `    - ${oneLine(Object.hasOwn(texts, key) ? `${key}: ${texts[key]}` : key)}`,
+      (key) => `    - ${quoted(Object.hasOwn(texts, key) ? `${key}: ${texts[key]}` : key)}`,
     ),
   ];
 }
 
 function indented(text: string): string[] {
-  return text.split('\n').map((line) => `    ${/^ */.exec(line)?.[0] ?? ''}${oneLine(line)}`);
+  return text.split('\n').map((line) => `    ${/^ */.exec(line)?.[0] ?? ''}${quoted(line)}`);
 }
 
 function markOf({ status, blocked, cancelled }: PlanTaskView): string {

@@ -6,14 +6,14 @@ import type {
   ConsideredFile,
 } from '../contracts/replies/compile-reply.js';
 import type { PromptTrace } from '../contracts/replies/prompt-trace.js';
-import { clipText, counted, oneLine } from '../shared/text.js';
+import { clipText, counted, quoted } from '../shared/text.js';
 import { table } from './output.js';
 
 export const PROMPT_HEADINGS = ['ID', 'TIME', 'KIND', 'ROLE', 'TASK', 'SEQUENCE', 'TOKENS', 'FACTS', 'MS'];
 
 export function promptCells(prompt: PromptTrace): string[] {
   const { id, at, kind, task = '-', role = '-', sequence, tokens, factsShown, durationMs } = prompt;
-  return [id, at, kind, role, oneLine(task), ...[sequence, tokens, factsShown, durationMs].map(String)];
+  return [id, at, kind, role, quoted(task), ...[sequence, tokens, factsShown, durationMs].map(String)];
 }
 
 /** Returns what a prompt showed and what it left out, one line each. */
@@ -38,7 +38,7 @@ export function explanation({ considered, facts = [], learnings = [] }: CompileR
   const repairs = new Map(facts.flatMap(({ id, repairs }) => (repairs === undefined ? [] : [[id, repairs]])));
   const repaired = ({ id }: ConsideredFact) => {
     const known = repairs.get(id);
-    return known === undefined ? '' : ` (${oneLine(repairsInWords({ repairs: known }))})`;
+    return known === undefined ? '' : ` (${quoted(repairsInWords({ repairs: known }))})`;
   };
   return [
     ...explained(
@@ -64,13 +64,13 @@ function factCells(fact: ConsideredFact): string[] {
     kind,
     reason(fact),
     String(dispatch),
-    oneLine(taskId),
+    quoted(taskId),
     id,
   ];
 }
 
 function reason({ because, words }: ConsideredFact): string {
-  const text = words.length === 0 ? '' : ` ${words.map(oneLine).join(' ')}`;
+  const text = words.length === 0 ? '' : ` ${words.map(quoted).join(' ')}`;
   return because === 'words' ? `words:${text}` : `${because}${text === '' ? '' : `, words:${text}`}`;
 }
 
@@ -89,17 +89,17 @@ function fileCells({
     score.toFixed(2),
     why.join(', '),
     counted(uses, 'result'),
-    oneLine(task),
-    oneLine(path),
+    quoted(task),
+    quoted(path),
   ];
 }
 
 function learningCells({ id, type, content, score }: CompiledLearning): string[] {
-  return ['yes', score.toFixed(2), id, clipText(oneLine(`${type}: ${content}`), MAX_TEXT)];
+  return ['yes', score.toFixed(2), id, clipText(quoted(`${type}: ${content}`), MAX_TEXT)];
 }
 
 function saying({ subject, relation, object }: ConsideredFact): string {
-  return clipText(oneLine(`${subject} ${relation} ${object}`), MAX_TEXT);
+  return clipText(quoted(`${subject} ${relation} ${object}`), MAX_TEXT);
 }
 
 function explained(title: string, head: readonly string[], rows: readonly string[][]): string[] {

@@ -7,7 +7,7 @@ import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ReplyTo, RequestName, ToolReply } from '../contracts/requests.js';
-import { age, clipText, counted, oneLine } from '../shared/text.js';
+import { age, clipText, counted, oneLine, quoted } from '../shared/text.js';
 import { cameText, spaced, stallText, statusText, toneOf } from '../shared/wire-words.js';
 import { answerCommand } from '../work/task-step.js';
 import { type Cli, coloured } from './command-context.js';
@@ -73,8 +73,8 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   'tool.note-delete': ({ deleted }) => [`${deleted} deleted`],
   ...{ 'tool.inbox-add': message, 'tool.inbox-mark-read': message },
   'tool.blocker-answer': ({ answer: { task, questions, answer } }) => [
-    `task ${oneLine(task)} asked: ${questions.map(oneLine).join(' ')}`,
-    `answered: ${oneLine(answer)}`,
+    `task ${quoted(task)} asked: ${questions.map(quoted).join(' ')}`,
+    `answered: ${quoted(answer)}`,
   ],
   'tool.inbox-list': ({ messages }, pc) =>
     tabled(
@@ -191,32 +191,32 @@ function taskCells(pc: Colors, task: Task): Cell[] {
   const { id, content, status, priority, claimed_by, reason, result, unresolved } = task;
   const waits = unresolved.map((other) => `${other.id}, ${statusText(other.why)}`).join('; ');
   const waiting = waits === '' ? '' : pc.red(` (waits for ${waits})`);
-  const why = reason === undefined ? '' : ` (reason: ${oneLine(reason)})`;
+  const why = reason === undefined ? '' : ` (reason: ${quoted(reason)})`;
   const last =
     result === undefined ? '' : ` (last result: ${spaced(result.outcome)}, result ${result.dispatch})`;
   return [
     { text: id, colour: pc.bold },
     `P${priority}`,
     toned(pc, status, statusText(status)),
-    `${oneLine(content)}${waiting}${last}${why}${claimedBy(claimed_by)}`,
+    `${quoted(content)}${waiting}${last}${why}${claimedBy(claimed_by)}`,
   ];
 }
 
 function planClaimLine(pc: Colors, { id, text, claimed_by }: NonNullable<ToolReply<'task-next'>['plan']>) {
-  return `${pc.bold(oneLine(id))} of the plan: ${oneLine(text)}${claimedBy(claimed_by)}`;
+  return `${pc.bold(quoted(id))} of the plan: ${quoted(text)}${claimedBy(claimed_by)}`;
 }
 
 function claimedBy(agent: string | undefined): string {
-  return agent === undefined ? '' : ` (claimed by ${oneLine(agent)})`;
+  return agent === undefined ? '' : ` (claimed by ${quoted(agent)})`;
 }
 
 function noteCells(pc: Colors, { id, type, content }: ToolReply<'note-add'>['note']): Cell[] {
-  return [{ text: id, colour: pc.bold }, { text: type, colour: pc.cyan }, oneLine(content)];
+  return [{ text: id, colour: pc.bold }, { text: type, colour: pc.cyan }, quoted(content)];
 }
 
 function messageCells(pc: Colors, { id, read, content }: ToolReply<'inbox-add'>['message']): Cell[] {
   const state = read ? { text: 'read', colour: pc.dim } : { text: 'unread', colour: pc.yellow };
-  return [{ text: id, colour: pc.bold }, state, oneLine(content)];
+  return [{ text: id, colour: pc.bold }, state, quoted(content)];
 }
 
 function iterationCells(pc: Colors, iteration: ToolReply<'iteration-start'>['iteration']): Cell[] {
@@ -224,7 +224,7 @@ function iterationCells(pc: Colors, iteration: ToolReply<'iteration-start'>['ite
   const running =
     ended_at === undefined ? { text: 'running', colour: pc.yellow } : { text: 'overtaken', colour: pc.dim };
   const worked = tasks_worked.length === 0 ? '' : ` [${tasks_worked.join(', ')}]`;
-  const summaryText = summary === undefined ? '(no summary)' : oneLine(summary);
+  const summaryText = summary === undefined ? '(no summary)' : quoted(summary);
   return [
     { text: `#${number}`, colour: pc.bold },
     started_at,
@@ -250,7 +250,7 @@ function fieldLines(pc: Colors, given: object): string[] {
   const fields = Object.entries(given);
   const width = Math.max(...fields.map(([key]) => key.length));
   const shown = (field: string, value: unknown): string => {
-    if (typeof value !== 'object' || value === null) return clipText(oneLine(String(value ?? '-')), 200);
+    if (typeof value !== 'object' || value === null) return clipText(quoted(String(value ?? '-')), 200);
     const hasStates = field === 'board' || field === 'plan';
     const counts = Object.entries(value).map(
       ([key, count]) => `${count} ${hasStates ? statusText(key) : key}`,
@@ -301,7 +301,7 @@ function linesOf(pc: Colors, session: SessionListed, noFigures: string): string[
   const { title, results, rejected, facts, board, plan, stalled, waiting, unread, found } = session;
   const tasks = board.open + board.done;
   const parts = [
-    ...(title === undefined ? [] : [oneLine(title)]),
+    ...(title === undefined ? [] : [quoted(title)]),
     ...(plan === undefined ? [] : [`plan ${plan.done} of ${plan.total} done`]),
     ...(tasks === 0 ? [] : [`board ${board.done} of ${tasks} done`]),
     counted(results, 'result'),
@@ -312,11 +312,11 @@ function linesOf(pc: Colors, session: SessionListed, noFigures: string): string[
   return [
     parts.join(', '),
     ...stalled.map(
-      ({ task, reason }) => `  ${pc.red('stalled:')} task ${oneLine(task)}: ${oneLine(stallText(reason))}`,
+      ({ task, reason }) => `  ${pc.red('stalled:')} task ${quoted(task)}: ${quoted(stallText(reason))}`,
     ),
-    ...waiting.map((what) => `  ${pc.yellow('waits:')} ${oneLine(what)}`),
-    ...(found?.tasks ?? []).map(({ id, text }) => `  ${pc.dim('task:')} ${oneLine(id)} ${oneLine(text)}`),
-    ...(found?.files ?? []).map((file) => `  ${pc.dim('file:')} ${oneLine(file)}`),
+    ...waiting.map((what) => `  ${pc.yellow('waits:')} ${quoted(what)}`),
+    ...(found?.tasks ?? []).map(({ id, text }) => `  ${pc.dim('task:')} ${quoted(id)} ${quoted(text)}`),
+    ...(found?.files ?? []).map((file) => `  ${pc.dim('file:')} ${quoted(file)}`),
   ];
 }
 
@@ -329,9 +329,9 @@ export function timelineCells(pc: Colors, entry: TimelineEntry): Cell[] {
   return [
     { text: at, colour: pc.dim },
     failed ? { text: `${kind}!`, colour: pc.red } : kind,
-    oneLine(task ?? '-'),
+    quoted(task ?? '-'),
     toned(pc, verdict, what),
-    `${summary === verdict ? '' : oneLine(summary)}${where}`,
+    `${summary === verdict ? '' : quoted(summary)}${where}`,
   ];
 }
 
@@ -347,8 +347,8 @@ export function timelineLine(pc: Colors, entry: TimelineEntry, session: Token): 
 }
 
 export function intentLine({ id, entries, request }: TracesListed['intents'][number]): string {
-  const requestText = request === undefined ? '' : `  ${oneLine(request)}`;
-  return `${oneLine(id)}  ${counted(entries, 'entry', 'entries')}${requestText}`;
+  const requestText = request === undefined ? '' : `  ${quoted(request)}`;
+  return `${quoted(id)}  ${counted(entries, 'entry', 'entries')}${requestText}`;
 }
 
 export const FACT_HEADINGS = ['ID', 'TASK', 'RESULT', 'FACT'];
@@ -372,9 +372,9 @@ export function factCells(pc: Colors, fact: FoundFact): Cell[] {
   const words = `${isOfCommand ? '' : `${subject} `}${relation} ${object}${only}${finding && ` (${finding})`}`;
   return [
     { text: ref, colour: pc.bold },
-    isOfCommand ? '-' : oneLine(fact.task),
+    isOfCommand ? '-' : quoted(fact.task),
     isOfCommand ? '-' : String(dispatch),
-    `${oneLine(words)}${pc.dim(`${origin === undefined ? '' : ` (said by the ${origin})`}${closing(fact)}`)}`,
+    `${quoted(words)}${pc.dim(`${origin === undefined ? '' : ` (said by the ${origin})`}${closing(fact)}`)}`,
   ];
 }
 
@@ -390,16 +390,16 @@ function factLine(fact: FoundFact, pc: Colors = picocolors.createColors(false)):
 export function closing({ closed_by, retracted, ended }: FoundFact): string {
   if (ended !== undefined) {
     const term = ended.term === undefined ? '' : `: ${ended.term}`;
-    return ` (${oneLine(`${ended.how} by ${ended.by}${term}`)})`;
+    return ` (${quoted(`${ended.how} by ${ended.by}${term}`)})`;
   }
   if (retracted === undefined) return closed_by === undefined ? '' : ` (closed by result ${closed_by})`;
   const { by, instead, reason } = retracted;
   const what = instead === undefined ? 'retracted' : `corrected by fact ${instead},`;
-  return ` (${oneLine(`${what} by ${by}${reason === undefined ? '' : `: ${reason}`}`)})`;
+  return ` (${quoted(`${what} by ${by}${reason === undefined ? '' : `: ${reason}`}`)})`;
 }
 
 export function factLines({ fact, history, closedBy, shownIn }: FactShown): string[] {
-  const closer = [closedBy?.role, closedBy?.task && `task ${oneLine(closedBy.task)}`]
+  const closer = [closedBy?.role, closedBy?.task && `task ${quoted(closedBy.task)}`]
     .filter(Boolean)
     .join(', ');
   return [
@@ -410,7 +410,7 @@ export function factLines({ fact, history, closedBy, shownIn }: FactShown): stri
       : [`  closed at ${closedBy.at} by result ${closedBy.dispatch}${closer && ` (${closer})`}`]),
     ...history.map((version) => `  before or beside: ${factLine(version)}`),
     ...shownIn.map(({ id, at, kind, task }) => {
-      const forTask = task === undefined ? '' : ` of task ${oneLine(task)}`;
+      const forTask = task === undefined ? '' : ` of task ${quoted(task)}`;
       return `  shown at ${at} in the ${kind} prompt ${id}${forTask}`;
     }),
   ];
@@ -419,7 +419,7 @@ export function factLines({ fact, history, closedBy, shownIn }: FactShown): stri
 export function fileLines({ files }: Pick<FilesListed, 'files'>): string[] {
   return files.map(
     ({ path, uses, tasks }) =>
-      `${oneLine(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(oneLine).join(', ')}`,
+      `${quoted(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(quoted).join(', ')}`,
   );
 }
 
@@ -436,9 +436,9 @@ export function progressLines(pc: Colors, progress: Progress, width = 0): string
   const cell = toned(pc, verdict, cameText(last_outcome, next_action));
   const outcome = `${inLine([cell])}${fixes} (${[counted(dispatches, 'result'), ...stands].join(', ')})`;
   return [
-    `${pc.bold(oneLine(task).padEnd(width))}  ${outcome}`,
-    ...questions.map(({ text }) => `  ${pc.yellow('asks:')} ${oneLine(text)}  (${answerCommand(task)})`),
-    ...(replan_hint === undefined ? [] : [`  ${pc.red('stalled:')} ${oneLine(stallText(replan_hint))}`]),
+    `${pc.bold(quoted(task).padEnd(width))}  ${outcome}`,
+    ...questions.map(({ text }) => `  ${pc.yellow('asks:')} ${quoted(text)}  (${answerCommand(task)})`),
+    ...(replan_hint === undefined ? [] : [`  ${pc.red('stalled:')} ${quoted(stallText(replan_hint))}`]),
   ];
 }
 
@@ -460,19 +460,19 @@ export function resultText(result: DispatchResult): string {
     case 'recorded': {
       const { role, task: of, facts, factsOmitted = 0, repairs, repairsOmitted = 0 } = result;
       return [
-        `${name} recorded: ${role}, task ${oneLine(of)}, ${counted(facts.length, 'fact')}`,
-        ...facts.map(({ subject, relation, object }) => `- ${oneLine(`${subject} ${relation} ${object}`)}`),
+        `${name} recorded: ${role}, task ${quoted(of)}, ${counted(facts.length, 'fact')}`,
+        ...facts.map(({ subject, relation, object }) => `- ${quoted(`${subject} ${relation} ${object}`)}`),
         ...(factsOmitted === 0 ? [] : [`and ${counted(factsOmitted, 'fact')} beyond the limit, not kept`]),
-        ...(repairs === undefined ? [] : [oneLine(repairsInWords({ repairs, repairsOmitted }))]),
+        ...(repairs === undefined ? [] : [quoted(repairsInWords({ repairs, repairsOmitted }))]),
       ].join('\n');
     }
     case 'rejected': {
       const { code, reason, fix } = result;
-      const head = `${name} rejected: ${oneLine(reason)} (${code})`;
-      return fix === undefined ? head : `${head}\nto fix it: ${oneLine(fix)}`;
+      const head = `${name} rejected: ${quoted(reason)} (${code})`;
+      return fix === undefined ? head : `${head}\nto fix it: ${quoted(fix)}`;
     }
     case 'repeated':
-      return `${name} repeated: this result of ${result.role} for task ${oneLine(result.task)} had counted before, so nothing changed`;
+      return `${name} repeated: this result of ${result.role} for task ${quoted(result.task)} had counted before, so nothing changed`;
     case 'counted':
       return `${name} was accepted, and the session keeps nothing of it: it repeated an earlier result, or newer ones have taken its place`;
   }

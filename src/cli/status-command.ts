@@ -10,7 +10,7 @@ import { PLAN_STATUSES } from '../contracts/run-request.js';
 import { boardLine } from '../memory/session/task-dependencies.js';
 import { learningsCommand } from '../prompt/iteration-sections.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { age, counted, oneLine } from '../shared/text.js';
+import { age, counted, quoted } from '../shared/text.js';
 import { answerCommand } from '../work/task-step.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
@@ -197,7 +197,7 @@ async function taskOf(
   // Beside JSON only a remark that helps: one that names similar tasks.
   if (json) return { text: JSON.stringify(shown), remark: line?.includes(';') ? line : undefined };
   const lines = Object.entries(entries).map(
-    ([key, value]) => `${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`,
+    ([key, value]) => `${key}  ${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`,
   );
   return { text: [...lines, ...planTaskLines(words)].join('\n'), remark: line };
 }
@@ -216,7 +216,7 @@ function statusLines(
   const { session, run, tasks, unreadable, waiting, asks, findings, working } = reply;
   const now = new Date().toISOString();
   const problems = run === null ? '' : problemsCounted(run);
-  const title = session.title === undefined ? '' : `  ${oneLine(session.title)}`;
+  const title = session.title === undefined ? '' : `  ${quoted(session.title)}`;
   const { started_at: began, last_event_at: at } = session;
   const moved = began && at ? pc.dim(`  began ${age(began, now)}, moved ${age(at, now)}`) : '';
   const state = session.archived === undefined ? session.status : 'archived';
@@ -238,11 +238,11 @@ function statusLines(
       waiting.map((what, at) => {
         const ask = asks[at];
         return ask === undefined
-          ? oneLine(what)
-          : `${oneLine(what)}  (${answerCommand(ask.task, session.name)})`;
+          ? quoted(what)
+          : `${quoted(what)}  (${answerCommand(ask.task, session.name)})`;
       }),
     ),
-    ...section(pc, `Open findings (${findings.total})`, findings.newest.map(oneLine)),
+    ...section(pc, `Open findings (${findings.total})`, findings.newest.map(quoted)),
     ...section(
       pc,
       'Working now',
@@ -253,7 +253,7 @@ function statusLines(
       ...(left > 0 ? [`${left} more: "throughline status ${session.name} --plan" shows all of a plan`] : []),
       ...unreadable.map(
         ({ task, dispatch, code, reason }) =>
-          `${oneLine(task)}  last result ${dispatch} could not be read: ${code}: ${oneLine(reason)}`,
+          `${quoted(task)}  last result ${dispatch} could not be read: ${code}: ${quoted(reason)}`,
       ),
     ]),
     ...section(
@@ -282,5 +282,5 @@ function workingLine(
   session?: string,
 ): string {
   const where = session === undefined ? '' : `${session}  `;
-  return `${where}${pc.bold(oneLine(task))}  ${oneLine(agent)}, since ${age(since, now)}`;
+  return `${where}${pc.bold(quoted(task))}  ${quoted(agent)}, since ${age(since, now)}`;
 }

@@ -5,13 +5,14 @@ import { stateDirOf, USUAL_VARIABLES } from '../config/config.js';
 import type { ServerInUse } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
-import { clipText, counted, oneLine, shellWord, withoutCredentials } from '../shared/text.js';
+import { clipText, counted, quoted, shellWord, withoutCredentials } from '../shared/text.js';
+import type { OnPermission } from '../work/acp-agent.js';
 import type { RunOutcome, RunPlanEvent, RunSummary, TaskSummary } from '../work/run-types.js';
 import type { AskedQuestion } from '../work/task-step.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, sessionHere, withClient } from './command-context.js';
 import { dollars, duration, wholeNumber } from './option-parsers.js';
-import { Interrupted } from './output.js';
+import { agreed, canAsk, Interrupted } from './output.js';
 import { usualPlan } from './plan-command.js';
 
 /** Begins the name of an agent that speaks the Agent Client Protocol. */
@@ -25,7 +26,7 @@ interface WorkOptions
   readonly reviewer?: string;
   readonly maxRounds: number;
   readonly timeout: number;
-  readonly onPermission: 'allow' | 'reject';
+  readonly onPermission: 'allow' | 'reject' | 'ask';
   readonly env?: string[];
 }
 
@@ -54,19 +55,21 @@ export function workCommand(program: Command): void {
     )
     .option('--max-tokens <n>', 'start no call after so many tokens, as reported by agents', wholeNumber(1))
     .option('--max-cost <dollars>', 'the same for their cost', dollars)
-    .choice('--on-permission <what>', 'answer to an acp: agent', ['allow', 'reject'], 'reject')
+    .choice('--on-permission <what>', 'answer to an acp: agent', ['allow', 'ask', 'reject'], 'reject')
     .option('--again', 'give each task that was given up one more step')
     .option('--env <name...>', 'variables that agents and checks may see; names alone')
     .option('--json', 'print what happens as JSON, an object a line; the last has the summary')
     .examples(
       `throughline work --plan specs/parser/tasks.md --implementer 'codex exec -' --reviewer 'claude -p' --tick`,
-      `throughline work --implementer 'codex exec --full-auto -' --check 'npm test' --env OPENAI_API_KEY`,
+      `throughline work --implementer 'codex exec --sandbox workspace-write -' --check 'npm test' --env OPENAI_API_KEY`,
       `throughline work --session parser --implementer 'my-agent {prompt_file}' --reviewer 'claude -p'`,
     )
     .action(async (options: WorkOptions, command: Command) => {
       const cli = cliOf(command);
       if (options.reviewer === undefined && options.check === undefined)
         throw usageError('nothing would approve the work: give --reviewer, --check, or both');
+      if (options.onPermission === 'ask' && !canAsk())
+        throw usageError('--on-permission ask: no person is at a terminal here; use reject or allow');
       const summary = await work(cli, options);
       process.exitCode = EXIT_CODES[summary.outcome];
     });
@@ -86,10 +89,11 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   const variables = workEnvironment(cli.config.env, env, cli.server);
   const folder = openRunFolder(stateDirOf(cli.config.env), process.cwd(), session);
   const place = { env: variables, folder };
+  const permission = options.onPermission === 'ask' ? askingPerson() : options.onPermission;
   const agentOf = async (command: string) => {
     if (!command.startsWith(ACP)) return commandAgent(command, place);
     const { acpAgent } = await import('../work/acp-agent.js');
-    return acpAgent(command.slice(ACP.length).trim(), place, options.onPermission);
+    return acpAgent(command.slice(ACP.length).trim(), place, permission);
   };
   const interrupt = interruption();
   const tell = (event: RunPlanEvent) => {
@@ -122,6 +126,24 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
     interrupt.release();
     folder.release();
   }
+}
+
+/** Asks at the terminal for each request, one after the other. A permission is for this very request, and this run. */
+function askingPerson(): OnPermission {
+  const allowed = new Set<string>();
+  let before: Promise<unknown> = Promise.resolve();
+  return (request, signal) => {
+    const ask = async () => {
+      if (allowed.has(request)) return true;
+      note(`-- the agent asks for permission:\n${request}`);
+      const isAllowed = await agreed('-- allow this, and nothing else? (y/N) ', signal);
+      if (isAllowed) allowed.add(request);
+      return isAllowed;
+    };
+    const answer = before.then(ask).catch(() => false);
+    before = answer;
+    return answer;
+  };
 }
 
 /** Returns the session and plan of the run: those of `--session`, else those that agents in this folder use. */
@@ -193,7 +215,7 @@ export function eventLine(event: RunPlanEvent): string | undefined {
     case 'run-started':
       return `-- session ${event.session}: ${counted(event.tasks, 'task')}, ${event.done} done`;
     case 'task-started':
-      return `${oneLine(event.task)} begins: ${shortText(event.text)}`;
+      return `${quoted(event.task)} begins: ${shortText(event.text)}`;
     case 'call-started':
       return `${place(event)} ${event.role} is asked${event.attempt === 2 ? ', once more, with the contract' : ''}${event.replans ? ', to plan it again' : ''}`;
     case 'call-ended':
@@ -201,7 +223,7 @@ export function eventLine(event: RunPlanEvent): string | undefined {
         ? undefined
         : `${place(event)} no result of the ${event.role}: ${why(event.fault)}`;
     case 'checked':
-      return `${place(event)} ${oneLine(event.command)} ${event.passed ? 'passed' : 'failed'}, ${timeOf(event.ms)}`;
+      return `${place(event)} ${quoted(event.command)} ${event.passed ? 'passed' : 'failed'}, ${timeOf(event.ms)}`;
     case 'result': {
       const findings = event.findings > 0 ? `, ${counted(event.findings, 'finding')}` : '';
       const repaired = event.repaired === undefined ? '' : `; ${why(event.repaired)}`;
@@ -210,11 +232,11 @@ export function eventLine(event: RunPlanEvent): string | undefined {
     case 'question':
       return questionLine(event);
     case 'ticked':
-      return `${oneLine(event.task)} is ticked`;
+      return `${quoted(event.task)} is ticked`;
     case 'task-ended':
       return event.outcome === 'approved'
-        ? `${oneLine(event.task)} approved`
-        : `${oneLine(event.task)} ${TASK_WORDS[event.outcome] ?? event.outcome}: ${why(event.why ?? '')}`;
+        ? `${quoted(event.task)} approved`
+        : `${quoted(event.task)} ${TASK_WORDS[event.outcome] ?? event.outcome}: ${why(event.why ?? '')}`;
     case 'note':
       return `-- ${why(event.message)}`;
     case 'run-ended':
@@ -225,7 +247,7 @@ export function eventLine(event: RunPlanEvent): string | undefined {
 function questionLine({ task, question, options = [], default: usual, answerWith }: AskedQuestion): string {
   const choice = options.length === 0 ? '' : ` (${why(options.join(' | '))})`;
   const until = usual === undefined ? '' : `; it goes on with ${JSON.stringify(why(usual))}`;
-  return `${oneLine(task)} asks: ${why(question)}${choice}${until}; answer with: ${answerWith}`;
+  return `${quoted(task)} asks: ${why(question)}${choice}${until}; answer with: ${answerWith}`;
 }
 
 /** Words for the outcomes that do not speak for themselves. */
@@ -244,7 +266,7 @@ export function summaryLines(summary: RunSummary): string[] {
     ...tasks.map((task) => {
       const numbers = [counted(task.rounds, 'round'), counted(task.findings, 'finding'), ...used(task)];
       const reason = task.why === undefined ? '' : `: ${why(task.why)}`;
-      return `  ${oneLine(task.task)}  ${TASK_WORDS[task.outcome] ?? task.outcome}  ${numbers.join(', ')}, ${timeOf(task.ms)}  ${shortText(task.text)}${reason}`;
+      return `  ${quoted(task.task)}  ${TASK_WORDS[task.outcome] ?? task.outcome}  ${numbers.join(', ')}, ${timeOf(task.ms)}  ${shortText(task.text)}${reason}`;
     }),
     ...questions.map((question) => `  ${questionLine(question)}`),
     all.join(', '),
@@ -255,7 +277,7 @@ export function nextCommands({ session, outcome, tasks }: RunSummary): string[] 
   const given = tasks.filter((task) => task.outcome === 'needed' || task.outcome === 'limit');
   return [
     ...given.map(
-      ({ task }) => `-- "throughline status ${session} --task ${oneLine(task)}" shows what was tried`,
+      ({ task }) => `-- "throughline status ${session} --task ${quoted(task)}" shows what was tried`,
     ),
     ...(given.length > 0 ? ['-- the same command with --again gives each of them one more step'] : []),
     ...(outcome === 'stopped' ? ['-- the same command goes on from there'] : []),
@@ -270,15 +292,15 @@ function used({ tokens, cost }: { readonly tokens: number; readonly cost: number
 }
 
 function place({ task, round }: { readonly task: string; readonly round: number }): string {
-  return `${oneLine(task)} round ${round}:`;
+  return `${quoted(task)} round ${round}:`;
 }
 
 function shortText(text: string): string {
-  return clipText(oneLine(text), MAX_TEXT);
+  return clipText(quoted(text), MAX_TEXT);
 }
 
 function why(text: string): string {
-  return clipText(oneLine(text), MAX_WHY);
+  return clipText(quoted(text), MAX_WHY);
 }
 
 /** `12 s`, `64 min`. */

@@ -8,7 +8,7 @@ import {
   planClaim,
   taskView,
 } from './replies/session-reply.js';
-import { between, command, flag, query, text } from './request-row.js';
+import { between, command, flag, query, speaker, text } from './request-row.js';
 import { taskId } from './results.js';
 import { list, oneOf, sequence, string } from './schema-fields.js';
 import { NOTE_TYPES } from './session-meta-events.js';
@@ -34,7 +34,6 @@ const number = z
   .max(MAX_ITERATION, `must be at most ${MAX_ITERATION}`)
   .describe('Number of the iteration. Default: the running or next one.');
 const id = text(64).describe('Its id: TAS-12, tas-12, 12, or a unique prefix.');
-const person = text(128).default('a person');
 const ids = z.union([
   id.transform((one) => [one]),
   z.array(id).min(1, 'must name at least one').max(MAX_IDS, `must name at most ${MAX_IDS}`),
@@ -202,8 +201,7 @@ export const BOARD_REQUESTS = {
       answer: content.describe('The answer.'),
       question: content.optional().describe('The question, or its first words. Default: all that are open.'),
       replaces: z.string().optional().describe('Refused unless this is the answer so far; empty for none.'),
-      by: person.describe('Who answers.'),
-      agent: z.literal(true).optional().describe('An agent answers, and not a person.'),
+      ...speaker('answers'),
     },
     z.object({ answer: answerView.describe('The answer, with what it answers.'), sequence }),
   ),

@@ -30,6 +30,7 @@ import {
   ofSession,
   query,
   queryOfAny,
+  speaker,
   text,
   wideCommand,
   wideQuery,
@@ -42,7 +43,6 @@ import { traceAppendRequest, traceCompactRequest, traceGetRequest } from './trac
 
 const content = text(10_000);
 const factKey = text(64).describe('Its id, such as M7, or a unique prefix of its hash.');
-const person = text(128).default('a person');
 /** Any of the words matches. */
 const anyOf = <Word extends z.ZodType<string>>(word: Word) =>
   z.union([
@@ -165,7 +165,7 @@ export const MEMORY_REQUESTS = {
     {
       id: factKey,
       reason: content.optional().describe('Why, in words.'),
-      by: person.describe('Who retracts it.'),
+      ...speaker('retracts it'),
     },
     factRetracted,
   ),
@@ -176,7 +176,7 @@ export const MEMORY_REQUESTS = {
       id: factKey,
       text: content.describe('What it should say.'),
       reason: content.optional().describe('Why, in words.'),
-      by: person.describe('Who corrects it.'),
+      ...speaker('corrects it'),
     },
     factCorrected,
   ),
@@ -186,14 +186,14 @@ export const MEMORY_REQUESTS = {
     {
       id: factKey,
       reason: content.optional().describe('Why, in words.'),
-      by: person.describe('Who restores it.'),
+      ...speaker('restores it'),
     },
     factRestored,
   ),
   'tool.fact-erase': command(
     'overwrite what a statement says, in the log too: it cannot be undone',
     { cli: 'facts erase <id>', example: { id: 'M7', by: 'ann' }, agents: false },
-    { id: factKey, by: person.describe('The person who erases it.') },
+    { id: factKey, by: speaker('erases it').by },
     factErased,
   ),
   'tool.file-list': query(

@@ -158,13 +158,20 @@ export function sessionRequest(subject: string, session: Token): string {
   return `${subject}.${session}`;
 }
 
+/** Fields that reach beyond a session: a request on its subject, which a user may be limited to, has none of them. */
+const BEYOND_SESSION = ['project', 'tasksPath'] as const;
+
+export function beyondSession(body: object): (typeof BEYOND_SESSION)[number] | undefined {
+  return BEYOND_SESSION.find((field) => (Reflect.get(body, field) ?? undefined) !== undefined);
+}
+
 /**
  * Returns the subject of the session that a request names, so that a user limited to that session can send it. An
  * invalid name uses the unscoped subject, where the service explains the fault.
  */
 export function scopedRequest(subject: string, body: object): string {
   const session = 'session' in body ? body.session : undefined;
-  return isToken(session) ? sessionRequest(subject, session) : subject;
+  return isToken(session) && beyondSession(body) === undefined ? sessionRequest(subject, session) : subject;
 }
 
 /** `health.<service>` */

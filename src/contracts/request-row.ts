@@ -20,6 +20,12 @@ export function between(low: number, high: number) {
   return z.int().min(low, error).max(high, error);
 }
 
+/** Who speaks in a command of people. Our own clients say whether it is an agent: no argument of their tools does. */
+export const speaker = (does: string) => ({
+  by: text(128).default('a person').describe(`Who ${does}.`),
+  agent: z.literal(true).optional().describe('An agent does, and not a person.'),
+});
+
 export const flag = z.boolean().default(false);
 export const cursor = text(400).optional().describe('Cursor of the page: next of the previous page.');
 export const limit = (most: number, usual: number) =>

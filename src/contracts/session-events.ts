@@ -4,7 +4,7 @@ import { NOT_ENDED, ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './
 import { recordedFact, recordedRepair, statementEnds } from './recorded-fact.js';
 import { question, RESULT_KEY_LENGTH, renamedFile, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
-import { list, named, object, oneOf, string, strings } from './schema-fields.js';
+import { list, mark, named, object, oneOf, string, strings } from './schema-fields.js';
 import {
   answerEvents,
   checkpointEvents,
@@ -138,11 +138,13 @@ const factRetracted = eventOf('fact.retracted', {
   instead: string('Object of the fact that replaces it; absent if none does.').optional(),
   ref: string('Id of the statement that replaces it.').optional(),
   by: string('Who retracted it.'),
+  agent: mark('An agent did, and not a person.'),
 });
 
 const factRestored = eventOf('fact.restored', {
   ...ofFact,
   by: string('Who restored it.'),
+  agent: mark('An agent did, and not a person.'),
 });
 
 export const sessionEvent = z.discriminatedUnion('type', [

@@ -163,9 +163,9 @@ export function answerItems(state: SessionState, taskId: string): Item[] {
       .filter(({ task }) => task === taskId)
       .map((given) => [given.questions.map(questionKey).join('\n'), given]),
   );
-  const given = [...latest.values()].slice(-MOST_ANSWERS).map(({ questions, answer, by, agent }) => {
+  const given = [...latest.values()].slice(-MOST_ANSWERS).map(({ questions, answer, by }) => {
     const questionText = questions.map((text) => JSON.stringify(quoted(text))).join(' and ');
-    return `- Asked: ${questionText} Answered by ${agent ? 'the agent ' : ''}${quoted(by)}: ${JSON.stringify(clipText(quoted(answer), MAX_ANSWER))}`;
+    return `- Asked: ${questionText} Answered by ${quoted(by)}: ${JSON.stringify(clipText(quoted(answer), MAX_ANSWER))}`;
   });
   const waiting = open.map(({ text, options = [], default: usual }) => {
     const choice = options.length === 0 ? '' : ` (${options.map(quoted).join(' | ')})`;

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { CompileReplyTo, CompileRequestInput } from '../contracts/compile-request.js';
-import { ThroughlineError } from '../contracts/errors.js';
+import { codeOf, ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
 import { scopedRequest, token } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
@@ -145,7 +145,15 @@ export class ThroughlineClient {
 
   /** The reply has the type that its schema gives: services of the same version answer so, and others are refused. */
   async #send<Reply>(subject: string, body: object): Promise<Reply> {
-    return (await this.request(scopedRequest(subject, body), body)) as Reply;
+    try {
+      return (await this.request(scopedRequest(subject, body), body)) as Reply;
+    } catch (error) {
+      // For a user who is limited to a session its own project counts.
+      const isWide = codeOf(error) === 'permission_denied' && 'project' in body && 'session' in body;
+      if (!isWide) throw error;
+      const { project: _, ...own } = body;
+      return this.#send(subject, own);
+    }
   }
 
   /** Stops publishing results that wait for a PubAck. */

@@ -11,6 +11,10 @@ const ESCAPES =
 const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
 // Zero-width, bidirectional and ignorable characters, which change what a reader sees without being visible.
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+// The next expression finds only other signs: most texts have none.
+const BEYOND_PLAIN = /[^\t\n\r -~]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+const UNSEEN = /[\u001b\u009b\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 // Also ends at the next opening bracket, which may begin another.
 const PROVENANCE = /\[(\s*(?:task\s*:|[MN]\d[\d.v]*\s*(?=[,\]]))[^[\]]*)\]?/giu;
 const HEADER = /\[(\s*(?:session\s+context|compacted\s+history|recent\s+steps)\s*)\]?/giu;
@@ -34,12 +38,14 @@ const MAX_PLAIN = 100_000;
 /** Folds line breaks, control and invisible characters: one line of well-formed, trimmed text. */
 export function oneLine(text: string): string {
   if (text.length <= MAX_PLAIN && PLAIN.test(text)) return text;
-  return text
-    .toWellFormed()
-    .replace(ESCAPES, '')
-    .replace(INVISIBLE, '')
-    .replace(BREAKS_AND_CONTROLS, ' ')
-    .trim();
+  return withoutUnseen(text.toWellFormed()).replace(BREAKS_AND_CONTROLS, ' ').trim();
+}
+
+/** Removes escape sequences and characters that are not visible. */
+export function withoutUnseen(text: string): string {
+  return BEYOND_PLAIN.test(text) && UNSEEN.test(text)
+    ? text.replace(ESCAPES, '').replace(INVISIBLE, '')
+    : text;
 }
 
 /**
@@ -60,7 +66,7 @@ export function quotedLines(
   text: string,
   most: number,
 ): { readonly lines: string[]; readonly total: number } {
-  const all = text.toWellFormed().replace(ESCAPES, '').replace(INVISIBLE, '').split(LINE_BREAK);
+  const all = withoutUnseen(text.toWellFormed()).split(LINE_BREAK);
   const lines = all.slice(0, most).map((line) => `> ${disarmed(line.replace(/\p{Cc}/gu, ' '))}`.trimEnd());
   return { lines, total: all.length };
 }

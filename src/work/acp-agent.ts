@@ -17,8 +17,8 @@ import { counted, isObject } from '../shared/text.js';
 import { type CommandPlace, faultOf, logged, notStarted, wasNotStarted } from './command-agent.js';
 import type { Agent, AgentAnswer, AgentCall } from './run-types.js';
 
-/** The answer to all requests of an agent for permission. */
-export type OnPermission = 'allow' | 'reject';
+/** The answer to all requests of an agent for permission, or a function that asks a person, who sees the whole request. */
+export type OnPermission = 'allow' | 'reject' | ((request: string, signal: AbortSignal) => Promise<boolean>);
 
 /** Time that an agent has to end a cancelled turn, before its processes are told to end, in milliseconds. */
 const CANCEL_MS = 5000;
@@ -27,7 +27,7 @@ const CRASH_MS = 500;
 /** Characters of the text that are kept, counted from the end. */
 const MAX_TEXT = 16 * 1024 * 1024;
 /** Options for a decision, the preferred one first: a client remembers `always` beyond the task. */
-const KINDS: Readonly<Record<OnPermission, readonly PermissionOptionKind[]>> = {
+const KINDS: Readonly<Record<'allow' | 'reject', readonly PermissionOptionKind[]>> = {
   allow: ['allow_once', 'allow_always'],
   reject: ['reject_once', 'reject_always'],
 };
@@ -145,10 +145,17 @@ class Turn {
       this.#cost = update.cost.amount;
   }
 
-  #permit({ options }: RequestPermissionRequest): RequestPermissionResponse {
-    const kinds = this.#call.signal.aborted ? [] : KINDS[this.#permission];
+  async #permit({ options, toolCall }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    const { signal } = this.#call;
+    const answer = this.#permission;
+    const { toolCallId: _, ...request } = toolCall;
+    const isAllowed =
+      typeof answer === 'string'
+        ? answer === 'allow'
+        : await answer(JSON.stringify(request, null, 2), signal);
+    const kinds = signal.aborted ? [] : KINDS[isAllowed ? 'allow' : 'reject'];
     const option = kinds.flatMap((kind) => options.filter((candidate) => candidate.kind === kind))[0];
-    if (option === undefined || this.#permission === 'reject') this.#refused += 1;
+    if (option === undefined || !isAllowed) this.#refused += 1;
     if (option === undefined) return { outcome: { outcome: 'cancelled' } };
     return { outcome: { outcome: 'selected', optionId: option.optionId } };
   }

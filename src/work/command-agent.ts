@@ -122,7 +122,7 @@ const TOKENS = /^tokens used:?\s{0,3}\n?\s{0,3}(\d[\d,]{0,15})/im;
  */
 export function agentOutput(stdout: string, stderr: string): AgentAnswer {
   const values = jsonOf(stdout);
-  if (values.length === 0) return { text: stdout, ...plainUse(`${stdout}\n${stderr}`) };
+  if (values.length === 0) return { text: withoutUse(stdout), ...plainUse(`${stdout}\n${stderr}`) };
   const found = new Found();
   for (const value of values) found.look(value, 0);
   const unsaid = stdout.includes(BEGIN) ? '' : stdout;
@@ -188,6 +188,13 @@ class Found {
   }
 }
 
+/** A line of tokens at the end is not of the message. */
+function withoutUse(stdout: string): string {
+  const found = TOKENS.exec(stdout);
+  const isLast = found !== null && stdout.slice(found.index + found[0].length).trim() === '';
+  return isLast ? stdout.slice(0, found.index) : stdout;
+}
+
 function plainUse(text: string) {
   const tokens = TOKENS.exec(text)?.[1];
   return tokens === undefined ? {} : { tokens: Number(tokens.replaceAll(',', '')) };
@@ -209,12 +216,12 @@ type ReadAnswer =
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * Reads the last result block of an answer, as the service does. `resultId` replaces the agent's own id, because an agent that
+ * Reads the result block that ends an answer, as the service does. `resultId` replaces the agent's own id, because an agent that
  * repeats its id in each round would count only once.
  */
 export function readAnswer(text: string, role: AgentRole, task: string, resultId: string): ReadAnswer {
   const found = lastResult(text);
-  if (found === undefined) return { ok: false, fault: 'the last message has no result block' };
+  if (found === undefined) return { ok: false, fault: 'the last message does not end in a result block' };
   const parsed = parsedBody(found.text, role);
   if (!parsed.ok) return { ok: false, fault: withRemedy(parsed.reason, parsed.fix) };
   const { result } = parsed.value;

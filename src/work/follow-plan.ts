@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { codeOf, messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
+import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
-import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
+import { needsText, readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { replaceFile } from '../engine/files/user-state.js';
 import { specNameOf } from '../ledger/next-task.js';
 import { type KnownTasks, tickedPlan } from '../ledger/tasks-md/parse-tasks-md.js';
@@ -72,8 +72,8 @@ export async function followPlan(
     await changed();
     return { path, changed };
   } catch (error) {
-    // The service runs on another machine, without this file.
-    if (codeOf(error) !== 'progress_ledger_missing_tasks') throw error;
+    // The service runs on another machine, without this file, or may not read it for this user.
+    if (!needsText(error)) throw error;
     await pushed();
     return { path, changed: pushed };
   }

@@ -1,6 +1,6 @@
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { type OutcomeName, questionKey } from '../ledger/task-ledger.js';
-import { counted, oneLine, shellWord } from '../shared/text.js';
+import { counted, quoted, shellWord } from '../shared/text.js';
 import { stallText } from '../shared/wire-words.js';
 
 /**
@@ -100,8 +100,8 @@ export function openQuestions(session: string, tasks: readonly WorkTask[]): Aske
 /** @param question names one of several open questions of the task */
 export function answerCommand(task: string, session?: string, question?: string): string {
   const of = session === undefined ? '' : ` -s ${session}`;
-  const which = question === undefined ? '' : ` --question ${shellWord(oneLine(question))}`;
-  return `throughline answer ${shellWord(oneLine(task))} "…"${of}${which}`;
+  const which = question === undefined ? '' : ` --question ${shellWord(quoted(question))}`;
+  return `throughline answer ${shellWord(quoted(task))} "…"${of}${which}`;
 }
 
 /** Identifies a question within its session. */

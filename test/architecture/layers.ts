@@ -52,8 +52,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'memory/redaction': {
     holds: 'removal of secrets from text and JSON',
-    imports: [],
-    packages: ['@secretlint/secretlint-rule-preset-recommend'],
+    imports: ['shared'],
   },
   'memory/session': {
     holds: 'a session: its state, the fold of its events, its commands, its snapshot',
@@ -194,7 +193,6 @@ const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['nats', 'nats'],
   ['@opentelemetry/api', 'engine/monitoring'],
   ['@opentelemetry/sdk-node', 'engine/monitoring'],
-  ['@secretlint/secretlint-rule-preset-recommend', 'memory/redaction'],
   ['@modelcontextprotocol/server', 'agents'],
   ['@agentclientprotocol/sdk', 'work'],
   ['preact', 'page'],

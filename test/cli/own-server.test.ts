@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type OwnServer, startOwnServer } from '../../src/cli/own-server.js';
 import type { RunningServer } from '../../src/nats/server/server-process.js';
@@ -107,4 +110,18 @@ it('nothing is started again once watching has ended, whatever is answered then'
   answer.resolve(true);
   await new Promise((resolve) => setImmediate(resolve));
   expect(starts).toBe(1);
+});
+
+it('a store that is deleted under the server ends it with the reason', async () => {
+  const storeDir = mkdtempSync(join(tmpdir(), 'throughline-store-'));
+  mkdirSync(join(storeDir, 'jetstream'));
+  const failed: Error[] = [];
+  const ownServer = await startOwnServer(
+    async () => ({ ...fakeServer(), storeDir }),
+    (error) => failed.push(error),
+  );
+  rmSync(storeDir, { recursive: true });
+  await soon(() => expect(failed).toHaveLength(1));
+  expect(failed[0]?.message).toMatch(/^the store .* was deleted while its server ran: /);
+  await ownServer.stop();
 });

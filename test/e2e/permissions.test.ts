@@ -310,6 +310,20 @@ describe('what a role has no need of is refused', () => {
     await expect(asked).rejects.toMatchObject({ code: 'permission_denied' });
     const tool = guest.request('tool.task-list.mine', { session: 'demo' });
     await expect(tool).rejects.toMatchObject({ code: 'permission_denied' });
+    const beyond: [string, object][] = [
+      ['prompt.compile.mine', { taskId: '1', taskPrompt: 'x', project: 'other' }],
+      ['prompt.past.mine', { taskId: '1', taskPrompt: 'x', asOf: 1, project: 'other' }],
+      ['tool.session-open.mine', { project: 'other' }],
+      ['run.init.mine', { tasksPath: '/etc/hostname' }],
+    ];
+    for (const [subject, body] of beyond)
+      await expect(guest.request(subject, { session: 'mine', ...body }), subject).rejects.toMatchObject({
+        code: 'permission_denied',
+      });
+    // The client then sends it without the project: that of the session counts.
+    const of = { session: 'mine', taskId: '1', taskPrompt: 'x' };
+    const { prompt } = await guest.compile(of);
+    expect((await guest.compile({ ...of, project: 'other' })).prompt).toBe(prompt);
   });
 
   it('a visitor sees no other session, and no list of them', async () => {

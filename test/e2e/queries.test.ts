@@ -61,6 +61,31 @@ describe('reading tools', () => {
     await expect(tools.factRetract({ session, id: '0000' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  it('a correction that is corrected back leaves the first text, and of twenty at once one holds', async () => {
+    const session = newSession('corrected');
+    const facts = [{ subject: 'shop', relation: 'uses', object: 'mysql', tags: ['decision' as const] }];
+    await publishWork(system.client, session, '1', { facts }, { wait: true });
+    const uses = async (is: 'open' | 'all' = 'open') =>
+      (await tools.factFind({ session, is })).facts.filter(({ relation }) => relation === 'uses');
+    for (const text of ['postgres', 'mysql']) {
+      const [holds] = await uses();
+      const { fact } = await tools.factCorrect({ session, id: holds?.id ?? '', text });
+      expect((await uses()).map(({ object }) => object)).toEqual([text]);
+      expect(fact.object).toBe(text);
+    }
+    const [mysql] = await uses();
+    const all = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, at) =>
+        tools.factCorrect({ session, id: mysql?.id ?? '', text: `engine ${at}` }),
+      ),
+    );
+    const done = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value.fact.object] : []));
+    expect((await uses()).map(({ object }) => object)).toEqual(done);
+    expect(done).toHaveLength(1);
+    const refused = all.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    for (const reason of refused) expect(reason).toMatchObject({ code: 'conflict' });
+  });
+
   it('no reading tool appends anything, and the reply of each can be shown as text', async () => {
     const before = await system.ports.log.newest(token(session, 'session'));
     const more: Readonly<Record<string, object>> = {

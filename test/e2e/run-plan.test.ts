@@ -141,7 +141,7 @@ describe('runPlan', () => {
     expect(await run()).toMatchObject({ outcome: 'done' });
     const [first, second, review, again] = agents.calls;
     expect(second).toMatchObject({ task: '2.1', attempt: 2, resultId: first?.resultId });
-    expect(second?.prompt).toContain('the last message has no result block');
+    expect(second?.prompt).toContain('the last message does not end in a result block');
     expect(second?.prompt).toContain('I have done it, and it works.');
     expect(second?.messages.at(-1)?.content).toContain('BEGIN_DISPATCH_RESULT');
     expect(review?.role).toBe('reviewer');

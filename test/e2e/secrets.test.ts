@@ -23,7 +23,7 @@ const PASSWORD = 'q7hunter2hunter2';
 
 /** A text with secret number `index` in it; they come round again. */
 function secretText(index: number): string {
-  return `found ${SECRETS[index % SECRETS.length]?.text} in the file`;
+  return `found ${SECRETS[index % SECRETS.length]?.text}\nin the file`;
 }
 
 /** Which of the secrets can be read in a text, in JSON or plain. */
@@ -87,7 +87,7 @@ async function sendEverything({ client, ports }: System, session: string, file: 
       text,
     );
     // Read all the same: mended, and with a list and a text made of other things.
-    const mended = `{'task_id': '1', 'status': 'done', 'summary': ["${text.replace(/["\\]/g, '')}"], 'notes': None, }`;
+    const mended = `{'task_id': '1', 'status': 'done', 'summary': ["${text.replaceAll('\\', '').replaceAll('"', "'")}"], 'notes': None, }`;
     await ports.source.publish(`dispatch.${session}.implementer`, Buffer.from(mended));
     const repaired = { task_id: '1', status: 'done', blockers: [text], files_modified: { [text]: text } };
     await ports.source.publish(`dispatch.${session}.implementer`, Buffer.from(JSON.stringify(repaired)));
@@ -145,7 +145,7 @@ describe('secrets that agents send', () => {
   beforeAll(async () => {
     const file = await folder.write(
       'tasks.md',
-      `${TASKS_MD}${SECRETS.map(({ text }, at) => `- [ ] ${at + 10}. ${text.replaceAll('\n', ' ')}\n`).join('')}`,
+      `${TASKS_MD}${SECRETS.map(({ text }, at) => (text.includes('\n') ? '' : `- [ ] ${at + 10}. ${text}\n`)).join('')}`,
     );
     system = await startSystem({ logger: log.logger, env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
     bad = await sendEverything(system, session, file);

@@ -68,7 +68,7 @@ describe('a question of an agent', () => {
     expect(await stderr).toContain(`1 asks: ${PORT}; answer with: ${answerWith}\n`);
     const [before, after] = [await prompt('1-1.md'), await prompt('1-2.md')];
     expect(before).not.toContain('Asked:');
-    expect(after).toContain(`- Asked: "${PORT}" Answered by anna: "Use 9464."`);
+    expect(after).toContain(`- Asked: "${PORT}" Answered by an agent (anna): "Use 9464."`);
     await expect(prompt('1-3.md')).rejects.toThrow('ENOENT');
   });
 

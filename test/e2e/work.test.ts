@@ -7,6 +7,7 @@ import { projectStateDir } from '../../src/engine/files/user-state.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { folderOfFile } from '../support/of-file.js';
+import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
 
 /** `throughline work` with agents that are commands, as users run it. */
@@ -178,13 +179,13 @@ describe('throughline work with an agent of the Agent Client Protocol', () => {
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(await calls()).toEqual(['T001 implementer', 'T001 implementer', 'T001 reviewer']);
     expect(await written('cwd')).toBe(folder);
-    expect(stderr).toContain('the last message has no result block');
+    expect(stderr).toContain('the last message does not end in a result block');
     expect(stdout).toMatch(/T001 {2}approved {2}1 round, 0 findings, 4,000 tokens, \$0\.50/);
   });
 
   it.each([
     ['crash', 'ended with code 1: the model said: out of credit'],
-    ['limit', 'stopped by max_tokens; the last message has no result block'],
+    ['limit', 'stopped by max_tokens; the last message does not end in a result block'],
   ])('says why a call had no result after "%s"', async (turn, said) => {
     const { work } = await acpProject({ 'T001 implementer': [turn] });
     const { code, stderr } = await work();
@@ -208,6 +209,26 @@ describe('throughline work with an agent of the Agent Client Protocol', () => {
     expect((await work(...more)).code).toBe(0);
     expect(await written('permissions')).toBe(`npm test: ${choice}_once\n`);
   });
+
+  it.skipIf(PTY_MISSING !== undefined)(
+    'asks the person at the terminal for each request as a whole, and once for the same one',
+    async () => {
+      const script = { 'T001 implementer': ['permit|npm test|rm -rf ~|npm test'] };
+      const { args, env, folder, written } = await acpProject(script);
+      const plain = args.map((arg) => arg.replaceAll("'", '"'));
+      await using terminal = await onTerminal([...plain, '--on-permission', 'ask'], env, folder);
+      await terminal.shows('"command": "npm test"');
+      await terminal.shows('allow this, and nothing else?');
+      terminal.type('y\r');
+      await terminal.shows('"command": "rm -rf ~"');
+      await terminal.shows('allow this, and nothing else?');
+      terminal.type('n\r');
+      expect((await terminal.ended()).code).toBe(0);
+      expect(await written('permissions')).toBe(
+        'npm test: allow_once\nrm -rf ~: reject_once\nnpm test: allow_once\n',
+      );
+    },
+  );
 
   it('cancels the turn at the timeout and at Ctrl-C', async () => {
     const { work, written, args, env, folder, calls } = await acpProject({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';
 import { redactText } from '../../src/memory/redaction/redactor.js';
-import { secretlintScanner } from '../../src/memory/redaction/secretlint-scanner.js';
+import { secretScanner } from '../../src/memory/redaction/secret-scanner.js';
 import { renderTemplate, unknownPlaceholders } from '../../src/prompt/iteration-template.js';
 import { oneLine, quoted, quotedLines } from '../../src/shared/text.js';
 import { growth } from '../support/cpu-time.js';
@@ -11,7 +11,7 @@ import { TIER } from '../support/tier.js';
  * Time in proportion to the text, for what reads texts from outside and cannot be judged by its expressions alone: to
  * double a text doubles the time. A quadratic step would make it four times as long, a cubic one eight.
  */
-const scanner = secretlintScanner();
+const scanner = secretScanner;
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   quoted,
   quotedLines: (text: string) => quotedLines(text, Number.POSITIVE_INFINITY),

@@ -105,10 +105,10 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
     cursor: cursorOf('sessions', 0, 0, 'a', 0),
   },
   'fact-show': { id: 'abcd' },
-  'fact-retract': { id: 'abcd', reason: 'wrong', by: 'anna' },
-  'fact-restore': { id: 'abcd', reason: 'it holds', by: 'anna' },
+  'fact-retract': { id: 'abcd', reason: 'wrong', by: 'anna', agent: true },
+  'fact-restore': { id: 'abcd', reason: 'it holds', by: 'anna', agent: true },
   'fact-erase': { id: 'M7', by: 'anna' },
-  'fact-correct': { id: 'abcd', text: 'Port 9464', reason: 'wrong', by: 'anna' },
+  'fact-correct': { id: 'abcd', text: 'Port 9464', reason: 'wrong', by: 'anna', agent: true },
   'file-list': { text: 'parser', limit: 5 },
   'timeline-list': {
     ...{ kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1, upTo: 9 },

@@ -28,7 +28,7 @@ describe('the result in an answer', () => {
   });
 
   it.each([
-    ['words', 'All is done.', 'the last message has no result block'],
+    ['words', 'All is done.', 'the last message does not end in a result block'],
     ['garbage', marked('{{{{'), /json|JSON/],
     ['the result of another task', marked('{"task_id":"2","status":"completed"}'), /task 2, and yours is 1/],
     ['the result of another role', marked('{"task_id":"1","assessment":"approved"}'), /status|reviewer/],

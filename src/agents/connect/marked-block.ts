@@ -133,7 +133,7 @@ const ADDED =
 
 function tableOf(text: string, name: string, why = 'it is not TOML: repair it'): TomlTable {
   try {
-    return parse(text);
+    return parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     const [line = ''] = messageOf(cause).split('\n');
     throw unusable(name, `${why} (${line})`, cause);

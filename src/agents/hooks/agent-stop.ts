@@ -42,12 +42,15 @@ function owedRole(call: HookCall, tools: HookTools): Role | undefined {
  * @param unkept gets the result, if the disk does not take it
  */
 export async function stopped(
-  call: HookCall,
+  stopping: HookCall,
   tools: HookTools,
   unkept: Waiting[],
 ): Promise<Answering | undefined> {
   const { state, at, name } = tools;
-  const key = agentKey(call, tools);
+  const key = agentKey(stopping, tools);
+  // Gemini CLI and Copilot CLI name no turns: the same result in a later one counts again.
+  const begun = state.peek(`turn ${agentKey({ ...stopping, agent: '' }, tools)}`) ?? '';
+  const call = { ...stopping, turn: stopping.turn || begun };
   const late =
     call.message === undefined && tools.client.writesLate
       ? await lastSaid(call.transcript, call.at, tools.leftMs)
@@ -57,7 +60,7 @@ export async function stopped(
   const role = owedRole(call, tools);
   const isOver = call.event.moment !== 'text';
   if (block === undefined && !isOver) return undefined;
-  let fault = 'the last message holds no result block';
+  let fault = 'the last message does not end in a result block';
   const mayGoBack =
     role !== undefined && call.event.answer === 'again' && !call.again && !state.isSentBack(key);
   let goesBack = mayGoBack;

@@ -196,6 +196,7 @@ async function promptSubmitted(call: HookCall, tools: HookTools, unkept: Waiting
   const isFirst = notePrompt(call, tools);
   const entry = await requestEntry(call, tools);
   const role = contractIn(call.prompt);
+  if (call.turn === '') state.remember(`turn ${key}`, tools.now);
   state.clearNotes(key);
   const request = entry.payload?.reasoning ?? '';
   state.note(key, { request, ...(role && { owes: { name: '', role } }) });

@@ -14,7 +14,8 @@ import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { writePrivateFile } from '../../engine/files/user-state.js';
-import { mayHoldSecret } from '../../memory/redaction/secret-hints.js';
+import { redactText } from '../../memory/redaction/redactor.js';
+import { secretScanner } from '../../memory/redaction/secret-scanner.js';
 import { oneLine } from '../../shared/text.js';
 import { isMissing } from './spool.js';
 import type { WorkTree } from './turn-files.js';
@@ -140,26 +141,12 @@ export function logHook(folder: string, line: string, first: () => string): void
     if (isNew && size !== undefined) renameSync(file, `${file}.1`);
     const lines = [...(isNew ? [first()] : []), line].map(
       (entry) =>
-        `${new Date().toISOString()} ${withoutSecret(oneLine(entry.slice(0, 4 * MAX_LINE))).slice(0, MAX_LINE)}\n`,
+        `${new Date().toISOString()} ${redactText(oneLine(entry.slice(0, 4 * MAX_LINE)), secretScanner).value.slice(0, MAX_LINE)}\n`,
     );
     appendFileSync(file, lines.join(''), { mode: 0o600 });
   } catch {
     // There is no one else to tell.
   }
-}
-
-/**
- * A line as far as it may hold no secret. The rules that would take out the secret alone take longer to load than a hook
- * that gives up has time.
- */
-function withoutSecret(line: string): string {
-  if (!mayHoldSecret(line)) return line;
-  let kept = '';
-  for (const part of line.split(/(?<=: )/)) {
-    if (mayHoldSecret(kept + part)) break;
-    kept += part;
-  }
-  return `${kept}(the rest may hold a secret: it is left out)`;
 }
 
 function keyOf(text: string): string {

@@ -1,6 +1,6 @@
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { withRemedy } from '../../contracts/errors.js';
-import { ROLES, type Role } from '../../contracts/kinds.js';
+import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import type { ResultText } from '../../contracts/reading/last-result.js';
 
 export type ReturnedResult =
@@ -25,10 +25,19 @@ export function returnedResult(found: ResultText, expected: Role | undefined): R
   const faults: string[] = [];
   for (const role of tries) {
     const parsed = parseDispatchBody(body, role, MAX_BYTES);
-    if (parsed.ok) return { role, text: found.text };
+    if (parsed.ok) return { role, text: textOfAgent(role, found.text, parsed.value.result) };
     faults.push(withRemedy(parsed.reason, parsed.fix));
   }
   const [fault = ''] = faults;
   // Between markers it was meant as a result: published, its refusal is seen in the next prompt.
   return found.marked ? { role: tries[0], text: found.text, fault } : { fault };
+}
+
+/**
+ * Returns the text of a result to publish. In a kind that records a conversation, an agent could state something as the user:
+ * then it is what was read, without origins.
+ */
+export function textOfAgent(role: Role, text: string, result: object): string {
+  if (kindOf(role).part !== 'note') return text;
+  return JSON.stringify(result, (key, value) => (key === 'origin' ? undefined : value));
 }

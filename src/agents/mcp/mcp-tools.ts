@@ -153,7 +153,6 @@ export const MCP_TOOLS = {
       type: z.enum(NOTE_TYPES).optional(),
       id: z.string().optional(),
       question: z.string().optional(),
-      agent: z.string().optional(),
     },
   ),
   recall: tool(

@@ -4,7 +4,8 @@ import { codeOf, messageOf, ThroughlineError, withRemedy } from '../../contracts
 import { isRole, ROLES } from '../../contracts/kinds.js';
 import { repairsInWords } from '../../contracts/reading/repairs.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
-import { counted, oneLine } from '../../shared/text.js';
+import { counted, quoted } from '../../shared/text.js';
+import { textOfAgent } from '../hooks/returned-result.js';
 import { UNREACHABLE } from '../hooks/send-waiting.js';
 import { knownTask, type McpAnswer, type McpTool } from './mcp-tools.js';
 
@@ -20,9 +21,10 @@ export const reportTool: McpTool<'report'> = async (memory, input) => {
     throw new ThroughlineError('schema_invalid', `role is ${JSON.stringify(role)}: use ${ROLES.join(', ')}`);
   }
   const id = given.result_id || randomUUID();
-  const text = JSON.stringify({ ...(branch !== undefined && { branch }), ...given, result_id: id });
-  const read = parseDispatchBody(new TextEncoder().encode(text), role, Number.POSITIVE_INFINITY);
+  const whole = JSON.stringify({ ...(branch !== undefined && { branch }), ...given, result_id: id });
+  const read = parseDispatchBody(new TextEncoder().encode(whole), role, Number.POSITIVE_INFINITY);
   if (!read.ok) throw unreadable(`nothing was stored: ${read.reason}`, read.fix);
+  const text = textOfAgent(role, whole, read.value.result);
   try {
     const client = await memory.client();
     const { result } = await client.publishText(session, role, text, { wait: true, timeoutMs: PATIENCE_MS });
@@ -55,7 +57,7 @@ function answerOf(result: DispatchResult, unknown: string | undefined): McpAnswe
       const repairs =
         made === undefined
           ? ''
-          : oneLine(repairsInWords({ repairs: made, ...(repairsOmitted && { repairsOmitted }) }));
+          : quoted(repairsInWords({ repairs: made, ...(repairsOmitted && { repairsOmitted }) }));
       const text = [
         `Stored as dispatch ${dispatch}: ${role}, task ${task}, ${counted(facts.length, 'fact')}.`,
         ...(repairs === '' ? [] : [`It was ${repairs}.`]),

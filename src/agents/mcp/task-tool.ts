@@ -3,9 +3,10 @@ import type { PlanTaskView, RunStatusReply } from '../../contracts/replies/run-r
 import type { ToolReply } from '../../contracts/requests.js';
 import type { TaskView } from '../../memory/session/commands/task-commands.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
-import { clipText, oneLine } from '../../shared/text.js';
+import { clipText, quoted } from '../../shared/text.js';
 import { followOwnPlan } from '../agent-session.js';
 import { type McpInput, type McpTool, type Memory, needed } from './mcp-tools.js';
+import { QUOTED } from './recall-tool.js';
 
 /** `task`: the board of the session, and its plan. */
 export const taskTool: McpTool<'task'> = async (memory, input) => {
@@ -87,7 +88,7 @@ async function planOf({ session, plan }: Memory, client: ThroughlineClient): Pro
     return { status, tasks: status.lists?.plan.filter(({ group }) => group !== true) ?? [] };
   };
   const known = await shown();
-  if (known.status.run !== null || plan === undefined) return known;
+  if (known.status.run !== null || known.status.unfollowed || plan === undefined) return known;
   try {
     await followOwnPlan(client, session, plan);
   } catch (error) {
@@ -102,32 +103,34 @@ function claimAnswer({ task, plan }: ToolReply<'task-release'>): string {
   const line =
     task !== null
       ? lineOf(task)
-      : `${oneLine(id)} of the plan: ${oneLine(plan?.text ?? '')}${claimedBy(claimed_by)}`;
+      : `${quoted(id)} of the plan: ${quoted(plan?.text ?? '')}${claimedBy(claimed_by)}`;
   return [
+    ...(handover === undefined ? [] : [QUOTED]),
     line,
     ...(handover === undefined
       ? []
-      : [`Handed over by ${oneLine(handover.by ?? 'an agent')}: ${oneLine(handover.note)}`]),
-    ...(claimed_by === undefined ? [] : [`Call context with task ${oneLine(id)} before you begin.`]),
+      : [`Handed over by ${quoted(handover.by ?? 'an agent')}: ${quoted(handover.note)}`]),
+    ...(claimed_by === undefined ? [] : [`Call context with task ${quoted(id)} before you begin.`]),
   ].join('\n');
 }
 
 function claimedBy(agent: string | undefined): string {
-  return agent === undefined ? '' : ` (claimed by ${oneLine(agent)})`;
+  return agent === undefined ? '' : ` (claimed by ${quoted(agent)})`;
 }
 
 function nextAnswer(task: TaskView | null, plan: Plan): string {
   const board = task === null ? 'No task of the board is ready.' : `Next task of the board: ${lineOf(task)}`;
-  return [board, ...planLines(plan)].join('\n');
+  return [QUOTED, board, ...planLines(plan)].join('\n');
 }
 
 function listAnswer(board: readonly TaskView[], plan: Plan): string {
   const tasks = openFirst(board, ({ status }) => status === 'completed' || status === 'cancelled').map(
-    (task) => ({ ...task, content: clipText(oneLine(task.content), MAX_LISTED) }),
+    (task) => ({ ...task, content: clipText(quoted(task.content), MAX_LISTED) }),
   );
   const planned = openFirst(plan.tasks, isDone);
   const [head = '', ...rest] = planLines(plan);
   return [
+    QUOTED,
     ...(board.length === 0
       ? ['The board is empty.']
       : [`${shownOf('Tasks of the board', tasks, board)}:`, ...tasks.map(lineOf)]),
@@ -155,11 +158,11 @@ function planLine(task: PlanTaskView): string {
   const { id, text, waits_for: waits = [], optional, claimed_by, last_outcome: last } = task;
   const more = [
     ...(optional ? ['optional'] : []),
-    ...(waits.length === 0 ? [] : [`waits for ${waits.map(oneLine).join(', ')}`]),
-    ...(claimed_by === undefined ? [] : [`claimed by ${oneLine(claimed_by)}`]),
+    ...(waits.length === 0 ? [] : [`waits for ${waits.map(quoted).join(', ')}`]),
+    ...(claimed_by === undefined ? [] : [`claimed by ${quoted(claimed_by)}`]),
     ...(last === undefined ? [] : [`last result ${last}`]),
   ];
-  return `${oneLine(id)} ${statusOf(task)}: ${clipText(oneLine(text), MAX_LISTED)}${inBrackets(more)}`;
+  return `${quoted(id)} ${statusOf(task)}: ${clipText(quoted(text), MAX_LISTED)}${inBrackets(more)}`;
 }
 
 function inBrackets(more: readonly string[]): string {
@@ -173,26 +176,26 @@ function statusOf({ status, blocked, cancelled }: PlanTaskView): string {
 function lineOf({ id, status, priority, content, unresolved, claimed_by, reason }: TaskView): string {
   const more = [
     ...(unresolved.length === 0 ? [] : [`waits for ${unresolved.map((other) => other.id).join(', ')}`]),
-    ...(claimed_by === undefined ? [] : [`claimed by ${oneLine(claimed_by)}`]),
-    ...(reason === undefined ? [] : [`reason: ${oneLine(reason)}`]),
+    ...(claimed_by === undefined ? [] : [`claimed by ${quoted(claimed_by)}`]),
+    ...(reason === undefined ? [] : [`reason: ${quoted(reason)}`]),
   ];
-  return `${id} [P${priority}] ${status}: ${oneLine(content)}${inBrackets(more)}`;
+  return `${id} [P${priority}] ${status}: ${quoted(content)}${inBrackets(more)}`;
 }
 
 function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: Plan): string[] {
   const needs = results.slice(-MOST).map((result) => {
-    const stalled = result.replan_hint === undefined ? '' : `; stalled: ${oneLine(result.replan_hint)}`;
-    return `${oneLine(result.task)}: ${result.last_outcome}, next ${result.next_action}${stalled}`;
+    const stalled = result.replan_hint === undefined ? '' : `; stalled: ${quoted(result.replan_hint)}`;
+    return `${quoted(result.task)}: ${result.last_outcome}, next ${result.next_action}${stalled}`;
   });
   return [
     ...(run === null
       ? ['No plan is followed.']
       : [
-          `Plan ${oneLine(run.spec)}: ${run.totals.completed} of ${run.totals.total} completed.`,
+          `Plan ${quoted(run.spec)}: ${run.totals.completed} of ${run.totals.total} completed.`,
           ...nextOf(run, tasks),
         ]),
     ...(fault === undefined ? [] : [fault]),
-    ...(degraded === undefined ? [] : [`The plan cannot be read now: ${oneLine(degraded)}.`]),
+    ...(degraded === undefined ? [] : [`The plan cannot be read now: ${quoted(degraded)}.`]),
     ...(needs.length === 0
       ? []
       : [
@@ -211,14 +214,14 @@ function nextOf(
 ): string[] {
   const named = (id: string) => {
     const text = tasks.find((task) => task.id === id)?.text;
-    return text === undefined ? oneLine(id) : `${oneLine(id)}: ${oneLine(text)}`;
+    return text === undefined ? quoted(id) : `${quoted(id)}: ${quoted(text)}`;
   };
   return [
     ...(active === null || active === next ? [] : [`In progress in the plan: ${named(active)}`]),
     ...(next !== null
-      ? [`Next task of the plan: ${named(next)}`, `Call context with task ${oneLine(next)} before you begin.`]
+      ? [`Next task of the plan: ${named(next)}`, `Call context with task ${quoted(next)} before you begin.`]
       : whyNone !== undefined
-        ? [`No task of the plan is ready: ${oneLine(whyNone)}.`]
+        ? [`No task of the plan is ready: ${quoted(whyNone)}.`]
         : tasks.some(({ claimed_by }) => claimed_by !== undefined)
           ? ['Other agents work on all tasks of the plan that are ready.']
           : []),

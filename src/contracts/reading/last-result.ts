@@ -9,32 +9,28 @@ export interface ResultText {
   readonly marked: boolean;
 }
 
+/** Behind the block that ends a message only its fence and marks of Markdown stand. */
+const NOTHING_MORE = /^[\s`*_~.]*$/;
+
 /**
- * Returns the last result block of a message, since a client may join the answers of several attempts. Text that only
- * mentions the markers is not a block.
+ * Returns the result block that ends a message: any other may be an example, or quoted from a file. A client may join the
+ * answers of several attempts, so earlier ones may stand before it. A truncated block ends at the end of the text.
  */
 export function lastResult(message: string): ResultText | undefined {
-  return lastMarked(message) ?? lastFenced(message) ?? whole(message);
-}
-
-/** Scans each part once: a text may repeat a marker a hundred thousand times. */
-function lastMarked(message: string): ResultText | undefined {
-  for (let end = message.length; end > 0; ) {
-    const at = message.lastIndexOf(BEGIN, end - 1);
-    if (at < 0) return undefined;
-    const part = message.slice(at, end);
-    const closes = part.indexOf(END);
-    // A truncated block ends at the end of the text.
-    const block = closes < 0 ? part : part.slice(0, closes + END.length);
-    if (block.includes('{')) return { text: block, marked: true };
-    end = at;
-  }
-  return undefined;
+  const at = message.lastIndexOf(BEGIN);
+  if (at < 0) return lastFenced(message) ?? whole(message);
+  const part = message.slice(at);
+  const closes = part.indexOf(END);
+  const text = closes < 0 ? part : part.slice(0, closes + END.length);
+  return text.includes('{') && NOTHING_MORE.test(part.slice(text.length))
+    ? { text, marked: true }
+    : undefined;
 }
 
 function lastFenced(message: string): ResultText | undefined {
-  const block = fencedBlocks(message).findLast(({ text }) => text.startsWith('{'));
-  return block && { text: block.text, marked: false };
+  const block = fencedBlocks(message).at(-1);
+  if (!block?.text.startsWith('{') || !NOTHING_MORE.test(message.slice(block.end))) return undefined;
+  return { text: block.text, marked: false };
 }
 
 function whole(message: string): ResultText | undefined {
@@ -42,17 +38,28 @@ function whole(message: string): ResultText | undefined {
   return text.startsWith('{') && text.endsWith('}') ? { text, marked: false } : undefined;
 }
 
+interface FencedBlock {
+  readonly language: string;
+  readonly text: string;
+  /** Where its last line ends. */
+  readonly end: number;
+}
+
 /**
  * Returns the closed blocks of code in a text. A regular expression would backtrack for hours on a hostile one.
  */
-export function fencedBlocks(text: string): { readonly language: string; readonly text: string }[] {
-  const blocks: { language: string; text: string }[] = [];
+export function fencedBlocks(text: string): FencedBlock[] {
+  const blocks: FencedBlock[] = [];
   let open: { readonly language: string; readonly from: number } | undefined;
   let at = 0;
   for (const line of text.split('\n')) {
     if (line.trimStart().startsWith(FENCE)) {
       if (open !== undefined)
-        blocks.push({ language: open.language, text: text.slice(open.from, at).trim() });
+        blocks.push({
+          language: open.language,
+          text: text.slice(open.from, at).trim(),
+          end: at + line.length,
+        });
       const language = line.trim().slice(FENCE.length).toLowerCase();
       open = open === undefined ? { language, from: at + line.length + 1 } : undefined;
     }

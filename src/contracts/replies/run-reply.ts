@@ -103,6 +103,7 @@ export const unreadable = named('UnreadableResult', 'A task whose last result co
 const status = {
   session: sessionView.describe('The session.'),
   run: run.nullable().describe('The run; null before run.init.'),
+  unfollowed: mark('It follows no plan, because a person said so.'),
   tasks: list('Tasks with a result, the most recent at the end.', taskProgress),
   unreadable: list(
     'Tasks whose last result could not be read; the newest rejections of the session are remembered.',

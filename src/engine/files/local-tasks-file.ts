@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { fileFault } from '../../contracts/errors.js';
+import { codeOf, fileFault } from '../../contracts/errors.js';
 import { MAX_DOCUMENT, REQUIREMENTS_FILES } from '../../contracts/run-request.js';
 import type { TasksFile, TasksFileFault } from '../ports/clients.js';
 import { MAX_PLAN_BYTES, readRegularFile, type UnreadableFile } from './user-state.js';
@@ -59,6 +59,11 @@ export function readPlan(path: string): string | UnreadableFile {
   } catch {
     return { fault: 'is not UTF-8 text' };
   }
+}
+
+/** Returns true if a service may not read the plan that a request named by its path: its text can be sent instead. */
+export function needsText(error: unknown): boolean {
+  return ['progress_ledger_missing_tasks', 'permission_denied'].includes(codeOf(error));
 }
 
 /** Returns the requirements document beside a plan that is sent as text, if a request has room for both. */

@@ -1,8 +1,5 @@
-import { mayHoldSecret } from './secret-hints.js';
-
-/**
- * Redaction for short-lived processes: loading the rules takes as long as a whole hook, so most texts must do without.
- */
+import { redactJson } from './redactor.js';
+import { secretScanner } from './secret-scanner.js';
 
 type Redact = <T>(value: T) => Promise<T>;
 
@@ -11,15 +8,10 @@ const BEYOND = 65_536;
 /** Maximum length of a secret: one that this reading splits ends or begins within this distance. */
 const LONGEST = 20_000;
 
-/** Redacts the strings of a JSON value in place. Loads the rules only if the value may contain a secret. */
+/** Redacts the strings of a JSON value in place: identifiers stay. */
 export async function redacted<T>(value: T): Promise<T> {
-  if (!mayHoldSecret(JSON.stringify(value))) return value;
-  const [{ redactJson }, { secretlintScanner }] = await Promise.all([
-    import('./redactor.js'),
-    import('./secretlint-scanner.js'),
-  ]);
   // Only strings change.
-  return redactJson(value, secretlintScanner()).value as T;
+  return redactJson(value, secretScanner).value as T;
 }
 
 /** Returns the first `most` characters of a redacted text: after cutting first, half a secret would not be found. */

@@ -1,3 +1,5 @@
+import { withoutUnseen } from '../../shared/text.js';
+
 /** Number of secrets by rule. */
 export type SecretCounts = Record<string, number>;
 
@@ -29,18 +31,35 @@ const NOTHING: Readonly<SecretCounts> = Object.freeze({});
 /** A secret inside another appears in the second round. The limit stops a hostile text that reveals one per round. */
 const MAX_ROUNDS = 3;
 
-/** Replaces each secret by `<redacted:rule>`. Deterministic and idempotent. */
+/** Line breaks, signs and spaces as escapes of other formats write them: a secret may begin or end there. */
+const ENCODED = /\\{1,31}(?:[nrt]|(?:u001b|x1b|033)\[[\d;]{0,16}m)|%(?:3[ad]|2[0267]|0a)/gi;
+
+/** Returns the text with the encoded signs in place of their escapes, and as long as before. */
+function decoded(text: string): string {
+  if (!text.includes('\\') && !text.includes('%')) return text;
+  return text.replace(ENCODED, (written) => {
+    const sign = written.startsWith('%')
+      ? decodeURIComponent(written)
+      : { t: '\t', n: '\n', r: '\n' }[written.slice(-1).toLowerCase()];
+    return (sign ?? '').padEnd(written.length);
+  });
+}
+
+/**
+ * Replaces each secret by `<redacted:rule>`. Deterministic and idempotent. A text with a secret loses its escape sequences and
+ * invisible characters, which may stand inside of one.
+ */
 export function redactText(text: string, scanner: SecretScanner): Redacted<string> {
-  if (!scanner.mayHold(text)) return { value: text, found: NOTHING };
+  let value = withoutUnseen(text);
   const found: SecretCounts = {};
-  let value = text;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const secrets = apart(scanner.find(value));
+    const views = [...new Set([value, decoded(value)])].filter((view) => scanner.mayHold(view));
+    const secrets = apart(views.flatMap((view) => scanner.find(view)));
     if (secrets.length === 0) break;
     for (const { rule } of secrets) found[rule] = (found[rule] ?? 0) + 1;
     value = replaced(value, secrets);
   }
-  return { value, found };
+  return Object.keys(found).length === 0 ? { value: text, found: NOTHING } : { value, found };
 }
 
 interface RedactJsonOptions {
@@ -93,9 +112,9 @@ export function addCounts(total: SecretCounts, more: Readonly<SecretCounts>): vo
   for (const [rule, count] of Object.entries(more)) total[rule] = (total[rule] ?? 0) + count;
 }
 
-/** Escapes in JSON may hide a hint. */
-function mayHoldJson(source: string, scanner: SecretScanner): boolean {
-  return scanner.mayHold(source) || source.includes('\\u') || source.includes('\\/');
+/** Escapes may hide a hint. */
+export function mayHoldJson(source: string, scanner: SecretScanner): boolean {
+  return scanner.mayHold(withoutUnseen(source)) || /\\[u/]|%[0-3]/.test(source);
 }
 
 /** Merges overlapping secrets, keeping the first rule's name. */

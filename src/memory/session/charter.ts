@@ -28,6 +28,8 @@ export const charterJson = z.object({
   completed_reason: z.string().exactOptional(),
   /** Settings that were set. */
   settings: sessionSettings.exactOptional(),
+  /** Set while it follows no plan because a person said so. */
+  unfollowed: z.literal(true).exactOptional(),
   /** Set while it is read-only: since when, ISO 8601 in UTC, and why. */
   archived: z.object({ at: z.string(), reason: z.string().exactOptional() }).exactOptional(),
 });

@@ -109,12 +109,14 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       return state;
     case 'run.initialized':
       recordSettings(state.charter, event.data.settings);
+      delete state.charter.unfollowed;
       state.run = evolveRun(state.run, event);
       state.left = [];
       return state;
     case 'run.ended':
       state.left = state.run === undefined ? state.left : leftTasks(state.run.document).slice(-MAX_LEFT);
       state.run = evolveRun(state.run, event);
+      state.charter.unfollowed = true;
       for (const id of state.board.claims.keys()) if (!isBoardId(id)) state.board.claims.delete(id);
       return state;
     case 'progress.rebuilt':
@@ -123,14 +125,18 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     case 'fact.retracted': {
       const { at, data } = event;
       const { fact, source } = factIn(data);
-      const { by, reason, instead: object, ref } = data;
+      const { by, agent, reason, instead: object, ref } = data;
       const { ref: _, ...statement } = data.fact;
       const instead =
         object === undefined
           ? undefined
           : {
               ...sessionFact(
-                { ...statement, object, ...(ref && { ref, origin: 'person' as const }) },
+                {
+                  ...statement,
+                  object,
+                  ...(ref && { ref, ...(agent === undefined && { origin: 'person' as const }) }),
+                },
                 source,
                 sequence,
               ),

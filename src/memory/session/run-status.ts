@@ -62,6 +62,7 @@ function progress(state: SessionState): Omit<RunStatus, 'findings'> {
   const status = {
     ...overview(seen),
     run: run === undefined ? null : planInNumbers(run, ledgers, outlook(seen)),
+    ...(state.charter.unfollowed && { unfollowed: true as const }),
     tasks: [...ledgers.values()].map((ledger) => progressOf(seen, ledger)),
     unreadable: unreadableTasks(rejectionsOf(state)),
   };

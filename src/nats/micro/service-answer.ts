@@ -3,10 +3,16 @@ import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { statusOf, ThroughlineError } from '../../contracts/errors.js';
-import { healthSubject, isToken, REPLY_VERSION, REPLY_VERSION_HEADER } from '../../contracts/names.js';
+import {
+  beyondSession,
+  healthSubject,
+  isToken,
+  REPLY_VERSION,
+  REPLY_VERSION_HEADER,
+} from '../../contracts/names.js';
 import { inSpan } from '../../engine/monitoring/tracing.js';
 import type { Logger } from '../../engine/ports/clients.js';
-import { clipText, oneLine } from '../../shared/text.js';
+import { clipText, isObject, oneLine } from '../../shared/text.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 
 /** Maximum length of an error's text in the header and in a shortened reply. */
@@ -53,8 +59,15 @@ export async function answer(
   }
 }
 
-/** A caller that may only use its own session's subject must not address another one in the body. */
+/** A caller that may only use its own session's subject must not reach beyond it by a field of the body. */
 function requireSession(subject: string, request: unknown): void {
+  const field = isObject(request) ? beyondSession(request) : undefined;
+  if (field !== undefined)
+    throw new ThroughlineError(
+      'permission_denied',
+      `${field}: on the subject of a session its own project counts, and a plan is sent as tasksText; leave it out, or send the request without the session in its subject`,
+      { details: { field } },
+    );
   if (sessionIn(request) === subject.split('.').at(-1)) return;
   throw new ThroughlineError(
     'permission_denied',
@@ -70,9 +83,7 @@ function sessionNamed(request: unknown): { readonly session?: string } {
 }
 
 function sessionIn(request: unknown): unknown {
-  return typeof request === 'object' && request !== null && 'session' in request
-    ? request.session
-    : undefined;
+  return isObject(request) ? request.session : undefined;
 }
 
 /** @throws ThroughlineError `too_large` with the limit and a fix */

@@ -7,7 +7,7 @@ import { createCommander } from '../../engine/folding/commander.js';
 import { createSessionReader, createSnapshotWriter } from '../../engine/folding/session-folding.js';
 import { type Logger, systemClock } from '../../engine/ports/clients.js';
 import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
+import { scannerFor } from '../../memory/redaction/secret-scanner.js';
 import { onReconnect } from '../../nats/connection/connection-states.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { ProgressTracker } from './progress-tracker.js';

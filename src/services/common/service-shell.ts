@@ -11,7 +11,7 @@ import {
   type SecretCounts,
   type SecretScanner,
 } from '../../memory/redaction/redactor.js';
-import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
+import { scannerFor } from '../../memory/redaction/secret-scanner.js';
 import type { NatsConnection } from '../../nats/connection/connect-nats.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';

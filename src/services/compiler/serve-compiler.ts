@@ -2,7 +2,7 @@ import { loadTokenizer } from '../../config/load-tokenizer.js';
 import { SERVICE_NAMES } from '../../contracts/names.js';
 import { waitLimit } from '../../engine/folding/caught-up.js';
 import { systemClock } from '../../engine/ports/clients.js';
-import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
+import { scannerFor } from '../../memory/redaction/secret-scanner.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
 import { endpointOf, serveRequests } from '../common/service-shell.js';

@@ -1,7 +1,7 @@
 import { EXTRACTOR_CONSUMER, SERVICE_NAMES } from '../../contracts/names.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
-import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
+import { scannerFor } from '../../memory/redaction/secret-scanner.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Serving } from '../common/service-context.js';
 import { backlogMetrics } from '../common/service-metrics.js';

@@ -2,12 +2,12 @@ import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import { promptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { ToolArguments } from '../../contracts/requests.js';
-import { createFactId, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
+import { createFactId, outranks, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { touchedFiles } from '../../memory/search/touched-files.js';
 import { SESSION_VIEWS, type ViewName } from '../../memory/session/commands/decide-session.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
-import { answer, append } from '../../memory/session/commands/session-decision.js';
+import { answer, append, speakerOf } from '../../memory/session/commands/session-decision.js';
 import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
 import {
   factsOf,
@@ -43,7 +43,7 @@ export function createSessionQueries({
   /** Appends what a person says about a fact, and shows the fact; nothing is appended if it is so already. */
   const change = async <Shown extends object>(
     session: Token,
-    { id, by, reason }: ToolArguments<'fact-retract'>,
+    { id, by, agent, reason }: ToolArguments<'fact-retract'>,
     type: 'fact.retracted' | 'fact.restored',
     shown: (now: SessionState, before: SessionFact) => Shown,
     insteadOf?: (before: SessionFact, state: SessionState) => { readonly instead: string },
@@ -55,13 +55,20 @@ export function createSessionQueries({
       if (before.retracted?.erased)
         throw new ThroughlineError('conflict', `${id} is erased: what it said is gone`, { details: { id } });
       if (isSo) return answer(replied);
+      if (agent && outranks(before, {}))
+        throw new ThroughlineError(
+          'conflict',
+          `fact ${id} is what the ${before.origin} said: only a person changes it, at a terminal or on the page`,
+          { details: { id } },
+        );
       if (state.charter.archived !== undefined) return refuseArchived(state);
       const data = {
         ...{ fact: recordedOf(before), source: sourceOf(before) },
         after: state.dispatches.newest(),
         ...(reason !== undefined && { reason }),
         ...insteadOf?.(before, state),
-        by,
+        by: speakerOf({ by, agent }),
+        ...(agent && { agent }),
       };
       return append({ type, data }, replied);
     });

@@ -69,13 +69,35 @@ describe('an agent that stops', () => {
     expect(place.asked.filter(({ subject }) => subject === 'dispatch.demo.implementer')).toHaveLength(3);
   });
 
+  it.each(['gemini', 'copilot'] as const)(
+    'the same words in a later turn of %s count again, and in the same one once',
+    async (client) => {
+      const place = hookPlace();
+      const [prompt, end] =
+        client === 'gemini' ? ['BeforeAgent', 'AfterAgent'] : ['UserPromptSubmit', 'Stop'];
+      const ended = {
+        ...base,
+        hook_event_name: end,
+        prompt_response: RESULT,
+        last_assistant_message: RESULT,
+      };
+      for (const _ of [1, 2]) {
+        await place.run(client, { ...base, hook_event_name: prompt, prompt: 'review it' });
+        for (const __ of [1, 2]) await place.run(client, ended);
+      }
+      const ids = place.published.map((body) => /"result_id":"([^"]+)"/.exec(body)?.[1]);
+      expect(ids).toEqual([ids[0], ids[0], ids[2], ids[2]]);
+      expect(ids[2]).not.toBe(ids[0]);
+    },
+  );
+
   it('an implementer without a result is sent back once, with the contract and why', async () => {
     const place = hookPlace();
     const first = JSON.parse(await place.run('claude', stop('Done.')));
     expect(first).toEqual({
       decision: 'block',
       reason: expect.stringMatching(
-        /holds no result block[\s\S]*BEGIN_DISPATCH_RESULT[\s\S]*task_id, status/,
+        /does not end in a result block[\s\S]*BEGIN_DISPATCH_RESULT[\s\S]*task_id, status/,
       ),
     });
     for (let round = 0; round < 5; round += 1) expect(await place.run('claude', stop('Done.'))).toBe('');
@@ -402,7 +424,7 @@ describe('an agent at work', () => {
     const place = hookPlace();
     await place.run('claude', tool(`curl -H "Authorization: ${secret}" x`));
     await place.run('claude', mainStop('Done.'));
-    expect(onDisk(place.stateDir)).toContain('<redacted:bearer-token>');
+    expect(onDisk(place.stateDir)).toContain('<redacted:');
     await place.run('claude', { ...base, hook_event_name: 'UserPromptSubmit', prompt: `use ${secret}` });
     await place.run('claude', stop(RESULT.replace('"s"', `"${secret}"`)));
     expect(JSON.stringify(place.asked)).not.toContain('abcdefghijklmnopqrstuvwxyz0123456789');

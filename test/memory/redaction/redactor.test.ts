@@ -6,12 +6,10 @@ import {
   type Secret,
   type SecretScanner,
 } from '../../../src/memory/redaction/redactor.js';
-import { secretlintScanner } from '../../../src/memory/redaction/secretlint-scanner.js';
+import { secretScanner as real } from '../../../src/memory/redaction/secret-scanner.js';
 import { hostileTexts } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 import { leaks, planted } from '../../support/secrets.js';
-
-const real = secretlintScanner();
 
 /** Finds `key-` with digits, and words of capitals. */
 const simple: SecretScanner = {

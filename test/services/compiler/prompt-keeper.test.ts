@@ -10,14 +10,14 @@ import { token } from '../../../src/contracts/names.js';
 import type { DispatchReply } from '../../../src/contracts/replies/compile-reply.js';
 import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
 import type { PromptRing } from '../../../src/engine/ports/telemetry-store.js';
-import { secretlintScanner } from '../../../src/memory/redaction/secretlint-scanner.js';
+import { secretScanner } from '../../../src/memory/redaction/secret-scanner.js';
 import { keptOf, PromptKeeper } from '../../../src/services/compiler/prompt-keeper.js';
 import { fact } from '../../support/builders.js';
 import { capturedLog } from '../../support/captured-log.js';
 
 const SESSION = token('kept', 'session');
 const SECRET = `ghp_${'a1B2'.repeat(9)}`;
-const secrets = secretlintScanner();
+const secrets = secretScanner;
 
 const REPLY: DispatchReply = {
   ...{ kind: 'dispatch', prompt: 'do it' },

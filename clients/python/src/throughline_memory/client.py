@@ -156,7 +156,8 @@ class Client:
     async def request(self, subject: str, body: Mapping[str, Any], timeout: float | None = None) -> Any:
         """Sends any request, such as `tool.session-list`, and returns its reply."""
         session = body.get("session")
-        if isinstance(session, str) and _SESSION.match(session):
+        beyond = body.get("project") is not None or body.get("tasksPath") is not None
+        if isinstance(session, str) and _SESSION.match(session) and not beyond:
             subject = f"{subject}.{session}"
         data = json.dumps(body).encode()
         asking = self._nc.request(subject, data, timeout=timeout or self._timeout)

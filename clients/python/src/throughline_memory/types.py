@@ -326,7 +326,7 @@ class AnswerOptions(TypedDict):
     by: NotRequired[str]
     """Who answers."""
     agent: NotRequired[Literal[True]]
-    """An agent answers, and not a person."""
+    """An agent does, and not a person."""
 
 
 class Repair(TypedDict):
@@ -1361,6 +1361,8 @@ class RunStatus(TypedDict):
     """The session."""
     run: Plan | None
     """The run; null before run.init."""
+    unfollowed: NotRequired[Literal[True]]
+    """It follows no plan, because a person said so."""
     tasks: list[TaskProgress]
     """Tasks with a result, the most recent at the end."""
     unreadable: list[UnreadableResult]

@@ -20,6 +20,7 @@ import {
   type Reply,
   refuse,
   resolveId,
+  speakerOf,
   stillThere,
   workedIn,
 } from './session-decision.js';
@@ -98,11 +99,18 @@ export function markRead(state: SessionState, { id }: ToolArguments<'inbox-mark-
 
 /**
  * Answers what the newest result of a task asked: the question that is named, else all that are open, else what blocks the
- * task, else what the same person or an agent answered last. The same answer again changes nothing.
+ * task, else what was answered last. The same answer again changes nothing.
  */
 export function answerBlocker(
   state: SessionState,
-  { task: asIs, answer: text, question: words, replaces, by, agent }: ToolArguments<'blocker-answer'>,
+  {
+    task: asIs,
+    answer: text,
+    question: words,
+    replaces,
+    by: claimed,
+    agent,
+  }: ToolArguments<'blocker-answer'>,
 ): Decision {
   const statement = questionOf(state, asIs);
   const id = statement?.sourceTaskId ?? idInPlan(state.run, asIs);
@@ -118,8 +126,7 @@ export function answerBlocker(
   const answers = answersOf(state);
   const given = answers.filter((earlier) => earlier.task === task);
   const last = given.at(-1);
-  const mayReplace = openQuestions.length === 0 && (last?.agent === true || last?.by === by);
-  const replaced = mayReplace ? (last?.questions ?? []) : [];
+  const replaced = openQuestions.length === 0 ? (last?.questions ?? []) : [];
   const answered = question === undefined ? replaced : given.flatMap((earlier) => earlier.questions);
   const questions = [...new Set([...openQuestions, ...answered])].filter(isMeant);
   const before = given.findLast((earlier) => earlier.questions.some(isMeant));
@@ -172,7 +179,7 @@ export function answerBlocker(
     task,
     questions: [...questions],
     answer: text,
-    by,
+    by: speakerOf({ by: claimed, agent }),
     ...(agent && { agent }),
     ...(unblocks && { unblocks: true as const }),
   };

@@ -123,3 +123,8 @@ export function resolveId<T>(
     items.size === 0 ? `the session has no ${what}s` : `known: ${named([...items.keys()], SHOWN)}`;
   return { refusal: refuse('not_found', `no ${what} ${JSON.stringify(given)}; ${known}`, { id: given }) };
 }
+
+/** Names who speaks in an event: no name that an agent claims stands alone. */
+export function speakerOf({ by, agent }: { readonly by: string; readonly agent?: true | undefined }): string {
+  return agent ? `an agent (${by})` : by;
+}

@@ -1,0 +1,159 @@
+/**
+ * What a secret looks like, as data. The formats of tokens are those that gitleaks lists (MIT); names of variables, headers and
+ * options are common ones. Every expression is linear, which test/architecture/expressions checks.
+ */
+
+const BODIES: Readonly<Record<string, string>> = {
+  ...{
+    a: '[A-Za-z0-9]',
+    w: '[A-Za-z0-9_-]',
+    h: '[0-9a-f-]',
+    u: '[A-Z0-9]',
+    n: '[A-Z2-7]',
+    b: '[A-Za-z0-9+/_=-]',
+  },
+};
+/** Tokens by what follows their beginning, and how much of that at least; each with its rule and its beginning. */
+const BY_BODY: Readonly<Record<string, string>> = {
+  a10: 'stripe=[rs]k_(?:live|test|prod)_ flutterwave=FLWSECK(?:_TEST)?-',
+  a16: 'alibaba=LTAI resend=re_[A-Za-z0-9]{6,10}_ vercel=vc[aikpr]_',
+  a32: 'bitbucket=ATBB github=gh[oprsu]_ huggingface=(?:hf|api_org)_ infracost=ico- netlify=nf[bcopu]_ npm=npm_ prefect=pn[bu]_ replicate=r8_',
+  a40: String.raw`artifactory=AKCp clojars=CLOJARS_ doppler=dp\.(?:pt|st|ct|sa|scim|audit)\. easypost=EZ[AT]K groq=gsk_ linear=lin_(?:api|oauth)_ notion=(?:ntn|secret)_ perplexity=pplx- posthog=ph[cxs]_ readme=rdme_ xai=xai-`,
+  w16: String.raw`docker=dckr_[op]at_ gitlab=gl(?:pat|ptt|dt|rtr?|cbt|soat|ft|imt|agent|oas|ffct)- hashicorp=hv[bsr]\. mapbox=[sp]k\.[\w-]{40,400}\. newrelic=NR(?:AK|JS|II|IQ)- slack=(?:(?:xoxe[.-])?xox[abeoprs]|xapp)- square=sq0[a-z]{3}- supabase=sb(?:p|_secret)_ tailscale=tskey-[a-z]+-`,
+  w28: String.raw`google=AIza google=GOCSPX- google=ya29\. figma=fig[dou]r?_ github=github_pat_ heroku=HRKU- openai=sk-(?:proj|svcacct|admin|lf|or-v1)- sendgrid=SG\.[\w-]{16,64}\. tavily=tvly- yandex=AQVN api-key=sk-`,
+  w40: String.raw`anthropic=sk-ant- contentful=CFPAT- duffel=duffel_(?:test|live)_ hashicorp=[A-Za-z0-9]{14}\.atlasv1\. nvidia=nvapi- openshift=sha256~ pypi=pypi- scalingo=tk-us-`,
+  h32: String.raw`databricks=dapi digitalocean=do[oprt]_v1_ hubspot=pat-(?:na|eu)\d- mailgun=(?:pub)?key- postman=PMAK- pulumi=pul- rubygems=rubygems_ sendinblue=xkeysib- shippo=shippo_(?:live|test)_ shopify=shp(?:at|ca|pa|ss)_ twilio=SK`,
+  h60: String.raw`airtable=pat[A-Za-z0-9]{14}\.`,
+  b24: 'fly=f(?:o1|m[12]r?)_ grafana=gl(?:c|sa)_ planetscale=pscale_(?:tkn|oauth|pw)_ stripe=whsec_ typeform=tfp_',
+  b60: '1password=ops_ atlassian=ATATT3 aws=ABSK sentry=sntry[su]_',
+  u16: 'aws=A(?:3T|KIA|GPA|IDA|ROA|IPA|NPA|NVA|SIA)',
+  u50: String.raw`age=AGE-SECRET-KEY- dynatrace=dt0[a-z]\d\d\.[A-Z0-9]{24}\.`,
+  n56: 'nats-seed=S[ACNOUPX]',
+};
+export const TOKENS = Object.entries(BY_BODY).flatMap(([group, tokens]) =>
+  tokens.split(' ').map((token) => {
+    const at = token.indexOf('=');
+    const body = BODIES[group.charAt(0)] ?? '';
+    return [token.slice(0, at), token.slice(at + 1), body, Number(group.slice(1))] as const;
+  }),
+);
+
+/** Names whose value is a password, and those whose value is a token or a key. */
+export const PASSWORDS = 'pass(?:word|wd|phrase|code)|(?<![a-z])(?:pass|pwd)';
+export const KEYS =
+  'secret|token|authorization|(?:secret|api|access|account|auth|client|encryption|license|master|private|session|shared|signing|storage|subscription)[-_. ]?key(?:[-_](?:base|data))?|sessionid|_auth|(?<=[?&])(?:sig|signature)|_key';
+
+/** Programs with the option, in any way that it is given, whose value is a password. */
+const OPTION = [
+  String.raw`(?:mysql(?:dump|admin)?|mariadb)\b[^\n|;&]{0,200} -p`,
+  String.raw`(?:(?:docker|podman|registry) login|mongosh?)\b[^\n|;&]{0,200} -p `,
+  String.raw`sshpass -p ?`,
+  String.raw`redis-cli\b[^\n|;&]{0,200} -a `,
+  String.raw`(?:curl|wget)\b[^\n|;&]{0,200} -u (?:\\{0,31}["'])?[\w.@-]{1,64}:`,
+].join('|');
+
+const PEM = `-----BEGIN[ A-Z0-9]{0,40}(?:PRIVATE KEY|NKEY SEED)(?: BLOCK)?-----`;
+const PEM_END = `-{5,6}END[ A-Z0-9]{0,40}(?:PRIVATE KEY|NKEY SEED)(?: BLOCK)?-{5,6}`;
+
+interface SecretPattern {
+  readonly rule: string;
+  /**
+   * A cheap pattern found wherever `pattern` is. It must not check what precedes the secret, because a line break in JSON is a
+   * backslash and an n.
+   */
+  readonly hint: string;
+  /** The secret is the group `secret`, or the whole match. */
+  readonly pattern: string;
+}
+
+/** Secrets that are known by what stands around them, or by their form as a whole. */
+export const PATTERNS: readonly SecretPattern[] = [
+  {
+    // The whole block, or from its first line if the end is missing.
+    rule: 'private-key',
+    hint: '-----BEGIN',
+    pattern: String.raw`${PEM}(?:(?:(?!-----)[\s\S]){0,20000}${PEM_END}|(?:\s|\\[nrt])*[A-Za-z0-9+/=]{16}[A-Za-z0-9+/=\s\\]*)`,
+  },
+  {
+    // Its middle: whole lines, and the rest below them.
+    rule: 'private-key',
+    hint: String.raw`[\n\\](?<=[A-Za-z0-9+/]{64}\r?[\n\\])`,
+    pattern: String.raw`(?<![^\s])(?:(?=[a-z0-9+/]{0,63}[A-Z])[A-Za-z0-9+/]{64}(?:\s{1,4}|$)){2,400}(?:[A-Za-z0-9+/]{1,63}={0,2}(?![^\s]))?`,
+  },
+  {
+    rule: 'jwt',
+    hint: String.raw`\.eyJ`,
+    pattern: String.raw`(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`,
+  },
+  {
+    rule: 'authorization',
+    hint: 'B(?:earer|asic) [A-Za-z0-9]',
+    pattern: String.raw`(?<![A-Za-z0-9])(?:Bearer {1,8}(?<secret>[A-Za-z0-9._~+/-]{20,4096}=*)|Basic {1,8}(?<basic>(?=[A-Za-z+/]*[0-9A-Z])[A-Za-z0-9+/]{8,4096}=*))`,
+  },
+  {
+    // Includes the user, which may be the token. A password may hold a slash or an at sign.
+    rule: 'url-password',
+    hint: String.raw`:\/\/[^\s"'<>]{0,768}@`,
+    pattern: String.raw`(?<=:\/\/)(?<user>[^\s/:@"'<>\x60]{0,256}:)(?!\d{1,5}[/?#,])(?<secret>[^\s"'<>\x60]{3,512})@(?=[\w.[$-])`,
+  },
+  {
+    rule: 'url-token',
+    hint: String.raw`:\/\/[^\s"'<>]{0,768}@`,
+    pattern: String.raw`:\/\/(?<secret>[^\s/:@"'<>\x60]{20,512})@`,
+  },
+  {
+    rule: 'connection',
+    hint: ':(?=oracle:)',
+    pattern: String.raw`jdbc:oracle:\w{1,10}:[^\s/@]{1,64}\/(?<secret>[^\s/@"'<>]{3,128})@`,
+  },
+  {
+    rule: 'webhook',
+    hint: String.raw`\.(?=(?:com\/(?:api\/webhooks|services|workflows|triggers|webhookb2)\/))`,
+    pattern: String.raw`\b(?:hooks\.slack\.com\/(?:services|workflows|triggers)|discord(?:app)?\.com\/api\/webhooks|webhook\.office\.com\/webhookb2)\/(?<secret>[\w/@-]{20,512})`,
+  },
+  {
+    rule: 'option',
+    hint: '--(?=[a-z-]{0,40}(?:pass|token|secret|key))',
+    pattern: String.raw`--[a-z-]{0,40}(?:pass(?:word|wd|phrase)?|token|secret|api-?key|access-?key|secret-?key)[ ](?:\\{0,31}["'](?<quoted>[^"'\n\\]{4,512})\\{0,31}["']|(?<secret>[^\s"'\x60<>$\[(|&-][^\s"'\x60<>$|&;,)]{5,512}))`,
+  },
+  {
+    rule: 'option',
+    hint: '-(?=[pua])(?<= -)',
+    pattern: String.raw`\b(?:${OPTION})(?<secret>[^\s"'<>$:{}\\-][^\s"'<>$:{}\\]{3,128})(?=[\\"'\s]|$)`,
+  },
+  {
+    rule: 'option',
+    hint: '-(?=user|pass)',
+    pattern: String.raw`(?:--(?:proxy-)?user[ =](?:\\{0,31}["'])?[\w.@-]{1,64}:|-pass(?:in|out)? pass:)(?<secret>[^\s"'<>$:{}\\]{4,128})`,
+  },
+  {
+    rule: 'variable',
+    hint: 'ENV [A-Z]',
+    pattern: String.raw`\bENV [A-Z_]{0,40}(?:PASSWORD|SECRET|TOKEN|KEY) (?<secret>[^\s"'$<]{6,512})`,
+  },
+  {
+    rule: 'netrc',
+    hint: 'login ',
+    pattern: String.raw`\blogin[ \t]{1,8}\S{1,128}\s{1,40}password[ \t]{1,8}(?<secret>\S{4,512})`,
+  },
+  {
+    rule: 'pgpass',
+    hint: String.raw`:\d{4,5}:[a-z*]`,
+    pattern: String.raw`(?<![^\s"'])[\w.*-]{1,128}:\d{4,5}:[a-z*][\w*-]{0,63}:[a-z*][\w*-]{0,63}:(?<secret>[^\s:"']{6,512})(?![^\s"'])`,
+  },
+  {
+    rule: 'hash',
+    hint: String.raw`\$(?=(?:apr1|[156]|2[abxy]|y|argon2id?)\$)`,
+    pattern: String.raw`\$(?:apr1|[156]|2[abxy]|y|argon2id?)\$[./A-Za-z0-9$=,]{20,256}`,
+  },
+  {
+    rule: 'docker-auth',
+    hint: String.raw`:(?<=["']auth\\{0,31}["'][ ]?:)`,
+    pattern: String.raw`["']auth\\{0,31}["']: {0,4}\\{0,31}["'](?<secret>[A-Za-z0-9+/]{12,4096}={0,2})\\{0,31}["']`,
+  },
+  {
+    rule: 'azure-client',
+    hint: '~(?<=[78]Q~)',
+    pattern: String.raw`(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])`,
+  },
+];
