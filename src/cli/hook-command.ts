@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { withoutPrivate } from '../agents/hooks/hook-call.js';
 import { logHook } from '../agents/hooks/hook-state.js';
 import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
-import { runHook } from '../agents/hooks/run-hook.js';
+import { type HookPlace, runHook } from '../agents/hooks/run-hook.js';
 import { spoolOf } from '../agents/hooks/spool.js';
 import { type Config, givenVariables, loadConfig, stateDirOf } from '../config/config.js';
 import { pausedFolder } from '../config/connected-projects.js';
@@ -19,6 +19,8 @@ const WITHIN_MS = 220;
 const LONG_WITHIN_MS = 3000;
 /** A start that takes most of that shows a busy machine, where all takes longer: a hook has so many times its start. */
 const STARTS = 2;
+/** The start of a session needs more than another event, and its agent knows nothing without it. */
+const STARTS_OF_SESSION = 4;
 const MOST_BUSY_MS = 3000;
 const LEAST_MS = 50;
 const MOST_MS = 60_000;
@@ -69,7 +71,7 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
   const stateDir = stateDirOf();
   cacheCode(join(stateDir, 'compiled'));
   const log = (line: string) => logHook(stateDir, line, () => serverText(server));
-  let withinMs = within === undefined ? usualMs(startMs) : withinOf(within);
+  let withinMs = within === undefined ? usualMs(startMs, STARTS) : withinOf(within);
   const leftMs = () => (withinMs ?? WITHIN_MS) - performance.now();
   const end = (answer: string): void => {
     if (answer === '') process.exit(0);
@@ -108,8 +110,10 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     give(`${why}: gave up`, lateAnswer?.(`${why}: "throughline doctor" says why`));
   };
   let timer = setTimeout(giveUp, Math.max(0, leftMs()));
-  const allowMore = () => {
-    if (within === undefined) withinMs = LONG_WITHIN_MS;
+  const allowMore: HookPlace['allowMore'] = (what, late) => {
+    lateAnswer = late;
+    if (within === undefined)
+      withinMs = what === 'start' ? usualMs(startMs, STARTS_OF_SESSION) : LONG_WITHIN_MS;
     clearTimeout(timer);
     timer = setTimeout(giveUp, Math.max(0, leftMs()));
   };
@@ -135,9 +139,6 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
   const answer = await runHook(name, client, text, {
     ...{ config: known, stateDir, spool, directory },
     ...{ log, leftMs, allowMore, connect: onlyOnce(connect) },
-    whenLate: (late) => {
-      lateAnswer = late;
-    },
     onRecorded: () => {
       isRecorded = true;
     },
@@ -189,8 +190,8 @@ function inputOf(stream: NodeJS.ReadStream) {
 }
 
 /** The time that a hook may take whose start took so long, both in milliseconds. */
-function usualMs(startMs: number): number {
-  return Math.round(Math.min(MOST_BUSY_MS, Math.max(WITHIN_MS, STARTS * startMs)));
+function usualMs(startMs: number, starts: number): number {
+  return Math.round(Math.min(MOST_BUSY_MS, Math.max(WITHIN_MS, starts * startMs)));
 }
 
 /** The time of `--within`; `undefined` for a text that is none. */

@@ -160,6 +160,7 @@ describe('a hook never harms the agent', () => {
     input = prompt,
     args: readonly string[] = ['hook', 'claude'],
     answer = /^$/,
+    idleMs = 60,
   ): Promise<void> {
     const state = env.XDG_STATE_HOME ?? (await folderOfTest());
     const times: number[] = [];
@@ -171,7 +172,7 @@ describe('a hook never harms the agent', () => {
       });
       expect(result).toEqual({ code: 0, stdout: expect.stringMatching(answer), stderr: '' });
       // Where a bare process takes longer than on an idle machine, so may this one, as often.
-      times.push(took * Math.min(1, 60 / bare));
+      times.push(took * Math.min(1, idleMs / bare));
       if (env.XDG_STATE_HOME === undefined) expect((await log(state)).length).toBeGreaterThanOrEqual(round);
     }
     expect(Math.min(...times)).toBeLessThan(IN_TIME_MS);
@@ -183,7 +184,8 @@ describe('a hook never harms the agent', () => {
     await harmless(env, inFolder('Stop'));
     const why = '(?:no NATS server|\\S+ is not a NATS server|not done within \\d+ ms|[^\\n"]*service)';
     const answer = new RegExp(`"additionalContext":"Throughline: memory not reachable: ${why}[^\\n]*$`);
-    await harmless(env, start, ['hook', 'claude'], answer);
+    // It has twice the time of another event on a busy machine.
+    await harmless(env, start, ['hook', 'claude'], answer, 30);
   }
 
   it('without a server it ends in time, and says so in the log and at the start of a session', async () => {

@@ -12,7 +12,7 @@ import { type HookClient, hookClient, MAX_ANSWER } from './hook-table.js';
 import { UNREACHABLE } from './send-waiting.js';
 import type { Spool } from './spool.js';
 
-interface HookPlace {
+export interface HookPlace {
   readonly config: Config;
   readonly stateDir: string;
   readonly spool: Spool;
@@ -21,10 +21,8 @@ interface HookPlace {
   readonly connect: () => Promise<ThroughlineClient>;
   readonly log: (line: string) => void;
   readonly leftMs: () => number;
-  /** Allows more time, while a transcript is written. */
-  readonly allowMore: () => void;
-  /** Makes the answer of a hook that gives up. */
-  readonly whenLate: (late: (why: string) => string) => void;
+  /** Allows more time where the machine is busy, or while a transcript is written; `late` makes the answer for when that is up. */
+  readonly allowMore: (what: 'start' | 'transcript', late?: (why: string) => string) => void;
   /** Called once the event is on the disk: from then on it is not lost. */
   readonly onRecorded: () => void;
 }
@@ -48,8 +46,8 @@ export async function runHook(
   const isStart = call.event.moment === 'session-start';
   const unreachable = (why: string) =>
     written(call, client, `Throughline: memory not reachable: ${why}`, log);
-  if (isStart) place.whenLate(unreachable);
-  else if (call.event.moment === 'stop' && client.writesLate) place.allowMore();
+  if (isStart) place.allowMore('start', unreachable);
+  else if (call.event.moment === 'stop' && client.writesLate) place.allowMore('transcript');
   try {
     await recordRaw(place).catch((error) => log(`${codeOf(error)}: ${messageOf(error)}`));
     const given = { name, client, call, directory: place.directory, now: new Date().toISOString() };

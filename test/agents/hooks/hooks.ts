@@ -137,7 +137,6 @@ export function hookPlace(
     },
     log: (line: string) => lines.push(line),
     allowMore: () => {},
-    whenLate: () => {},
   };
   return {
     ...{ asked, published, lines, stateDir, spool, spoolDir: join(stateDir, 'hooks', 'spool', 'own%3A1') },
