@@ -51,18 +51,22 @@ export async function recordCalls(call: HookCall, tools: HookTools, isKept: bool
   if (client.keepsCalls === undefined || transcript === '' || !(isStart || READS.includes(event.moment)))
     return isKept ? keepCalls(call, call.calls, tools) : [];
   const key = `read ${agentKey(call, tools)} ${transcript}`;
-  const from = state.peek(key);
+  const known = state.peek(key);
+  const [from = '0', since = ''] = known?.split(' ') ?? [];
   // The transcript of a conversation that goes on holds what no hook has seen.
   const isPassed =
-    !isKept || (isStart && source !== 'compact') || (event.moment === 'prompt' && from === undefined);
+    !isKept || (isStart && source !== 'compact') || (event.moment === 'prompt' && known === undefined);
   if (isPassed) {
-    if (from === undefined || !isKept) state.remember(key, String(transcriptEnd(transcript)));
+    if (known === undefined || !isKept) state.remember(key, `${transcriptEnd(transcript)} ${tools.now}`);
     return [];
   }
-  const { calls, end, skipped } = readCalls(client.keepsCalls, transcript, Number(from ?? 0));
+  const read = readCalls(client.keepsCalls, transcript, Number(from));
+  const { end, skipped } = read;
+  // A forked conversation gets a copy of the older one after its start.
+  const calls = read.calls.filter(({ at }) => at === '' || at >= since);
   if (skipped > 0) tools.log(`the transcript has grown too much: ${skipped} bytes of it are not read`);
   const unkept = await keepCalls(call, calls, tools);
-  state.remember(key, String(end));
+  state.remember(key, `${end} ${since}`);
   return unkept;
 }
 

@@ -358,9 +358,10 @@ describe('an agent at work', () => {
     const place = hookPlace();
     const prompt = (text: string) =>
       place.run('claude', { ...base, hook_event_name: 'UserPromptSubmit', prompt: text });
-    // What the transcript held before the first hook was seen by another conversation.
+    // What was called before the first hook belongs to another conversation, also where it is copied later.
     await place.run('claude', tool('npm run older'));
     await prompt('Write the page');
+    await place.run('claude', { ...tool('npm run copied'), at: '2026-01-01T00:00:00.000Z' });
     await place.run('claude', tool('touch page.html'));
     await prompt('Write the tests');
     await place.run('claude', mainStop('Decided: one port'));

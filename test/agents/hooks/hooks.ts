@@ -40,7 +40,7 @@ export function transcriptLines({
     { type: 'assistant', message: { role: 'assistant', content: [{ type: 'tool_use', id, name, input }] } },
     { type: 'user', message: { role: 'user', content: [result] } },
   ]
-    .map((line) => `${JSON.stringify({ timestamp: new Date().toISOString(), ...line })}\n`)
+    .map((line) => `${JSON.stringify({ timestamp: call.at ?? new Date().toISOString(), ...line })}\n`)
     .join('');
 }
 
