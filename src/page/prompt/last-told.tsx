@@ -48,8 +48,8 @@ function Told(props: {
   const { session, prompt, before } = props;
   // The trace of a session start names no facts: its text names the statements.
   const isStart = prompt.kind === 'session-start';
-  const now = useStoredPrompt(session, isStart ? prompt.id : undefined).query.reply;
-  const then = useStoredPrompt(session, isStart ? before?.id : undefined).query.reply;
+  const now = useStoredPrompt(session, isStart ? prompt.id : undefined);
+  const then = useStoredPrompt(session, isStart ? before?.id : undefined);
   const idsOf = (trace: PromptTrace | undefined, text: string | undefined) =>
     isStart ? text && statementsIn(text) : trace?.facts.map(({ id }) => id);
   const shown = idsOf(prompt, now?.prompt) || undefined;

@@ -3,7 +3,7 @@ import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
 import type { RequestInput } from '../../contracts/requests.js';
 import { type QueryState, useAsk } from '../use-ask.js';
 
-export interface PromptQuery {
+interface PromptQuery {
   readonly query: QueryState<CompileReply>;
   readonly request: PastRequest | undefined;
   /** The newest sequence of the session; undefined until it is known. */
@@ -45,7 +45,7 @@ export function useStoredPrompt(session: string, id: string | undefined) {
     ...stored.reply.request,
     ...{ session, include: PARTS },
   };
-  return { stored, query: useAsk('prompt.past', (request as RequestInput<'prompt.past'>) ?? null) };
+  return useAsk('prompt.past', (request as RequestInput<'prompt.past'>) ?? null).reply;
 }
 
 /** Returns the ids of the statements that a text names as its sources, such as `M7` in `[M7, 3 Nov]`. */
@@ -120,7 +120,7 @@ export function promptChoice(params: URLSearchParams): PromptChoice {
 }
 
 /** Returns an integer of at least 1; undefined for anything else. */
-export function positive(text: string | null): number | undefined {
+function positive(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }
 

@@ -31,7 +31,9 @@ function Details({
   readonly session: string;
   readonly shown: FactShown;
 }) {
-  const replaced = history.filter(({ ended, id }) => isOf(fact, ended?.by) || id === fact.corrects);
+  const replaced = history.filter(
+    ({ ended, id }) => id === fact.corrects || (ended && ended.by === fact.ref),
+  );
   return (
     <>
       <p class={`fact-says ${fact.retracted === undefined ? '' : 'struck'}`}>{fact.object}</p>
@@ -54,9 +56,7 @@ function Details({
         </Pair>
         {replaced.map((before) => (
           <Pair key={before.id} name="Replaces">
-            <FactLink session={session} id={before.ref ?? before.id}>
-              {before.object}
-            </FactLink>
+            <a href={sessionHref(session, 'session', { id: before.ref ?? before.id })}>{before.object}</a>
           </Pair>
         ))}
         <EndedBy session={session} fact={fact} />
@@ -80,14 +80,6 @@ function Details({
   );
 }
 
-function isOf({ ref }: FoundFact, id: string | undefined): boolean {
-  return ref !== undefined && ref === id;
-}
-
-function FactLink(props: { readonly session: string; readonly id: string; readonly children: unknown }) {
-  return <a href={sessionHref(props.session, 'session', { id: props.id })}>{props.children as string}</a>;
-}
-
 function EndedBy({ session, fact }: { readonly session: string; readonly fact: FoundFact }) {
   const { retracted, ended, closed_at: at } = fact;
   if (at === undefined) return null;
@@ -97,11 +89,7 @@ function EndedBy({ session, fact }: { readonly session: string; readonly fact: F
       {endText(fact)}
       {retracted?.reason === undefined ? '' : `: ${retracted.reason}`}
       {ended?.term === undefined ? '' : `, both are about ${ended.term}`}, <Clock at={at} />{' '}
-      {by === undefined ? null : (
-        <FactLink session={session} id={by}>
-          what holds instead
-        </FactLink>
-      )}
+      {by === undefined ? null : <a href={sessionHref(session, 'session', { id: by })}>what holds instead</a>}
     </Pair>
   );
 }

@@ -35,7 +35,7 @@ export function PromptView({ session, params }: SessionViewProps) {
     known.prompts.find(({ id }) => id === choice?.id),
     known.prompts,
   );
-  const before = useStoredPrompt(session, previous?.id).query.reply?.prompt;
+  const before = useStoredPrompt(session, previous?.id)?.prompt;
   return (
     <>
       <PageHead title="Prompt" of={session}>
