@@ -36,25 +36,27 @@ export function LearningsView({ params }: GlobalViewProps) {
           </Toggle>
         </div>
       </PageHead>
-      <div class="tools">
-        <SelectField
-          label="Project"
-          value={project ?? ''}
-          choices={known.map((value) => {
-            const { pending = 0, active: accepted = 0 } = counts.find((row) => row.project === value) ?? {};
-            return { value, label: `${value} (${pending} to review, ${accepted} active)` };
-          })}
-          onChoose={(value) => setParams({ project: value })}
-        />
-        {active ? (
-          <FilterField
-            label="Relevant to"
-            value={text}
-            placeholder="handle errors in the parser"
-            onFilter={(value) => setParams({ text: value })}
+      {known.length === 0 ? null : (
+        <div class="tools">
+          <SelectField
+            label="Project"
+            value={project ?? ''}
+            choices={known.map((value) => {
+              const { pending = 0, active: accepted = 0 } = counts.find((row) => row.project === value) ?? {};
+              return { value, label: `${value} (${pending} to review, ${accepted} active)` };
+            })}
+            onChoose={(value) => setParams({ project: value })}
           />
-        ) : null}
-      </div>
+          {active ? (
+            <FilterField
+              label="Relevant to"
+              value={text}
+              placeholder="handle errors in the parser"
+              onFilter={(value) => setParams({ text: value })}
+            />
+          ) : null}
+        </div>
+      )}
       {query.loading ? null : !active ? (
         <Proposals key={project ?? ''} project={project} />
       ) : text === '' ? (
