@@ -136,8 +136,12 @@ type Checkpoint = LearningEventOf<'checkpoint'>;
 /** Larger than any state, so anything beyond is damaged. */
 const MAX_UNPACKED = 256 * 1024 * 1024;
 
-export function learningsCheckpoint(state: LearningState): Checkpoint['data'] {
-  return { state: gzipSync(encodeLearnings(state, state.lastEventAt)).toString('base64') };
+export function learningsCheckpoint(
+  state: LearningState,
+  change = <Value>(json: Value) => json,
+): Checkpoint['data'] {
+  const text = JSON.stringify(change(JSON.parse(encodeLearnings(state, state.lastEventAt))));
+  return { state: gzipSync(text).toString('base64') };
 }
 
 /** Replaces the state with the checkpoint's. A damaged checkpoint is ignored. */

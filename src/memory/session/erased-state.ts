@@ -4,7 +4,7 @@ import { stateFromJson, stateJson, stateToJson } from './session-snapshot.js';
 import { factsOf, type SessionState } from './session-state.js';
 
 /** Overwrites a text wherever a value repeats it. Returns a copy. */
-type Overwrite = <Value>(value: Value) => Value;
+export type Overwrite = <Value>(value: Value) => Value;
 
 /** A shorter text, or a single word, could be part of any other: only a field that says nothing else is overwritten. */
 const LEAST_PHRASE = 8;

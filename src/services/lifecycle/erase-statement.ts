@@ -3,19 +3,25 @@ import { EVENT_VERSION } from '../../contracts/event.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import type { Clock } from '../../engine/ports/clients.js';
 import { foundFact } from '../../memory/facts/found-facts.js';
+import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
-import { erasedState, markOf, overwriting } from '../../memory/session/erased-state.js';
+import { erasedState, markOf, type Overwrite, overwriting } from '../../memory/session/erased-state.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Sessions } from '../common/service-context.js';
 import type { Handler } from '../common/service-shell.js';
+import type { Projects } from '../learnings/serve-learnings.js';
 import { theFact } from '../tools/session-queries.js';
 import { checkpoint, maxEventBytes } from './archive-session.js';
 
 type ErasePorts = Pick<Sessions, 'reader' | 'command' | 'writer'> &
-  Pick<NatsPorts, 'log' | 'index' | 'eraser' | 'connection'> & { readonly clock: Clock };
+  Pick<NatsPorts, 'log' | 'index' | 'eraser' | 'connection' | 'learnings'> & {
+    readonly clock: Clock;
+    readonly projects: Projects['reader'];
+    readonly inBackground: Projects['inBackground'];
+  };
 
 /**
  * Erases the text of a statement. A checkpoint with the overwritten state becomes the session's state, and lists what is to be
@@ -27,7 +33,7 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
   const { log, reader, command, writer, index, eraser, clock } = ports;
   return async ({ session, id, by }) => {
     const { state } = (await reader.load(session)).folded;
-    const { ref, object, sourceSequence: source, retracted } = theFact(state, id);
+    const { ref, object, sourceSequence, retracted, note, answer: given } = theFact(state, id);
     if (ref === undefined)
       throw new ThroughlineError(
         'schema_invalid',
@@ -35,6 +41,9 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
       );
     const at = clock();
     const overwrite = overwriting(object, markOf(by, at));
+    if (!retracted?.erased) await eraseInLearnings(ports, overwrite);
+    // The statement of a command only counts behind a result.
+    const source = note === undefined && given === undefined ? sourceSequence : undefined;
     const [events, dispatches, copies]: [number[], number[], SessionEvent[]] = [[], [], []];
     const read = retracted?.erased
       ? []
@@ -42,7 +51,7 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
     for (const { event, sequence } of read) {
       const copy = overwrite(event);
       const isChanged = JSON.stringify(copy) !== JSON.stringify(event);
-      const dispatch = event.type === 'fact.recorded' ? event.data.dispatch.sequence : 0;
+      const dispatch = event.type === 'fact.recorded' ? event.data.dispatch.sequence : -1;
       // Earlier checkpoints are packed, and this one replaces them. Quoting may have changed the words of the fact.
       if (!isChanged && event.type !== 'session.checkpoint' && dispatch !== source) continue;
       events.push(sequence);
@@ -66,6 +75,8 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
     const erased = stored?.event.type === 'session.checkpoint' ? stored.event.data.erased : undefined;
     for (const copy of copies) await log.append(session, copy);
     if (erased !== undefined) await eraser.eraseSome(session, erased);
+    // A proposal that was on its way.
+    await eraseInLearnings(ports, overwrite);
     const { folded } = await reader.load(session);
     await writer.write(folded);
     const { sequence, lastEventAt } = folded.state;
@@ -73,6 +84,27 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
     for (const what of ['prompts', 'buckets'] as const) await eraser.rewrite(what);
     return { fact: foundFact(theFact(folded.state, ref)), events: erased?.events.length ?? 0, sequence };
   };
+}
+
+/** Proposals repeat the words of notes. As when a session is forgotten, a checkpoint replaces the log of the project. */
+async function eraseInLearnings(
+  { learnings, projects, inBackground, eraser }: ErasePorts,
+  overwrite: Overwrite,
+): Promise<void> {
+  for (const project of await learnings.projects()) {
+    const { state } = (await projects.load(project)).folded;
+    if (learningsCheckpoint(state, overwrite).state === learningsCheckpoint(state).state) continue;
+    let newest = 0;
+    await inBackground(project, 'forget', (now) => ({
+      kind: 'append',
+      event: { type: 'checkpoint', data: learningsCheckpoint(now, overwrite) },
+      reply: ({ lastEvent }) => {
+        newest = lastEvent;
+        return {};
+      },
+    }));
+    await eraser.eraseLearnings(project, newest);
+  }
 }
 
 function asHistory(event: SessionEvent): SessionEvent {

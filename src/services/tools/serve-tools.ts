@@ -84,7 +84,10 @@ export async function serveTools(
       });
     },
     ...createSessionQueries(ports),
-    'tool.fact-erase': createEraseTool({ ...nats, ...sessions, clock }),
+    'tool.fact-erase': createEraseTool({
+      ...{ ...nats, ...sessions, clock },
+      ...{ projects: projects.reader, inBackground: projects.inBackground },
+    }),
     'tool.dispatch-show': createDispatchResults(ports),
     'tool.session-list': (request) => list.list(request),
     'tool.timeline-list': createTimelineService(nats),
