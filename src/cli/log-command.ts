@@ -5,7 +5,7 @@ import type { TimelineKind } from '../contracts/replies/dispatch-result.js';
 import type { TraceFound, TracesListed } from '../contracts/replies/trace-reply.js';
 import { REQUESTS } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { counted } from '../shared/text.js';
+import { counted, quoted, quotedLines } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { followLog } from './log-follow.js';
@@ -170,11 +170,14 @@ async function showIntent(
 
 function fieldLines({ stored, output, constraints, size: _, ...fields }: TraceFound['entry']): string[] {
   const lines = Object.entries({ ...fields, ...(constraints?.length && { constraints }) }).map(
-    ([name, value]) => `${`${name}:`.padEnd(12)} ${Array.isArray(value) ? value.join(', ') : value}`,
+    ([name, value]) =>
+      `${`${name}:`.padEnd(12)} ${quoted(Array.isArray(value) ? value.join(', ') : String(value))}`,
   );
-  if (stored === undefined) return [...lines, ...(output === undefined ? [] : [`output:      ${output}`])];
+  if (stored === undefined)
+    return [...lines, ...(output === undefined ? [] : [`output:      ${quoted(output)}`])];
   const { text, first = '', last = '', length } = stored;
-  if (text !== undefined) return [...lines, 'output:', text];
+  const block = (part: string) => quotedLines(part, Number.POSITIVE_INFINITY).lines;
+  if (text !== undefined) return [...lines, 'output:', ...block(text)];
   const cut = `... (${length - first.length - last.length} of ${length} characters not kept) ...`;
-  return [...lines, 'output:', first, cut, last];
+  return [...lines, 'output:', ...block(first), cut, ...block(last)];
 }

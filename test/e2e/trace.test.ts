@@ -155,7 +155,7 @@ describe('the trace on the command line', () => {
     const got = await run(['log', '--entry', 'step-1', '-s', session]);
     expect(got.code).toBe(0);
     expect(got.stdout).toMatch(
-      /^id: {10}step-1\n[\s\S]*error: {7}the end\noutput:\nline one\nx+\n\.\.\. \(3017 of 5017 characters not kept\) \.\.\.\nx+\nthe end\n$/,
+      /^id: {10}step-1\n[\s\S]*error: {7}the end\noutput:\n> line one\n> x+\n\.\.\. \(3017 of 5017 characters not kept\) \.\.\.\n> x+\n> the end\n$/,
     );
     const [stored] = await sequencesOf(system, session);
     expect(got.stderr).toContain(`sequence ${stored} of session ${session}`);
