@@ -57,11 +57,7 @@ export function Statements(props: {
               <h2 id="holds-title">
                 {past ? 'What held' : 'What holds'} <span class="quiet figure">{figure(sumOf(kinds))}</span>
               </h2>
-              {isPlain && facts.length === 0 ? (
-                <Past past={past} />
-              ) : (
-                <Filters kinds={kinds} kind={kind} past={past} text={text} />
-              )}
+              <Filters kinds={kinds} kind={kind} past={past} text={text} />
             </div>
             {id === undefined || opened !== undefined ? null : <StatementDetails session={session} id={id} />}
             <ul class="rows statements">
@@ -98,14 +94,6 @@ function sumOf(kinds: FactsFound['kinds']): number {
   return Object.values(kinds).reduce((sum, count) => sum + count, 0);
 }
 
-function Past({ past }: { readonly past: boolean }) {
-  return (
-    <Toggle on={past} onToggle={(on) => setParams({ past: on, id: undefined })}>
-      Past
-    </Toggle>
-  );
-}
-
 function Filters(props: {
   readonly kinds: FactsFound['kinds'];
   readonly kind: Kind | undefined;
@@ -113,6 +101,12 @@ function Filters(props: {
   readonly text: string;
 }) {
   const { kinds, kind, past, text } = props;
+  const toPast = (
+    <Toggle on={past} onToggle={(on) => setParams({ past: on, id: undefined })}>
+      Past
+    </Toggle>
+  );
+  if (kind === undefined && text === '' && sumOf(kinds) === 0) return toPast;
   return (
     <div class="chips">
       <Toggle on={kind === undefined} onToggle={() => setParams({ kind: undefined })}>
@@ -123,7 +117,7 @@ function Filters(props: {
           {KINDS[name]} {figure(kinds[name] ?? 0)}
         </Toggle>
       ))}
-      <Past past={past} />
+      {toPast}
       <FilterField
         label="Filter"
         value={text}
