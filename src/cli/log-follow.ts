@@ -1,9 +1,9 @@
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
-import { PUBLISHED_EVENTS, projectOf, publishedEvent, type Token, token } from '../contracts/names.js';
+import { projectOf, type Token, token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
 import { batched } from '../engine/runtime/batched.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
-import { type NatsConnection, subscribeResiliently } from '../nats/connection/connect-nats.js';
+import { followEvents, type NatsConnection } from '../nats/connection/connect-nats.js';
 import { onConnectionState } from '../nats/connection/connection-states.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { passes } from '../sdk/keep-trying.js';
@@ -149,12 +149,7 @@ async function followAll(
       },
     );
   };
-  const subscriptions = Object.values(PUBLISHED_EVENTS).map((subjects) =>
-    subscribeResiliently(connection, subjects, ({ subject }) => {
-      const session = publishedEvent(subject)?.session;
-      if (session !== undefined) moved(session);
-    }),
-  );
+  const unfollow = followEvents(connection, moved);
   return {
     async look() {
       lastFailure = '';
@@ -162,7 +157,7 @@ async function followAll(
       for (const { session, at } of sessions ?? []) if (at > began) moved(token(session, 'session'));
     },
     stop() {
-      if (!connection.isClosed()) for (const subscription of subscriptions) subscription.close();
+      unfollow();
       for (const follower of followers.values()) void follower.then((found) => found?.close());
     },
   };

@@ -75,6 +75,8 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   /** Keys requested once while the cache was full. */
   readonly #requestedOnce: LRUCache<Token, true>;
   readonly #reads = new Map<Token, Reads<State>>();
+  /** Monotonic time at which the last whole read of a state began. */
+  readonly #readAt = new WeakMap<Folded<State>, number>();
 
   constructor(options: StateReaderOptions<State, Event>) {
     this.#options = options;
@@ -93,6 +95,15 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     }
     reads.running = this.#turn(key, reads);
     return reads.running;
+  }
+
+  /** Loads as `load`, without a read if `isQuiet` says that nothing was stored since the last one began. */
+  async loadUnlessQuiet(key: Token, isQuiet: (since: number) => boolean): Promise<Loaded<State>> {
+    const kept = this.#folded.get(key);
+    const since = kept?.generation === this.#lifeOf(key) ? this.#readAt.get(kept) : undefined;
+    if (kept === undefined || since === undefined || !isQuiet(since)) return this.load(key);
+    this.counts.hits += 1;
+    return { folded: kept, replayed: 0, isWhole: true };
   }
 
   /**
@@ -223,6 +234,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const snapshot = cached === undefined ? await snapshots.load(key) : undefined;
     const folded = cached ?? (await this.#start(key, snapshot, generation));
     const range = { after: folded.state.sequence, ...(limit !== undefined && { limit }) };
+    const begun = performance.now();
     const read = await log.read(key, range);
     // The cache must not hold a state whose fold threw halfway.
     this.#folded.delete(key);
@@ -237,6 +249,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const replayed = this.#fold(folded, read);
     this.#keep(folded, cached !== undefined);
     const isWhole = limit === undefined || read.events.length + read.skipped < limit;
+    if (isWhole) this.#readAt.set(folded, begun);
     // A catch-up in steps gets one snapshot, at its end.
     if (isWhole && replayed > 0) onFolded?.(folded);
     return { folded, replayed, isWhole };

@@ -12,11 +12,12 @@ import {
   type SubscriptionOptions,
 } from 'nats';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import { PUBLISHED_EVENTS, publishedEvent, type Token } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import { Backoff, limitedWarnings } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
 import { requireSupportedServer } from '../server/server-version.js';
-import { listenersOf } from './connection-states.js';
+import { listenersOf, onConnectionState } from './connection-states.js';
 import { type DialOptions, useEndingTransport } from './ending-transport.js';
 import { accessOptions, type NatsAccess, type NatsAddress, shownAddress } from './nats-access.js';
 import { codeOfReport, connectFault, permissionDenied } from './nats-errors.js';
@@ -261,7 +262,79 @@ export function subscribeResiliently(
     },
     close() {
       closing.abort();
-      subscription.unsubscribe();
+      if (!connection.isClosed()) subscription.unsubscribe();
     },
+  };
+}
+
+/** An announced message may become readable a moment later. */
+const SETTLED_MS = 1000;
+/** Longest time that a read is spared: by then a stream that was replaced is noticed. */
+const SPARED_MS = 5000;
+const MOST_ANNOUNCED = 10_000;
+
+/**
+ * Tells whether nothing was published for a key since a read began, so that another one would find nothing new. A server by
+ * itself announces a message to all before it answers its publisher, and before any request that follows: in a cluster nothing
+ * is known.
+ */
+export class Announcements {
+  readonly #connection: NatsConnection;
+  readonly #at = new Map<string, number>();
+  /** Since when every announcement is heard. */
+  #since = Number.POSITIVE_INFINITY;
+
+  constructor(connection: NatsConnection, subjects: string, keyOf: (subject: string) => string | undefined) {
+    this.#connection = connection;
+    let isDenied = false;
+    const hear = async () => {
+      await connection.flush();
+      if (!isDenied) this.#since = performance.now();
+    };
+    connection.subscribe(subjects, {
+      callback: (denied, message) => {
+        if (denied) isDenied = true;
+        else this.#heard(keyOf(message.subject) ?? '');
+      },
+    });
+    onConnectionState(connection, (isConnected) => {
+      this.#since = Number.POSITIVE_INFINITY;
+      if (isConnected) void hear().catch(() => {});
+    });
+    void hear().catch(() => {});
+  }
+
+  /** @param since monotonic time */
+  isQuiet(key: string, since: number): boolean {
+    const isAlone = this.#connection.info !== undefined && !('cluster' in this.#connection.info);
+    const heardAt = this.#at.get(key) ?? Number.NEGATIVE_INFINITY;
+    const now = performance.now();
+    return isAlone && since > Math.max(this.#since, heardAt + SETTLED_MS) && now < since + SPARED_MS;
+  }
+
+  #heard(key: string): void {
+    const now = performance.now();
+    if (this.#at.size >= MOST_ANNOUNCED) {
+      this.#at.clear();
+      this.#since = now + SETTLED_MS;
+    }
+    this.#at.set(key, now);
+  }
+}
+
+/** Calls back for each event of a session as it is published, until the returned function is called. Default: in both layouts. */
+export function followEvents(
+  connection: NatsConnection,
+  onMoved: (session: Token) => void,
+  layouts: readonly string[] = Object.values(PUBLISHED_EVENTS),
+): () => void {
+  const subscriptions = layouts.map((subjects) =>
+    subscribeResiliently(connection, subjects, ({ subject }) => {
+      const event = publishedEvent(subject);
+      if (event !== undefined) onMoved(event.session);
+    }),
+  );
+  return () => {
+    for (const subscription of subscriptions) subscription.close();
   };
 }

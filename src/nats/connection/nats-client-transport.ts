@@ -159,9 +159,7 @@ export async function openLiveTransport(options: NatsConnectOptions): Promise<Li
       const subscription = subscribeResiliently(connection, subjects, ({ subject, data }) =>
         onMessage(subject, data),
       );
-      return () => {
-        if (!connection.isClosed()) subscription.close();
-      };
+      return () => subscription.close();
     },
     close: () => closeConnection(connection),
   };

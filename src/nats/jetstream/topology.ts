@@ -37,7 +37,6 @@ import {
   TELEMETRY_BUCKET,
   token,
 } from '../../contracts/names.js';
-import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { API, apiCode, ifExists, takenByAnother } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
@@ -91,6 +90,9 @@ export function subjectsOf(stream: string): string | undefined {
   const shard = shardOfStream(stream);
   return shard === undefined ? STREAMS.get(stream) : shardSubjects(shard);
 }
+
+/** Prompts per session. */
+export const RING_SIZE = 200;
 
 /** Gap behind the old numbers when a stream is created again. */
 const SEQUENCE_MARGIN = 100_000;

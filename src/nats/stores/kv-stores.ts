@@ -12,7 +12,6 @@ import {
   type Token,
 } from '../../contracts/names.js';
 import type { Lease, LeaseClaim, LeaseStore } from '../../engine/ports/lease-store.js';
-import type { TelemetryStore } from '../../engine/ports/telemetry-store.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import { type BucketKind, type BucketOptions, GONE, isDeletion, KEPT, KvBucket } from './kv-bucket.js';
 
@@ -112,7 +111,7 @@ const BUCKET: BucketKind = {
 };
 
 /** Telemetry in the bucket `session_telemetry`: a key per session, JSON on one line. */
-export class NatsTelemetryStore implements TelemetryStore {
+export class NatsTelemetryStore {
   readonly #bucket: KvBucket;
 
   constructor(connection: NatsConnection, options: BucketOptions) {
@@ -123,6 +122,7 @@ export class NatsTelemetryStore implements TelemetryStore {
     return telemetryIn(await this.#bucket.get(session));
   }
 
+  /** Adds a process' counters. @throws ThroughlineError `unavailable`: they may be stored; `conflict` after too many lost races */
   async add(session: Token, counts: SessionTelemetry): Promise<void> {
     await this.#bucket.write(session, (last) => {
       const stored = telemetryIn(last);

@@ -2,14 +2,13 @@ import { jsonOf } from '../../contracts/event.js';
 import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/names.js';
 import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
 import { type ForgottenSessions, minRetainedSequence } from '../../engine/ports/session-lifecycle.js';
-import { type PromptRing, RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { publishCreating } from '../jetstream/acked-publisher.js';
 import { readStream } from '../jetstream/direct-get.js';
-import { ensurePromptsStream, type StorePorts } from '../jetstream/topology.js';
+import { ensurePromptsStream, RING_SIZE, type StorePorts } from '../jetstream/topology.js';
 
-/** Compiled prompts in the stream `PROMPTS`, a subject per session, of which the server keeps the newest. */
-export class NatsPromptRing implements PromptRing {
+/** Compiled prompts in the stream `PROMPTS`, a subject per session, of which the server keeps the newest `RING_SIZE`. Losing some is harmless. */
+export class NatsPromptRing {
   readonly #ports: StorePorts;
   readonly #lifecycle: ForgottenSessions;
 
@@ -18,6 +17,7 @@ export class NatsPromptRing implements PromptRing {
     this.#lifecycle = lifecycle;
   }
 
+  /** Returns the stored prompts of a session without duplicates, newest first. Throws `unavailable`. */
   async all(session: Token): Promise<readonly KeptPrompt[]> {
     const { connection, timeoutMs } = this.#ports;
     const range = { from: 1, limit: RING_SIZE };

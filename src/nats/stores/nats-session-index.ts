@@ -59,9 +59,7 @@ export class NatsSessionIndex implements SessionIndex {
       const entry = entryOf(session, message.data);
       if (entry !== undefined) written(entry);
     });
-    return () => {
-      if (!this.#connection.isClosed()) subscription.close();
-    };
+    return () => subscription.close();
   }
 
   async put(entry: SessionIndexEntry): Promise<'saved' | 'older'> {

@@ -8,7 +8,6 @@ import {
   PROJECT_KEY,
   PUBLISHED_EVENTS,
   projectOfSubject,
-  publishedEvent,
   publishedOn,
   type SessionLayout,
   sessionOfStream,
@@ -28,7 +27,7 @@ import type {
   SessionLog,
   Unwatch,
 } from '../../engine/ports/session-log.js';
-import { subscribeResiliently } from '../connection/connect-nats.js';
+import { followEvents } from '../connection/connect-nats.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { batchFrom } from '../jetstream/direct-get.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
@@ -111,15 +110,7 @@ export class NatsSessionLog
   }
 
   follow(onMoved: (session: Token) => void): Unwatch {
-    const { connection } = this.#ports;
-    const events = PUBLISHED_EVENTS[this.#layout.layout];
-    const subscription = subscribeResiliently(connection, events, ({ subject }) => {
-      const event = publishedEvent(subject);
-      if (event !== undefined) onMoved(event.session);
-    });
-    return () => {
-      if (!connection.isClosed()) subscription.close();
-    };
+    return followEvents(this.#ports.connection, onMoved, [PUBLISHED_EVENTS[this.#layout.layout]]);
   }
 }
 

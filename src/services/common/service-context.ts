@@ -10,10 +10,10 @@ import type { DispatchSource } from '../../engine/ports/dispatch-source.js';
 import type { RejectedStore } from '../../engine/ports/rejected-store.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionActivity, SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
-import type { PromptRing, TelemetryStore } from '../../engine/ports/telemetry-store.js';
 import type { ConcurrencyLimit } from '../../engine/runtime/batched.js';
 import type { Shutdown } from '../../engine/runtime/shutdown.js';
 import type { NatsAddress } from '../../nats/connection/nats-access.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
 import type { ProgressTracker } from './progress-tracker.js';
 
 /** Start parameters of every service; `shutdown` stops it. */
@@ -47,8 +47,8 @@ export interface Sessions {
 export interface ToolPorts extends Sessions {
   readonly log: SessionLog & Pick<SessionActivity, 'newest'>;
   readonly snapshots: Pick<SnapshotStore, 'load' | 'loadAtOrBefore'>;
-  readonly prompts: Pick<PromptRing, 'all'>;
-  readonly telemetry: Pick<TelemetryStore, 'load'>;
+  readonly prompts: Pick<NatsPorts['prompts'], 'all'>;
+  readonly telemetry: Pick<NatsPorts['telemetry'], 'load'>;
   readonly rejected: RejectedStore;
   readonly source: Pick<DispatchSource, 'publish'>;
   readonly lifecycle: Pick<SessionLifecycle, 'archived'>;

@@ -12,9 +12,9 @@ import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { KeptPrompt } from '../../contracts/replies/prompt-trace.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
-import type { PromptRing, TelemetryStore } from '../../engine/ports/telemetry-store.js';
 import { OneAtATime } from '../../engine/runtime/batched.js';
 import { redactJson, type SecretScanner } from '../../memory/redaction/redactor.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Chosen } from '../../prompt/prompt-report.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText } from '../../shared/text.js';
@@ -25,7 +25,7 @@ import type { Forgetting } from '../common/open-sessions.js';
  * second; if the queue overflows, the oldest prompts are dropped and counted.
  */
 interface PromptKeeperOptions {
-  readonly ring: Pick<PromptRing, 'keep'>;
+  readonly ring: Pick<NatsPorts['prompts'], 'keep'>;
   /** Redacts requests before they are stored. */
   readonly secrets: SecretScanner;
   readonly clock: Clock;
@@ -190,7 +190,7 @@ function rounded(score: number): number {
 }
 
 interface TelemetryOptions {
-  readonly store: TelemetryStore;
+  readonly store: Pick<NatsPorts['telemetry'], 'load' | 'add'>;
   readonly log: Pick<SessionLog, 'read'>;
   readonly logger: Logger;
   /** Default: no session is forgotten. */

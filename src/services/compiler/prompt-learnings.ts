@@ -31,7 +31,7 @@ export type PromptLearnings = (
 ) => (state: SessionState) => Promise<FoundLearnings>;
 
 interface PromptLearningsOptions {
-  readonly reader: ProjectReader;
+  readonly reader: Pick<ProjectReader, 'load' | 'loadAsOf'>;
   readonly relevance: Relevance;
   readonly logger: Logger;
   /** Longest wait for optional learnings, in milliseconds. Default: 2,000. */

@@ -1,8 +1,10 @@
 import { loadTokenizer } from '../../config/load-tokenizer.js';
-import { SERVICE_NAMES } from '../../contracts/names.js';
+import { LEARNINGS_SUBJECTS, projectOfSubject, SERVICE_NAMES } from '../../contracts/names.js';
 import { waitLimit } from '../../engine/folding/caught-up.js';
+import type { ProjectReader } from '../../engine/folding/session-folding.js';
 import { systemClock } from '../../engine/ports/clients.js';
 import { scannerFor } from '../../memory/redaction/secret-scanner.js';
+import { Announcements } from '../../nats/connection/connect-nats.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
 import { endpointOf, serveRequests } from '../common/service-shell.js';
@@ -29,7 +31,12 @@ export async function serveCompiler(
     throughline_prompts_dropped_total: [[{}, keeper.counts.dropped]],
   }));
   shutdown.add('the keeper of prompts', () => keeper.stop());
-  const { reader, relevance, wordVectors } = projects;
+  const { relevance, wordVectors } = projects;
+  const announced = new Announcements(nats.connection, LEARNINGS_SUBJECTS, projectOfSubject);
+  const reader: Pick<ProjectReader, 'load' | 'loadAsOf'> = {
+    load: (project) => projects.reader.loadUnlessQuiet(project, (since) => announced.isQuiet(project, since)),
+    loadAsOf: (...asked) => projects.reader.loadAsOf(...asked),
+  };
   const options = {
     ...sessions,
     log: nats.log,

@@ -8,9 +8,9 @@ import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type { SessionIndex } from '../../engine/ports/session-index.js';
 import type { SessionEraser, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';
-import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { withoutSession } from '../../memory/learnings/forget-in-learnings.js';
 import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.js';
+import { RING_SIZE } from '../../nats/jetstream/topology.js';
 import type { Handler } from '../common/service-shell.js';
 
 /**

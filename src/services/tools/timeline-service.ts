@@ -10,8 +10,8 @@ import {
 import type { ToolArguments } from '../../contracts/requests.js';
 import { COMMAND_PATHS, RESULT_PATHS, type StoredEvent } from '../../contracts/session-events.js';
 import type { SessionActivity, SessionLog } from '../../engine/ports/session-log.js';
-import type { PromptRing } from '../../engine/ports/telemetry-store.js';
 import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';
+import type { ToolPorts } from '../common/service-context.js';
 import type { Asked } from '../common/service-shell.js';
 
 /**
@@ -20,7 +20,7 @@ import type { Asked } from '../common/service-shell.js';
  */
 interface TimelineServiceOptions {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
-  readonly prompts: Pick<PromptRing, 'all'>;
+  readonly prompts: ToolPorts['prompts'];
 }
 
 /** Maximum number of events read per request: a page with few matches is short and has a cursor. */

@@ -2,7 +2,7 @@ import type { KV } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { NO_TELEMETRY, type SessionTelemetry } from '../../../src/contracts/compile-request.js';
 import { TELEMETRY_BUCKET } from '../../../src/contracts/names.js';
-import type { TelemetryStore } from '../../../src/engine/ports/telemetry-store.js';
+import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import { newSession, twoOnNats } from './opened.js';
 
 function counted(counts: Partial<SessionTelemetry> = { compiles: 1 }): SessionTelemetry {
@@ -31,7 +31,7 @@ describe('the telemetry store', async () => {
 
   it('the telemetry store loses nothing where two processes write at once', async () => {
     const session = newSession('both');
-    const write = async (store: TelemetryStore) => {
+    const write = async (store: NatsPorts['telemetry']) => {
       for (let times = 0; times < 30; times += 1) await store.add(session, counted());
     };
     await Promise.all([write(opened.nats.telemetry), write(opened.other.telemetry)]);

@@ -9,8 +9,8 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { token } from '../../../src/contracts/names.js';
 import type { DispatchReply } from '../../../src/contracts/replies/compile-reply.js';
 import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
-import type { PromptRing } from '../../../src/engine/ports/telemetry-store.js';
 import { secretScanner } from '../../../src/memory/redaction/secret-scanner.js';
+import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import { keptOf, PromptKeeper } from '../../../src/services/compiler/prompt-keeper.js';
 import { fact } from '../../support/builders.js';
 import { capturedLog } from '../../support/captured-log.js';
@@ -109,7 +109,7 @@ describe('the keeper of prompts', () => {
     return { all: () => kept, keep: async (prompt: KeptPrompt) => void kept.unshift(prompt) };
   }
 
-  function keeperOn(ring: Pick<PromptRing, 'keep'>, maxWaiting = 500) {
+  function keeperOn(ring: Pick<NatsPorts['prompts'], 'keep'>, maxWaiting = 500) {
     const log = capturedLog();
     const clock = () => '2026-01-01T00:00:00.000Z';
     return { log, keeper: new PromptKeeper({ ring, secrets, clock, logger: log.logger, maxWaiting }) };

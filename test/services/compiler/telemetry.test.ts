@@ -5,7 +5,7 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import type { DispatchReply, IterationReply } from '../../../src/contracts/replies/compile-reply.js';
 import { silentLogger } from '../../../src/engine/ports/clients.js';
-import type { TelemetryStore } from '../../../src/engine/ports/telemetry-store.js';
+import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import { Telemetry } from '../../../src/services/compiler/prompt-keeper.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 
@@ -114,7 +114,7 @@ describe('telemetry', () => {
 async function counting(everyMs = 2 ** 30) {
   const log = new MemorySessionLog();
   const sums = new Map<string, SessionTelemetry>();
-  const store: TelemetryStore = {
+  const store: Pick<NatsPorts['telemetry'], 'load' | 'add'> = {
     load: async (session) => sums.get(session),
     add: async (session, counts) => void sums.set(session, added(sums.get(session) ?? NO_TELEMETRY, counts)),
   };

@@ -5,7 +5,7 @@ import type { TimelineEntry } from '../../../src/contracts/replies/dispatch-resu
 import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
 import type { ToolInput } from '../../../src/contracts/requests.js';
 import type { EventOf, SessionEvent } from '../../../src/contracts/session-events.js';
-import type { PromptRing } from '../../../src/engine/ports/telemetry-store.js';
+import type { ToolPorts } from '../../../src/services/common/service-context.js';
 import { checkedHandler } from '../../../src/services/common/service-shell.js';
 import { createTimelineService } from '../../../src/services/tools/timeline-service.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
@@ -13,7 +13,7 @@ import { DEMO } from '../../doubles/spied-ports.js';
 import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
-type Prompts = Pick<PromptRing, 'all'>;
+type Prompts = ToolPorts['prompts'];
 
 const NO_PROMPTS: Prompts = { all: async () => [] };
 
