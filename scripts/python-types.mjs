@@ -19,6 +19,7 @@ const OPTIONS = {
   TaskAddOptions: ['tool.task-add.request', ['session', 'content']],
   TaskReleaseOptions: ['tool.task-release.request', ['session', 'id']],
   FactFindOptions: ['tool.fact-find.request', ['session', 'text']],
+  RecallOptions: ['tool.recall.request', ['session', 'project', 'query']],
   AnswerOptions: ['tool.blocker-answer.request', ['session', 'task', 'answer']],
 };
 
@@ -37,6 +38,7 @@ const REPLIES = [
 const WHOLE = {
   DispatchResult: 'tool.dispatch-show.reply',
   NextTask: 'tool.task-next.reply',
+  Recalled: 'tool.recall.reply',
   RunStatus: 'run.status.reply',
 };
 

@@ -7,11 +7,13 @@
 //   npm run eval -- contrast                  # which new statements end an older one: see contrast.mjs
 //   npm run eval -- meaning                   # what is found without a shared word: see meaning.mjs
 //   npm run eval -- story                     # what the next agent of a team is told: see story.mjs
+//   npm run eval -- locomo --data FILE        # what `recall` finds in long conversations: see locomo.mjs
 //
-// The last four have cases that are held out: nobody writes a rule for them. So a failing one is only counted; "--cases" shows it.
+// turns, contrast, meaning and story have cases that are held out: nobody writes a rule for them. So a failing one is only counted; "--cases" shows it.
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { judgeContrast } from './contrast.mjs';
+import { judgeLocomo } from './locomo.mjs';
 import { judgeMeaning } from './meaning.mjs';
 import {
   historiesIn,
@@ -41,7 +43,13 @@ const { values: options, positionals } = parseArgs({
   },
 });
 
-const JUDGED = { turns: judgeTurns, contrast: judgeContrast, meaning: judgeMeaning, story: judgeStory };
+const JUDGED = {
+  turns: judgeTurns,
+  contrast: judgeContrast,
+  meaning: judgeMeaning,
+  story: judgeStory,
+  locomo: judgeLocomo,
+};
 const [name] = positionals;
 if (name !== undefined) {
   const judge = JUDGED[name];

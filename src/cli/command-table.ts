@@ -102,6 +102,10 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
       summary: 'list what happened; -f follows it, --trace shows the actions of agents',
       load: async () => (await import('./log-command.js')).logCommand,
     },
+    'recall [options] <query>': {
+      summary: 'search what sessions remember, by words and by meaning',
+      load: async () => (await import('./facts-command.js')).recallCommand,
+    },
     'facts [options] [session]': {
       summary: 'list what a session knows',
       load: async () => (await import('./facts-command.js')).factsCommand,

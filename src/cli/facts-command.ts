@@ -2,10 +2,19 @@ import { usageError } from '../contracts/errors.js';
 import { REQUESTS } from '../contracts/requests.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
-import { type Cli, note, out, withClient } from './command-context.js';
+import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { allPages, canAsk } from './output.js';
 import { addFields, addRequests, print, printTable, shapeOf } from './request-command.js';
-import { deciderIn, onSession, requireEvents, sessionFor } from './session-argument.js';
+import {
+  deciderIn,
+  onSession,
+  type ProjectOptions,
+  requireEvents,
+  SESSION_DEFAULT,
+  sessionFor,
+  shownOf,
+  usualSession,
+} from './session-argument.js';
 import { coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
 
 type FactsOptions = Flags<'files' | 'json' | 'all'> & Texts<'text' | 'id'>;
@@ -66,6 +75,41 @@ export function factsCommand(program: Command): void {
       },
     },
   });
+}
+
+interface RecallOptions extends ProjectOptions, Flags<'all'>, Texts<'session'> {}
+
+export function recallCommand(program: Command): void {
+  const recall = program
+    .command('recall')
+    .description('Searches what a session remembers, by words and by meaning: the best lines first.')
+    .option('-s, --session <name>', `session ${SESSION_DEFAULT}`)
+    .option('--project <name>', 'all sessions of this project')
+    .option('--all', 'all sessions')
+    .option('--json', 'print the whole reply as JSON');
+  const fieldsIn = addFields(
+    recall,
+    shapeOf(REQUESTS['tool.recall'].shape, (field) => field !== 'project'),
+    { places: ['query'] },
+  );
+  recall
+    .examples(
+      'throughline recall "how are errors reported" -s demo',
+      'throughline recall "retry of uploads" --all --json',
+    )
+    .action(async (query: string, { session, project, all, json }: RecallOptions, command: Command) => {
+      const cli = cliOf(command);
+      if ([session, project, all].filter((given) => given !== undefined).length > 1)
+        throw usageError('where to search? Give one of --session, --project and --all');
+      const isWide = project !== undefined || all === true;
+      const owner = isWide ? { project } : { session: await usualSession(cli, command, false) };
+      const request = { ...fieldsIn(), query, ...owner };
+      const reply = await withClient(cli, (client) => client.send('tool.recall', request));
+      if (json) return out(JSON.stringify(reply));
+      print(cli, showReply('tool.recall', reply, coloursOf(cli)));
+      const { items, searched, sessions } = reply;
+      note(`-- ${counted(items.length, 'item')} in ${shownOf(searched, sessions, 'session')}`);
+    });
 }
 
 async function showOne(

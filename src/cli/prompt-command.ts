@@ -110,7 +110,7 @@ export function promptCommand(program: Command): void {
 }
 
 /** The parts that `explanation` shows. */
-const EXPLAINED = ['facts', 'considered', 'learnings'] as const;
+const EXPLAINED = ['facts', 'considered', 'learnings', 'lines'] as const;
 
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
   const { kind, task: taskId, prompt: taskPrompt, role, tags, maxFacts, after, asOf } = options;

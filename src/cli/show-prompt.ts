@@ -32,8 +32,8 @@ export function promptLines(prompt: PromptTrace): string[] {
 
 const MAX_TEXT = 120;
 
-/** Returns the output of `--explain`: a table each of the facts, files and learnings considered. */
-export function explanation({ considered, facts = [], learnings = [] }: CompileReply): string[] {
+/** Returns the output of `--explain`: a table each of the lines shown, and of the facts, files and learnings considered. */
+export function explanation({ considered, facts = [], learnings = [], lines = [] }: CompileReply): string[] {
   // Repairs come with the facts shown.
   const repairs = new Map(facts.flatMap(({ id, repairs }) => (repairs === undefined ? [] : [[id, repairs]])));
   const repaired = ({ id }: ConsideredFact) => {
@@ -42,16 +42,25 @@ export function explanation({ considered, facts = [], learnings = [] }: CompileR
   };
   return [
     ...explained(
-      'facts',
+      'lines shown',
+      ['line', 'section', 'why'],
+      lines.map(({ from, to, section, why = '' }) => [
+        from === to ? `${from}` : `${from}-${to}`,
+        section,
+        why,
+      ]),
+    ),
+    ...explained(
+      'facts considered',
       ['shown', 'score', 'kind', 'why', 'dispatch', 'task', 'id', 'text'],
       (considered?.facts ?? []).map((fact) => [...factCells(fact), `${saying(fact)}${repaired(fact)}`]),
     ),
     ...explained(
-      'files',
+      'files considered',
       ['shown', 'score', 'why', 'results', 'task', 'path'],
       (considered?.files ?? []).map(fileCells),
     ),
-    ...explained('learnings', ['shown', 'score', 'id', 'text'], learnings.map(learningCells)),
+    ...explained('learnings considered', ['shown', 'score', 'id', 'text'], learnings.map(learningCells)),
   ];
 }
 
@@ -104,5 +113,5 @@ function saying({ subject, relation, object }: ConsideredFact): string {
 
 function explained(title: string, head: readonly string[], rows: readonly string[][]): string[] {
   if (rows.length === 0) return [];
-  return [`-- ${title} considered:`, ...table(head, rows, String).map((line) => `--   ${line}`)];
+  return [`-- ${title}:`, ...table(head, rows, String).map((line) => `--   ${line}`)];
 }

@@ -112,6 +112,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
       facts.map((fact) => factCells(pc, fact)),
       'no such facts: --all finds those that have ended, too',
     ),
+  'tool.recall': ({ text }) => listed(text.split('\n').filter(Boolean), 'nothing fits: try other words'),
   'tool.fact-show': factLines,
   'tool.fact-retract': ({ fact }, pc) => [factLine(fact, pc)],
   'tool.fact-restore': ({ fact }, pc) => [factLine(fact, pc)],

@@ -62,9 +62,16 @@ function hintOf(error: CommanderError, command: Command, word: string): string |
   return `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes${session}`;
 }
 
+/** Words for a command that is called otherwise. */
+const MEANT = new Map([
+  ['search', 'recall'],
+  ['find', 'recall'],
+]);
+
 /** `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call. */
 function commandsHint(command: Command, given: string): string | undefined {
-  const wanted = wordsOf(given);
+  const meant = command.parent === null ? MEANT.get(given) : undefined;
+  const wanted = wordsOf(meant ?? given);
   if (wanted.length === 0) return undefined;
   const leaves = leavesOf(command);
   const near = leaves.filter((path) => {

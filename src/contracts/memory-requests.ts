@@ -11,6 +11,7 @@ import {
   factShown,
   factsFound,
   filesListed,
+  recalled,
 } from './replies/fact-reply.js';
 import { promptTrace } from './replies/prompt-trace.js';
 import { runInitReply, runStatusReply } from './replies/run-reply.js';
@@ -138,6 +139,19 @@ export const MEMORY_REQUESTS = {
       cursor,
     },
     factsFound,
+  ),
+  'tool.recall': queryOfAny(
+    'search what sessions remember, by words and by meaning',
+    { cli: 'recall <query>', example: { query: 'how are errors in the parser reported' } },
+    {
+      query: text(10_000).describe('What to search for, in any words.'),
+      project: text(64)
+        .optional()
+        .describe('All sessions of this project. Default: the session; without one, all sessions.'),
+      limit: between(1, 200).default(20).describe('Maximum number of items.'),
+      maxTokens: between(20, 100_000).default(1000).describe('Maximum tokens of the text.'),
+    },
+    recalled,
   ),
   'tool.dispatch-show': query(
     'show what became of a result, once the session has it',

@@ -109,7 +109,8 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   const asks = (part: ReplyPart) => includes(request, part);
   const learnings = given ?? NO_LEARNINGS;
   // At its start an agent that does not say what it will do needs no more than the session's own lines.
-  const none = request.kind === 'session-start' && taskPrompt === undefined;
+  const isStart = request.kind === 'session-start';
+  const none = isStart && taskPrompt === undefined;
   const query = {
     ...request,
     ...(none && { maxFacts: 0, maxFiles: 0 }),
@@ -121,7 +122,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   };
   const memory = cappedMemory(
     memoryOf(state, query, room, words),
-    learningItems(learnings),
+    learningItems(learnings, isStart),
     request.maxTokens,
   );
   const at = {
@@ -156,7 +157,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   const partsOf = onceFor((shown: Shown<Section | CommonSection>) =>
     draft.parts(shown, {
       compacted: { section: 'compacted', text: trace.written(shown.compacted), message: 'system' },
-      learnings: learningsPart(learnings, shown.learnings),
+      learnings: learningsPart(learnings, shown.learnings, isStart),
       notes: notes(shown),
       recent: trace.recentPart(shown.recent),
       leftOut: { section: 'left_out', text: leftOut(shown) },
@@ -183,7 +184,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...(asks('files') && { files: files.map(describeFile) }),
     ...(asks('facts') && { facts: facts.map(describeFact) }),
     ...(asks('considered') && { considered: describeConsidered(memory, facts, files) }),
-    ...(asks('lines') && { lines: describeLines(prompt, parts) }),
+    ...(asks('lines') && { lines: describeLines(prompt, parts, memory) }),
     ...{ factsShown: facts.length, factsTotal: factsOf(state).count() },
     ...(given && describeLearnings(learnings, shown.learnings, asks('learnings'))),
     ...(memory.vectors !== undefined && { vectors: memory.vectors }),

@@ -19,6 +19,8 @@ const COVERED = 0.6;
 
 /** The lines of a prompt need this beside their facts. */
 export interface NoteContext {
+  /** Named by each line, if the reader asked for several sessions. */
+  readonly session?: string;
   /** Time of the session's newest event, and of the request if it has one. */
   readonly newest: string;
   readonly now: string | undefined;
@@ -209,9 +211,10 @@ const CONVERSATION = /^([a-z]+)-[0-9a-f]{6}$/;
 /** Returns where a fact comes from: what it replaced, its id, who said it, its task with the commit, and the day. */
 export function referenceOf(fact: SessionFact, context: NoteContext): string {
   const { ref, sourceTaskId: task, validFrom, scope } = fact;
-  const { newest, now, isOpen, commitOf, replaced } = context;
+  const { session, newest, now, isOpen, commitOf, replaced } = context;
   const before = replaced.get(ref ?? '');
   const from = [
+    ...(session === undefined ? [] : [session]),
     ...(ref === undefined ? [] : [ref]),
     ...whoSaid(fact),
     ...(scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')]),

@@ -53,8 +53,8 @@ function noteOrigin(
   return { section, fact: fact.id, task, dispatch, eventSequence };
 }
 
-export function learningItems(learnings: LearningsInPrompt): Item[] {
-  return wholeItems(learnings.ranked.map(formatLearning));
+export function learningItems(learnings: LearningsInPrompt, isScored: boolean): Item[] {
+  return wholeItems(learnings.ranked.map((each) => formatLearning(each, isScored)));
 }
 
 export function learningsShown(learnings: LearningsInPrompt, shown: readonly ShownItem[]): LearningsInPrompt {
@@ -62,11 +62,15 @@ export function learningsShown(learnings: LearningsInPrompt, shown: readonly Sho
 }
 
 /** Renders the shown learnings: a title, then one line each. */
-export function learningsPart(learnings: LearningsInPrompt, shown: readonly ShownItem[]): PromptPart {
+export function learningsPart(
+  learnings: LearningsInPrompt,
+  shown: readonly ShownItem[],
+  isScored: boolean,
+): PromptPart {
   const some = learningsShown(learnings, shown);
   return {
     section: 'learnings',
-    text: formatRelevantLearnings(some),
+    text: formatRelevantLearnings(some, isScored),
     lines: () => [{}, ...some.ranked.map(({ learning }) => ({ learning: learning.id }))],
   };
 }
@@ -137,7 +141,51 @@ export function describeConsidered(
   return { facts: considered.slice(0, CONSIDERED).map(fact), files: candidates.map(file) };
 }
 
-export function describeLines(prompt: string, parts: readonly PromptPart[]): readonly PromptLine[] {
+/** Why the lines of a section are shown, where the section alone decides. */
+const WHY: Readonly<Record<string, string>> = {
+  prefix: 'the same for a role at every call, so that a provider can cache it',
+  unreadable: 'the last result of the task could not be read',
+  answers: 'questions of this task, with their answers; never left out',
+  said: 'unread messages, decisions and obstacles that fit the task',
+  ledger: 'results and reviews of this task; required fixes and blockers are never left out',
+  replan: 'the task makes no progress',
+  guide: 'what the state of the task asks for',
+  compacted: 'a summary of the trace of the active intent',
+  recent: 'the newest steps of the trace of the active intent',
+  perhaps: 'files that the task may touch, less likely than those above',
+  left_out: 'what did not fit, with the commands that show it',
+  goal: 'what the session is for',
+  next: 'progress of plan and board, and unread messages',
+  kept: 'statements of the last turn, so that a wrong one is corrected',
+  rules: 'rules that hold, the newest first',
+  decided: 'decisions and conventions that hold, the newest first',
+  found: 'causes that hold, the newest first',
+  noted: 'notes that hold, the newest first',
+  open: 'waits for a fix, a person or a later agent',
+  tried: 'attempts that failed',
+  last: 'the newest results, without bumps, releases and formatting',
+  proposals: 'wait for a person, the newest first',
+};
+
+/** Returns why a fact, a file or a learning was chosen; by the section where that alone decides. */
+function whyShown({ section = '', fact, file }: LineOrigin, memory: SessionMemory): string | undefined {
+  const weighed = memory.considered.find((other) => fact !== undefined && other.fact.id === fact);
+  if (weighed === undefined) return memory.files.find(({ path }) => path === file)?.why ?? WHY[section];
+  const { because, matched } = weighed;
+  return matched.length === 0
+    ? because
+    : `${because === 'words' ? '' : `${because}, `}words: ${matched.join(' ')}`;
+}
+
+export function describeLines(
+  prompt: string,
+  parts: readonly PromptPart[],
+  memory: SessionMemory,
+): readonly PromptLine[] {
+  const line = (from: number, to: number, source: LineOrigin & { readonly section: string }) => {
+    const why = whyShown(source, memory);
+    return { ...source, from, to, ...(why !== undefined && { why }) };
+  };
   let cursor = 0;
   const all = parts.flatMap((part) => part.inner ?? [part]);
   const lines = all.flatMap(({ section, text: written, origin, lines: origins }): PromptLine[] => {
@@ -149,8 +197,8 @@ export function describeLines(prompt: string, parts: readonly PromptPart[]): rea
     if (following !== -1) cursor = following + text.length;
     const first = lineAt(prompt, at);
     const last = first + lineAt(text, text.length) - 1;
-    if (origins === undefined) return [{ section, from: first, to: last, ...origin }];
-    return origins().map((source, index) => ({ section, from: first + index, to: first + index, ...source }));
+    if (origins === undefined) return [line(first, last, { section, ...origin })];
+    return origins().map((source, index) => line(first + index, first + index, { section, ...source }));
   });
   return lines.sort((one, other) => one.from - other.from);
 }

@@ -14,7 +14,6 @@ import {
 import { coveringTasks, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
 import { fileWords } from '../memory/search/path-table.js';
-import { rareWords } from '../memory/search/similar-results.js';
 import { isRoutine } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
@@ -92,8 +91,6 @@ const LED_BY = 10;
 /** Files on a line of their own, and on the line of those that the task may touch. */
 const MAX_LIKELY = 5;
 const MAX_PERHAPS = 3;
-/** In a session with fewer results one rare word makes two texts related, else two do. */
-const FEW_RESULTS = 50;
 /** Things left to do by other tasks. */
 const MAX_LEFT = 3;
 /** Decisions, conventions and facts in words that are shown even if nothing speaks for them. */
@@ -168,8 +165,7 @@ export function memoryOf(
   const perhaps = others.filter(({ score }) => score < LIKELY && score >= PERHAPS).slice(0, MAX_PERHAPS);
   // The selection of facts does not depend on the number of shown files.
   const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LIKELY);
-  const rare = rareWords(past, [text, ...likely.map(({ path }) => path)]);
-  const covering = coveringTasks(past, candidates, rare, (task) =>
+  const covering = coveringTasks(past, candidates, text, (task) =>
     index.ofTask(task).some(({ isSummary, fact }) => isSummary && !isRoutine(fact.object)),
   );
   const paths = [...likely.map(({ path }) => path), ...(hints?.files ?? []), ...fileWords(text), ...changed];
@@ -189,9 +185,7 @@ export function memoryOf(
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
   const useful = new Set(covering.map(({ task }) => task));
-  const withFiles = new Set(past.rows.map(({ task }) => task));
-  // Among few results one shared word is enough.
-  const fewWords = past.rows.length < FEW_RESULTS ? 1 : 2;
+  const hasFiles = (task: string) => past.rows.some((row) => row.task === task);
   const isAnothers = isForOthers(state, taskId, text);
   const namesLikely = ({ object }: SessionFact) => likely.some(({ path }) => object.includes(path));
   const relevant = [...chosen, ...rest].filter(({ group, fact, matched }) => {
@@ -199,9 +193,8 @@ export function memoryOf(
     if (group === 'requirements') return matched.length >= STRONG || namesLikely(fact) || !isOld(state, fact);
     if (group !== 'work' || useful.has(fact.sourceTaskId)) return true;
     if (isRoutine(fact.object)) return false;
-    // Without a word of the task it is near by meaning.
-    if (matched.length === 0) return useful.size <= LEAST_WORK;
-    return !withFiles.has(fact.sourceTaskId) || matched.filter((word) => rare.has(word)).length >= fewWords;
+    // Work with files is of use only by its files; without a word of the task it is near by meaning.
+    return matched.length === 0 ? useful.size <= LEAST_WORK : !hasFiles(fact.sourceTaskId);
   });
   const failed = relevant.filter(({ fact }) => fact.relation === RELATIONS.failed);
   const isTriedAbove = ({ object, sourceTaskId: task }: SessionFact) =>
@@ -216,6 +209,9 @@ export function memoryOf(
       continue;
     places.push({ section, index: facts[section].push({ ...hit, fact }) - 1 });
   }
+  const ranks = new Map([...useful].map((task, rank) => [task, rank]));
+  const rankOf = ({ fact }: RankedFact) => ranks.get(fact.sourceTaskId) ?? useful.size;
+  facts.work.sort((a, b) => rankOf(a) - rankOf(b));
   const filesOf = new Map([...similar, ...covering].map(({ task, files }) => [task, files]));
   newestFirst(facts.work, filesOf);
   // Open findings and conventions are not repeated.
@@ -281,7 +277,7 @@ const REVERT = /^(?:revert|reapply)\w{0,3}:? "?(.+?)"?(?: \(#\d{1,9}\))?$/i;
 /** Returns the result that undid another one, by git's words, if it was not undone itself. */
 function reverts(index: FactIndex): (fact: SessionFact) => SessionFact | undefined {
   const undone = new Map<string, SessionFact>();
-  for (const { fact, isSummary } of index.inText('<revert>')) {
+  for (const { fact, isSummary } of index.inText('<revert>').entries) {
     const [, subject] = (isSummary && REVERT.exec(fact.object)) || [];
     if (subject !== undefined) undone.set(plainSubject(subject), fact);
   }

@@ -24,7 +24,7 @@ import {
   type Stretch,
   wholeItems,
 } from './prompt-items.js';
-import type { CommonSection, CompiledAs, PromptDescriptor } from './prompt-kind.js';
+import type { CommonSection, CompiledAs, PromptDescriptor, PromptPart } from './prompt-kind.js';
 import { describeLearnings } from './prompt-report.js';
 import { contextOf } from './session-notes.js';
 import { goalOf, isOpenLedger, planProgress } from './what-is-ahead.js';
@@ -138,16 +138,22 @@ export const SESSION_START: PromptDescriptor<
       ),
       proposals: wholeItems(compactProposals(learnings.pending)),
     };
-    const lines = (shown: Shown<Section>) => [
-      ...titled('Goal', shown.goal),
-      [...shown.next.map(({ text }) => text), ...titled('Unread', shown.unread)].join('. '),
-      ...titled('Kept of the last turn', shown.kept),
-      ...titled('Rules', shown.rules),
-      ...titled('Decided', shown.decided),
-      ...titled('Found', shown.found),
-      ...titled('Noted', shown.noted),
-      ...titled('Open', shown.open),
-      ...titled('Failed', shown.tried),
+    const lines = (shown: Shown<Section>): PromptPart[] => [
+      titled('goal', 'Goal', shown.goal),
+      {
+        section: 'next',
+        text: [...shown.next, titled('unread', 'Unread', shown.unread)]
+          .map(({ text }) => text)
+          .filter((text) => text !== '')
+          .join('. '),
+      },
+      titled('kept', 'Kept of the last turn', shown.kept),
+      titled('rules', 'Rules', shown.rules),
+      titled('decided', 'Decided', shown.decided),
+      titled('found', 'Found', shown.found),
+      titled('noted', 'Noted', shown.noted),
+      titled('open', 'Open', shown.open),
+      titled('tried', 'Failed', shown.tried),
     ];
     return {
       sections,
@@ -158,7 +164,7 @@ export const SESSION_START: PromptDescriptor<
         { name: 'the proposals', sections: ['proposals'], command: learningsCommand(binary, project) },
       ],
       parts: (shown, common) => {
-        const written = lines(shown).filter((line) => line !== '');
+        const written = lines(shown).filter(({ text }) => text !== '');
         const last = shown.last.map(({ text }, at) => `${at === 0 ? 'Last' : 'Before'}: ${text}`);
         const proposals = formatCompactProposals(
           shown.proposals.map(({ text }) => text),
@@ -173,8 +179,9 @@ export const SESSION_START: PromptDescriptor<
           common.leftOut,
         ];
         const isEmpty = written.length === 0 && parts.every(({ text }) => text === '');
-        const head = isEmpty ? [] : [headOf(project ?? session, state.lastEventAt, branch)];
-        return [{ section: 'head', text: [...head, ...written].join('\n') }, ...parts];
+        const head = headOf(project ?? session, state.lastEventAt, branch);
+        const inner = isEmpty ? [] : [{ section: 'head', text: head }, ...written];
+        return [{ section: 'head', text: inner.map(({ text }) => text).join('\n'), inner }, ...parts];
       },
       replyFields: (shown) => ({
         kind: 'session-start',
@@ -208,8 +215,9 @@ function distinct(all: readonly Stated[]): Stated[] {
   return all.filter(({ text }) => spellings.size < spellings.add(oneSpelling(text)).size);
 }
 
-function titled(title: string, shown: readonly ShownItem[]): string[] {
-  return shown.length === 0 ? [] : [`${title}: ${shown.map(({ text }) => text).join(' · ')}`];
+function titled(section: string, title: string, shown: readonly ShownItem[]): PromptPart {
+  const texts = shown.map(({ text }) => text).join(' · ');
+  return { section, text: shown.length === 0 ? '' : `${title}: ${texts}` };
 }
 
 function headOf(name: string, at: string, branch: string | undefined): string {

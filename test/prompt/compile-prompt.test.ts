@@ -122,7 +122,7 @@ describe('the facts of a prompt', () => {
       id: createFactId('task:1', 'must_fix', 'check the bounds'),
       dispatch: 5,
       eventSequence: 2,
-      score: expect.closeTo(0.6, 1),
+      score: 0.5,
       tokens: 8,
     });
     expect(second).toMatchObject({ relation: 'summary', dispatch: 3, eventSequence: 1 });
@@ -188,9 +188,11 @@ describe('the lines of a prompt', () => {
         task: '1',
         dispatch: 5,
         eventSequence: 2,
+        why: expect.any(String),
       },
     ]);
-    const file = { to: expect.any(Number), file: 'src/store.ts', task: '1' };
+    const why = 'the most similar task touched it';
+    const file = { to: expect.any(Number), file: 'src/store.ts', task: '1', why };
     expect(told).toContainEqual(['- src/store.ts (the most similar task touched it)', 'files', file]);
     expect(told).toContainEqual(['Task 9', 'head', { to: expect.any(Number), task: '9' }]);
     expect(told.at(-1)?.slice(0, 2)).toEqual(['Task prompt:', 'task']);

@@ -43,7 +43,7 @@ describe('related work', () => {
       { length: 30 },
       (_, at): Work => [
         `Parse the cookie attribute ${words[at % 10]} in way ${at}`,
-        [`src/cookie/part${at}.ts`],
+        ['src/cookie.ts', `src/cookie/part${at}.ts`],
         { follow_up_actions: [`Document the cookie attribute ${words[at % 10]} number ${at}`] },
       ],
     );
@@ -67,7 +67,7 @@ describe('related work', () => {
 
   it('a revert stands in the place of what it undid, unless it was undone itself', () => {
     const files = ['src/cookie.ts'];
-    const done: Work = ['Cache parsed cookies (#12)', files];
+    const done: Work = ['Cache parsed cookies (#12)', [...files, 'src/jar.ts']];
     const undone: Work = ['Revert "Cache parsed cookies (#12)" (#14)', files];
     const lines = related([done, undone], 'Cache the cookies that are parsed');
     expect(lines).toEqual([expect.stringMatching(/^- Revert "Cache parsed cookies/)]);

@@ -32,7 +32,7 @@ describe('a session start', () => {
     expect(compiled.tokenEstimate).toBe(Math.ceil(compiled.prompt.length / 4));
     expect(compiled.prompt).toBe(
       [
-        '[Memory of demo]\n\nRelevant learnings (1/15):\n  - pattern: Uses Zod for all schema validation',
+        '[Memory of demo]\n\nRelevant learnings (1/15):\n  - pattern: Uses Zod for all schema validation (0.89)',
         'Pending proposals (1):\n  abc12 pattern  "TypeScript strict mode catches errors" (0.71)',
         'Review: `throughline learning ls --project default`',
       ].join('\n\n'),

@@ -110,6 +110,7 @@ const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
   'fact-erase': { id: 'M7', by: 'anna' },
   'fact-correct': { id: 'abcd', text: 'Port 9464', reason: 'wrong', by: 'anna', agent: true },
   'file-list': { text: 'parser', limit: 5 },
+  recall: { query: 'parser', project: 'p', limit: 5, maxTokens: 300 },
   'timeline-list': {
     ...{ kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1, upTo: 9 },
     cursor: cursorOf('timeline', 1, ''),

@@ -156,12 +156,12 @@ export const MCP_TOOLS = {
     },
   ),
   recall: tool(
-    'Search facts, notes and files of the session, learnings of the project.',
+    'Search what the session remembers, or with scope project all its sessions.',
     READS,
     found('search memory of earlier work'),
     {
       query: z.string().trim().min(1, 'must not be empty').max(10_000, 'must be at most 10000 characters'),
-      scope: z.enum(['all', 'session', 'project']).optional(),
+      scope: z.enum(['session', 'project']).optional(),
       limit: z.int().min(1, 'must be 1 to 50').max(50, 'must be 1 to 50').optional(),
     },
   ),

@@ -103,6 +103,7 @@ const promptLine = named('PromptLine', 'Lines of a prompt with one source.', {
   section: string(
     'The part of the prompt: a section of the budget, or head, prefix, guide, left_out and so on.',
   ),
+  why: string('Why they are shown.').exactOptional(),
   fact: string('Id of their fact.').exactOptional(),
   file: string('Path of their likely file.').exactOptional(),
   learning: string('Id of their learning.').exactOptional(),

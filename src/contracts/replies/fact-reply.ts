@@ -15,6 +15,7 @@ import {
   string,
   strings,
   time,
+  vectors,
 } from '../schema-fields.js';
 import { saidFields } from './compile-reply.js';
 import { promptTraceBrief } from './prompt-trace.js';
@@ -100,6 +101,28 @@ export type FactsFound = Output<typeof factsFound>;
 /** The withdrawal of a fact. */
 export type Retraction = Output<typeof retraction>;
 export type FactShown = Output<typeof factShown>;
+
+export const recalled = z.object({
+  items: list(
+    'The best first.',
+    named('RecalledItem', 'Something that a session remembers.', {
+      id: string('Its id: M7 of a statement, else the hash of the fact.'),
+      session: string('The session that remembers it.'),
+      task: string('Task of its result.'),
+      result: place('Sequence of that result in the DISPATCH stream.'),
+      text: string('The whole text.'),
+      at: time('When it happened'),
+      score: z.number().describe('Relevance, 0 to 1: comparable within a reply.'),
+      why: string('The words of the query that speak for it, or its meaning.'),
+    }),
+  ),
+  text: string('The best items as lines of a prompt, at most maxTokens. Empty if nothing fits the query.'),
+  searched: count('How many sessions were searched.'),
+  sessions: count('How many sessions there are. The newest are searched.'),
+  vectors,
+});
+
+export type Recalled = Output<typeof recalled>;
 
 export const filesListed = z.object({
   files: list(

@@ -1,6 +1,5 @@
-import { addTo } from '../../shared/collections.js';
 import { knownAs } from '../search/path-table.js';
-import type { FactIndex, IndexedFact } from './fact-index.js';
+import type { FactIndex, IndexedFact, Posting } from './fact-index.js';
 import type { FactGroup, SessionFact, WeighedFact } from './fact-types.js';
 
 const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
@@ -20,10 +19,6 @@ const PRIOR = 50;
 /** Minimum weight of a word that finds facts, and of a word that counts at all. */
 const RARE = 0.2;
 const NOTHING = 0.05;
-/** Weight of a related word, relative to the same word. */
-const KIN = 0.5;
-/** Weight of a word in the task's summary, relative to one in the fact. */
-const CONTEXT = 0.3;
 /** BM25's b, the penalty for long facts, and k1, the saturation of repeated hits. */
 const LENGTH = 0.4;
 const SATURATION = 1.2;
@@ -92,12 +87,9 @@ export class FactHits {
   /** Position of a fact's first and last match; 0 for none. */
   readonly #first: Uint32Array;
   readonly #last: Uint32Array;
-  /** Linked lists of matches: the clue that matched, and the next match of the same fact, 0 for none. */
+  /** Linked lists of matches: the word of the query, and the next match of the same fact, 0 for none. */
   readonly #matched: number[] = [0];
   readonly #next: number[] = [0];
-  /** Clues: a word of the query, as itself or as its kin, with its weight. */
-  readonly #clueWords: number[] = [];
-  readonly #clueWeights: number[] = [];
 
   constructor(index: FactIndex, words: readonly string[]) {
     this.#index = index;
@@ -113,73 +105,24 @@ export class FactHits {
 
   addWords(): void {
     const { text, changed } = this.#index.counts;
-    const kin = this.#words.map((word) => this.#index.kin(word));
-    this.#addFrom((word) => this.#index.inText(word), kin, text);
-    this.#addFrom((word) => this.#index.changed(word), kin, changed);
     const averages = this.#index.averageWords;
-    for (const { place, group, words } of this.#hits) {
-      const length =
-        1 - LENGTH + (LENGTH * words.length) / (group === 'files' ? averages.changed : averages.text);
-      const factor = (1 + SATURATION) / (1 + SATURATION * length);
-      this.#text[place] = (this.#text[place] as number) * factor;
-    }
-    this.#addContext();
+    this.#addFrom((word) => this.#index.inText(word), text, averages.text);
+    this.#addFrom((word) => this.#index.changed(word), changed, averages.changed);
   }
 
-  /** Adds words from the task's summaries, which put its facts into context. */
-  #addContext(): void {
-    const summaries = new Map<string, IndexedFact[]>();
-    for (const entry of this.#hits) {
-      if (!entry.isSummary || (this.#text[entry.place] as number) < ENOUGH) continue;
-      addTo(summaries, entry.fact.sourceTaskId, entry);
-    }
-    const weights = new Float64Array(this.#words.length);
-    for (const [task, entries] of summaries) {
-      weights.fill(0);
-      let all = 0;
-      for (const { place } of entries) {
-        for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number) {
-          const clue = this.#matched[at] as number;
-          const word = this.#clueWords[clue] as number;
-          const weight = this.#clueWeights[clue] as number;
-          const more = weight - (weights[word] as number);
-          if (more <= 0) continue;
-          weights[word] = weight;
-          all += more;
-        }
-      }
-      for (const entry of this.#index.ofTask(task)) {
-        if (entry.group === 'files' || entry.isSummary || entry.isBare) continue;
-        const place = this.#placeOf(entry);
-        let others = all;
-        for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number)
-          others -= weights[this.#wordAt(at)] as number;
-        this.#text[place] = (this.#text[place] as number) + CONTEXT * others;
-      }
-    }
-  }
-
-  #addFrom(
-    holding: (word: string) => readonly IndexedFact[],
-    kin: readonly (readonly string[])[],
-    all: number,
-  ): void {
+  #addFrom(holding: (word: string) => Posting, all: number, averageWords: number): void {
     const weighed = this.#words.map((word, at) => {
       const exact = holding(word);
-      return { at, exact, weight: rarity(exact.length, all) };
+      return { at, exact, weight: rarity(exact.entries.length, all) };
     });
     // Rare words first: a common word only adds to facts found by a rare one.
-    weighed.sort((a, b) => b.weight - a.weight);
-    for (const { at, exact, weight } of weighed) {
-      const clue = this.#addClue(at, weight);
-      for (const entry of weight >= NOTHING ? exact : [])
-        if (weight >= RARE || this.#has(entry.place, HIT)) this.#matches(entry, clue);
-      for (const other of kin[at] ?? []) {
-        const alike = holding(other);
-        const less = KIN * rarity(exact.length + alike.length, all);
-        if (less < RARE / 2) continue;
-        const kinClue = this.#addClue(at, less);
-        for (const entry of alike) this.#matches(entry, kinClue);
+    for (const { at, exact, weight } of weighed.toSorted((a, b) => b.weight - a.weight)) {
+      if (weight < NOTHING) break;
+      const { entries, times } = exact;
+      for (let index = 0; index < entries.length; index += 1) {
+        const entry = entries[index] as IndexedFact;
+        if (weight < RARE && !this.#has(entry.place, HIT)) continue;
+        this.#matches(entry, at, weight * shareOf(times[index] as number, entry, averageWords));
       }
     }
   }
@@ -277,33 +220,21 @@ export class FactHits {
     return (this.#text[place] as number) + (this.#file[place] as number) + (this.#similar[place] as number);
   }
 
-  #addClue(word: number, weight: number): number {
-    this.#clueWeights.push(weight);
-    return this.#clueWords.push(word) - 1;
-  }
-
-  /** Records a match. Called per word in sequence, so a repeated word is always the last. */
-  #matches(entry: IndexedFact, clue: number): void {
+  #matches(entry: IndexedFact, word: number, weight: number): void {
     const place = this.#placeOf(entry);
     const last = this.#last[place] as number;
-    if (last > 0 && this.#wordAt(last) === this.#clueWords[clue]) return;
-    const at = this.#matched.push(clue) - 1;
+    const at = this.#matched.push(word) - 1;
     this.#next.push(0);
     if (last === 0) this.#first[place] = at;
     else this.#next[last] = at;
     this.#last[place] = at;
-    this.#text[place] = (this.#text[place] as number) + (this.#clueWeights[clue] as number);
-  }
-
-  /** Returns the word of a match, by its place in the query. */
-  #wordAt(at: number): number {
-    return this.#clueWords[this.#matched[at] as number] as number;
+    this.#text[place] = (this.#text[place] as number) + weight;
   }
 
   #matchedBy(place: number): string[] {
     const words: string[] = [];
     for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number)
-      words.push(this.#words[this.#wordAt(at)] ?? '');
+      words.push(this.#words[this.#matched[at] as number] ?? '');
     return words;
   }
 
@@ -328,6 +259,12 @@ export class FactHits {
   #set(place: number, bit: number): void {
     this.#bits[place] = (this.#bits[place] as number) | bit;
   }
+}
+
+/** Returns the share of a word's weight that a fact gets: 1 for one occurrence in a fact of average length. */
+function shareOf(times: number, { words }: IndexedFact, averageWords: number): number {
+  const length = 1 - LENGTH + (LENGTH * words.length) / averageWords;
+  return (times * (1 + SATURATION)) / (times + SATURATION * length);
 }
 
 /** Returns 1 for a word in one fact, less for a common one. */

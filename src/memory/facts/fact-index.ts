@@ -2,7 +2,7 @@ import { SEVERITIES } from '../../contracts/kinds.js';
 import { addTo, lowerBound } from '../../shared/collections.js';
 import { clipText, oneSpelling } from '../../shared/text.js';
 import { knownAs } from '../search/path-table.js';
-import { tokens } from '../search/tokens.js';
+import { tokenCounts } from '../search/tokens.js';
 import {
   FACT_GROUPS,
   type FactGroup,
@@ -13,11 +13,13 @@ import {
   type SessionFact,
 } from './fact-types.js';
 
-type Postings = Map<string, IndexedFact[]>;
+/** The facts that have a word, and how often each has it. */
+export interface Posting {
+  readonly entries: IndexedFact[];
+  readonly times: number[];
+}
 
-/** Maximum difference between related words, and their minimum common prefix, in characters. */
-const ENDING = 4;
-const STEM = 4;
+type Postings = Map<string, Posting>;
 
 /**
  * Indexes the valid facts of a store by words, files and tasks. Text and changed files are counted separately, so that
@@ -27,15 +29,13 @@ export class FactIndex {
   readonly #facts = new Map<SessionFact, IndexedFact>();
   readonly #inText: Postings = new Map();
   readonly #changed: Postings = new Map();
-  readonly #byFile: Postings = new Map();
-  readonly #byTask: Postings = new Map();
+  readonly #byFile = new Map<string, IndexedFact[]>();
+  readonly #byTask = new Map<string, IndexedFact[]>();
   readonly #telling = new FactsByAge();
   readonly #dull = new FactsByAge();
   /** Decisions, conventions and facts in words. */
   readonly lasting = new FactsByAge();
   #findings = 0;
-  /** Indexed words by their first characters. */
-  readonly #families = new Map<string, Set<string>>();
   #slots = 0;
   /** Free places. */
   readonly #free: number[] = [];
@@ -48,9 +48,11 @@ export class FactIndex {
     this.#slots += 1;
     this.#facts.set(fact, entry);
     const postings = this.#postingsOf(entry);
-    for (const word of entry.words) {
-      if (!postings.has(word)) this.#addToFamily(word);
-      addTo(postings, word, entry);
+    for (const [at, word] of entry.words.entries()) {
+      const posting = postings.get(word) ?? { entries: [], times: [] };
+      postings.set(word, posting);
+      posting.entries.push(entry);
+      posting.times.push(entry.times[at] as number);
     }
     for (const path of entry.paths) addTo(this.#byFile, path, entry);
     addTo(this.#byTask, fact.sourceTaskId, entry);
@@ -66,11 +68,13 @@ export class FactIndex {
     this.#free.push(entry.place);
     const postings = this.#postingsOf(entry);
     for (const word of entry.words) {
-      unpost(postings, word, entry);
-      if (!this.#inText.has(word) && !this.#changed.has(word)) this.#removeFromFamily(word);
+      const posting = postings.get(word);
+      const at = posting === undefined ? -1 : placeIn(posting.entries, entry);
+      if (posting?.entries.length === 1) postings.delete(word);
+      else if (at >= 0) for (const list of [posting?.entries, posting?.times]) list?.splice(at, 1);
     }
-    for (const path of entry.paths) unpost(this.#byFile, path, entry);
-    unpost(this.#byTask, fact.sourceTaskId, entry);
+    for (const path of entry.paths) removeFrom(this.#byFile, path, entry);
+    removeFrom(this.#byTask, fact.sourceTaskId, entry);
     this.byAge(entry.isDull).remove(entry);
     if (entry.isLasting) this.lasting.remove(entry);
     this.#count(entry, -1);
@@ -106,13 +110,13 @@ export class FactIndex {
   }
 
   /** Facts whose text has this word. */
-  inText(word: string): readonly IndexedFact[] {
-    return this.#inText.get(word) ?? NONE;
+  inText(word: string): Posting {
+    return this.#inText.get(word) ?? NOWHERE;
   }
 
   /** Facts of changed files whose path has this word. */
-  changed(word: string): readonly IndexedFact[] {
-    return this.#changed.get(word) ?? NONE;
+  changed(word: string): Posting {
+    return this.#changed.get(word) ?? NOWHERE;
   }
 
   /** Facts about a file, or that mention it. */
@@ -122,12 +126,6 @@ export class FactIndex {
 
   ofTask(task: string): readonly IndexedFact[] {
     return this.#byTask.get(task) ?? NONE;
-  }
-
-  /** Words with the same beginning and another ending: `parser` and `parse`. */
-  kin(word: string): string[] {
-    const family = this.#families.get(word.slice(0, STEM));
-    return family === undefined ? [] : [...family].filter((other) => areKin(word, other)).sort();
   }
 
   #count({ group, words }: IndexedFact, more: 1 | -1): void {
@@ -144,40 +142,22 @@ export class FactIndex {
   #postingsOf({ group }: IndexedFact): Postings {
     return group === 'files' ? this.#changed : this.#inText;
   }
-
-  #addToFamily(word: string): void {
-    if (word.length < STEM) return;
-    const stem = word.slice(0, STEM);
-    const family = this.#families.get(stem);
-    if (family === undefined) this.#families.set(stem, new Set([word]));
-    else family.add(word);
-  }
-
-  #removeFromFamily(word: string): void {
-    const stem = word.slice(0, STEM);
-    const family = this.#families.get(stem);
-    family?.delete(word);
-    if (family?.size === 0) this.#families.delete(stem);
-  }
 }
 
 const NONE: readonly IndexedFact[] = [];
+const NOWHERE: Posting = { entries: [], times: [] };
 
-function areKin(one: string, other: string): boolean {
-  if (one === other || Math.abs(one.length - other.length) > ENDING) return false;
-  const least = Math.max(STEM, Math.min(one.length, other.length) - 1);
-  let shared = STEM;
-  while (shared < least && one.charCodeAt(shared) === other.charCodeAt(shared)) shared += 1;
-  return shared >= least;
+function removeFrom(lists: Map<string, IndexedFact[]>, key: string, entry: IndexedFact): void {
+  const entries = lists.get(key) ?? [];
+  const at = placeIn(entries, entry);
+  if (at >= 0 && entries.length === 1) lists.delete(key);
+  else if (at >= 0) entries.splice(at, 1);
 }
 
-function unpost(postings: Postings, key: string, entry: IndexedFact): void {
-  const posted = postings.get(key);
-  // Postings are sorted by slot.
-  const at = posted === undefined ? -1 : lowerBound(posted, entry.slot, ({ slot }) => slot);
-  if (posted === undefined || posted[at] !== entry) return;
-  if (posted.length === 1) postings.delete(key);
-  else posted.splice(at, 1);
+/** Returns the index of an entry in a list sorted by slot; -1 if it is not there. */
+function placeIn(entries: readonly IndexedFact[], entry: IndexedFact): number {
+  const at = lowerBound(entries, entry.slot, ({ slot }) => slot);
+  return entries[at] === entry ? at : -1;
 }
 
 /** The facts of one dispatch, in the order of its rules. */
@@ -241,6 +221,7 @@ const DIGIT = /\d/;
 type Contents = Pick<
   IndexedFact,
   | 'words'
+  | 'times'
   | 'objectWords'
   | 'numbers'
   | 'group'
@@ -266,6 +247,8 @@ export class IndexedFact {
   readonly standing: number;
   /** Distinct tokens of object and subject, without the task, whose id says nothing. */
   readonly words: readonly string[];
+  /** How often it has each word. */
+  readonly times: readonly number[];
   /** Number of words from the object, which come first. */
   readonly objectWords: number;
   /** Sorted words with a digit; facts with different ones are different matters. */
@@ -291,6 +274,7 @@ export class IndexedFact {
     this.group = contents.group;
     this.standing = contents.standing;
     this.words = contents.words;
+    this.times = contents.times;
     this.objectWords = contents.objectWords;
     this.numbers = contents.numbers;
     this.isOfTask = contents.isOfTask;
@@ -324,13 +308,17 @@ function contentsOf(fact: SessionFact): Contents {
   const { subject, relation, object, sourceTaskId } = fact;
   const isOfTask = subject === `task:${sourceTaskId}`;
   const changes = groupOf({ relation, tags: [] }) === 'files';
-  const objectTokens = changes ? [] : tokens(object, MAX_WORDS);
+  const counts = changes ? new Map<string, number>() : tokenCounts(object, MAX_WORDS);
+  const objectTokens = [...counts.keys()];
   // The slash prevents a first word from being read as a verb.
-  const of = isOfTask ? [] : tokens(`/${subject}`, MAX_WORDS);
+  if (!isOfTask)
+    for (const [word, times] of tokenCounts(`/${subject}`, MAX_WORDS))
+      counts.set(word, times + (counts.get(word) ?? 0));
   const paths = [...(isOfTask ? [] : [subject]), ...(changes ? [] : pathsIn(object))].map(knownAs);
   const group = groupOf(fact);
   return {
-    words: [...new Set([...objectTokens, ...of])],
+    words: [...counts.keys()],
+    times: [...counts.values()],
     objectWords: objectTokens.length,
     numbers: objectTokens
       .filter((word) => DIGIT.test(word))

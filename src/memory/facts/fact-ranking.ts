@@ -145,11 +145,11 @@ function nearest(
   for (const entry of index.byAge(false).newestFirst()) {
     const { group } = entry;
     const most = NEAREST[group];
-    if (most === undefined || !isAsked(entry) || (group === 'work' && !entry.isSummary)) continue;
+    if (most === undefined || (group === 'work' && !entry.isSummary)) continue;
     compared += 1;
     if (compared > MAX_COMPARED) break;
     const likeness = closeness(entry.meant);
-    if (likeness < NEAR) continue;
+    if (likeness < NEAR || !isAsked(entry)) continue;
     const known = near.get(group) ?? [];
     near.set(group, known);
     const above = known.findIndex((other) => other.likeness < likeness);

@@ -279,15 +279,20 @@ export const NO_LEARNINGS: LearningsInPrompt = {
  * Renders `Relevant learnings (3/15):`, the best first, or `Recent learnings (5/15):` if selected by recency alone.
  * Scores are not shown: they say little to an agent, and the reply has them.
  */
-export function formatRelevantLearnings({ method, ranked, total }: LearningsInPrompt): string {
+export function formatRelevantLearnings(
+  { method, ranked, total }: LearningsInPrompt,
+  isScored = false,
+): string {
   if (ranked.length === 0) return '';
   const title = method === 'recency' ? 'Recent' : 'Relevant';
-  const lines = ranked.map(formatLearning);
+  const lines = ranked.map((each) => formatLearning(each, isScored));
   return [`${title} learnings (${ranked.length}/${total}):`, ...lines].join('\n');
 }
 
-export function formatLearning({ learning }: RankedLearning): string {
-  return `  - ${learning.type}: ${learningText(learning.content)}`;
+/** Renders a learning, perhaps with its score; one that is shown for its age alone has none. */
+export function formatLearning({ learning, score }: RankedLearning, isScored: boolean): string {
+  const end = isScored && score > 0 ? ` (${score.toFixed(2)})` : '';
+  return `  - ${learning.type}: ${learningText(learning.content)}${end}`;
 }
 
 const INDEXED_PROPOSALS = 5;

@@ -1,11 +1,13 @@
 import type { LikelyFile } from './likely-files.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { BUSY, FILE_CLASSES } from './path-table.js';
+import { rarity } from './similar-results.js';
+import { isTelling, tokens } from './tokens.js';
 
 /** A past task with the expected use of its line: the chance that it touched a file that the asked task will touch. */
 export interface CoveringTask {
   readonly task: string;
-  /** 0 to 1, for files that the tasks chosen before do not cover. */
+  /** 0 to 1. */
   readonly use: number;
   /** Its files, the likeliest first, then by path. */
   readonly files: readonly string[];
@@ -17,18 +19,24 @@ export interface CoveringTask {
 export const LEAST_WORK = 2;
 export const MOST_WORK = 8;
 /** Minimum expected use of a further line. */
-const BAR = 0.08;
-/** Each time a file is covered, the value of covering it again is multiplied by this. */
-const AGAIN = 0.7;
-/** A task with more files than this says less about each. */
-const FOCUSED = 8;
+const BAR = 0.25;
+/** Each time a file is covered, the value of covering it again is multiplied by this; a part of a task's use never falls. */
+const AGAIN = 0.5;
+const NEW_SHARE = 0.5;
+/**
+ * The log odds that a task is of use: for the chances that it shares any file and its best file, and the share of the query's
+ * weight that its words have. Fitted on three histories; see docs/contributing/benchmarks.md.
+ */
+const ODDS = { base: 0.08, any: 0.49, best: 0.19, words: 0.83 } as const;
+/** Its best files that count: files that always change together say the same. */
+const BEST_FILES = 3;
 /** Number of likely files that count. */
 const COUNTED = 30;
 /** A file that more results than this share, or number, touched says nothing about their subject. */
 const BUSY_SHARE = 0.1;
 const BUSY_RESULTS = 3;
-/** The least chance of a file that alone makes a task related. */
-const FOCUS = 0.1;
+/** Words of the query that count. */
+const MAX_TOKENS = 400;
 /** Share of common words at which two tasks with the same files count as alike. */
 const ALIKE = 0.5;
 
@@ -39,19 +47,21 @@ interface Candidate {
   /** Words of its newest result. */
   readonly tokens: readonly number[];
   use: number;
+  /** Its use, less for files that chosen tasks cover. */
+  more: number;
 }
 
 /**
  * Chooses the past tasks that are worth a line: each touched files that the asked task will likely touch and that the
- * tasks before it do not cover. Equal ones are chosen newest first. One that shares only busy files is not related.
+ * tasks before it do not cover. Equal ones are chosen newest first. One that shares only busy files, and no word, is not related.
  *
- * @param words rare words of the asked task and its likely files
+ * @param text the asked task in words
  * @param isTold true if there is a line for the task
  */
 export function coveringTasks(
   past: PastResults,
   likely: readonly Pick<LikelyFile, 'path' | 'score'>[],
-  words: ReadonlySet<string>,
+  text: string,
   isTold: (task: string) => boolean,
 ): CoveringTask[] {
   const { paths, classes } = past.paths;
@@ -62,22 +72,26 @@ export function coveringTasks(
     if (id !== undefined && !BUSY.has(FILE_CLASSES[classes[id] ?? 0] ?? 'src')) worth[id] = score;
   }
   const chance = worth.slice();
-  const shared = new Set([...words].flatMap((word) => past.wordOf(word) ?? []));
   const mostUses = Math.max(BUSY_RESULTS, BUSY_SHARE * past.total);
-  const isFocused = (file: number) => (worth[file] ?? 0) >= FOCUS && (past.uses[file] ?? 0) <= mostUses;
+  const isFocused = (file: number) => (worth[file] ?? 0) > 0 && (past.uses[file] ?? 0) <= mostUses;
+  const telling = wordsOf(past, text);
   const candidates = candidatesOf(past, worth).filter(
     ({ task, tokens, files }) =>
-      (files.some(isFocused) || tokens.some((token) => shared.has(token))) && isTold(task),
+      (files.some(isFocused) || tokens.some((token) => telling.has(token))) && isTold(task),
   );
-  for (const candidate of candidates) candidate.use = useOf(candidate, chance);
+  for (const candidate of candidates) {
+    const words = candidate.tokens.reduce((sum, word) => sum + (telling.get(word) ?? 0), 0);
+    candidate.use = useOf(candidate.files, worth, words);
+    candidate.more = candidate.use;
+  }
   const chosen: CoveringTask[] = [];
   while (chosen.length < MOST_WORK) {
     let best: Candidate | undefined;
     for (const candidate of candidates) {
-      // A use only falls, so one that was lower already need not be computed again.
-      if (candidate.use <= (best?.use ?? 0)) continue;
-      candidate.use = useOf(candidate, chance);
-      if (candidate.use > (best?.use ?? 0)) best = candidate;
+      // It only falls, so one that was lower already need not be computed again.
+      if (candidate.more <= (best?.more ?? 0)) continue;
+      candidate.more = candidate.use * newShare(candidate.files, worth, chance);
+      if (candidate.more > (best?.more ?? 0)) best = candidate;
     }
     if (best === undefined || (best.use < BAR && chosen.length >= LEAST_WORK)) break;
     const { task, use, files } = best;
@@ -85,7 +99,10 @@ export function coveringTasks(
     const alike = candidates.filter(
       (candidate) => candidate !== like && candidate.use > 0 && areAlike(like, candidate),
     );
-    for (const candidate of [best, ...alike]) candidate.use = 0;
+    for (const candidate of [best, ...alike]) {
+      candidate.use = 0;
+      candidate.more = 0;
+    }
     for (const file of files) chance[file] = (chance[file] ?? 0) * AGAIN;
     const pathOf = (file: number) => paths[file] ?? '';
     const inOrder = [...files].sort(
@@ -106,16 +123,48 @@ function candidatesOf({ rows }: PastResults, worth: Float64Array): Candidate[] {
       isLikely = (worth[files[at] as number] ?? 0) > 0;
     if (!isLikely) continue;
     const known = found.get(task);
-    if (known === undefined) found.set(task, { task, files, tokens, use: 0 });
+    if (known === undefined) found.set(task, { task, files, tokens, use: 0, more: 0 });
     else known.files = [...new Set([...known.files, ...files])];
   }
   return [...found.values()];
 }
 
-function useOf({ files }: Candidate, chance: Float64Array): number {
-  let none = 1;
-  for (let at = 0; at < files.length; at += 1) none *= 1 - (chance[files[at] as number] ?? 0);
-  return (1 - none) * Math.min(1, Math.sqrt(FOCUSED / files.length));
+/** Returns the chance that a task with these files is of use. */
+function useOf(files: readonly number[], worth: Float64Array, words: number): number {
+  const chances = files.map((file) => worth[file] ?? 0).sort((a, b) => b - a);
+  const [best = 0] = chances;
+  const none = chances.slice(0, BEST_FILES).reduce((product, chance) => product * (1 - chance), 1);
+  const sum = ODDS.base + ODDS.any * logOdds(1 - none) + ODDS.best * logOdds(best) + ODDS.words * words;
+  return 1 / (1 + Math.exp(-sum));
+}
+
+/** Finite also for 0 and 1. */
+function logOdds(chance: number): number {
+  return Math.log((chance + 0.005) / (1.005 - chance));
+}
+
+/** Returns the share of a task's use that chosen tasks do not cover. */
+function newShare(files: readonly number[], worth: Float64Array, chance: Float64Array): number {
+  let [all, left] = [0, 0];
+  for (let at = 0; at < files.length; at += 1) {
+    all += worth[files[at] as number] ?? 0;
+    left += chance[files[at] as number] ?? 0;
+  }
+  return 1 - NEW_SHARE + (NEW_SHARE * left) / all;
+}
+
+/** Returns the words of a query that tell its subject, with the share of the query's weight that each has. */
+function wordsOf(past: PastResults, text: string): ReadonlyMap<number, number> {
+  const weights = new Map<number, number>();
+  let whole = 1;
+  for (const token of tokens(text, MAX_TOKENS)) {
+    const word = past.wordOf(token);
+    const weight = rarity(word === undefined ? 0 : (past.holders[word] ?? 0), past.rows.length);
+    whole += weight;
+    // An action such as `fix` says nothing about the subject.
+    if (word !== undefined && isTelling(token) && !token.startsWith('<')) weights.set(word, weight);
+  }
+  return new Map([...weights].map(([word, weight]) => [word, weight / whole]));
 }
 
 function areAlike(one: Candidate, other: Candidate): boolean {

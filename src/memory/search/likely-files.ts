@@ -128,7 +128,7 @@ function filesFor(
     readonly touched: TouchedClasses;
   },
 ): LikelyFile[] {
-  const scores = new Scores(past);
+  const scores = new Scores(past, query.explain === true);
   addSimilar(scores, similar);
   addPaths(scores, queryTokens);
   addNames(scores, text);
@@ -175,22 +175,25 @@ class Scores {
   readonly past: PastResults;
   /** By path number: the sum of all evidence, and each reason's part. */
   readonly #sums: Float64Array;
-  readonly #parts: Readonly<Record<Evidence, Float64Array>>;
+  readonly #parts: Readonly<Record<Evidence, Float64Array>> | undefined;
 
-  constructor(past: PastResults) {
+  /** @param isExplained true to know each reason's part */
+  constructor(past: PastResults, isExplained: boolean) {
     this.past = past;
     this.#sums = new Float64Array(past.uses.length);
-    this.#parts = recordOf(EVIDENCE, () => new Float64Array(past.uses.length));
+    this.#parts = isExplained ? recordOf(EVIDENCE, () => new Float64Array(past.uses.length)) : undefined;
   }
 
   add(id: number, score: number, reason: Evidence): void {
     if ((this.past.uses[id] ?? 0) === 0) return;
-    for (const sums of [this.#sums, this.#parts[reason]]) sums[id] = (sums[id] ?? 0) + score;
+    this.#sums[id] = (this.#sums[id] ?? 0) + score;
+    const part = this.#parts?.[reason];
+    if (part !== undefined) part[id] = (part[id] ?? 0) + score;
   }
 
   reasonsOf(id: number, classes: readonly number[]): FileReasons {
     const general = { recency: this.#recency(id), class: this.#class(id, classes) };
-    const all = { ...recordOf(EVIDENCE, (reason) => this.#parts[reason][id] ?? 0), ...general };
+    const all = { ...recordOf(EVIDENCE, (reason) => this.#parts?.[reason][id] ?? 0), ...general };
     const rounded = Object.entries(all).map(([reason, score]) => [reason, Math.round(score * 100) / 100]);
     return Object.fromEntries(rounded.filter(([, score]) => score !== 0));
   }

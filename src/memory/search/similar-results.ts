@@ -1,7 +1,6 @@
 import { insertAt } from '../../shared/collections.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { FILE_CLASSES } from './path-table.js';
-import { isTelling, tokens } from './tokens.js';
 
 /** A past result with its similarity, 0 to 1. */
 export interface SimilarResult {
@@ -104,21 +103,6 @@ function insert(best: SimilarResult[], row: PastRow, similarity: number): void {
   // A newer one of the same similarity comes first.
   while (at > 0 && (best[at - 1]?.similarity ?? 0) <= similarity) at -= 1;
   if (at < SIMILAR) insertAt(best, at, { row, similarity }, SIMILAR);
-}
-
-/** A word of more results than this share, or number, does not tell them apart. */
-const RARE_SHARE = 0.05;
-const RARE_RESULTS = 3;
-
-/** Returns the words of texts that few results share: those that tell what a task is about. */
-export function rareWords(past: PastResults, texts: readonly string[]): ReadonlySet<string> {
-  const most = Math.max(RARE_RESULTS, RARE_SHARE * past.rows.length);
-  const isRare = (token: string) => {
-    const word = past.wordOf(token);
-    return isTelling(token) && (word === undefined || (past.holders[word] ?? 0) <= most);
-  };
-  // The slash prevents a first word from being read as a verb.
-  return new Set(texts.flatMap((text) => tokens(`/${text}`)).filter(isRare));
 }
 
 /** The usual constants: saturation of repetitions, and weight of length. */

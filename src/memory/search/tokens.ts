@@ -51,15 +51,21 @@ const ACTIONS: ReadonlyMap<string, string> = new Map(
 
 /** Returns the distinct tokens in order of first occurrence, at most `most`. */
 export function tokens(text: string, most = Number.POSITIVE_INFINITY): string[] {
-  const found = new Set<string>();
+  return [...tokenCounts(text, most).keys()].slice(0, most);
+}
+
+/** Returns how often each token occurs, in order of first occurrence; stops once there are `most` of them. */
+export function tokenCounts(text: string, most = Number.POSITIVE_INFINITY): Map<string, number> {
+  const counts = new Map<string, number>();
   const action = actionOf(text);
-  if (action !== undefined) found.add(action.token);
+  if (action !== undefined) counts.set(action.token, 1);
   const rest = action === undefined ? text : text.slice(action.length);
   for (const [run] of plain(rest).matchAll(RUNS)) {
-    if (found.size >= most) break;
-    if (!run.startsWith('#')) for (const token of tokensOf(run)) found.add(token);
+    if (counts.size >= most) break;
+    if (!run.startsWith('#'))
+      for (const token of tokensOf(run)) counts.set(token, (counts.get(token) ?? 0) + 1);
   }
-  return [...found].slice(0, most);
+  return counts;
 }
 
 /** Returns the unstemmed words, lower case, in order, at most `most`. */

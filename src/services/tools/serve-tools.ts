@@ -26,6 +26,7 @@ import { createForgetTool } from '../lifecycle/forget-session.js';
 import { createSessionExport, createSessionImport } from '../lifecycle/session-transfer.js';
 import { createHealthQuery } from './health-query.js';
 import { createPromptQueries, createTelemetryQuery } from './prompt-queries.js';
+import { createRecall } from './recall-query.js';
 import { createDispatchResults, createRejectedQueries } from './result-queries.js';
 import { createRunService } from './run-service.js';
 import { SessionList } from './session-list.js';
@@ -90,6 +91,7 @@ export async function serveTools(
     }),
     'tool.dispatch-show': createDispatchResults(ports),
     'tool.session-list': (request) => list.list(request),
+    'tool.recall': createRecall(sessions.reader, list, projects.wordVectors),
     'tool.timeline-list': createTimelineService(nats),
     'tool.session-forget': createForgetTool(
       { ...nats, lifecycle, clock, projects: projects.reader, command: projects.inBackground },

@@ -321,6 +321,10 @@ class Session:
         """Returns the facts that hold these words, the best first."""
         return (await self.tool("fact-find", text=text, **options))["facts"]
 
+    async def recall(self, query: str, **options: Unpack[t.RecallOptions]) -> t.Recalled:
+        """Searches what the session remembers, by words and by meaning: items, and lines for a prompt."""
+        return await self.tool("recall", query=query, **options)
+
     async def answer(self, task: str, answer: str, **options: Unpack[t.AnswerOptions]) -> t.Answer:
         """Answers the open questions of a task, or the one that `question` names."""
         return (await self.tool("blocker-answer", task=task, answer=answer, **options))["answer"]

@@ -96,6 +96,7 @@ class Session:
     note_list = _blocking(aio.Session.note_list)
     inbox_add = _blocking(aio.Session.inbox_add)
     fact_find = _blocking(aio.Session.fact_find)
+    recall = _blocking(aio.Session.recall)
     answer = _blocking(aio.Session.answer)
     run_status = _blocking(aio.Session.run_status)
     tool = _blocking(aio.Session.tool)

@@ -316,6 +316,15 @@ class FactFindOptions(TypedDict):
     """Cursor of the page: next of the previous page."""
 
 
+class RecallOptions(TypedDict):
+    """Further fields of the request: tool.recall."""
+
+    limit: NotRequired[int]
+    """Maximum number of items."""
+    max_tokens: NotRequired[int]
+    """Maximum tokens of the text."""
+
+
 class AnswerOptions(TypedDict):
     """Further fields of the request: tool.blocker-answer."""
 
@@ -457,6 +466,7 @@ PromptLine = TypedDict("PromptLine", {
     "from": int,  # The first line, 1 for the first of the prompt.
     "to": int,  # The last line.
     "section": str,  # The part of the prompt: a section of the budget, or head, prefix, guide, left_out and so on.
+    "why": NotRequired[str],  # Why they are shown.
     "fact": NotRequired[str],  # Id of their fact.
     "file": NotRequired[str],  # Path of their likely file.
     "learning": NotRequired[str],  # Id of their learning.
@@ -971,6 +981,42 @@ class NextTask(TypedDict):
     plan: NotRequired[PlanClaim]
     sequence: int
     """Session sequence that the answer reflects."""
+
+
+class RecalledItem(TypedDict):
+    """Something that a session remembers."""
+
+    id: str
+    """Its id: M7 of a statement, else the hash of the fact."""
+    session: str
+    """The session that remembers it."""
+    task: str
+    """Task of its result."""
+    result: int
+    """Sequence of that result in the DISPATCH stream."""
+    text: str
+    """The whole text."""
+    at: str
+    """When it happened, ISO 8601 in UTC."""
+    score: float
+    """Relevance, 0 to 1: comparable within a reply."""
+    why: str
+    """The words of the query that speak for it, or its meaning."""
+
+
+class Recalled(TypedDict):
+    """The reply of tool.recall."""
+
+    items: list[RecalledItem]
+    """The best first."""
+    text: str
+    """The best items as lines of a prompt, at most maxTokens. Empty if nothing fits the query."""
+    searched: int
+    """How many sessions were searched."""
+    sessions: int
+    """How many sessions there are. The newest are searched."""
+    vectors: NotRequired[str]
+    """Name and version of the word vectors, if meaning counted; absent if words alone did."""
 
 
 class SessionSettings(TypedDict):
