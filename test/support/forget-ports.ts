@@ -4,11 +4,12 @@ import { type Token, token } from '../../src/contracts/names.js';
 import { createCommander } from '../../src/engine/folding/commander.js';
 import { silentLogger } from '../../src/engine/ports/clients.js';
 import type { LeaseClaim } from '../../src/engine/ports/lease-store.js';
-import { ERASED_KINDS, generationOf, type SessionEraser } from '../../src/engine/ports/session-lifecycle.js';
+import { ERASED_KINDS, generationOf } from '../../src/engine/ports/session-lifecycle.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { sessionFigures } from '../../src/memory/session/run-status.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import { SessionTable } from '../../src/services/common/session-table.js';
+import type { ForgetPorts } from '../../src/services/lifecycle/forget-session.js';
 import { recordOf } from '../../src/shared/text.js';
 import { MemoryLearningLog } from '../doubles/memory-learning-log.js';
 import { MemorySessionLifecycle } from '../doubles/memory-session-lifecycle.js';
@@ -87,7 +88,7 @@ export function keeperPorts(names: readonly string[], projects: Readonly<Record<
 }
 
 /** One result under each name, and no events. */
-function eraserOf(names: readonly string[]): SessionEraser & { readonly dispatches: Set<string> } {
+function eraserOf(names: readonly string[]): ForgetPorts['eraser'] & { readonly dispatches: Set<string> } {
   const dispatches = new Set(names);
   const count = async (session: Token) => ({
     ...recordOf(ERASED_KINDS, () => 0),

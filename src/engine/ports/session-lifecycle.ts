@@ -82,50 +82,10 @@ export const ERASED_KINDS = [
 export type ErasedKind = (typeof ERASED_KINDS)[number];
 export type ErasedCounts = Readonly<Record<ErasedKind, number>>;
 
-type Sequences = readonly number[];
-
 /** High-water marks: a new session of the same name starts behind them. */
 export interface Marks {
   /** Last sequence of the dispatch stream before a time. */
   readonly dispatches: number;
   /** Last sequence of the stream with the session's events, or of its snapshot; 0 without either. */
   readonly sequence: number;
-}
-
-/**
- * Erases everything stored of a session, from streams, buckets and the store's files.
- *
- * An implementer must not change other sessions' data, but may drop their replaced values. Erasing is idempotent and cheap to
- * repeat, so that an interrupted call can be made again.
- */
-export interface SessionEraser {
-  /** @param until ISO 8601 in UTC, in the past: results stored before it belong to the session. Throws as `count` */
-  marks(session: Token, until: string): Promise<Marks>;
-
-  /** Counts the session's messages by kind. Throws `unavailable`, `permission_denied`. */
-  count(session: Token): Promise<ErasedCounts>;
-
-  /**
-   * Erases the session's results and events up to the marks, and everything else. Returns the numbers. Throws as `count`;
-   * messages erased by then are gone.
-   */
-  erase(session: Token, marks: Marks): Promise<ErasedCounts>;
-
-  /** Erases some events of a session, some of its results, and its compiled prompts. Throws as `count`. */
-  eraseSome(
-    session: Token,
-    some: { readonly events: Sequences; readonly dispatches: Sequences },
-  ): Promise<void>;
-
-  /**
-   * Rewrites files without replaced and purged values: the stream of prompts, all buckets with values of sessions, or the
-   * bucket of the lifecycle records. Once for any number of sessions.
-   */
-  rewrite(what: 'prompts' | 'buckets' | 'lifecycle'): Promise<void>;
-
-  /**
-   * Erases the events of a project before a checkpoint, and the project's snapshots. Throws `unavailable`,
-   * `permission_denied`.
-   */
-  eraseLearnings(project: Token, before: number): Promise<void>;
 }

@@ -6,7 +6,6 @@ import {
   type ErasedCounts,
   type ErasedKind,
   type Marks,
-  type SessionEraser,
 } from '../../engine/ports/session-lifecycle.js';
 import { ifExists } from '../connection/nats-errors.js';
 import { batchFrom } from '../jetstream/direct-get.js';
@@ -26,7 +25,11 @@ const REWRITTEN = {
   lifecycle: [`KV_${names.LIFECYCLE_BUCKET}`],
 } as const;
 
-export class NatsSessionEraser implements SessionEraser {
+/**
+ * Erases what is stored of a session, from streams, buckets and the store's files. Erasing can be repeated. It may drop replaced
+ * values of other sessions. Every method throws `unavailable` and `permission_denied`.
+ */
+export class NatsSessionEraser {
   readonly #ports: ErasePorts;
   readonly #layout: names.SessionLayout;
 
@@ -35,6 +38,7 @@ export class NatsSessionEraser implements SessionEraser {
     this.#layout = layout;
   }
 
+  /** @param until ISO 8601 in UTC, in the past: results stored before it belong to the session */
   async marks(session: Token, until: string): Promise<Marks> {
     const [dispatches, last, snapshot] = await Promise.all([
       this.#lastDispatchBefore(until),
@@ -63,7 +67,11 @@ export class NatsSessionEraser implements SessionEraser {
     });
   }
 
-  async eraseSome(session: Token, some: Parameters<SessionEraser['eraseSome']>[1]): Promise<void> {
+  /** Erases some events of a session, some of its results, and its compiled prompts. */
+  async eraseSome(
+    session: Token,
+    some: Readonly<Record<'events' | 'dispatches', readonly number[]>>,
+  ): Promise<void> {
     const { prompts, ...places } = placesOf(this.#layout, session);
     for (const kind of ['events', 'dispatches'] as const)
       for (const sequence of some[kind]) {
@@ -73,12 +81,14 @@ export class NatsSessionEraser implements SessionEraser {
     await eraseMessages(this.#ports, prompts.stream, prompts.subjects);
   }
 
+  /** Erases the events of a project before a checkpoint, and the project's snapshots. */
   async eraseLearnings(project: Token, before: number): Promise<void> {
     const subjects = names.learningSubjects(project);
     await eraseMessages(this.#ports, names.LEARNINGS_STREAM, subjects, { through: before - 1 });
     await this.#purge(keyed(names.SNAPSHOT_BUCKET, names.PROJECT_KEY + project));
   }
 
+  /** Rewrites files without replaced and purged values: once for any number of sessions. */
   async rewrite(what: keyof typeof REWRITTEN): Promise<void> {
     for (const stream of REWRITTEN[what]) await rewriteStream(this.#ports, stream);
   }

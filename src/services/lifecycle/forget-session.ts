@@ -6,11 +6,12 @@ import type { ProjectCommander, ProjectReader } from '../../engine/folding/sessi
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type { SessionIndex } from '../../engine/ports/session-index.js';
-import type { SessionEraser, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';
 import { withoutSession } from '../../memory/learnings/forget-in-learnings.js';
 import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.js';
 import { RING_SIZE } from '../../nats/jetstream/topology.js';
+import type { NatsSessionEraser } from '../../nats/stores/nats-session-eraser.js';
 import type { Handler } from '../common/service-shell.js';
 
 /**
@@ -28,7 +29,7 @@ import type { Handler } from '../common/service-shell.js';
  */
 export interface ForgetPorts extends LearningsPorts {
   readonly lifecycle: SessionLifecycle;
-  readonly eraser: SessionEraser;
+  readonly eraser: Pick<NatsSessionEraser, keyof NatsSessionEraser>;
   readonly index: Pick<SessionIndex, 'remove'>;
   readonly clock: Clock;
   readonly pause: (ms: number) => Promise<void>;
@@ -131,7 +132,7 @@ interface LearningsPorts {
   readonly learnings: LearningLog;
   readonly projects: Pick<ProjectReader, 'load'>;
   readonly command: ProjectCommander;
-  readonly eraser: Pick<SessionEraser, 'eraseLearnings'>;
+  readonly eraser: Pick<NatsSessionEraser, 'eraseLearnings'>;
 }
 
 /** Counts what forgetting a session would change in the learnings of all projects. */
