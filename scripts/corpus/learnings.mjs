@@ -59,11 +59,7 @@ proposed('Prefer small files');
 accepted('Prefer small files');
 proposed('Prefer files below 250 lines');
 accepted('Prefer files below 250 lines');
-happens('superseded', {
-  learning: id('Prefer small files'),
-  replacement: id('Prefer files below 250 lines'),
-  by: 'ann',
-});
+happens('retracted', { learning: id('Prefer small files'), by: 'ann' });
 proposed('Retry on every fault');
 accepted('Retry on every fault');
 happens('retracted', { learning: id('Retry on every fault'), by: 'bob', reason: 'it hides them' });

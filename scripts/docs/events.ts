@@ -46,7 +46,6 @@ const WHEN_LEARNED: Readonly<Record<LearningEvent['type'], string>> = {
   accepted: 'a person made a proposal a learning',
   rejected: 'a person decided against a proposal',
   edited: 'a learning, or a proposal that waits, was changed',
-  superseded: 'another learning took the place of one',
   retracted: 'a learning is no longer valid',
   observed: 'a review demanded something: what comes again becomes a proposal',
   checkpoint: 'a session or the project was removed: this event has the remaining state',

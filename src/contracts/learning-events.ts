@@ -4,7 +4,7 @@ import { list, named, oneOf, string, strings } from './schema-fields.js';
 
 /**
  * The events of a project's learnings, version 1, on `learning.<project>.<type>`. An accepted proposal becomes a
- * learning with the same id.
+ * learning with the same id, until it is retracted.
  */
 export const LEARNING_TYPES = ['pattern', 'insight', 'self_knowledge'] as const;
 /** The kind of a learning. */
@@ -14,7 +14,7 @@ export const PROPOSAL_METHODS = ['note', 'recurring_fix', 'recurring_issue', 'co
 /** The way a proposal came about. */
 export type ProposalMethod = (typeof PROPOSAL_METHODS)[number];
 
-export const PROPOSAL_STATUSES = ['pending', 'accepted', 'rejected'] as const;
+export const PROPOSAL_STATUSES = ['pending', 'accepted', 'rejected', 'retracted'] as const;
 
 /** By words and meaning, by one of them, or by age if neither matches. */
 export const RELEVANCE_METHODS = ['hybrid', 'semantic', 'lexical', 'recency'] as const;
@@ -79,11 +79,6 @@ const learningEvents = [
     content: string('One line of at most 200 characters.').optional(),
     type: type.optional(),
     tags: tags.optional(),
-    by,
-  }),
-  eventOf('superseded', {
-    learning: learningKey,
-    replacement: learningKey.describe('The learning that replaces it.'),
     by,
   }),
   eventOf('retracted', {

@@ -65,23 +65,19 @@ const learning = named('Learning', 'Knowledge about a project for later sessions
   confirmedAt: time('When it became a learning'),
 });
 
-export const proposal = named('Proposal', 'A proposed learning, and the decision on it.', {
-  ...learningFields,
-  status: oneOf('The decision.', PROPOSAL_STATUSES),
-  method: oneOf('The way it came about.', PROPOSAL_METHODS),
-  decidedAt: time('When it was decided').exactOptional(),
-  decidedBy: string('Who decided it.').exactOptional(),
-  reason: string('Reason of the decision.').exactOptional(),
-  mergedInto: string('The learning that it was merged into.').exactOptional(),
-});
-
-export const retirement = named('Retirement', 'Why a learning was retired.', {
-  how: oneOf('Its fate.', ['superseded', 'retracted']),
-  at: time('When that was'),
-  by: string('Who made the change.'),
-  replacement: string('The learning that replaced it.').exactOptional(),
-  reason: string('Why.').exactOptional(),
-});
+export const proposal = named(
+  'Proposal',
+  'A proposed learning as it is now, and the newest decision on it.',
+  {
+    ...learningFields,
+    status: oneOf('The newest decision.', PROPOSAL_STATUSES),
+    method: oneOf('The way it came about.', PROPOSAL_METHODS),
+    decidedAt: time('When it was decided').exactOptional(),
+    decidedBy: string('Who decided it.').exactOptional(),
+    reason: string('Reason of the decision.').exactOptional(),
+    mergedInto: string('The learning that it was merged into.').exactOptional(),
+  },
+);
 
 const ofProject = {
   project: string('The project.'),
@@ -94,7 +90,6 @@ const viewFields = {
   learning: learning
     .nullable()
     .describe('The active learning that it became, or was merged into; null for none.'),
-  retired: retirement.exactOptional().describe('Why the learning that it became was retired.'),
   similar: z
     .object({
       learning: string('Id of the learning.'),
@@ -146,15 +141,8 @@ export const LEARNING_REQUESTS = {
   'learning.list': projectQuery(
     'list the learnings of a project, the newest first',
     { cli: 'learning ls' },
-    { retired: flag.describe('Show superseded and retracted learnings instead.'), limit, cursor },
-    z.object({
-      ...ofProject,
-      learnings: list(
-        'The newest first; retired ones by when they were retired.',
-        z.object({ ...learning.shape, retired: retirement.exactOptional().describe('Why it was retired.') }),
-      ),
-      ...page,
-    }),
+    { limit, cursor },
+    z.object({ ...ofProject, learnings: list('The newest first.', learning), ...page }),
   ),
   'learning.search': projectQuery(
     'find the learnings that are relevant to a text, as prompts do',
@@ -179,10 +167,6 @@ export const LEARNING_REQUESTS = {
             .describe(
               'Sum of two ranks, by words and by meaning: a half for the first place, a quarter for the second, and so on. 1 is first in both, 0 was selected by recency alone.',
             ),
-          similarity: z
-            .number()
-            .exactOptional()
-            .describe("Cosine of its vector and the query's, 0 to 1; only where it was found by meaning."),
         }),
       ),
       total: count('Learnings of the project.'),
@@ -202,16 +186,6 @@ export const LEARNING_REQUESTS = {
       tags: tags.optional().describe('Search words.'),
       by,
     },
-    proposalView,
-  ),
-  'learning.supersede': projectCommand(
-    'replace a learning by another one',
-    {
-      cli: 'learning supersede <id> <replacement>',
-      example: { id: 'abc12', replacement: 'def45' },
-      agents: false,
-    },
-    { id, replacement: id.describe('The learning that replaces it.'), by },
     proposalView,
   ),
   'learning.retract': projectCommand(

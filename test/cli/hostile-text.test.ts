@@ -70,10 +70,7 @@ const LEAVES = leavesOf(await createProgram()).filter(({ path }) => path !== 'ho
 
 let system: System;
 let folder: string;
-let ids: Record<
-  'fact' | 'wrong' | 'proposal' | 'accept' | 'reject' | 'edit' | 'supersede' | 'retract' | 'other',
-  string
->;
+let ids: Record<'fact' | 'wrong' | 'proposal' | 'accept' | 'reject' | 'edit' | 'retract' | 'other', string>;
 let rejected: string;
 let unfixed: string;
 let unwanted: string;
@@ -162,10 +159,6 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'learning accept': [[ids.accept], [HOSTILE]],
   'learning reject': [[ids.reject, '--reason', HOSTILE], [HOSTILE]],
   'learning edit': [[ids.edit, '--content', `Edited ${HOSTILE}`], [HOSTILE]],
-  'learning supersede': [
-    [ids.supersede, ids.other],
-    [HOSTILE, HOSTILE],
-  ],
   'learning retract': [[ids.retract, '--reason', HOSTILE], [HOSTILE]],
   'tool note-edit': [['-n', SESSION, '--id', 'NOT-1', '--content', HOSTILE]],
   'tool note-delete': [['-n', SESSION, '--id', 'NOT-2']],
@@ -268,7 +261,6 @@ beforeAll(async () => {
     accept: await propose('Close each file'),
     reject: await propose('Free every lock'),
     edit: await propose('Say which unit'),
-    supersede: await accepted('Write tests first'),
     retract: await accepted('Keep functions pure'),
     other: await accepted('Prefer plain words'),
   };

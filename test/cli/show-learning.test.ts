@@ -44,15 +44,9 @@ describe('a line', () => {
     expect(rankedLine(plain, { learning, score: 0 })).toBe('-      abcde  pattern         Run the linter');
   });
 
-  it('a line about a learning says why the learning is out of force', () => {
-    const learning = learningOf(pendingProposal());
-    const by = { at: 'noon', by: 'anna' };
-    const superseded = { how: 'superseded', ...by, replacement: '999999abcdef' } as const;
-    expect(learningLine(plain, { ...learning, retired: superseded })).toMatch(
-      /Run the linter {2}\(superseded by anna at noon, replaced by 99999\)$/,
-    );
-    const retracted = { how: 'retracted', ...by, reason: 'biome\u001b[31m\ndoes it' } as const;
-    expect(learningLine(plain, { ...learning, retired: retracted })).toMatch(
+  it('a line about a learning says why it is out of force', () => {
+    const retracted = { status: 'retracted', ...decided, reason: 'biome\u001b[31m\ndoes it' } as const;
+    expect(learningLine(plain, pendingProposal(retracted))).toMatch(
       /Run the linter {2}\(retracted by anna at noon: biome does it\)$/,
     );
   });
@@ -95,29 +89,17 @@ describe('a proposal in full', () => {
     ]);
   });
 
-  it('a proposal in full shows what an edit has made of its learning, and nothing of one that it was merged into', () => {
-    const proposal = pendingProposal({ status: 'accepted', ...decided });
-    const edited = { type: 'insight', content: 'Lint first', tags: ['ci'] } as const;
-    const shown = (id: string) => {
-      const learning = { ...learningOf(proposal), ...edited, id };
-      return proposalFields(plain, viewOf(proposal, { learning })).split('\n');
-    };
-    const now = (id: string) => shown(id).filter((field) => field.startsWith('now'));
-    expect(now(proposal.id)).toEqual(['now          Lint first', 'now type     insight', 'now tags     ci']);
-    expect(now('999999abcdef')).toEqual(['now          Lint first']);
-    expect(proposalFields(plain, viewOf(proposal, { learning: learningOf(proposal) }))).not.toContain('now');
-  });
-
-  it('a proposal in full shows what became of its learning', () => {
-    const retired = { how: 'superseded', at: 'noon', by: 'bob', replacement: '999999abcdef' } as const;
-    const text = proposalFields(plain, viewOf({ status: 'accepted', ...decided }, { retired }));
-    expect(text).toMatch(/^retired {6}superseded by bob at noon\nreplaced by {2}999999abcdef$/m);
+  it('a proposal in full shows the text of the learning that it was merged into', () => {
+    const proposal = pendingProposal({ status: 'accepted', ...decided, mergedInto: '999999abcdef' });
+    const shown = (content: string) =>
+      proposalFields(plain, viewOf(proposal, { learning: { ...learningOf(proposal), content } }));
+    expect(shown('Lint first').split('\n')).toContain('now          Lint first');
+    expect(shown(proposal.content)).not.toContain('now');
   });
 });
 
 describe('an outcome', () => {
   const accepted = pendingProposal({ status: 'accepted', ...decided });
-  const retracted = { how: 'retracted', at: 'noon', by: 'bob' } as const;
 
   it.each([
     ['abcde accepted: Run the linter', viewOf(accepted, { learning: learningOf(accepted) })],
@@ -129,11 +111,7 @@ describe('an outcome', () => {
         { learning: { ...learningOf(accepted), content: 'Lint first' } },
       ),
     ],
-    ['abcde retracted', viewOf(accepted, { retired: retracted })],
-    [
-      'abcde superseded by 99999',
-      viewOf(accepted, { retired: { ...retracted, how: 'superseded', replacement: '999999abcdef' } }),
-    ],
+    ['abcde retracted: Run the linter', viewOf({ status: 'retracted', ...decided })],
   ])('an outcome is shown as %j', (line, view) => {
     expect(outcomeLine(plain, view)).toBe(line);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requirementTexts } from '../../src/ledger/requirement-texts.js';
+import { requirementTexts } from '../../src/ledger/read-plan.js';
 
 function texts(document: string, ...asked: string[]): object {
   return Object.fromEntries(requirementTexts(document, new Set(asked)));

@@ -141,7 +141,7 @@ const LEARNING_GOOD: Readonly<Record<LearningRequest, Readonly<Record<string, un
     },
     source: { session: 'attacked', dispatch: 1, note: 'NOT-1' },
   },
-  'learning.list': { project: 'attacked', retired: true, limit: 5, cursor: 'abc' },
+  'learning.list': { project: 'attacked', limit: 5, cursor: 'abc' },
   'learning.search': { project: 'attacked', query: 'errors', maxResults: 3, minSimilarity: 0.1 },
   'learning.edit': {
     project: 'attacked',
@@ -151,7 +151,6 @@ const LEARNING_GOOD: Readonly<Record<LearningRequest, Readonly<Record<string, un
     tags: [],
     by: 'me',
   },
-  'learning.supersede': { project: 'attacked', id: 'abc', replacement: 'def', by: 'me' },
   'learning.retract': { project: 'attacked', id: 'abc', reason: 'wrong', by: 'me' },
   'proposal.list': { project: 'attacked', status: 'all', limit: 5, cursor: 'abc', projects: true },
   'proposal.show': { project: 'attacked', id: 'abc' },

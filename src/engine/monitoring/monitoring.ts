@@ -48,24 +48,17 @@ type Labels = Readonly<Record<string, string>>;
 export class MetricRegistry {
   readonly #collectors: Collector[] = [];
   #failures = 0;
-  #running: Promise<string> | undefined;
 
   add(collector: Collector): void {
     this.#collectors.push(collector);
   }
 
   /** Returns all metrics in Prometheus' text format, without the parts that fail or time out. */
-  text(): Promise<string> {
-    this.#running ??= this.#scrape().finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
-  }
-
-  async #scrape(): Promise<string> {
+  async text(): Promise<string> {
     const shown = new Map<string, Map<string, Value>>();
     const parts = await Promise.all(this.#collectors.map((collect) => this.#collected(collect)));
-    for (const part of [...parts, this.#scrapeFailures()]) {
+    const failures: Collected = { throughline_scrape_failures_total: [[{}, this.#failures]] };
+    for (const part of [...parts, failures]) {
       for (const [name, samples] of Object.entries(part)) {
         const values = shown.get(name) ?? new Map<string, Value>();
         shown.set(name, values);
@@ -80,10 +73,6 @@ export class MetricRegistry {
       .flatMap(([name, metric]) => linesOf(name, metric, shown.get(name)))
       .join('\n')
       .concat('\n');
-  }
-
-  #scrapeFailures(): Collected {
-    return { throughline_scrape_failures_total: [[{}, this.#failures]] };
   }
 
   async #collected(collect: Collector): Promise<Collected> {

@@ -1,9 +1,8 @@
 import { contentsOf } from './contents.js';
-import { nameTasks } from './name-tasks.js';
+import { nameTasks, settleStatuses } from './names-and-statuses.js';
 import { type ParsedTask, type ParsedTasks, problem, type TaskProblem } from './parsed-tasks.js';
 import { dedent } from './plan-lines.js';
 import type { Draft, Findings, Heading } from './scan.js';
-import { settleStatuses } from './statuses.js';
 import { outerId } from './task-ids.js';
 
 /** Decides which findings are tasks, and settles their parents, ids, statuses and words. */

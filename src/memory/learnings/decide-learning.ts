@@ -8,18 +8,15 @@ import {
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { LearningRequest, RequestArguments } from '../../contracts/requests.js';
 import { defined } from '../../shared/collections.js';
-import { pageOf } from './best-learnings.js';
 import { noRoomByHand, rulesPaused, SAID_ONCE, sessionsPaused } from './harvest.js';
 import {
-  type Entry,
   type Learning,
   type LearningState,
-  type ListedLearning,
   learningId,
   learningTags,
   learningText,
   nearDuplicate,
-  retiredLearnings,
+  type Proposal,
   sameText,
 } from './learnings-state.js';
 
@@ -35,7 +32,6 @@ const COMMANDS: {
   'learning.propose': propose,
   'learning.list': listLearnings,
   'learning.edit': editLearning,
-  'learning.supersede': supersedeLearning,
   'learning.retract': retractLearning,
   'proposal.list': listProposals,
   'proposal.show': showProposal,
@@ -53,12 +49,8 @@ export function decideLearning<Name extends LearningCommand>(
   return COMMANDS[name](state, args);
 }
 
-function listLearnings(
-  state: LearningState,
-  { retired, ...request }: RequestArguments<'learning.list'>,
-): LearningDecision {
-  const all = retired ? retiredLearnings(state) : [...state.active.values()].reverse();
-  const page = pageOf<ListedLearning>(all, request);
+function listLearnings(state: LearningState, request: RequestArguments<'learning.list'>): LearningDecision {
+  const page = pageOf([...state.active.values()].reverse(), request);
   if ('kind' in page) return page;
   const { items: learnings, ...more } = page;
   return answer(({ project }) => ({ project, learnings, ...more }));
@@ -73,7 +65,7 @@ function editLearning(state: LearningState, args: RequestArguments<'learning.edi
   if (content === '')
     return refuse('schema_invalid', 'content: must contain visible text', { fields: ['content'] });
   const pending = resolveProposal(state, args.id);
-  const open = 'found' in pending && pending.found.proposal.status === 'pending';
+  const open = 'found' in pending && pending.found.status === 'pending';
   const resolved = open ? pending : resolveLearning(state, args.id);
   if ('refusal' in resolved) return resolved.refusal;
   const { id } = resolved.found;
@@ -87,24 +79,6 @@ function editLearning(state: LearningState, args: RequestArguments<'learning.edi
   return append({ type: 'edited', data }, showing(id));
 }
 
-function supersedeLearning(
-  state: LearningState,
-  args: RequestArguments<'learning.supersede'>,
-): LearningDecision {
-  const old = resolveLearning(state, args.id);
-  if ('refusal' in old) return old.refusal;
-  const replacement = resolveLearning(state, args.replacement);
-  if ('refusal' in replacement) return replacement.refusal;
-  const id = old.found.id;
-  if (id === replacement.found.id) {
-    return refuse('schema_invalid', `replacement: ${id} cannot replace itself; name another learning`, {
-      fields: ['replacement'],
-    });
-  }
-  const data = { learning: id, replacement: replacement.found.id, by: args.by };
-  return append({ type: 'superseded', data }, showing(id));
-}
-
 function retractLearning(state: LearningState, args: RequestArguments<'learning.retract'>): LearningDecision {
   const resolved = resolveLearning(state, args.id);
   if ('refusal' in resolved) return resolved.refusal;
@@ -116,23 +90,22 @@ function retractLearning(state: LearningState, args: RequestArguments<'learning.
 export type LearningDecision = DecisionOn<LearningState, LearningEvent>;
 type LearningReplyOn = ReplyOn<LearningState>;
 
-export function append(event: Unstamped<LearningEvent>, reply: LearningReplyOn): LearningDecision {
+function append(event: Unstamped<LearningEvent>, reply: LearningReplyOn): LearningDecision {
   return { kind: 'append', event, reply };
 }
 
-export function answer(reply: LearningReplyOn): LearningDecision {
+function answer(reply: LearningReplyOn): LearningDecision {
   return { kind: 'answer', reply };
 }
 
-export function propose(state: LearningState, args: RequestArguments<'learning.propose'>): LearningDecision {
+function propose(state: LearningState, args: RequestArguments<'learning.propose'>): LearningDecision {
   const content = learningText(args.content);
   if (content === '')
     return refuse('schema_invalid', 'content: must contain visible text', { fields: ['content'] });
   const id = learningId(state.project, content);
-  const known = state.entries.get(id);
+  const known = state.proposals.get(id);
   // A person may repeat a rejected or retracted proposal.
-  if (known?.proposal.status === 'pending' || state.active.has(id))
-    return answer(showing(id, { existing: true }));
+  if (known?.status === 'pending' || state.active.has(id)) return answer(showing(id, { existing: true }));
   const { type, source, confidence } = args;
   const refusal = noRoomByHand(state);
   if (refusal !== undefined) return refusal;
@@ -159,7 +132,7 @@ function listProposals(
   state: LearningState,
   { status, ...request }: RequestArguments<'proposal.list'>,
 ): LearningDecision {
-  const all = [...state.entries.values()].map(({ proposal }) => proposal).reverse();
+  const all = [...state.proposals.values()].reverse();
   const page = pageOf(all, request, (proposal) => status === 'all' || proposal.status === status);
   if ('kind' in page) return page;
   const { items: proposals, ...more } = page;
@@ -182,8 +155,9 @@ function showProposal(state: LearningState, { id }: RequestArguments<'proposal.s
 function acceptProposal(state: LearningState, args: RequestArguments<'proposal.accept'>): LearningDecision {
   const resolved = resolveProposal(state, args.id);
   if ('refusal' in resolved) return resolved.refusal;
-  const { id, proposal } = resolved.found;
-  if (proposal.status !== 'pending') return alreadyDecided(resolved.found);
+  const proposal = resolved.found;
+  const { id } = proposal;
+  if (proposal.status !== 'pending') return alreadyDecided(proposal);
   if (args.merge && args.separate)
     return refuse('schema_invalid', 'merge: cannot be combined with separate', { fields: ['merge'] });
   const near = nearDuplicate(state, proposal.content, id);
@@ -205,29 +179,26 @@ function acceptProposal(state: LearningState, args: RequestArguments<'proposal.a
 function rejectProposal(state: LearningState, args: RequestArguments<'proposal.reject'>): LearningDecision {
   const resolved = resolveProposal(state, args.id);
   if ('refusal' in resolved) return resolved.refusal;
-  const { id, proposal } = resolved.found;
-  if (proposal.status !== 'pending') return alreadyDecided(resolved.found);
+  const { id, status } = resolved.found;
+  if (status !== 'pending') return alreadyDecided(resolved.found);
   const reason = args.reason ? { reason: args.reason } : {};
   return append({ type: 'rejected', data: { proposal: id, by: args.by, ...reason } }, showing(id));
 }
 
-function alreadyDecided({ id, proposal }: Entry & { readonly id: string }): LearningDecision {
-  const { status, decidedBy, decidedAt } = proposal;
+function alreadyDecided({ id, status, decidedBy, decidedAt }: Proposal): LearningDecision {
   const message = `proposal ${id} was ${status} by ${decidedBy ?? 'unknown'} at ${decidedAt ?? 'an unknown time'}`;
   return refuse('already_decided', message, { id, status, decidedBy, decidedAt });
 }
 
-export function showing(id: string, more: object = {}): LearningReplyOn {
+function showing(id: string, more: object = {}): LearningReplyOn {
   return (state) => {
-    const entry = state.entries.get(id);
-    if (entry === undefined) return { project: state.project, proposal: null, ...more };
-    const { proposal, learning, retired } = entry;
+    const proposal = state.proposals.get(id);
+    if (proposal === undefined) return { project: state.project, proposal: null, ...more };
     return {
       project: state.project,
       proposal,
       learning: state.active.get(proposal.mergedInto ?? id) ?? null,
-      ...(retired && { retired }),
-      similar: nearDuplicate(state, (learning ?? proposal).content, id) ?? null,
+      similar: nearDuplicate(state, proposal.content, id) ?? null,
       ...more,
     };
   };
@@ -236,52 +207,41 @@ export function showing(id: string, more: object = {}): LearningReplyOn {
 /** Prompts show five characters. */
 const SHORTEST_PREFIX = 3;
 
-type ResolvedLearning<T> = { readonly found: T } | { readonly refusal: Refusal };
+type Resolved<T> = { readonly found: T } | { readonly refusal: Refusal };
 
-function resolveProposal(
-  state: LearningState,
-  given: string,
-): ResolvedLearning<Entry & { readonly id: string }> {
-  const resolved = resolve(state, state.entries.keys(), given, 'proposal');
-  if ('refusal' in resolved) return resolved;
-  const entry = state.entries.get(resolved.found);
-  return entry === undefined
-    ? notFound(state, given, 'proposal')
-    : { found: { ...entry, id: resolved.found } };
+function resolveProposal(state: LearningState, given: string): Resolved<Proposal> {
+  return resolve(state, state.proposals, given, 'proposal');
 }
 
-/** Refuses a retired learning. */
-function resolveLearning(state: LearningState, given: string): ResolvedLearning<Learning> {
-  const resolved = resolve(state, state.active.keys(), given, 'learning');
-  const learning = 'found' in resolved ? state.active.get(resolved.found) : undefined;
-  if (learning !== undefined) return { found: learning };
-  if ('refusal' in resolved && resolved.refusal.code === 'ambiguous') return resolved;
-  const entry = resolveProposal(state, given);
-  if ('refusal' in entry) return notFound(state, given, 'learning');
-  const { id, proposal, retired } = entry.found;
-  const what =
-    retired?.how ??
-    (proposal.mergedInto === undefined ? proposal.status : `merged into ${proposal.mergedInto}`);
+/** Refuses a learning that was retracted. */
+function resolveLearning(state: LearningState, given: string): Resolved<Learning> {
+  const resolved = resolve(state, state.active, given, 'learning');
+  if ('found' in resolved || resolved.refusal.code === 'ambiguous') return resolved;
+  const proposal = resolveProposal(state, given);
+  if ('refusal' in proposal) return resolved;
+  const { id, status, mergedInto } = proposal.found;
+  const what = mergedInto === undefined ? status : `merged into ${mergedInto}`;
   return {
     refusal: refuse('not_found', `${id} is not an active learning: it is ${what}`, { id, state: what }),
   };
 }
 
-function resolve(
+function resolve<T>(
   state: LearningState,
-  ids: Iterable<string>,
+  records: ReadonlyMap<string, T>,
   given: string,
   what: string,
-): ResolvedLearning<string> {
+): Resolved<T> {
   const wanted = given.trim().toLowerCase();
-  const fitting = [...ids].filter(
-    (id) => id === wanted || (wanted.length >= SHORTEST_PREFIX && id.startsWith(wanted)),
+  const fitting = [...records].filter(
+    ([id]) => id === wanted || (wanted.length >= SHORTEST_PREFIX && id.startsWith(wanted)),
   );
   const [only] = fitting;
-  if (only !== undefined && fitting.length === 1) return { found: only };
-  if (fitting.length === 0) return notFound(state, given, what);
-  const message = `${what} ${JSON.stringify(given)} could be ${fitting.slice(0, 5).join(', ')}: give more of the id`;
-  return { refusal: refuse('ambiguous', message, { id: given, candidates: fitting.slice(0, 20) }) };
+  if (only === undefined) return notFound(state, given, what);
+  if (fitting.length === 1) return { found: only[1] };
+  const ids = fitting.map(([id]) => id);
+  const message = `${what} ${JSON.stringify(given)} could be ${ids.slice(0, 5).join(', ')}: give more of the id`;
+  return { refusal: refuse('ambiguous', message, { id: given, candidates: ids.slice(0, 20) }) };
 }
 
 function notFound({ project }: LearningState, given: string, what: string): { readonly refusal: Refusal } {
@@ -290,4 +250,30 @@ function notFound({ project }: LearningState, given: string, what: string): { re
     given.trim().length < SHORTEST_PREFIX ? `give at least ${SHORTEST_PREFIX} characters, or ` : '';
   const message = `no ${what} ${JSON.stringify(given)} in project ${project}: ${short}see "${list} --project ${project}"`;
   return { refusal: refuse('not_found', message, { id: given, project }) };
+}
+
+/**
+ * Returns a page of matching items after the cursor's item, which need not match any more: changes between two pages
+ * neither repeat nor skip other items. `next` is the cursor of the next page, `total` the size of the whole list.
+ */
+function pageOf<Item extends { readonly id: string }>(
+  items: readonly Item[],
+  { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
+  fits: (item: Item) => boolean = () => true,
+): { readonly items: readonly Item[]; readonly next?: string; readonly total: number } | Refusal {
+  const at = cursor === undefined ? -1 : items.findIndex(({ id }) => id === cursor);
+  if (cursor !== undefined && at < 0) {
+    return refuse(
+      'not_found',
+      `cursor: ${JSON.stringify(cursor)} is no longer in the list: start again with the first page`,
+    );
+  }
+  const rest = items.slice(at + 1).filter(fits);
+  const page = rest.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    items: page,
+    total: items.filter(fits).length,
+    ...(last !== undefined && rest.length > limit && { next: last.id }),
+  };
 }

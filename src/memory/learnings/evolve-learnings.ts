@@ -1,16 +1,9 @@
 import { assertNever } from '../../contracts/errors.js';
 import type { LearningEventOf, StoredLearningEvent } from '../../contracts/learning-events.js';
 import { defined } from '../../shared/collections.js';
-import { confidenceOf, withEvidence } from './harvest.js';
+import { confidenceOf, isRecurring, withEvidence } from './harvest.js';
 import { restoreLearnings } from './learnings-snapshot.js';
-import {
-  type Entry,
-  type Learning,
-  type LearningState,
-  learningOf,
-  type Observation,
-  type Proposal,
-} from './learnings-state.js';
+import { type LearningState, learningOf, type Observation, type Proposal } from './learnings-state.js';
 
 /**
  * Folds an event into the state, in place. An event that no longer applies, such as a second decision, is ignored.
@@ -32,18 +25,18 @@ export function evolveLearnings(state: LearningState, stored: StoredLearningEven
       accept(state, event);
       return;
     case 'rejected':
-      changePending(state, event.data.proposal, (proposal) => ({
-        ...decided(proposal, 'rejected', event),
-        ...(event.data.reason !== undefined && { reason: event.data.reason }),
-      }));
+      if (!state.active.has(event.data.proposal)) decide(state, event.data.proposal, event);
       return;
-    case 'edited':
-      edit(state, event);
-      return;
-    case 'superseded':
     case 'retracted':
-      retire(state, event);
+      if (!state.active.has(event.data.learning)) return;
+      decide(state, event.data.learning, event);
+      state.active.delete(event.data.learning);
       return;
+    case 'edited': {
+      const { learning: id, content, type, tags } = event.data;
+      change(state, id, (proposal) => ({ ...proposal, ...defined({ content, type, tags }) }));
+      return;
+    }
     case 'observed':
       observe(state, event);
       return;
@@ -60,49 +53,39 @@ const MAX_OBSERVATIONS = 2000;
 
 function propose(state: LearningState, { at, data }: LearningEventOf<'proposed'>): void {
   const { proposal: id, ...words } = data;
-  const known = state.entries.get(id);
+  const known = state.proposals.get(id);
   // A pending or active one stays unchanged. A person may repeat a rejected or retracted one; rules do not.
-  if (known?.proposal.status === 'pending' || state.active.has(id)) return;
+  if (known?.status === 'pending' || state.active.has(id)) return;
   if (known !== undefined && words.method !== 'manual') return;
-  state.entries.delete(id);
-  state.entries.set(id, { proposal: { id, ...words, extractedAt: at, status: 'pending' } });
+  state.proposals.delete(id);
+  state.proposals.set(id, { id, ...words, extractedAt: at, status: 'pending' });
 }
 
-function accept(state: LearningState, event: LearningEventOf<'accepted'>): void {
-  const { proposal: id, merged_into } = event.data;
-  const entry = state.entries.get(id);
-  if (entry?.proposal.status !== 'pending') return;
-  const proposal = decided(entry.proposal, 'accepted', event);
-  if (merged_into !== undefined) {
-    state.entries.set(id, { proposal: { ...proposal, mergedInto: merged_into } });
-    addEvidence(state, merged_into, proposal);
-    return;
-  }
-  setLearning(state, { proposal }, learningOf(proposal, event.at));
-}
-
-function edit(state: LearningState, { data }: LearningEventOf<'edited'>): void {
-  const { learning: id, content, type, tags } = data;
-  const change = defined({ content, type, tags });
-  changePending(state, id, (proposal) => ({ ...proposal, ...change }));
-  changeLearning(state, id, (learning) => ({ ...learning, ...change }));
-}
-
-function retire(state: LearningState, event: LearningEventOf<'superseded' | 'retracted'>): void {
-  const { learning: id, by } = event.data;
-  const entry = state.entries.get(id);
-  if (entry === undefined || !state.active.delete(id)) return;
-  const { at, type: how } = event;
-  state.entries.set(id, {
-    ...entry,
-    retired: {
-      how,
-      at,
-      by,
-      ...(event.type === 'superseded' && { replacement: event.data.replacement }),
-      ...(event.type === 'retracted' && event.data.reason !== undefined && { reason: event.data.reason }),
-    },
+function accept(state: LearningState, { at, data }: LearningEventOf<'accepted'>): void {
+  const { proposal: id, by, merged_into: mergedInto } = data;
+  const known = state.proposals.get(id);
+  if (known?.status !== 'pending') return;
+  const proposal = defined({
+    ...known,
+    status: 'accepted' as const,
+    decidedAt: at,
+    decidedBy: by,
+    mergedInto,
   });
+  state.proposals.set(id, proposal);
+  if (mergedInto === undefined) state.active.set(id, learningOf(proposal));
+  else addEvidence(state, mergedInto, proposal.evidence);
+}
+
+/** Turns a pending proposal down, or takes an active learning back. */
+function decide(
+  state: LearningState,
+  id: string,
+  { type: status, at, data }: LearningEventOf<'rejected' | 'retracted'>,
+): void {
+  change(state, id, (proposal) =>
+    defined({ ...proposal, status, decidedAt: at, decidedBy: data.by, reason: data.reason }),
+  );
 }
 
 function observe(state: LearningState, { data }: LearningEventOf<'observed'>): void {
@@ -112,7 +95,7 @@ function observe(state: LearningState, { data }: LearningEventOf<'observed'>): v
     const evidence = withEvidence(known?.evidence ?? [], [{ session, dispatch, task }]);
     const worded = known === undefined || dispatch < known.first ? { kind, text, first: dispatch } : known;
     state.observations.set(id, { ...worded, evidence });
-    addEvidence(state, state.entries.get(id)?.proposal.mergedInto ?? id, { evidence });
+    addEvidence(state, state.proposals.get(id)?.mergedInto ?? id, evidence);
   }
   forgetOldest(state);
 }
@@ -134,41 +117,20 @@ function newestOf({ evidence }: Observation): number {
 }
 
 /** Evidence raises the confidence of a pending demand. */
-function addEvidence(state: LearningState, id: string, { evidence }: Pick<Proposal, 'evidence'>): void {
-  changePending(state, id, (proposal) => {
-    const all = withEvidence(proposal.evidence, evidence);
-    return { ...proposal, evidence: all, ...(isRecurring(proposal) && { confidence: confidenceOf(all) }) };
+function addEvidence(state: LearningState, id: string, added: Proposal['evidence']): void {
+  change(state, id, (proposal) => {
+    const evidence = withEvidence(proposal.evidence, added);
+    const isCounted = proposal.status === 'pending' && isRecurring(proposal);
+    return { ...proposal, evidence, ...(isCounted && { confidence: confidenceOf(evidence) }) };
   });
-  changeLearning(state, id, (learning) => ({
-    ...learning,
-    evidence: withEvidence(learning.evidence, evidence),
-  }));
 }
 
-function isRecurring({ method }: Proposal): boolean {
-  return method !== 'note' && method !== 'manual';
-}
-
-function decided(
-  proposal: Proposal,
-  status: 'accepted' | 'rejected',
-  { at, data }: LearningEventOf<'accepted' | 'rejected'>,
-): Proposal {
-  return { ...proposal, status, decidedAt: at, decidedBy: data.by };
-}
-
-function changePending(state: LearningState, id: string, change: (proposal: Proposal) => Proposal): void {
-  const entry = state.entries.get(id);
-  if (entry?.proposal.status !== 'pending') return;
-  state.entries.set(id, { ...entry, proposal: change(entry.proposal) });
-}
-
-function changeLearning(state: LearningState, id: string, change: (learning: Learning) => Learning): void {
-  const [entry, learning] = [state.entries.get(id), state.active.get(id)];
-  if (entry !== undefined && learning !== undefined) setLearning(state, entry, change(learning));
-}
-
-function setLearning(state: LearningState, entry: Entry, learning: Learning): void {
-  state.entries.set(learning.id, { ...entry, learning });
-  state.active.set(learning.id, learning);
+/** Changes a pending proposal or an active learning; what was rejected, merged or retracted stays as it was. */
+function change(state: LearningState, id: string, changed: (proposal: Proposal) => Proposal): void {
+  const known = state.proposals.get(id);
+  const isActive = state.active.has(id);
+  if (known === undefined || (known.status !== 'pending' && !isActive)) return;
+  const proposal = changed(known);
+  state.proposals.set(id, proposal);
+  if (isActive) state.active.set(id, learningOf(proposal));
 }

@@ -47,7 +47,7 @@ export function noteProposals(project: LearningState, session: string, notes: It
     const type = NOTES_PROPOSED[note.type];
     const content = learningText(note.content);
     const proposal = learningId(project.project, content);
-    if (type === undefined || content === '' || project.entries.has(proposal) || found.has(proposal))
+    if (type === undefined || content === '' || project.proposals.has(proposal) || found.has(proposal))
       continue;
     found.set(proposal, {
       type: 'proposed',
@@ -94,7 +94,7 @@ export function dueProposals(state: LearningState, ids: readonly string[], thres
   let reserve: Reserve | undefined;
   return ids.flatMap((id): Proposed[] => {
     const demand = state.observations.get(id);
-    if (demand === undefined || demand.evidence.length < threshold || state.entries.has(id)) return [];
+    if (demand === undefined || demand.evidence.length < threshold || state.proposals.has(id)) return [];
     reserve ??= capacityOf(state);
     // The first session with the demand, or another one if the first has no capacity.
     const source = reserve(demand.evidence);
@@ -208,11 +208,16 @@ function isOfRules({ method }: Proposal): boolean {
   return method !== 'manual';
 }
 
+/** True for a demand that reviews repeat: its evidence says how sure it is. */
+export function isRecurring({ method }: Proposal): boolean {
+  return method !== 'note' && method !== 'manual';
+}
+
 /** Counts pending proposals of a kind, in the project and by session. */
-function countPending({ entries }: LearningState, isOfKind: (proposal: Proposal) => boolean) {
+function countPending({ proposals }: LearningState, isOfKind: (proposal: Proposal) => boolean) {
   const bySession = new Map<string | undefined, number>();
   let all = 0;
-  for (const { proposal } of entries.values()) {
+  for (const proposal of proposals.values()) {
     if (proposal.status !== 'pending' || !isOfKind(proposal)) continue;
     const { session } = proposal.source;
     all += 1;

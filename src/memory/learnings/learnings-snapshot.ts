@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { storedJson } from '../../contracts/checked.js';
@@ -8,10 +7,11 @@ import {
   learningEvidence,
   learningKey,
 } from '../../contracts/learning-events.js';
-import { proposal, retirement } from '../../contracts/learning-requests.js';
+import { proposal } from '../../contracts/learning-requests.js';
 import { ordered } from '../../shared/collections.js';
+import { confidenceOf, isRecurring } from './harvest.js';
 import {
-  type Entry,
+  emptyLearnings,
   type Learning,
   type LearningState,
   learningOf,
@@ -25,20 +25,6 @@ import {
  */
 const LEARNINGS_SNAPSHOT_VERSION = 1;
 
-const entry = z.object({
-  proposal: proposal.extend({ id: learningKey }),
-  /** Present for a learning, with fields that differ from its proposal. */
-  learning: z
-    .object({
-      type: proposal.shape.type.exactOptional(),
-      content: z.string().exactOptional(),
-      tags: z.array(z.string()).exactOptional(),
-      evidence: z.array(learningEvidence).exactOptional(),
-    })
-    .exactOptional(),
-  retired: retirement.exactOptional(),
-});
-
 const snapshotJson = z.object({
   after_sequence: z.int().nonnegative(),
   created_at: z.string(),
@@ -47,8 +33,8 @@ const snapshotJson = z.object({
   last_event: z.int().nonnegative().exactOptional(),
   state: z.object({
     last_event_at: z.string(),
-    entries: z.array(entry),
-    /** In the order of activation. */
+    proposals: z.array(proposal.extend({ id: learningKey })),
+    /** In the order of acceptance. */
     active: z.array(learningKey),
     observations: z.array(
       z.object({
@@ -71,30 +57,13 @@ export function encodeLearnings(state: LearningState, createdAt: string): string
     ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
     state: {
       last_event_at: state.lastEventAt,
-      entries: [...state.entries.values()].map(entryToJson),
+      proposals: [...state.proposals.values()].map((record) => ordered(record, proposal)),
       active: [...state.active.keys()],
       observations: [...state.observations]
         .map(([id, { kind, text, first, evidence }]) => ({ id, kind, text, first, evidence }))
         .sort((a, b) => (a.id < b.id ? -1 : 1)),
     },
   });
-}
-
-function entryToJson({ proposal: proposed, learning, retired }: Entry) {
-  return {
-    proposal: ordered(proposed, proposal),
-    ...(learning && { learning: changedWords(proposed, learning) }),
-    ...(retired && { retired }),
-  };
-}
-
-function changedWords(proposed: Proposal, { type, content, tags, evidence }: Learning) {
-  return {
-    ...(type !== proposed.type && { type }),
-    ...(content !== proposed.content && { content }),
-    ...(!isDeepStrictEqual(tags, proposed.tags) && { tags }),
-    ...(!isDeepStrictEqual(evidence, proposed.evidence) && { evidence }),
-  };
 }
 
 type DecodedLearnings =
@@ -107,27 +76,17 @@ export function decodeLearnings(project: string, snapshot: string): DecodedLearn
   if (!stored.ok) return stored;
   const { after_sequence: sequence, last_event: lastEvent = sequence, project: owner, state } = stored.value;
   if (owner !== project) return { ok: false, reason: `it belongs to project ${owner}` };
-  const entries = new Map(state.entries.map((entry) => [entry.proposal.id, entryFromJson(entry)]));
+  const proposals = new Map(state.proposals.map((record) => [record.id, record]));
   const active = new Map<string, Learning>();
   for (const [index, id] of state.active.entries()) {
-    const learning = entries.get(id)?.learning;
-    if (learning === undefined)
+    const accepted = proposals.get(id);
+    if (accepted?.status !== 'accepted')
       return { ok: false, reason: `state.active.${index}: ${id} is not a learning` };
-    active.set(id, learning);
+    active.set(id, learningOf(accepted));
   }
   const observations = new Map(state.observations.map(({ id, ...observation }) => [id, observation]));
   const lastEventAt = state.last_event_at;
-  return { ok: true, state: { project, entries, active, observations, sequence, lastEvent, lastEventAt } };
-}
-
-function entryFromJson({ proposal: proposed, learning, retired }: z.output<typeof entry>): Entry {
-  return {
-    proposal: proposed,
-    ...(learning && {
-      learning: { ...learningOf(proposed, proposed.decidedAt ?? proposed.extractedAt), ...learning },
-    }),
-    ...(retired && { retired }),
-  };
+  return { ok: true, state: { project, proposals, active, observations, sequence, lastEvent, lastEventAt } };
 }
 
 /** Carries a project's whole state and replaces all events before it, which may be removed. */
@@ -154,6 +113,50 @@ export function restoreLearnings(state: LearningState, { data }: Checkpoint): vo
   }
   const carried = decodeLearnings(state.project, text);
   if (!carried.ok) return;
-  const { entries, active, observations } = carried.state;
-  Object.assign(state, { entries, active, observations });
+  const { proposals, active, observations } = carried.state;
+  Object.assign(state, { proposals, active, observations });
+}
+
+/**
+ * Removes a session from a project's state: its evidence, and the proposals that only it supports. A learning belongs to
+ * the project: it stays, unless `withLearnings` is set, without its source.
+ *
+ * @returns `changed`: how many proposals and demands of reviews have lost something
+ */
+export function withoutSession(
+  state: LearningState,
+  session: string,
+  { withLearnings }: { readonly withLearnings: boolean },
+): { readonly state: LearningState; readonly changed: number } {
+  const rest: LearningState = { ...emptyLearnings(state.project), lastEventAt: state.lastEventAt };
+  let changed = 0;
+  const others = (evidence: Proposal['evidence']) => evidence.filter((item) => item.session !== session);
+  for (const [id, record] of state.proposals) {
+    const { source, status, mergedInto } = record;
+    const evidence = others(record.evidence);
+    const isSource = source.session === session;
+    const hasEvidence = evidence.length < record.evidence.length;
+    if (isSource || hasEvidence) changed += 1;
+    const isSupported = evidence.length > 0 || (source.session ?? session) !== session;
+    const isLearning = status === 'retracted' || (status === 'accepted' && mergedInto === undefined);
+    if ((isSource || hasEvidence) && !isSupported && (withLearnings || !isLearning)) continue;
+    const isCounted = hasEvidence && status === 'pending' && isRecurring(record);
+    rest.proposals.set(id, {
+      ...record,
+      evidence,
+      ...(isSource && { source: {} }),
+      // A demand of fewer tasks is less sure.
+      ...(isCounted && { confidence: confidenceOf(evidence) }),
+    });
+  }
+  for (const id of state.active.keys()) {
+    const accepted = rest.proposals.get(id);
+    if (accepted !== undefined) rest.active.set(id, learningOf(accepted));
+  }
+  for (const [id, observation] of state.observations) {
+    const evidence = others(observation.evidence);
+    if (evidence.length > 0) rest.observations.set(id, { ...observation, evidence });
+    if (evidence.length < observation.evidence.length) changed += 1;
+  }
+  return { state: rest, changed };
 }

@@ -12,9 +12,9 @@ import { clipText, quoted } from '../../shared/text.js';
 /** The fold of a project's events. Only `evolve` changes it. */
 export interface LearningState {
   readonly project: string;
-  /** By id, in the order of their first proposal. */
-  readonly entries: Map<string, Entry>;
-  /** Active learnings: accepted, and neither merged, superseded nor retracted. */
+  /** By id, pending and decided ones, the newest last. */
+  readonly proposals: Map<string, Proposal>;
+  /** Active learnings: the proposals that were accepted and neither merged nor retracted, in the order of acceptance. */
   readonly active: Map<string, Learning>;
   /** Demands of reviews by id. */
   readonly observations: Map<string, Observation>;
@@ -24,29 +24,6 @@ export interface LearningState {
   lastEvent: number;
   /** Time of the newest event, ISO 8601; empty before the first. */
   lastEventAt: string;
-}
-
-/** A proposal with its outcome. */
-export interface Entry {
-  readonly proposal: Proposal;
-  /** The learning that it became, as it is now or was before it was retired. */
-  readonly learning?: Learning;
-  readonly retired?: Retirement;
-}
-
-/** Why a learning was retired. */
-export type Retirement = NonNullable<ListedLearning['retired']>;
-
-/** An active learning, or a retired one with the reason. */
-export type ListedLearning = ReplyTo<'learning.list'>['learnings'][number];
-
-/** Returns retired learnings, the latest first. */
-export function retiredLearnings({ entries }: LearningState) {
-  return [...entries.values()]
-    .flatMap(({ learning, retired }) => (learning && retired ? [{ ...learning, retired }] : []))
-    .sort((a, b) =>
-      a.retired.at < b.retired.at ? 1 : a.retired.at > b.retired.at ? -1 : a.id < b.id ? -1 : 1,
-    );
 }
 
 /** A reviewers' demand with its evidence. */
@@ -63,7 +40,7 @@ export interface Observation {
 export function emptyLearnings(project: string): LearningState {
   return {
     project,
-    entries: new Map(),
+    proposals: new Map(),
     active: new Map(),
     observations: new Map(),
     sequence: 0,
@@ -76,12 +53,14 @@ export function emptyLearnings(project: string): LearningState {
 const ENTRY = 1500;
 
 /** Estimates the memory of a state in bytes. */
-export function learningBytes({ entries, observations }: LearningState): number {
-  return ENTRY * (1 + entries.size + observations.size);
+export function learningBytes({ proposals, observations }: LearningState): number {
+  return ENTRY * (1 + proposals.size + observations.size);
 }
 
-export function learningOf(proposal: Proposal, confirmedAt: string): Learning {
+/** The learning that an accepted proposal is. */
+export function learningOf(proposal: Proposal): Learning {
   const { id, type, content, tags, source, evidence, extractedAt, confidence } = proposal;
+  const confirmedAt = proposal.decidedAt ?? extractedAt;
   return defined({ id, type, content, tags, source, evidence, extractedAt, confirmedAt, confidence });
 }
 
@@ -97,16 +76,16 @@ export function viewOf(state: LearningState) {
   return view;
 }
 
-function viewAt({ active, entries, sequence }: LearningState) {
-  const proposals = [...entries.values()].map(({ proposal }) => proposal);
-  const pending: readonly Proposal[] = proposals.filter(({ status }) => status === 'pending').reverse();
+function viewAt({ active, proposals, sequence }: LearningState) {
+  const all: readonly Proposal[] = [...proposals.values()].reverse();
+  const pending = all.filter(({ status }) => status === 'pending');
   return { active: new Map(active) as ReadonlyMap<string, Learning>, pending, sequence };
 }
 
 /** An accepted proposal: one sentence that is valid across the sessions of a project. */
 export type Learning = RankedLearning['learning'];
 
-/** A learning proposed for a person to decide on and, once decided, the decision. */
+/** A learning proposed for a person to decide on and, once decided, the newest decision. Edits and evidence change it. */
 export type Proposal = ReplyTo<'proposal.show'>['proposal'];
 
 /** A learning with its relevance for one query. */
@@ -153,7 +132,8 @@ interface WordSet {
 
 export function wordSet(text: string): WordSet {
   const words = new Set(wordsOf(text));
-  return { text, words, negated: negations(words) === 1 };
+  // Two negations in one sentence cancel each other.
+  return { text, words, negated: [...words].filter((word) => NEGATION.test(word)).length % 2 === 1 };
 }
 
 /**
@@ -185,12 +165,6 @@ function wordsOf(text: string): string[] {
 function keyOf(text: string): string {
   const words = wordsOf(text);
   return words.length === 0 ? text : words.join(' ');
-}
-
-function negations(words: ReadonlySet<string>): number {
-  let count = 0;
-  for (const word of words) if (NEGATION.test(word)) count += 1;
-  return count % 2;
 }
 
 function idOf(project: string, key: string): string {

@@ -2,7 +2,6 @@ import type { RelevanceMethod } from '../../contracts/learning-events.js';
 import { rarity, saturation } from '../search/similar-results.js';
 import { isTelling, tokens } from '../search/tokens.js';
 import { closenessTo, type WordVectors } from '../search/word-vectors.js';
-import { BestLearnings, FUSED_DEPTH, fused, mostRecent } from './best-learnings.js';
 import type { Learning, RankedLearning } from './learnings-state.js';
 
 export type ActiveLearnings = ReadonlyMap<string, Learning>;
@@ -44,7 +43,14 @@ export function relevantLearnings(
   const byMeaning = nearest(words, learnings, query, minSimilarity);
   const vectors = byMeaning.length > 0 && words !== undefined ? { vectors: words.version } : {};
   const method = methodOf(byWords, byMeaning);
-  if (method === 'recency') return { method, ranked: mostRecent(learnings, maxResults) };
+  if (method === 'recency')
+    return {
+      method,
+      ranked: best(
+        [...learnings.values()].map((learning) => ({ learning, score: 0 })),
+        maxResults,
+      ),
+    };
   return { method, ...vectors, ranked: fused(byWords, byMeaning, maxResults) };
 }
 
@@ -54,19 +60,60 @@ function nearest(
   query: string,
   minSimilarity: number,
 ): RankedLearning[] {
-  const best = new BestLearnings(FUSED_DEPTH);
   const closeness = closenessTo(words, query);
   if (closeness === undefined) return [];
+  const found: RankedLearning[] = [];
   for (const learning of learnings.values()) {
     const similarity = closeness(learning.content);
-    if (similarity > 0 && similarity >= minSimilarity) best.add(learning, Math.min(1, similarity));
+    if (similarity > 0 && similarity >= minSimilarity) found.push({ learning, score: similarity });
   }
-  return best.ranked;
+  return best(found, FUSED_DEPTH);
 }
 
 function methodOf({ length: byWords }: RankedLearning[], { length: byMeaning }: RankedLearning[]) {
   if (byMeaning > 0) return byWords > 0 ? 'hybrid' : 'semantic';
   return byWords > 0 ? 'lexical' : 'recency';
+}
+
+/** Orders by score, then by the latest confirmation, then by id: independent of the input order. */
+function best(found: readonly RankedLearning[], maxResults: number): RankedLearning[] {
+  return found
+    .toSorted(
+      ({ learning: a, score: one }, { learning: b, score: other }) =>
+        other - one || compare(b.confirmedAt, a.confirmedAt) || compare(a.id, b.id),
+    )
+    .slice(0, maxResults);
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Ranks that count in each list. Constant, so that the best three of five are the best three of ten. */
+const FUSED_DEPTH = 100;
+
+/**
+ * Fuses two rankings: the mean of 1/rank by words and 1/rank by meaning, with 0 for a missing one.
+ *
+ * Cosines and shares of words are not comparable, ranks are. The usual constant of rank fusion, 60, is for lists of
+ * thousands: in a short list it ranks anything in both lists above the first of either. Without it, the best of one
+ * list, such as a learning without a vector yet, is among the first three.
+ */
+export function fused(
+  byWords: readonly RankedLearning[],
+  byMeaning: readonly RankedLearning[],
+  maxResults: number,
+): RankedLearning[] {
+  const scores = new Map<Learning, number>();
+  for (const list of [byWords, byMeaning]) {
+    for (const [index, { learning }] of list.entries()) {
+      scores.set(learning, (scores.get(learning) ?? 0) + 0.5 / (index + 1));
+    }
+  }
+  return best(
+    [...scores].map(([learning, score]) => ({ learning, score })),
+    maxResults,
+  );
 }
 
 /**
@@ -86,7 +133,6 @@ export function lexicalSearch(
   query: string,
   maxResults: number,
 ): RankedLearning[] {
-  const best = new BestLearnings(maxResults);
   const { indexed, lengths, meanLength, postings } = indexOf(learnings);
   const scores = new Float64Array(indexed.length);
   const fits = new Uint8Array(indexed.length);
@@ -103,9 +149,10 @@ export function lexicalSearch(
       fits[slot] = (fits[slot] ?? 0) | telling;
     }
   }
+  const found: RankedLearning[] = [];
   for (const [slot, learning] of indexed.entries())
-    if (fits[slot] === 1) best.add(learning, (scores[slot] ?? 0) / whole);
-  return best.ranked;
+    if (fits[slot] === 1) found.push({ learning, score: (scores[slot] ?? 0) / whole });
+  return best(found, maxResults);
 }
 
 interface LexicalIndex {

@@ -149,7 +149,7 @@ export function addEntry(trace: IntentTrace, entry: RecordedEntry): IntentTrace 
   const grown: IntentTrace = {
     ...trace,
     total: trace.total + 1,
-    recent: [...(isRequest(entry) ? trace.recent.map(lineOfRequest(trace)) : trace.recent), shortened(entry)],
+    recent: [...(isRequest(entry) ? trace.recent.map(lineOfRequest(trace)) : trace.recent), entry],
     seen: [...trace.seen, mark].slice(-MAX_SEEN),
   };
   return grown.recent.length < BLOCK ? grown : compacted(grown);
@@ -214,16 +214,9 @@ function withRequest({ count, between, original, newest }: Requests, entry: Reco
   };
 }
 
-/** A request without words asks for nothing. */
-function isRequest({ state, action, reasoning }: RecordedEntry): boolean {
+/** True for a request of the user, whose words are longer than those of other entries. One without words asks for nothing. */
+export function isRequest({ state, action, reasoning }: RecordedEntry): boolean {
   return (state === 'REQUEST' || action === 'INTENT_SELECTION') && reasoning !== undefined;
-}
-
-/** Only a request is kept whole. */
-function shortened(entry: RecordedEntry): RecordedEntry {
-  const { reasoning } = entry;
-  if (reasoning === undefined || reasoning.length <= MAX_LINE || isRequest(entry)) return entry;
-  return { ...entry, reasoning: clipText(reasoning, MAX_LINE) };
 }
 
 /** Shortens a request to one line unless it is the first or the newest. */
@@ -252,11 +245,7 @@ function tally(tools: readonly ToolTally[], entry: RecordedEntry): readonly Tool
 
 function decisionOf({ state, action, reasoning }: RecordedEntry): string[] {
   const decides = state === 'REASONING' || action === 'STATE_TRANSITION';
-  return decides && reasoning !== undefined && !isQuestion(reasoning) ? [clipText(reasoning, MAX_LINE)] : [];
-}
-
-function isQuestion(text: string): boolean {
-  return /[?？]["')\s]*$/.test(text);
+  return decides && reasoning !== undefined && !/[?？]["')\s]*$/.test(reasoning) ? [reasoning] : [];
 }
 
 /** Returns what an entry changed and why: "Parse dates: edited src/a.py". What only ran or read is not a step that can be done. */

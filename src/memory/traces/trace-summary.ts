@@ -3,11 +3,11 @@ import { ACTION_TYPES, type RecordedEntry } from '../../contracts/trace-entry.js
 import { clipText, quoted, type Tokenizer } from '../../shared/text.js';
 import {
   type IntentTrace,
+  isRequest,
   type KeptList,
   type KeyedText,
   sizeSaid,
   stillOpen,
-  type ToolTally,
   without,
 } from './intent-trace.js';
 
@@ -111,7 +111,7 @@ export function compactedReport({ entries, blocks, tokensBefore, tokensAfter }: 
 /** The entries since the last block, one line each; below the first block the texts that were pinned follow. */
 export function recentLines({ recent, blocks, pinned }: IntentTrace): string[] {
   return [
-    ...recent.map(entryLine),
+    ...recent.map((entry) => item(entryText(entry))),
     ...(blocks === 0 ? pinned.items.map((text) => item(`PINNED: ${text}`)) : []),
   ];
 }
@@ -288,22 +288,16 @@ const ACTIONS: ReadonlySet<string> = new Set(ACTION_TYPES.map((action) => action
 function talliesOf({ tools }: IntentTrace): string[] {
   const shown = tools.filter(({ tool, failure, denied }) => failure + denied > 0 || !ACTIONS.has(tool));
   if (shown.length === 0) return [];
-  return [`Outcomes (${shown.length} of ${shown.length} tools):`, ...shown.map(outcomeLine)];
-}
-
-function outcomeLine({ tool, success, failure, denied }: ToolTally): string {
-  return item(`${tool}: ${success} succeeded, ${failure} failed, ${denied} denied`);
-}
-
-function entryLine(entry: RecordedEntry): string {
-  return item(entryText(entry));
+  const lines = shown.map(({ tool, success, failure, denied }) =>
+    item(`${tool}: ${success} succeeded, ${failure} failed, ${denied} denied`),
+  );
+  return [`Outcomes (${shown.length} of ${shown.length} tools):`, ...lines];
 }
 
 /** Returns the text of an entry as the agent wrote it. Must be quoted before it is shown. */
 export function entryText(entry: RecordedEntry): string {
-  const { state, action, status, tool, reasoning } = entry;
-  if ((state === 'REQUEST' || action === 'INTENT_SELECTION') && reasoning !== undefined)
-    return `REQUEST: ${reasoning}`;
+  const { action, status, tool, reasoning } = entry;
+  if (isRequest(entry)) return `REQUEST: ${reasoning}`;
   const what = [entry.files?.join(', '), entry.command, reasoning, entry.output, entry.error];
   const parts = what.filter((part) => part !== undefined);
   return `${status} ${tool ?? action}: ${parts.join(' | ')}`;

@@ -93,41 +93,37 @@ interface NoteHarvesterOptions {
  */
 export class NoteHarvester {
   readonly #options: NoteHarvesterOptions;
-  /** The running round of each session, and whether another one is requested. */
-  readonly #rounds = new Map<Token, { again: boolean; done: Promise<void> }>();
+  /** The newest round of each session; rounds of one session run one after the other. */
+  readonly #rounds = new Map<Token, Promise<void>>();
+  /** Sessions whose newest round has not begun: it will see every note. */
+  readonly #waiting = new Set<Token>();
 
   constructor(options: NoteHarvesterOptions) {
     this.#options = options;
   }
 
   schedule(session: Token): void {
-    const running = this.#rounds.get(session);
-    if (running !== undefined) {
-      running.again = true;
-      return;
-    }
-    const round = { again: false, done: Promise.resolve() };
-    round.done = this.#run(session, round);
+    if (this.#waiting.has(session)) return;
+    this.#waiting.add(session);
+    const before = this.#rounds.get(session) ?? Promise.resolve();
+    const round = before
+      .then(() => {
+        this.#waiting.delete(session);
+        return this.#harvest(session);
+      })
+      .catch((error: unknown) => {
+        const fields = { session, code: codeOf(error), err: error };
+        this.#options.logger.warn(fields, 'notes not proposed: tried again with the next note');
+      })
+      .finally(() => {
+        if (this.#rounds.get(session) === round) this.#rounds.delete(session);
+      });
     this.#rounds.set(session, round);
   }
 
   /** Waits for the running rounds. */
   async stop(): Promise<void> {
-    await Promise.all([...this.#rounds.values()].map(({ done }) => done));
-  }
-
-  async #run(session: Token, round: { again: boolean }): Promise<void> {
-    do {
-      round.again = false;
-      try {
-        await this.#harvest(session);
-      } catch (error) {
-        const fields = { session, code: codeOf(error), err: error };
-        this.#options.logger.warn(fields, 'notes not proposed: tried again with the next note');
-      }
-    } while (round.again);
-    // Synchronous with the last look at `again`: a later request starts a new round.
-    this.#rounds.delete(session);
+    await Promise.all(this.#rounds.values());
   }
 
   async #harvest(session: Token): Promise<void> {

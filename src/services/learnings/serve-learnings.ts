@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../../config/config.js';
 import { type WordVectorsLoader, wordVectorsLoader } from '../../config/load-word-vectors.js';
 import { noSuchSession } from '../../contracts/errors.js';
 import { DEFAULT_MAX_LEARNINGS, DEFAULT_MIN_SIMILARITY } from '../../contracts/learning-requests.js';
-import { projectOf, SERVICE_NAMES, type Token, token } from '../../contracts/names.js';
+import { projectOf, SERVICE_NAMES, token } from '../../contracts/names.js';
 import type { LearningRequest, ReplyTo } from '../../contracts/requests.js';
 import { createCommander, inBackground } from '../../engine/folding/commander.js';
 import {
@@ -14,13 +13,13 @@ import {
 } from '../../engine/folding/session-folding.js';
 import { SnapshotWriter } from '../../engine/folding/snapshot-writer.js';
 import { StateReader } from '../../engine/folding/state-reader.js';
-import { type Logger, systemClock } from '../../engine/ports/clients.js';
+import { systemClock } from '../../engine/ports/clients.js';
 import {
   decideLearning,
   LEARNING_COMMANDS,
   type LearningCommand,
 } from '../../memory/learnings/decide-learning.js';
-import { viewOf } from '../../memory/learnings/learnings-state.js';
+import { type LearningState, viewOf } from '../../memory/learnings/learnings-state.js';
 import {
   type ActiveLearnings,
   type Relevant,
@@ -53,7 +52,15 @@ export function openProjects(
   nats: NatsPorts,
   { config, logger, shutdown, monitoring }: Pick<Serving, 'config' | 'logger' | 'shutdown' | 'monitoring'>,
 ): Projects {
-  const { reader, writer } = projectReader(nats, config, logger);
+  const stored = { snapshots: nats.learningSnapshots, folding: PROJECT_FOLDING, logger };
+  const writer = new SnapshotWriter({ ...stored, clock: systemClock, every: config.snapshotEvery });
+  const reader = new StateReader({
+    ...stored,
+    log: nats.learnings,
+    maxCached: config.maxCached,
+    maxBytes: config.cacheMb * 1_000_000,
+    onFolded: (folded) => writer.folded(folded),
+  });
   monitoring.metrics.add(foldedMetrics('project', reader, writer));
   shutdown.add('the snapshot writer of projects', () => writer.stop());
   const ports = { log: nats.learnings, reader, clock: systemClock, newId: randomUUID, random: Math.random };
@@ -63,121 +70,61 @@ export function openProjects(
   return { reader, command, inBackground: inBackground(command), relevance, wordVectors };
 }
 
-function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
-  const snapshots = nats.learningSnapshots;
-  const folding = PROJECT_FOLDING;
-  const writer = new SnapshotWriter({
-    snapshots,
-    folding,
-    clock: systemClock,
-    logger,
-    every: config.snapshotEvery,
-  });
-  const reader = new StateReader({
-    log: nats.learnings,
-    snapshots,
-    folding,
-    logger,
-    maxCached: config.maxCached,
-    maxBytes: config.cacheMb * 1_000_000,
-    onFolded: (folded) => writer.folded(folded),
-  });
-  return { reader, writer };
-}
+const MAX_PROJECTS = 500;
 
+/** Answers requests on learnings and proposals: validate, decide on the project's state, append. */
 export async function serveLearnings(
   nats: NatsPorts,
-  projects: Projects,
+  { reader, command, relevance }: Projects,
   sessions: SessionReader,
   serving: Serving,
 ): Promise<void> {
-  const { reader, command, relevance } = projects;
-  const handlers = createLearningsService({
-    command,
-    reader,
-    projects: () => nats.learnings.projects(),
-    sessions,
-    relevance,
-  });
+  const decided = async <Name extends LearningCommand>(name: Name, request: Asked<Name>) => {
+    const decide = (state: LearningState) => decideLearning(name, state, request);
+    const { reply } = await command(projectOf(request.project), name, decide);
+    return reply as ReplyTo<Name>;
+  };
+  const countedProjects = async () => {
+    const projects = (await nats.learnings.projects()).slice(0, MAX_PROJECTS);
+    const counted = projects.map(async (project) => {
+      const { active, pending } = viewOf((await reader.load(project)).folded.state);
+      return { project, pending: pending.length, active: active.size };
+    });
+    return (await Promise.all(counted))
+      .filter(({ pending, active }) => pending + active > 0)
+      .sort((a, b) => b.pending - a.pending || a.project.localeCompare(b.project));
+  };
+  const handlers: Handlers<LearningRequest> = {
+    ...(Object.fromEntries(
+      LEARNING_COMMANDS.map((name) => [name, (request: Asked<typeof name>) => decided(name, request)]),
+    ) as Handlers<LearningCommand>),
+    async 'learning.search'({ query, maxResults, minSimilarity, ...of }) {
+      const project = projectOf(of.project);
+      const { active, sequence } = viewOf((await reader.load(project)).folded.state);
+      const limits = {
+        maxResults: maxResults ?? DEFAULT_MAX_LEARNINGS,
+        minSimilarity: minSimilarity ?? DEFAULT_MIN_SIMILARITY,
+      };
+      const { ranked: results, ...found } = await relevance(active, query, limits);
+      return { project, ...found, results, total: active.size, sequence };
+    },
+    async 'learning.propose'(request) {
+      const { session: name } = request.source;
+      // A session that does not exist is a typo, and would become evidence.
+      const session = name === undefined ? undefined : token(name, 'source.session');
+      if (session !== undefined && (await sessions.load(session)).folded.state.sequence === 0)
+        throw noSuchSession(session);
+      return decided('learning.propose', request);
+    },
+    async 'proposal.list'(request) {
+      const reply = await decided('proposal.list', request);
+      return request.projects ? { ...reply, projects: await countedProjects() } : reply;
+    },
+  };
   await serveRequests(nats.connection, serving, {
     name: SERVICE_NAMES.learnings,
     description: 'Learnings and proposals of projects',
     numbers: async () => ({ projectsInMemory: reader.size }),
     endpoints: endpointsOf(handlers),
   });
-}
-
-/** Answers requests on learnings and proposals: validate, decide on the project's state, append. */
-interface LearningsServiceOptions {
-  readonly command: ProjectCommander;
-  readonly reader: ProjectReader;
-  readonly projects: () => Promise<Token[]>;
-  readonly sessions: SessionReader;
-  readonly relevance: Relevance;
-}
-
-function createLearningsService(options: LearningsServiceOptions): Handlers<LearningRequest> {
-  const decided = async <Name extends LearningCommand>(name: Name, request: Asked<Name>) => {
-    const { reply } = await options.command(projectOf(request.project), name, (state) =>
-      decideLearning(name, state, request),
-    );
-    return reply as ReplyTo<Name>;
-  };
-  return {
-    ...(Object.fromEntries(
-      LEARNING_COMMANDS.map((name) => [name, (request: Asked<typeof name>) => decided(name, request)]),
-    ) as Handlers<LearningCommand>),
-    'learning.search': (request) => search(request, options),
-    async 'learning.propose'(request) {
-      await requireSession(request.source.session, options);
-      return decided('learning.propose', request);
-    },
-    async 'proposal.list'(request) {
-      const reply = await decided('proposal.list', request);
-      return request.projects ? { ...reply, projects: await countedProjects(options) } : reply;
-    },
-  };
-}
-
-const MAX_PROJECTS = 500;
-
-async function countedProjects({ projects, reader }: LearningsServiceOptions) {
-  const counted = (await projects()).slice(0, MAX_PROJECTS).map(async (project) => {
-    const { active, pending } = viewOf((await reader.load(project)).folded.state);
-    return { project, pending: pending.length, active: active.size };
-  });
-  return (await Promise.all(counted))
-    .filter(({ pending, active }) => pending + active > 0)
-    .sort((a, b) => b.pending - a.pending || a.project.localeCompare(b.project));
-}
-
-/** Requires that the session named as a proposal's source exists: a typo would become evidence. */
-async function requireSession(
-  name: string | undefined,
-  { sessions }: LearningsServiceOptions,
-): Promise<void> {
-  if (name === undefined) return;
-  const session = token(name, 'source.session');
-  const { state } = (await sessions.load(session)).folded;
-  if (state.sequence === 0) throw noSuchSession(session);
-}
-
-async function search(
-  {
-    query,
-    maxResults = DEFAULT_MAX_LEARNINGS,
-    minSimilarity = DEFAULT_MIN_SIMILARITY,
-    ...of
-  }: Asked<'learning.search'>,
-  { reader, relevance }: LearningsServiceOptions,
-): Promise<ReplyTo<'learning.search'>> {
-  const project = projectOf(of.project);
-  const { state } = (await reader.load(project)).folded;
-  const { active } = viewOf(state);
-  const { sequence } = state;
-  const { method, ranked, vectors } = await relevance(active, query, {
-    maxResults,
-    minSimilarity,
-  });
-  return { project, method, ...(vectors && { vectors }), results: ranked, total: active.size, sequence };
 }

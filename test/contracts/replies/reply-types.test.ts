@@ -4,7 +4,7 @@ import type { TraceFound } from '../../../src/contracts/replies/trace-reply.js';
 import type { ReplyTo, ToolReply } from '../../../src/contracts/requests.js';
 import type { StoredEntry } from '../../../src/contracts/trace-entry.js';
 import type { Note } from '../../../src/memory/facts/fact-types.js';
-import type { ListedLearning } from '../../../src/memory/learnings/learnings-state.js';
+import type { Learning } from '../../../src/memory/learnings/learnings-state.js';
 import type { SessionOverview } from '../../../src/memory/session/commands/lifecycle-commands.js';
 import type { TaskView } from '../../../src/memory/session/commands/task-commands.js';
 import type { Iteration } from '../../../src/memory/session/iterations.js';
@@ -25,6 +25,6 @@ describe('the replies of services', () => {
     expectTypeOf<ToolReply<'session-open'>['session']>().toExtend<SessionOverview>();
     expectTypeOf<StoredEntry>().toExtend<TraceFound['entry']>();
     expectTypeOf<RunStatus>().toExtend<Omit<RunStatusReply, 'sequence'>>();
-    expectTypeOf<ListedLearning>().toExtend<ReplyTo<'learning.list'>['learnings'][number]>();
+    expectTypeOf<Learning>().toExtend<ReplyTo<'learning.list'>['learnings'][number]>();
   });
 });

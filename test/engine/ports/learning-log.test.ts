@@ -91,6 +91,6 @@ describe('on NATS', async () => {
     expect(await append(project, 4)).toBeGreaterThan(before);
     // Otherwise a snapshot of both would restore the lost event, only for readers that load it.
     const { state } = (await reader.load(project)).folded;
-    expect([...state.entries.values()].map(({ proposal }) => proposal.content)).toEqual(['Learning 4']);
+    expect([...state.proposals.values()].map(({ content }) => content)).toEqual(['Learning 4']);
   });
 });

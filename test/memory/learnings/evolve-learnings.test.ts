@@ -18,10 +18,6 @@ const OTHER = 'Close the file';
 const id = idOf(TEXT);
 const rejected = { type: 'rejected', data: { proposal: id, by: 'bob', reason: 'no' } } as const;
 const retracted = { type: 'retracted', data: { learning: id, by: 'bob', reason: 'old' } } as const;
-const superseded = {
-  type: 'superseded',
-  data: { learning: id, replacement: idOf(OTHER), by: 'bob' },
-} as const;
 const edited = {
   type: 'edited' as const,
   data: { learning: id, content: 'Name it', tags: ['x'], by: 'bob' },
@@ -45,19 +41,18 @@ describe('a proposal', () => {
         confirmedAt: timeOf(120),
       },
     ]);
-    expect(state.entries.get(id)?.proposal).toMatchObject({
+    expect(state.proposals.get(id)).toMatchObject({
       status: 'accepted',
       decidedBy: 'ann',
       decidedAt: timeOf(120),
     });
-    expect(state.entries.get(id)?.learning).toBe(state.active.get(id));
   });
 
   it('a proposal is changed by an edit while it waits, and no more once it is rejected', () => {
     const state = folded(proposed(TEXT), edited);
-    expect(state.entries.get(id)?.proposal).toMatchObject({ id, content: 'Name it', tags: ['x'] });
+    expect(state.proposals.get(id)).toMatchObject({ id, content: 'Name it', tags: ['x'] });
     const decided = folded(proposed(TEXT), rejected, edited);
-    expect(decided.entries.get(id)?.proposal).toMatchObject({ content: TEXT, tags: [] });
+    expect(decided.proposals.get(id)).toMatchObject({ content: TEXT, tags: [] });
   });
 
   it.each([
@@ -65,23 +60,22 @@ describe('a proposal', () => {
     ['in force', [proposed(TEXT), accepted(TEXT)]],
   ])('a proposal changes nothing when it is made again while %s', (_state, given) => {
     const again = proposed(TEXT, { tags: ['later'], method: 'note' });
-    expect(folded(...given, again).entries).toEqual(folded(...given).entries);
+    expect(folded(...given, again).proposals).toEqual(folded(...given).proposals);
   });
 
   it.each([
     ['rejected', [proposed(TEXT), rejected]],
     ['retracted', [proposed(TEXT), accepted(TEXT), retracted]],
-    ['superseded', [proposed(OTHER), accepted(OTHER), proposed(TEXT), accepted(TEXT), superseded]],
   ])('a proposal that was %s is opened again by a person, and by no rule', (_state, given) => {
     const before = folded(...given);
     for (const method of ['note', 'recurring_fix', 'recurring_issue', 'convention'] as const) {
       const state = folded(...given, proposed(TEXT, { method }));
-      expect(state.entries).toEqual(before.entries);
+      expect(state.proposals).toEqual(before.proposals);
       expect(state.active).toEqual(before.active);
     }
     const state = folded(...given, proposed(TEXT, { tags: ['again'] }));
     expect(viewOf(state).pending).toMatchObject([{ id, status: 'pending', tags: ['again'] }]);
-    expect(state.entries.get(id)).not.toHaveProperty('retired');
+    expect(state.proposals.get(id)).not.toHaveProperty('decidedBy');
     expect(state.active.has(id)).toBe(false);
     const once = folded(...given, proposed(TEXT), accepted(TEXT, 'cleo'));
     expect(once.active.get(id)).toMatchObject({ id, content: TEXT });
@@ -113,19 +107,18 @@ describe('what reviews demand', () => {
   it('a review’s demand makes a proposal surer while it waits, and leaves one of a person as sure as it was', () => {
     const later = [observed(3, [demand]), observed(5, [demand], { task: '2' })];
     const rule = folded(proposed(TEXT, { method: 'recurring_fix', confidence: 0.5 }), ...later);
-    expect(rule.entries.get(id)?.proposal).toMatchObject({ confidence: 0.67 });
+    expect(rule.proposals.get(id)).toMatchObject({ confidence: 0.67 });
     const person = folded(proposed(TEXT, { confidence: 0.1 }), ...later);
-    expect(person.entries.get(id)?.proposal).toMatchObject({ confidence: 0.1 });
-    expect(person.entries.get(id)?.proposal.evidence).toHaveLength(2);
+    expect(person.proposals.get(id)).toMatchObject({ confidence: 0.1 });
+    expect(person.proposals.get(id)?.evidence).toHaveLength(2);
   });
 
   it('a review’s demand counts for a learning, and not for what was turned down', () => {
     const later = observed(5, [demand]);
     const held = folded(proposed(TEXT, { method: 'recurring_fix', confidence: 0.5 }), accepted(TEXT), later);
     expect(held.active.get(id)).toMatchObject({ confidence: 0.5, evidence: [{ dispatch: 5 }] });
-    expect(held.entries.get(id)?.proposal.evidence).toEqual([]);
     const turnedDown = folded(proposed(TEXT), rejected, later);
-    expect(turnedDown.entries).toEqual(folded(proposed(TEXT), rejected).entries);
+    expect(turnedDown.proposals).toEqual(folded(proposed(TEXT), rejected).proposals);
   });
 });
 

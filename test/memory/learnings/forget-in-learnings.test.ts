@@ -2,10 +2,17 @@ import { describe, expect, test } from 'vitest';
 import type { Unstamped } from '../../../src/contracts/event.js';
 import type { LearningEvent } from '../../../src/contracts/learning-events.js';
 import { evolveLearnings } from '../../../src/memory/learnings/evolve-learnings.js';
-import { withoutSession } from '../../../src/memory/learnings/forget-in-learnings.js';
-import { encodeLearnings, learningsCheckpoint } from '../../../src/memory/learnings/learnings-snapshot.js';
-import { emptyLearnings, type LearningState } from '../../../src/memory/learnings/learnings-state.js';
-import { learning, proposal } from '../../support/learnings.js';
+import {
+  encodeLearnings,
+  learningsCheckpoint,
+  withoutSession,
+} from '../../../src/memory/learnings/learnings-snapshot.js';
+import {
+  emptyLearnings,
+  type LearningState,
+  learningOf,
+} from '../../../src/memory/learnings/learnings-state.js';
+import { proposal } from '../../support/learnings.js';
 import * as fc from '../../support/properties.js';
 import { histories } from './histories.js';
 
@@ -14,7 +21,7 @@ const KEEP = { withLearnings: false };
 
 function withEntries(...entries: ReturnType<typeof proposal>[]): LearningState {
   const state = emptyLearnings('demo');
-  for (const each of entries) state.entries.set(each.id, { proposal: each });
+  for (const each of entries) state.proposals.set(each.id, each);
   return state;
 }
 const from = (session: string, dispatch = 1) => ({ session, dispatch, task: `t${dispatch}` });
@@ -29,8 +36,8 @@ describe('forgetting a session in learnings', () => {
 
     const { state, changed } = withoutSession(withEntries(alone, shared), 'gone', KEEP);
 
-    expect([...state.entries.keys()]).toEqual(['bbbbbbbbbbbb']);
-    const left = state.entries.get('bbbbbbbbbbbb')?.proposal;
+    expect([...state.proposals.keys()]).toEqual(['bbbbbbbbbbbb']);
+    const left = state.proposals.get('bbbbbbbbbbbb');
     expect(left).toMatchObject({
       source: {},
       evidence: [from('other', 2), from('other', 3)],
@@ -41,12 +48,9 @@ describe('forgetting a session in learnings', () => {
 
   test('keeps an accepted learning, without what names the session, unless learnings are to go as well', () => {
     const source = { session: 'gone', note: 'NOT-1' };
-    const state = withEntries(proposal({ status: 'accepted', source }));
-    const accepted = learning({ source });
-    state.entries.set(accepted.id, {
-      proposal: proposal({ status: 'accepted', source }),
-      learning: accepted,
-    });
+    const record = proposal({ status: 'accepted', source });
+    const state = withEntries(record);
+    const accepted = learningOf(record);
     state.active.set(accepted.id, accepted);
 
     const kept = withoutSession(state, 'gone', KEEP);
@@ -103,6 +107,6 @@ function folded(events: readonly Unstamped<LearningEvent>[]): LearningState {
 
 /** What a state says, apart from where it stands. */
 function shown(state: LearningState): object {
-  const { entries, active, observations } = JSON.parse(encodeLearnings(state, AT)).state;
-  return { entries, active, observations };
+  const { proposals, active, observations } = JSON.parse(encodeLearnings(state, AT)).state;
+  return { proposals, active, observations };
 }

@@ -264,7 +264,7 @@ describe('in whatever order, and however often, reviews arrive', () => {
     fc.assert(
       fc.property(arrivals, ({ clean, arrived }) => {
         const [one, other] = [folded(...given, ...clean), folded(...given, ...arrived)];
-        expect(other.entries).toEqual(one.entries);
+        expect(other.proposals).toEqual(one.proposals);
         expect(other.active).toEqual(one.active);
       }),
     );

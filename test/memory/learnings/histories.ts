@@ -69,7 +69,6 @@ const EVENTS: { readonly [Type in LearningEvent['type']]: { weight: number; data
       'type',
     ),
   },
-  superseded: { weight: 3, data: given({ learning: ids, replacement: ids, by }) },
   retracted: { weight: 3, data: given({ learning: ids, by, reason: texts }, 'reason') },
   observed: {
     weight: 4,

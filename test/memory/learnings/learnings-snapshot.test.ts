@@ -3,7 +3,11 @@ import type { StoredLearningEvent } from '../../../src/contracts/learning-events
 import { decideLearning } from '../../../src/memory/learnings/decide-learning.js';
 import { evolveLearnings } from '../../../src/memory/learnings/evolve-learnings.js';
 import { decodeLearnings, encodeLearnings } from '../../../src/memory/learnings/learnings-snapshot.js';
-import { emptyLearnings, type LearningState } from '../../../src/memory/learnings/learnings-state.js';
+import {
+  emptyLearnings,
+  type LearningState,
+  learningOf,
+} from '../../../src/memory/learnings/learnings-state.js';
 import {
   accepted,
   bytesOf,
@@ -29,9 +33,9 @@ function restored(text: string): LearningState {
 /** What a state answers. */
 function said(state: LearningState): unknown {
   const decisions = [
-    ...[false, true].map((retired) => decideLearning('learning.list', state, { retired, limit: 100 })),
+    decideLearning('learning.list', state, { limit: 100 }),
     decideLearning('proposal.list', state, { status: 'all', projects: false, limit: 100 }),
-    ...[...state.entries.keys()].map((id) => decideLearning('proposal.show', state, { id })),
+    ...[...state.proposals.keys()].map((id) => decideLearning('proposal.show', state, { id })),
   ];
   return decisions.map((decision) => decision.kind === 'answer' && decision.reply(state));
 }
@@ -60,14 +64,12 @@ describe('snapshot and tail', () => {
   });
 
   it('the test histories of snapshot and tail hold events that change something', () => {
-    const seen = { active: 0, pending: 0, retired: 0, merged: 0, edited: 0 };
+    const seen = { pending: 0, accepted: 0, rejected: 0, retracted: 0, merged: 0, edited: 0 };
     for (const history of fc.sample(histories(30), { numRuns: 500, seed: 1 })) {
-      for (const { proposal, learning, retired } of folded(...history).entries.values()) {
-        if (retired) seen.retired += 1;
-        else if (learning) seen.active += 1;
-        if (proposal.status === 'pending') seen.pending += 1;
-        if (proposal.mergedInto !== undefined) seen.merged += 1;
-        if (learning && learning.content !== proposal.content) seen.edited += 1;
+      for (const { id, status, mergedInto, content } of folded(...history).proposals.values()) {
+        seen[status] += 1;
+        if (mergedInto !== undefined) seen.merged += 1;
+        if (id !== idOf(content)) seen.edited += 1;
       }
     }
     const rare = Object.entries(seen).filter(([, count]) => count < 20);
@@ -76,21 +78,16 @@ describe('snapshot and tail', () => {
 });
 
 describe('what always holds', () => {
-  it('a learning in force was accepted, not merged and not taken away, and stands in its entry', () => {
+  it('the learnings in force are the proposals that were accepted and neither merged nor retracted', () => {
     fc.assert(
       fc.property(histories(40), (history) => {
-        const { entries, active } = folded(...history);
-        for (const [id, learning] of active) {
-          const entry = entries.get(id);
-          expect(entry?.learning).toBe(learning);
-          expect(entry?.proposal).toMatchObject({ id, status: 'accepted' });
-          expect(entry?.proposal).not.toHaveProperty('mergedInto');
-          expect(entry).not.toHaveProperty('retired');
-        }
-        for (const [id, { proposal, retired, learning }] of entries) {
+        const { proposals, active } = folded(...history);
+        for (const [id, proposal] of proposals) {
           expect(proposal.id).toBe(id);
-          expect(active.has(id)).toBe(learning !== undefined && retired === undefined);
+          const isActive = proposal.status === 'accepted' && proposal.mergedInto === undefined;
+          expect(active.get(id)).toEqual(isActive ? learningOf(proposal) : undefined);
         }
+        expect([...active.keys()].filter((id) => !proposals.has(id))).toEqual([]);
       }),
     );
   });
@@ -137,9 +134,9 @@ describe('a snapshot that cannot be used', () => {
       changed((parsed) => ({ ...parsed, state: { facts: [] } })),
       'state.last_event_at: ',
     ],
-    ['with an unknown status', whole.replace('"accepted"', '"liked"'), 'state.entries.0.proposal.status: '],
-    ['with an unknown type', whole.replace('"insight"', '"gossip"'), 'state.entries.0.proposal.type: '],
-    ['with an id that is none', whole.replaceAll(idOf('Name it'), 'x'), 'state.entries.0.proposal.id: '],
+    ['with an unknown status', whole.replace('"accepted"', '"liked"'), 'state.proposals.0.status: '],
+    ['with an unknown type', whole.replace('"insight"', '"gossip"'), 'state.proposals.0.type: '],
+    ['with an id that is none', whole.replaceAll(idOf('Name it'), 'x'), 'state.proposals.0.id: '],
     ['with an unknown kind', whole.replace('"fix"', '"wish"'), 'state.observations.0.kind: '],
     ['with a learning that is not there', inState({ active: ['0123456789ab'] }), 'state.active.0: '],
   ])('a snapshot that cannot be used is refused with the reason: %s', (_what, text, reason) => {

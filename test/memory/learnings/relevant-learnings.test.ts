@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { relevantLearnings } from '../../../src/memory/learnings/relevant-learnings.js';
 import { WordVectors } from '../../../src/memory/search/word-vectors.js';
-import { learningOf, mapOf } from '../../support/learning-maps.js';
+import { learningOf, mapOf, someHistory, someText } from '../../support/learning-maps.js';
+import * as fc from '../../support/properties.js';
 
 const WORDS = new WordVectors(
   readFileSync(new URL('../../../scripts/words/word-vectors.bin', import.meta.url)),
@@ -39,5 +40,28 @@ describe('the relevant learnings', () => {
 
   it('a query in a language without vectors is answered by words alone', () => {
     expect(found('Rechnung falsch gerundet')).toEqual({ method: 'lexical', ids: [3] });
+  });
+
+  it('the score is the mean of the reciprocal ranks by words and by meaning', () => {
+    const limits = { maxResults: 2, minSimilarity: 0.2 };
+    const query = 'Follow redirects of the login';
+    expect(relevantLearnings(WORDS, LEARNINGS, query, limits).ranked[0]?.score).toBe(1);
+    expect(relevantLearnings(undefined, LEARNINGS, query, limits).ranked[0]?.score).toBe(0.5);
+  });
+
+  it('without a match, the learnings that were confirmed last come first', () => {
+    expect(found('xyzzy', 'none')).toEqual({ method: 'recency', ids: [3, 2] });
+  });
+
+  it('the order does not depend on how many are asked for, nor on that of the learnings', () => {
+    fc.assert(
+      fc.property(someHistory, someText, fc.nat(9), (history, query, most) => {
+        const learnings = history.at(-1) ?? mapOf();
+        const ranked = (maxResults: number, of = learnings) =>
+          relevantLearnings(WORDS, of, query, { maxResults, minSimilarity: 0.2 }).ranked;
+        expect(ranked(most)).toEqual(ranked(100).slice(0, most));
+        expect(ranked(most, new Map([...learnings].reverse()))).toEqual(ranked(most));
+      }),
+    );
   });
 });

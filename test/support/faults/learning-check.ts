@@ -46,11 +46,11 @@ export async function expectLearningsEnd(
     const stored = await folded(ports, project, ports.learningSnapshots);
     expect(bytes(stored), `project ${project}, from its snapshot`).toBe(bytes(replayed));
     const { proposals } = await client.proposals.list({ project, status: 'all', limit: 1000 });
-    const entries = [...replayed.entries.values()].map(({ proposal }) => proposal);
+    const entries = [...replayed.proposals.values()];
     expect(proposals, `project ${project}, as the service answers`).toEqual(entries.reverse());
     const decisions = told.filter((each) => each.project === project);
     expect(decisions.length).toBeGreaterThan(0);
-    expect(decisions.map(({ id }) => [id, replayed.entries.get(id)?.proposal.status])).toEqual(
+    expect(decisions.map(({ id }) => [id, replayed.proposals.get(id)?.status])).toEqual(
       decisions.map(({ id, status }) => [id, status]),
     );
     if (removed === undefined) await expectAllLearned(ports, project, replayed);
@@ -63,10 +63,10 @@ async function expectAllLearned(ports: NatsPorts, project: Token, state: Learnin
   const inOrder = ({ observations }: LearningState) =>
     [...observations].sort(([one], [other]) => (one < other ? -1 : 1));
   expect(inOrder(state), `project ${project}, against a clean run`).toEqual(inOrder(clean));
-  const byRule = [...state.entries.values()].filter(({ proposal }) => proposal.method !== 'manual');
+  const byRule = [...state.proposals.values()].filter(({ method }) => method !== 'manual');
   const due = [...clean.observations].flatMap(([id, { evidence }]) => (evidence.length >= 2 ? [id] : []));
   expect(due.length).toBeGreaterThan(0);
-  expect(byRule.map(({ proposal }) => proposal.id).sort()).toEqual(due.sort());
+  expect(byRule.map(({ id }) => id).sort()).toEqual(due.sort());
 }
 
 /** What the reviews of a project demand, each taken once, in the order in which they were published. */
