@@ -3,7 +3,9 @@ import './globals.js';
 
 export type { TraceEntryInput as TraceEntry } from './contracts/trace-entry.js';
 export {
+  type CompactionSource,
   HookEngine,
+  PreCompactHook,
   type PreLlmHook,
   type PreLlmOptions,
   type PreparedPrompt,

@@ -8,7 +8,7 @@ import type { ReplyTo, RequestInput, RequestName, WideRequest } from '../contrac
 import type { ResultOf } from '../contracts/results.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
-import { HookEngine } from '../memory/traces/hook-engine.js';
+import { HookEngine, PreCompactHook } from '../memory/traces/hook-engine.js';
 import {
   checkRole,
   type Published,
@@ -130,7 +130,7 @@ export class ThroughlineClient {
   /** Creates a hook engine that injects the compacted history of the active intent. */
   hookEngine(session: string): HookEngine {
     const summary = async (intentId: string) => (await this.traces.compact({ session, intentId })).summary;
-    return new HookEngine().registerPreLLM(summary);
+    return new HookEngine().registerPreLLM(new PreCompactHook({ compactedSummary: summary }).hook);
   }
 
   /** Sends a request by its name, with unchecked input; the other methods are typed. */

@@ -155,7 +155,7 @@ describe('compile with learnings', () => {
       new RegExp(
         [
           `^\\[Memory of ${project}, .*\\]\nGoal: A test for empty input\n\n`,
-          'Relevant learnings \\(1/1\\):\n {2}- pattern: Parsers need a test for empty input\n\n',
+          'Relevant learnings \\(1/1\\):\n {2}- pattern: Parsers need a test for empty input \\(\\d\\.\\d\\d\\)\n\n',
           `Pending proposals \\(1\\):\n {2}[0-9a-f]{5} insight {2}"A{37}\\.{3}" \\(0\\.50\\)\n\n`,
           `Review: \`throughline learning ls --project ${project}\`\n$`,
         ].join(''),

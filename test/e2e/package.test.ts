@@ -109,7 +109,7 @@ describe('the package', () => {
         'formatSessionFacts',
       ],
     ],
-    ['throughline/traces', ['HookEngine', 'preparePrompt', 'withPreLlmCompaction']],
+    ['throughline/traces', ['HookEngine', 'PreCompactHook', 'preparePrompt', 'withPreLlmCompaction']],
     [
       'throughline/schemas',
       [

@@ -71,7 +71,7 @@ function editLearning(state: LearningState, args: RequestArguments<'learning.edi
   const { id } = resolved.found;
   const near = content === undefined || open ? undefined : nearDuplicate(state, content, id);
   if (near !== undefined && sameText(near.content, content ?? '')) {
-    const message = `learning ${near.learning} says the same: let it supersede ${id}, or retract one of them`;
+    const message = `learning ${near.learning} says the same: retract one of them`;
     return refuse('near_duplicate', message, { id, ...near });
   }
   const { by, type, tags } = args;

@@ -1,8 +1,7 @@
 import { LATE, withinDeadline } from '../../shared/backoff.js';
 
 /**
- * Runs before a model is called. May give a text to put before the system prompt, or null. The summary of an intent's trace
- * must keep its bytes until a further block of entries is compacted.
+ * Hooks that run before a model is called. Each may give a text to put before the system prompt, or null.
  */
 export type PreLlmHook = (intentId: string) => Promise<string | null>;
 
@@ -31,7 +30,33 @@ export class HookEngine {
   }
 }
 
-/** How a model call gets its stable summary. The hooks never block the call. */
+/**
+ * Returns the summary of an intent's trace, or null while there is none. An implementer must give the same bytes until
+ * a further block of entries is compacted.
+ */
+export interface CompactionSource {
+  compactedSummary(intentId: string): Promise<string | null>;
+}
+
+/** The hook that puts the compacted history of the active intent before the system prompt. */
+export class PreCompactHook {
+  readonly #source: CompactionSource;
+
+  constructor(source: CompactionSource) {
+    this.#source = source;
+  }
+
+  /** Null below the threshold, else the summary. */
+  compact(intentId: string): Promise<string | null> {
+    return this.#source.compactedSummary(intentId);
+  }
+
+  /** The same as a hook for `HookEngine.registerPreLLM`. */
+  readonly hook: PreLlmHook = (intentId) => this.compact(intentId);
+}
+
+/** Adds a stable summary before the system prompt of a model call, and never blocks the call. */
+
 export interface PreLlmOptions {
   /** Without one, system prompts stay untouched. */
   readonly hookEngine?: Pick<HookEngine, 'preLLMRequest'> | null | undefined;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   HookEngine,
+  PreCompactHook,
   type PreLlmOptions,
   type PreparedPrompt,
   preparePrompt,
@@ -258,7 +259,7 @@ describe('T018: the model call itself', () => {
   });
 });
 
-describe('T018: HookEngine', () => {
+describe('T018: HookEngine and PreCompactHook', () => {
   it('T018 the hook engine joins what several hooks give, in their order, and leaves out what is nothing', async () => {
     const asked: string[] = [];
     const gives = (name: string, text: string | null) => async (intentId: string) => {
@@ -281,10 +282,12 @@ describe('T018: HookEngine', () => {
   });
 
   it('T018 the hook engine compacts what its source gives for the intent, as a hook too', async () => {
-    const summary = vi.fn(async (intentId: string) => (intentId === 'INT-1' ? SUMMARY : null));
-    const engine = new HookEngine().registerPreLLM(summary);
+    const compactedSummary = vi.fn(async (intentId: string) => (intentId === 'INT-1' ? SUMMARY : null));
+    const compact = new PreCompactHook({ compactedSummary });
+    expect(await compact.compact('INT-1')).toBe(SUMMARY);
+    const engine = new HookEngine().registerPreLLM(compact.hook);
     expect(await engine.preLLMRequest('INT-1')).toBe(SUMMARY);
     expect(await engine.preLLMRequest('INT-2')).toBeNull();
-    expect(summary.mock.calls).toEqual([['INT-1'], ['INT-2']]);
+    expect(compactedSummary.mock.calls).toEqual([['INT-1'], ['INT-1'], ['INT-2']]);
   });
 });
