@@ -61,7 +61,7 @@ function memoryOf(command: Command, given: string | undefined) {
     claims.clear();
     void left?.then(({ client }) => leave(client, leftClaims)).catch(() => {});
   };
-  const leave = async (client: ThroughlineClient, leftClaims: ReadonlyMap<string, string>) => {
+  const leave = async (client: ThroughlineClient, leftClaims: Map<string, string>) => {
     const { releaseClaims } = await import('../agents/mcp/mcp-tools.js');
     await releaseClaims({ session, claims: leftClaims, client: async () => client }).catch(() => {});
     await client.close();

@@ -8,7 +8,7 @@ import {
   planClaim,
   taskView,
 } from './replies/session-reply.js';
-import { between, command, flag, query, speaker, text } from './request-row.js';
+import { between, command, flag, oneOrMore, query, speaker, text } from './request-row.js';
 import { taskId } from './results.js';
 import { list, oneOf, sequence, string } from './schema-fields.js';
 import { NOTE_TYPES } from './session-meta-events.js';
@@ -34,10 +34,7 @@ const number = z
   .max(MAX_ITERATION, `must be at most ${MAX_ITERATION}`)
   .describe('Number of the iteration. Default: the running or next one.');
 const id = text(64).describe('Its id: TAS-12, tas-12, 12, or a unique prefix.');
-const ids = z.union([
-  id.transform((one) => [one]),
-  z.array(id).min(1, 'must name at least one').max(MAX_IDS, `must name at most ${MAX_IDS}`),
-]);
+const ids = oneOrMore(id, MAX_IDS);
 
 const task = z.object({ task: taskView.describe('The task as it is now.'), sequence });
 const oneNote = z.object({ note: note.describe('The note as it is now.'), sequence });

@@ -1,8 +1,3 @@
-interface ErrorText {
-  readonly about: string;
-  readonly fix: string;
-}
-
 /**
  * Every error code that crosses the wire or ends a command. Codes are stable, so a caller may branch on them; messages
  * may change.
@@ -197,7 +192,7 @@ export const ERROR_TEXTS = {
     about: 'a fault in Throughline itself',
     fix: 'try again, run "throughline doctor", and report it with the line of the log',
   },
-} satisfies Readonly<Record<string, ErrorText>>;
+} satisfies Readonly<Record<string, { readonly about: string; readonly fix: string }>>;
 
 /** A stable error code. */
 export type ErrorCode = keyof typeof ERROR_TEXTS;

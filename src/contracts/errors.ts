@@ -36,6 +36,12 @@ export function systemCode(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && 'syscall' in thrown ? String(thrown.code) : undefined;
 }
 
+/** True if a file or one of its folders does not exist. */
+export function isMissing(thrown: unknown): boolean {
+  const code = systemCode(thrown);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
 export function fileFault(error: unknown): string {
   return systemCode(error) === 'ENOENT' ? 'does not exist' : messageOf(error);
 }

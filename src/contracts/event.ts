@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { object, string } from './schema-fields.js';
 
@@ -68,17 +69,11 @@ export function readEvent<Event>(
   data: Uint8Array,
 ): Omit<Stored<Event>, 'sequence'> | undefined {
   const json = jsonOf(data);
-  if (typeof json !== 'object' || json === null || belongsElsewhere(json, kind, key)) return undefined;
-  const { after }: { after?: unknown } = json;
+  if (!isObject(json) || json[kind] !== key) return undefined;
+  const { after } = json;
   if (!isSequence(after)) return undefined;
   const event = parse(json);
   return event && { event, ...(after !== undefined && { after }) };
-}
-
-function belongsElsewhere(json: object, kind: LogKind, key: string): boolean {
-  const { session, project }: { session?: unknown; project?: unknown } = json;
-  const owner = kind === 'session' ? session : project;
-  return owner !== key;
 }
 
 export function jsonOf(data: Uint8Array): unknown {

@@ -29,6 +29,7 @@ import {
   flag,
   limit,
   ofSession,
+  oneOrMore,
   query,
   queryOfAny,
   speaker,
@@ -45,11 +46,7 @@ import { traceAppendRequest, traceCompactRequest, traceGetRequest } from './trac
 const content = text(10_000);
 const factKey = text(64).describe('Its id, such as M7, or a unique prefix of its hash.');
 /** Any of the words matches. */
-const anyOf = <Word extends z.ZodType<string>>(word: Word) =>
-  z.union([
-    word.transform((one) => [one]),
-    z.array(word).min(1, 'must name at least one').max(20, 'must name at most 20'),
-  ]);
+const anyOf = <Word extends z.ZodType<string>>(word: Word) => oneOrMore(word, 20);
 
 const MAX_CORRECTED = 1_000_000;
 

@@ -136,12 +136,10 @@ export function dispatchMessageId(session: Token | undefined, random: string): s
 }
 
 /** Each part is `undefined` if it is invalid. */
-interface DispatchAddress {
+export function parseDispatchSubject(subject: string): {
   readonly session: Token | undefined;
   readonly role: Role | undefined;
-}
-
-export function parseDispatchSubject(subject: string): DispatchAddress {
+} {
   const parts = subject.split('.');
   const [, session, role] = parts;
   return {

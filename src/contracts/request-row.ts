@@ -20,6 +20,13 @@ export function between(low: number, high: number) {
   return z.int().min(low, error).max(high, error);
 }
 
+/** One item or a list of them; the value is a list. */
+export const oneOrMore = <Item extends z.ZodType<string>>(item: Item, most: number) =>
+  z.union([
+    item.transform((one) => [one]),
+    z.array(item).min(1, 'must name at least one').max(most, `must name at most ${most}`),
+  ]);
+
 /** Who speaks in a command of people. Our own clients say whether it is an agent: no argument of their tools does. */
 export const speaker = (does: string) => ({
   by: text(128).default('a person').describe(`Who ${does}.`),

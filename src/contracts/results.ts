@@ -15,6 +15,7 @@ import {
 } from './kinds.js';
 import { statementScope } from './recorded-fact.js';
 import { maySay, relationOf } from './relations.js';
+import { text as trimmed, untrimmed } from './request-row.js';
 import { boolean, list, named, oneOf } from './schema-fields.js';
 
 /** The dispatch contract in its strict form. Unknown keys are ignored, so that a runtime may add its own. */
@@ -23,11 +24,7 @@ import { boolean, list, named, oneOf } from './schema-fields.js';
 const NO_CONTROLS = /^[^\u0000-\u001f\u007f\u2028\u2029]*$/;
 
 /** One line, since prompts show it: `2.1`, `T001`, `TAS-4`. */
-export const taskId = z
-  .string()
-  .trim()
-  .min(1, 'must not be empty')
-  .max(128, 'must be at most 128 characters')
+export const taskId = trimmed(128)
   .regex(NO_CONTROLS, 'must not hold control characters or line breaks')
   .describe('The task, as the run names it: 2.1, T001, TAS-4.');
 
@@ -104,10 +101,9 @@ const FIELDS = {
 /** Fields that any result may have. */
 const COMMON = {
   intent_id: text.describe('Id of the intent (what an agent was asked for) whose trace records the result.'),
-  result_id: text
-    .min(1, 'must not be empty')
-    .max(256, 'must be at most 256 characters')
-    .describe('Idempotency key: the result counts once per session, however often it is published.'),
+  result_id: untrimmed(256).describe(
+    'Idempotency key: the result counts once per session, however often it is published.',
+  ),
   branch: text.describe('The git branch that it was done on.'),
   commit: text.describe('The git commit of the work.'),
   files_deleted: texts.describe('Paths of the files that were deleted.'),
@@ -144,7 +140,6 @@ export type AnyResult = { task_id: string } & {
 export type TestRun = z.output<typeof testRun>;
 export type ReviewIssue = z.output<typeof reviewIssue>;
 export type Question = z.output<typeof question>;
-export type Artifact = z.output<typeof artifact>;
 export type ExplicitFact = z.output<typeof explicitFact>;
 
 export const RESULTS = Object.fromEntries(ROLES.map((role) => [role, schemaOf(role)])) as {
@@ -231,7 +226,7 @@ export function withPlainPaths<Returned extends RoleResult>(returned: Returned):
     files_deleted: gone,
     files_renamed: renamed,
     issues,
-  } = returned.result as AnyPaths;
+  }: AnyResult = returned.result;
   const isPlain = (path: string | undefined) => path === undefined || plainPath(path) === path;
   const moved = renamed?.flatMap(({ from, to }) => [from, to]);
   if ([files, gone, moved, issues?.map(({ file }) => file)].every((paths) => paths?.every(isPlain) ?? true))
@@ -252,11 +247,4 @@ export function withPlainPaths<Returned extends RoleResult>(returned: Returned):
       }),
     },
   };
-}
-
-interface AnyPaths {
-  readonly files_modified?: readonly string[];
-  readonly files_deleted?: readonly string[];
-  readonly files_renamed?: readonly { readonly from: string; readonly to: string }[];
-  readonly issues?: readonly { readonly file?: string }[];
 }

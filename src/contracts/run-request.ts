@@ -79,19 +79,13 @@ export type PlanProblem = z.output<typeof planProblem>;
 export type ProgressTask = z.output<typeof progressTask>;
 export type TasksDocument = z.output<typeof tasksDocument>;
 
+const sourceKind = <const Kind extends string>(kind: Kind) =>
+  z.literal(kind).describe('A file that the service reads, or a document that came with the request.');
+
 export const tasksSource = z
   .discriminatedUnion('kind', [
-    z.object({
-      kind: z
-        .literal('file')
-        .describe('A file that the service reads, or a document that came with the request.'),
-      path: string('Path of the file.'),
-    }),
-    z.object({
-      kind: z
-        .literal('document')
-        .describe('A file that the service reads, or a document that came with the request.'),
-    }),
+    z.object({ kind: sourceKind('file'), path: string('Path of the file.') }),
+    z.object({ kind: sourceKind('document') }),
   ])
   .meta({ id: 'PlanSource', description: 'Where the tasks of a plan come from.' });
 export type TasksSource = z.output<typeof tasksSource>;
@@ -112,6 +106,7 @@ export const runEvents = [
 export const REQUIREMENTS_FILES = ['requirements.md', 'spec.md'] as const;
 /** In characters, of both documents together: a request must fit one message. */
 export const MAX_DOCUMENT = 800_000;
+const documentText = z.string().max(MAX_DOCUMENT, `must be at most ${MAX_DOCUMENT} characters`);
 
 export const runInitRequest = z
   .object({
@@ -126,14 +121,8 @@ export const runInitRequest = z
     tasksPath: untrimmed(4096)
       .optional()
       .describe("A file under one of the service's roots. Give this or tasksText, not both."),
-    tasksText: z
-      .string()
-      .max(MAX_DOCUMENT, `must be at most ${MAX_DOCUMENT} characters`)
-      .optional()
-      .describe('The document itself. Give this or tasksPath, not both.'),
-    requirementsText: z
-      .string()
-      .max(MAX_DOCUMENT, `must be at most ${MAX_DOCUMENT} characters`)
+    tasksText: documentText.optional().describe('The document itself. Give this or tasksPath, not both.'),
+    requirementsText: documentText
       .optional()
       .describe(
         'With tasksText: the requirements document beside it, for the texts of those that its tasks name.',

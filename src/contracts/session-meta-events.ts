@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { eventOf, timestamp } from './event.js';
 import { statementEnds, statementScope } from './recorded-fact.js';
 import { boolean, list, mark, object, oneOf, string, strings } from './schema-fields.js';
-import { taskKey } from './task-events.js';
+import { iteration, taskKey } from './task-events.js';
 
 /**
  * Settings that shape a session's prompts. The log records them, not the environment, so that every process compiles
@@ -51,11 +51,6 @@ export type SessionSettings = z.output<typeof sessionSettings>;
 
 export const NOTE_TYPES = ['learning', 'stuck', 'tip', 'decision'] as const;
 export type NoteType = (typeof NOTE_TYPES)[number];
-
-const iteration = z
-  .int()
-  .nonnegative()
-  .describe('Number of the iteration that was running; 0 before the first.');
 
 const noteKey = z
   .string()

@@ -248,10 +248,7 @@ export const SESSION_REQUESTS = {
     {
       confirm: text(64).optional().describe('The name of the session once more, except for a dry run.'),
       dryRun: flag.describe('Only count what would be erased.'),
-      withLearnings: z
-        .boolean()
-        .default(false)
-        .describe('Also remove accepted learnings that only this session supports.'),
+      withLearnings: flag.describe('Also remove accepted learnings that only this session supports.'),
     },
     z.object({ session: string('Name of the session.'), ...progress }),
   ),
@@ -272,7 +269,7 @@ export const SESSION_REQUESTS = {
         .regex(DAYS_PATTERN, 'must be a number of days, such as 90d')
         .optional()
         .describe('Age since the last event, such as 90d, to archive or forget.'),
-      dryRun: z.boolean().default(false).describe('Only show what the rules would do.'),
+      dryRun: flag.describe('Only show what the rules would do.'),
     },
     retention,
   ),

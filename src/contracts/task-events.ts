@@ -20,10 +20,11 @@ export const taskKey = z
 
 const anyTask = string('Id of the task: of the board, such as TAS-1, or of the plan.');
 
-const iteration = z
+export const iteration = z
   .int()
   .nonnegative()
   .describe('Number of the iteration that was running; 0 before the first.');
+const depends_on = list('The tasks that it waits for.', taskKey);
 
 export const taskEvents = [
   eventOf('task.added', {
@@ -31,7 +32,7 @@ export const taskEvents = [
     content: string('The work to do.'),
     status: oneOf('Its status.', TASK_STATUSES),
     priority,
-    depends_on: list('The tasks that it waits for.', taskKey),
+    depends_on,
     iteration,
   }),
   eventOf('task.status', {
@@ -41,16 +42,8 @@ export const taskEvents = [
     iteration,
   }),
   eventOf('task.priority', { task: taskKey, priority, iteration }),
-  eventOf('task.depends', {
-    task: taskKey,
-    depends_on: list('The tasks that it waits for.', taskKey),
-    iteration,
-  }),
-  eventOf('task.undepends', {
-    task: taskKey,
-    depends_on: list('The tasks that it waits for.', taskKey),
-    iteration,
-  }),
+  eventOf('task.depends', { task: taskKey, depends_on, iteration }),
+  eventOf('task.undepends', { task: taskKey, depends_on, iteration }),
   eventOf('task.content', { task: taskKey, content: string('The work to do.'), iteration }),
   eventOf('task.deleted', { task: taskKey, iteration }),
   eventOf('task.claimed', {

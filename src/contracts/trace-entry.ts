@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { openObject } from './checked.js';
 import { eventOf, timestamp } from './event.js';
-import { sessionName } from './request-row.js';
+import { sessionName, text } from './request-row.js';
 import { boolean, list, named, type Output, object, oneOf, string, strings } from './schema-fields.js';
 
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
@@ -18,14 +18,8 @@ export type ActionType = (typeof ACTION_TYPES)[number];
 export const RESULT_STATUSES = ['SUCCESS', 'FAILURE', 'DENIED'] as const;
 export type ResultStatus = (typeof RESULT_STATUSES)[number];
 
-const MAX_ID = 128;
-const id = z
-  .string()
-  .trim()
-  .min(1, 'must not be empty')
-  .max(MAX_ID, `must be at most ${MAX_ID} characters`)
-  .describe('A name of at most 128 characters.');
-const text = (max: number) => z.string().max(max, `must be at most ${max} characters`);
+const id = text(128).describe('A name of at most 128 characters.');
+const anyText = (max: number) => z.string().max(max, `must be at most ${max} characters`);
 
 export const traceEntry = named('TraceEntry', 'One step that an agent took for an intent.', {
   id: id.exactOptional().describe('Idempotency key of the entry.'),
@@ -35,10 +29,10 @@ export const traceEntry = named('TraceEntry', 'One step that an agent took for a
   action_type: oneOf('The kind of step.', ACTION_TYPES),
   payload: openObject(
     z.object({
-      tool_name: text(200).exactOptional().describe('Name of the tool.'),
-      target_files: z.array(text(1000)).max(1000).exactOptional().describe('Files that it touched.'),
-      command: text(100_000).exactOptional().describe('The command that was run.'),
-      reasoning: text(100_000).exactOptional().describe('Why it was done.'),
+      tool_name: anyText(200).exactOptional().describe('Name of the tool.'),
+      target_files: z.array(anyText(1000)).max(1000).exactOptional().describe('Files that it touched.'),
+      command: anyText(100_000).exactOptional().describe('The command that was run.'),
+      reasoning: anyText(100_000).exactOptional().describe('Why it was done.'),
     }),
   )
     .default({})
@@ -47,8 +41,8 @@ export const traceEntry = named('TraceEntry', 'One step that an agent took for a
     'Outcome. Default by action: an ERROR failed, a SCOPE_VIOLATION was denied, a TOOL_EXECUTION succeeded.',
     {
       status: oneOf('Outcome.', RESULT_STATUSES),
-      output_summary: text(2_000_000).default('').describe('Output.'),
-      error_message: text(100_000).exactOptional().describe('The error.'),
+      output_summary: anyText(2_000_000).default('').describe('Output.'),
+      error_message: anyText(100_000).exactOptional().describe('The error.'),
     },
   ).exactOptional(),
   pin: boolean(

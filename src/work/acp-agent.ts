@@ -14,7 +14,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { counted, isObject } from '../shared/text.js';
-import { type CommandPlace, faultOf, logged, notStarted, wasNotStarted } from './command-agent.js';
+import { type CommandPlace, faultOf, logged, requireStarted } from './command-agent.js';
 import type { Agent, AgentAnswer, AgentCall } from './run-types.js';
 
 /** The answer to all requests of an agent for permission, or a function that asks a person, who sees the whole request. */
@@ -61,7 +61,7 @@ export function acpAgent(command: string, place: CommandPlace, permission: OnPer
     const end = await logged(command, { ...call, signal: over.signal }, talk, place, more);
     const failure = await talked;
     const name = `acp:${command}`;
-    if (wasNotStarted(end)) throw await notStarted(call.role, name, end);
+    await requireStarted(call.role, name, end);
     if (failure === undefined || call.signal.aborted) return turn.answer();
     const fault = (over.signal.aborted ? undefined : await faultOf(end)) ?? failure;
     if (turn.hasSession) return { ...turn.answer(), fault };

@@ -36,7 +36,7 @@ export function commandAgent(command: string, place: CommandPlace): Agent {
       THROUGHLINE_RESULT_ID: call.resultId,
     });
     const answer = agentOutput(end.stdout, end.stderr);
-    if (wasNotStarted(end)) throw await notStarted(call.role, command, end);
+    await requireStarted(call.role, command, end);
     const fault = await faultOf(end);
     return { ...answer, ...(fault !== undefined && !call.signal.aborted && { fault }) };
   };
@@ -50,7 +50,7 @@ export function commandAgent(command: string, place: CommandPlace): Agent {
 export function commandCheck(command: string, place: CommandPlace): Check {
   const check = async (call: CheckCall) => {
     const end = await logged(command, call, '', place);
-    if (wasNotStarted(end)) throw await notStarted('check', command, end);
+    await requireStarted('check', command, end);
     return { passed: end.code === 0, command, output: `${end.stdout}${end.stderr}` };
   };
   return Object.assign(check, { command });
@@ -87,14 +87,14 @@ export async function faultOf({ code, signal, stderr, fault }: GroupEnd): Promis
   return words === '' ? how : `${how}: ${words}`;
 }
 
-export function wasNotStarted({ code, stdout, fault }: GroupEnd): boolean {
-  return fault !== undefined || (NOT_STARTED.has(code) && stdout.trim() === '');
-}
-
-export async function notStarted(what: string, command: string, end: GroupEnd): Promise<ThroughlineError> {
-  return new ThroughlineError(
+/** @throws ThroughlineError `config_invalid` for a command that could not be started */
+export async function requireStarted(what: string, command: string, end: GroupEnd): Promise<void> {
+  const { code, stdout, stderr, fault } = end;
+  if (fault === undefined && !(NOT_STARTED.has(code) && stdout.trim() === '')) return;
+  const why = fault ?? (await lastWords(stderr));
+  throw new ThroughlineError(
     'config_invalid',
-    `--${what} ${JSON.stringify(command)} cannot be started: ${end.fault ?? (await lastWords(end.stderr))}`,
+    `--${what} ${JSON.stringify(command)} cannot be started: ${why}`,
   );
 }
 

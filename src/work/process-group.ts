@@ -150,8 +150,8 @@ const MOST_LOOKS = 5;
 export function signalCall(pid: number | undefined, mark: string, signal: NodeJS.Signals): void {
   if (pid !== undefined) send(-pid, signal);
   for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-    const marked = marking(mark);
-    for (const member of marked) send(member, signal);
+    const marked = (running() ?? []).filter(({ id }) => carries(id, mark));
+    for (const { id } of marked) send(id, signal);
     if (marked.length === 0 || signal !== 'SIGKILL') return;
   }
 }
@@ -161,10 +161,6 @@ export function isCallRunning(pid: number, mark: string): boolean {
   const all = running();
   if (all === undefined) return isGroupThere(pid);
   return all.some(({ id, group }) => group === pid || carries(id, mark));
-}
-
-function marking(mark: string): number[] {
-  return (running() ?? []).flatMap(({ id }) => (carries(id, mark) ? [id] : []));
 }
 
 /** Returns all running processes except this one and zombies; undefined without `/proc`. */

@@ -10,8 +10,6 @@ import {
   rejectedSubject,
   sessionOfStream,
   sessionStream,
-  sessionSubject,
-  sessionSubjects,
   token,
 } from '../../src/contracts/names.js';
 import * as fc from '../support/properties.js';
@@ -61,12 +59,6 @@ describe('a dispatch subject', () => {
 });
 
 describe('the other names', () => {
-  it('the names of a session are built from tokens', () => {
-    expect(sessionStream(DEMO)).toBe('SESSION_demo');
-    expect(sessionSubject(DEMO, 'result.1')).toBe('session.demo.result.1');
-    expect(sessionSubjects(DEMO)).toBe('session.demo.>');
-  });
-
   it('a name stands for a missing part with an underscore', () => {
     expect(rejectedSubject(DEMO, 'reviewer')).toBe('rejected.demo.reviewer');
     expect(rejectedSubject(undefined, undefined)).toBe('rejected._._');

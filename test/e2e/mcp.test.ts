@@ -90,7 +90,7 @@ describe('throughline mcp', () => {
       'context takes task, prompt, role, after, tokens',
     );
     expect(await wrong('context', { task: '1', tokens: 10 })).toMatch(
-      /^The prompt does not fit \(prompt_overflow\)\. Call again with tokens: \d+ or more/,
+      /^The prompt does not fit \(prompt_overflow\)\. Call again with tokens: \d+ or more, or with a shorter prompt\.$/,
     );
   });
 

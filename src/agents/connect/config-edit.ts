@@ -3,7 +3,7 @@ import { parse, stripComments } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { ConfigFile } from './client-table.js';
 import { hasAll, hasAny, unusable, withEntries, withoutEntries } from './json-entries.js';
-import { hasAnyBlock, hasBlock, linesOfBlock, withBlock, withoutServer } from './marked-block.js';
+import { hasBlock, linesOfBlock, withBlock, withoutServer } from './marked-block.js';
 
 export type EntryState = 'connected' | 'outdated' | 'absent';
 
@@ -18,7 +18,7 @@ export function entryState(file: ConfigFile, text: string | undefined): EntrySta
       if (!hasAny(text, file.entries, path)) return 'absent';
       return hasAll(text, file.entries, path) ? 'connected' : 'outdated';
     case 'block':
-      if (!hasAnyBlock(text)) return 'absent';
+      if (linesOfBlock(text) === undefined) return 'absent';
       return hasBlock(text, file.block) ? 'connected' : 'outdated';
     case 'own':
       if (!text.startsWith(OWN)) return 'absent';

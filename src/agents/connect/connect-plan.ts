@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
+import type { ProjectSettings } from '../../config/connected-projects.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { projectStateDir, userStateDir } from '../../engine/files/user-state.js';
 import { hashOf } from '../../shared/hash.js';
@@ -14,7 +15,7 @@ import {
   type Where,
 } from './client-table.js';
 import { connectedText, disconnectedText, type EntryState, entryState, ownLines } from './config-edit.js';
-import { unlessTooDeep, unusable } from './json-entries.js';
+import { eolOf, unlessTooDeep, unusable } from './json-entries.js';
 
 export interface FileChange {
   readonly path: string;
@@ -191,13 +192,7 @@ function isProgram(path: string): boolean {
 }
 
 /** Fields of the `.throughline.json` that `throughline connect` writes. */
-export interface ProjectFields {
-  readonly session?: string;
-  readonly project?: string;
-  /** Path of a plan, relative to the folder of the file. */
-  readonly plan?: string;
-}
-
+export type ProjectFields = Partial<Pick<ProjectSettings, (typeof FIELDS)[number]>>;
 const FIELDS = ['session', 'project', 'plan'] as const;
 
 /**
@@ -235,8 +230,7 @@ export function projectTextBefore(text: string, copy: string): string {
 }
 
 function withField(text: string, field: string, value: unknown): string {
-  const eol = text.includes('\r\n') ? '\r\n' : '\n';
-  const formattingOptions = { insertSpaces: true, tabSize: 2, eol };
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: eolOf(text) };
   return applyEdits(text, modify(text, [field], value, { formattingOptions }));
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parse, type TomlTable } from 'smol-toml';
 import { messageOf, type ThroughlineError } from '../../contracts/errors.js';
 import { isObject } from '../../shared/text.js';
-import { unusable } from './json-entries.js';
+import { eolOf, unusable } from './json-entries.js';
 
 /*
  * Our lines in a TOML or Markdown file are one block of text at its end, between two marker lines. Each edit of TOML is verified:
@@ -49,10 +49,6 @@ export function hasBlock(text: string, block: TomlBlock | MarkdownBlock): boolea
       .filter((line) => !('varies' in block && block.varies.test(line)));
   const found = blockIn(text);
   return found !== undefined && isDeepStrictEqual(fixed(found.inside), fixed(block.text));
-}
-
-export function hasAnyBlock(text: string): boolean {
-  return blockIn(text) !== undefined;
 }
 
 /** Returns the text between the marker lines; undefined without them. */
@@ -158,8 +154,4 @@ function changed(name: string): ThroughlineError {
     name,
     `the edit would change what is not ours, so nothing was written: edit the lines between "# ${BEGIN_MARK}" and "# ${END}" by hand`,
   );
-}
-
-function eolOf(text: string): string {
-  return text.includes('\r\n') ? '\r\n' : '\n';
 }

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
+import { isMissing, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { readRegularFile } from '../../engine/files/user-state.js';
 
 /** Refuses bytes that are not UTF-8: they would change when written back. */
@@ -43,8 +43,10 @@ export function targetOf(path: string, within?: string): string {
     target = resolve(dirname(target), readlinkSync(target));
   }
   if (within === undefined) return target;
-  const inside = relative(realpathSync(within), join(realFolder(dirname(target)), basename(target)));
-  const isOut = !isWithin(dirname(target), within);
+  const root = realpathSync(within);
+  const folder = realFolder(dirname(target));
+  const inside = relative(root, join(folder, basename(target)));
+  const isOut = !`${folder}${sep}`.startsWith(`${root}${sep}`);
   // Git executes programs that files in `.git` name.
   if (!isOut && !inside.split(sep).some((name) => name.toLowerCase() === '.git')) return target;
   throw new ThroughlineError(
@@ -53,16 +55,11 @@ export function targetOf(path: string, within?: string): string {
   );
 }
 
-/** Returns true if a folder, which need not exist, lies within another one after following links. */
-function isWithin(folder: string, within: string): boolean {
-  return `${realFolder(folder)}${sep}`.startsWith(`${realpathSync(within)}${sep}`);
-}
-
 function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
   } catch (error) {
-    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return false;
+    if (isMissing(error)) return false;
     throw error;
   }
 }
@@ -72,8 +69,7 @@ function realFolder(folder: string): string {
   try {
     return realpathSync(folder);
   } catch (error) {
-    const code = systemCode(error);
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    if (!isMissing(error)) throw error;
     // A dangling link may point anywhere: it does not count as a folder of the project.
     if (isLink(folder)) return sep;
     return dirname(folder) === folder

@@ -66,7 +66,7 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
   if (foreign !== undefined && foreign in payload)
     return { unused: 'it is from Copilot CLI, which has hooks of its own: "throughline connect copilot"' };
   const field = (key: keyof typeof fields) => textOf(payload[fields[key] ?? '']);
-  const { calls } = payload;
+  const { calls, workspace_roots: roots } = payload;
   const message = payload[event.message ?? fields.message];
   const again = payload[fields.again];
   const prompt = field('prompt').replace(CONTEXT, '');
@@ -76,7 +76,7 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
     event,
     conversation: field('parent') || field('conversation'),
     turn: field('turn'),
-    directory: field('directory') || textOf(firstOf(payload.workspace_roots)),
+    directory: field('directory') || textOf(Array.isArray(roots) ? roots[0] : undefined),
     agent: field('agent'),
     agentName: field('agentName'),
     source: field('source'),
@@ -108,10 +108,6 @@ export function withoutPrivate(text: string, instead = ''): string {
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function firstOf(value: unknown): unknown {
-  return Array.isArray(value) ? value[0] : undefined;
 }
 
 /** Some clients give the input of a tool as a text of JSON. */

@@ -72,11 +72,6 @@ export function withResultId(text: string, id: string, isGiven = false, branch?:
 /** Agents with a form to fill in answer by an object of JSON, with their text in one of its fields. */
 export function saidByAgent(text: string): string {
   if (!text.includes(BEGIN)) return text;
-  try {
-    const value: unknown = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
-    const texts = isObject(value) ? Object.values(value) : [];
-    return texts.find((part): part is string => typeof part === 'string' && part.includes(BEGIN)) ?? text;
-  } catch {
-    return text;
-  }
+  const texts = Object.values(objectIn(text)?.value ?? {});
+  return texts.find((part): part is string => typeof part === 'string' && part.includes(BEGIN)) ?? text;
 }

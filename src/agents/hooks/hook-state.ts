@@ -10,14 +10,13 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, messageOf } from '../../contracts/errors.js';
+import { codeOf, isMissing, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { writePrivateFile } from '../../engine/files/user-state.js';
 import { redactText } from '../../memory/redaction/redactor.js';
 import { secretScanner } from '../../memory/redaction/secret-scanner.js';
 import { oneLine } from '../../shared/text.js';
-import { isMissing } from './spool.js';
 import type { WorkTree } from './turn-files.js';
 
 export type HookState = ReturnType<typeof hookState>;

@@ -50,8 +50,8 @@ export async function runHook(
   else if (call.event.moment === 'stop' && client.writesLate) place.allowMore('transcript');
   try {
     await recordRaw(place).catch((error) => log(`${codeOf(error)}: ${messageOf(error)}`));
-    const given = { name, client, call, directory: place.directory, now: new Date().toISOString() };
-    const { at, answering } = await recorded(given, { ...place, log });
+    const given = { name, client, directory: place.directory, now: new Date().toISOString() };
+    const { at, answering } = await recorded(given, call, { ...place, log });
     place.onRecorded();
     if (isStart && at.changed !== undefined) log(at.changed);
     const answer = await answering();
@@ -70,15 +70,11 @@ const REFUSING: ReadonlySet<string> = new Set([...UNREACHABLE, 'permission_denie
 type RecordingPlace = Pick<HookPlace, 'config' | 'stateDir' | 'spool' | 'connect' | 'log' | 'leftMs'> &
   Pick<HookTools, 'isLate'>;
 
-interface GivenCall {
-  readonly name: string;
-  readonly client: HookClient;
-  readonly call: HookCall;
-  readonly directory: string;
-  readonly now: string;
-}
-
-async function recorded({ name, client, call, now, ...given }: GivenCall, place: RecordingPlace) {
+async function recorded(
+  { name, client, now, ...given }: Pick<HookTools, 'name' | 'client' | 'now'> & Pick<HookCall, 'directory'>,
+  call: HookCall,
+  place: RecordingPlace,
+) {
   const { config, stateDir, log } = place;
   const state = hookState(stateDir, log);
   const directory = call.directory || given.directory;
@@ -123,9 +119,9 @@ export async function recordRaw(place: RecordingPlace): Promise<void> {
       if (client === undefined) throw new Error('not a client of this version');
       const call = readCall(client, what.payload);
       if ('unused' in call) throw new Error(call.unused);
-      const given = { name: what.client, client, call: { ...call, again: true }, directory: what.directory };
-      const env = { ...config.env, ...what.env };
-      await recorded({ ...given, now: what.at }, { ...place, isLate: true, config: { ...config, env } });
+      const given = { name: what.client, client, directory: what.directory, now: what.at };
+      const late = { ...place, isLate: true, config: { ...config, env: { ...config.env, ...what.env } } };
+      await recorded(given, { ...call, again: true }, late);
       spool.forget(taken);
     } catch (error) {
       if (DISK_FAULTS.has(systemCode(error))) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../../contracts/errors.js';
+import { isMissing } from '../../contracts/errors.js';
 import { isRole, type Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { writePrivateFile } from '../../engine/files/user-state.js';
@@ -205,9 +205,4 @@ function readWaiting(file: string): Waiting | string | undefined {
     (kind === 'result' && areTexts(session, role, text, messageId) && isRole(role)) ||
     (kind === 'raw' && areTexts(client, payload, at, directory) && isObject(env));
   return isKnown ? (read as unknown as Waiting) : 'it is of another version';
-}
-
-export function isMissing(error: unknown): boolean {
-  const code = systemCode(error);
-  return code === 'ENOENT' || code === 'ENOTDIR';
 }

@@ -76,9 +76,9 @@ function addTool<Name extends McpToolName>(server: McpServer, memory: Memory, na
       if (typeof answer === 'string') return { content: [{ type: 'text', text: answer }] };
       return { content: [{ type: 'text', text: answer.text }], structuredContent: answer.data };
     } catch (error) {
-      const fields = Object.keys(input.shape);
-      const takes = codeOf(error) === 'schema_invalid' ? ` ${name} takes ${fields.join(', ')}.` : '';
-      return { content: [{ type: 'text', text: failureText(error, fields) + takes }], isError: true };
+      const fields = Object.keys(input.shape).join(', ');
+      const takes = codeOf(error) === 'schema_invalid' ? ` ${name} takes ${fields}.` : '';
+      return { content: [{ type: 'text', text: failureText(error) + takes }], isError: true };
     }
   });
 }
@@ -134,17 +134,13 @@ const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 const TELL = 'Do not repeat the call. Go on with your work, and tell the user.';
 
-/**
- * Returns the error text for a model: the problem, the stable code, and the next step.
- *
- * @param fields field names of the call
- */
-export function failureText(error: unknown, fields: readonly string[]): string {
+/** Returns the error text for a model: the problem, the stable code, and the next step. */
+function failureText(error: unknown): string {
   const code = codeOf(error);
   // Its message names fields and options that a model does not have.
   if (code === 'prompt_overflow' && error instanceof ThroughlineError) {
-    const most = fields.includes('tokens') ? `tokens: ${error.details?.tokens} or more, or with ` : '';
-    return `The prompt does not fit (prompt_overflow). Call again with ${most}a shorter prompt.`;
+    const more = `tokens: ${error.details?.tokens} or more, or with a shorter prompt`;
+    return `The prompt does not fit (prompt_overflow). Call again with ${more}.`;
   }
   const text = messageOf(error).replace(/[.!]$/, '');
   return `${text} (${code}). ${NEXT[code] ?? TELL}`;

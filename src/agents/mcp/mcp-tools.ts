@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { ROLES, verdictsOf } from '../../contracts/kinds.js';
+import { between, text } from '../../contracts/request-row.js';
 import { REQUESTS } from '../../contracts/requests.js';
 import { reviewIssue, taskId, testRun } from '../../contracts/results.js';
 import { NOTE_TYPES } from '../../contracts/session-meta-events.js';
@@ -53,11 +54,6 @@ const named = (description: string) =>
   z.array(z.record(z.string(), z.unknown())).optional().describe(description);
 const dispatch = z.int().positive('must be a dispatch number, as report gives it');
 const { content, priority, dependsOn } = REQUESTS['tool.task-add'].shape;
-const prompt = z
-  .string()
-  .trim()
-  .min(1, 'must not be empty')
-  .max(200_000, 'must be at most 200000 characters');
 
 const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 const ADDS = { destructiveHint: false, openWorldHint: false };
@@ -85,15 +81,10 @@ export const MCP_TOOLS = {
     ALWAYS,
     {
       task: taskId.optional(),
-      prompt: prompt.optional().describe('what you will do: facts are chosen by it'),
+      prompt: text(200_000).optional().describe('what you will do: facts are chosen by it'),
       role: role.optional(),
       after: dispatch.optional().describe('wait for this dispatch of report'),
-      tokens: z
-        .int()
-        .min(1, 'must be 1 to 2000000')
-        .max(2_000_000, 'must be 1 to 2000000')
-        .optional()
-        .describe('of the prompt'),
+      tokens: between(1, 2_000_000).optional().describe('of the prompt'),
     },
   ),
   report: tool(
@@ -160,9 +151,9 @@ export const MCP_TOOLS = {
     READS,
     found('search memory of earlier work'),
     {
-      query: z.string().trim().min(1, 'must not be empty').max(10_000, 'must be at most 10000 characters'),
+      query: text(10_000),
       scope: z.enum(['session', 'project']).optional(),
-      limit: z.int().min(1, 'must be 1 to 50').max(50, 'must be 1 to 50').optional(),
+      limit: between(1, 50).optional(),
     },
   ),
 } as const;
@@ -207,7 +198,7 @@ export async function releaseClaims({
   session,
   client,
   claims,
-}: Pick<Memory, 'session' | 'client'> & { readonly claims: ReadonlyMap<string, string> }): Promise<void> {
+}: Pick<Memory, 'session' | 'client' | 'claims'>): Promise<void> {
   const { tools } = await client();
   for (const [id, claim] of claims) await tools.taskRelease({ session, id, claim }).catch(() => {});
 }
@@ -225,21 +216,14 @@ export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan
   readonly conversation?: string;
 }
 
-/** The memory as one call of a tool sees it. */
-export interface CalledMemory extends Memory {
-  readonly agent: string;
-}
-
 /** A reply of a tool: a text for the model, and of one with an output schema the same as data. */
-export type McpAnswer<Name extends McpToolName> = string | TextAndData<Name>;
-export interface TextAndData<Name extends McpToolName> {
-  readonly text: string;
-  readonly data: z.output<NonNullable<(typeof MCP_TOOLS)[Name]['output']>>;
-}
+export type McpAnswer<Name extends McpToolName> =
+  | string
+  | { readonly text: string; readonly data: z.output<NonNullable<(typeof MCP_TOOLS)[Name]['output']>> };
 
-/** Implementation of a tool. Throws a ThroughlineError if it fails. */
+/** Implementation of a tool, for the agent that calls it. Throws a ThroughlineError if it fails. */
 export type McpTool<Name extends McpToolName> = (
-  memory: CalledMemory,
+  memory: Memory & { readonly agent: string },
   input: McpInput<Name>,
 ) => Promise<McpAnswer<Name>>;
 

@@ -44,7 +44,7 @@ interface Messages {
 async function compiled(
   { session, project, client: connect }: Memory,
   { task, prompt, role, after, tokens }: McpInput<'context'>,
-  known?: KnownTask,
+  known: KnownTask,
 ): Promise<CompileReply & Messages> {
   const client = await connect();
   const budget = tokens === undefined ? undefined : { inputTokens: tokens };
@@ -53,7 +53,7 @@ async function compiled(
     const now = new Date().toISOString();
     return client.compile({ kind: 'session-start', ...common, taskPrompt: prompt, now });
   }
-  const taskPrompt = prompt ?? (known ?? (await knownTask(client, session, task))).text ?? `Task ${task}`;
+  const taskPrompt = prompt ?? known.text ?? `Task ${task}`;
   return client.compile({ ...common, taskId: task, taskPrompt, role, include: ['messages'] });
 }
 

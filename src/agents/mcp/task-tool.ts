@@ -45,8 +45,13 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
     }
     case 'status':
       return lineOf(await changed(client, session, input));
-    case 'list':
-      return boardAndPlan(memory);
+    case 'list': {
+      const [{ tasks }, plan] = await Promise.all([
+        client.tools.taskList({ session }),
+        planOf(memory, client),
+      ]);
+      return listAnswer(tasks, plan);
+    }
   }
 };
 
@@ -226,13 +231,4 @@ function nextOf(
           ? ['Other agents work on all tasks of the plan that are ready.']
           : []),
   ];
-}
-
-async function boardAndPlan(memory: Memory): Promise<string> {
-  const client = await memory.client();
-  const [{ tasks }, plan] = await Promise.all([
-    client.tools.taskList({ session: memory.session }),
-    planOf(memory, client),
-  ]);
-  return listAnswer(tasks, plan);
 }

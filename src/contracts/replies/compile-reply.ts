@@ -64,6 +64,9 @@ const fileFields = {
 };
 const compiledFile = named('CompiledFile', 'A file that the task will likely touch.', fileFields);
 
+/** Why a fact is left out. */
+export const LEFT_OUT = ['rank', 'near-duplicate', 'one task', 'held', 'likely file', 'budget'] as const;
+
 const consideredFact = named('ConsideredFact', 'A fact that was considered for a prompt.', {
   ...factFields,
   shown: boolean('Whether the prompt shows it.'),
@@ -75,7 +78,7 @@ const consideredFact = named('ConsideredFact', 'A fact that was considered for a
   words: strings('The words of the task that it contains, as stems.'),
   left: oneOf(
     'Why it is not shown: others ranked higher, another says nearly the same, its task has too many places, only a likely file supports it and the places reserved for findings and conventions are taken, a likely file says it already, or the budget was used up.',
-    ['rank', 'near-duplicate', 'one task', 'held', 'likely file', 'budget'],
+    LEFT_OUT,
   ).exactOptional(),
   duplicateOf: string('Id of the fact that says nearly the same.').exactOptional(),
 });

@@ -13,6 +13,7 @@ import {
   time,
   vectors,
 } from '../schema-fields.js';
+import { LEFT_OUT } from './compile-reply.js';
 
 /** The trace of a compiled prompt, without its text: `prompt.past` compiles it again from `request`. */
 
@@ -37,14 +38,7 @@ const shownFact = named('TracedFact', 'A fact that a compiled prompt showed.', {
 const leftFact = named('TracedLeftFact', 'A fact that a compiled prompt left out.', {
   id: string('Id of the fact.'),
   score: z.number().describe("Share of the query's words that it contains, 0 to 1."),
-  why: oneOf('Why the prompt does not show it, in the words of `left` of a considered fact.', [
-    'rank',
-    'near-duplicate',
-    'one task',
-    'held',
-    'likely file',
-    'budget',
-  ]),
+  why: oneOf('Why the prompt does not show it, in the words of `left` of a considered fact.', LEFT_OUT),
 });
 
 const promptTraceFields = {

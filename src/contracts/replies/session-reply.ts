@@ -268,5 +268,3 @@ export const snapshotShown = z.object({
   text: string('The snapshot itself, if requested.').exactOptional(),
   sequence,
 });
-
-export type SnapshotShown = Output<typeof snapshotShown>;

@@ -32,10 +32,8 @@ function incidentFields(fields: object): Pick<Incident, 'code' | 'session' | 'di
   };
 }
 
-export type Health = () => Promise<object>;
-
 /** Adds a service's own numbers to the common health, or the error code if they are unavailable. */
-export function healthOf(parts: HealthParts, numbers: () => object | Promise<object>): Health {
+export function healthOf(parts: HealthParts, numbers: () => object | Promise<object>): () => Promise<object> {
   return async () => {
     const { warnings, errors, last } = parts.incidents();
     return {

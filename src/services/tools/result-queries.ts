@@ -128,7 +128,7 @@ export function createRejectedQueries(
   };
 }
 
-async function found(rejected: RejectedStore, id: number): Promise<WholeRejection> {
+async function found(rejected: Pick<RejectedStore, 'get'>, id: number): Promise<WholeRejection> {
   const entry = await rejected.get(id);
   if (entry === undefined) throw notRejected(id);
   return entry;
@@ -218,8 +218,7 @@ export async function retryRejected(
   corrected?: { readonly subject: string; readonly body: Uint8Array },
 ): Promise<number> {
   const { source, rejected } = ports;
-  const entry = await rejected.get(id);
-  if (entry === undefined) throw notRejected(id);
+  const entry = await found(rejected, id);
   if (entry.code === 'stored_reply')
     throw new ThroughlineError(
       'stored_reply',

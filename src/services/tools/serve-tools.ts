@@ -153,9 +153,7 @@ const TELLS_NOTES: ReadonlySet<string> = new Set([
 /** Commands that begin a session, and say so: its name may be misspelled. */
 const ADDS: ReadonlySet<string> = new Set(['task-add', 'note-add', 'inbox-add'] satisfies CommandName[]);
 
-export type SessionTools = Handlers<`tool.${CommandName}`>;
-
-export function createSessionTools(options: SessionToolsOptions): SessionTools {
+export function createSessionTools(options: SessionToolsOptions): Handlers<`tool.${CommandName}`> {
   const handlers = COMMAND_NAMES.map((name) => [
     `tool.${name}`,
     ({ session, ...args }: Asked<`tool.${typeof name}`>) => carriedOut(options, session, name, args),

@@ -9,7 +9,7 @@ import {
 } from '../../contracts/replies/dispatch-result.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import { COMMAND_PATHS, RESULT_PATHS, type StoredEvent } from '../../contracts/session-events.js';
-import type { SessionActivity, SessionLog } from '../../engine/ports/session-log.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
 import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Asked } from '../common/service-shell.js';
@@ -18,10 +18,7 @@ import type { Asked } from '../common/service-shell.js';
  * Answers `timeline-list`: events and compiled prompts of a session by sequence, newest first, in pages. A prompt precedes the
  * newest event that it reflects.
  */
-interface TimelineServiceOptions {
-  readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
-  readonly prompts: ToolPorts['prompts'];
-}
+type TimelinePorts = Pick<ToolPorts, 'prompts'> & { readonly log: Pick<ToolPorts['log'], 'read' | 'newest'> };
 
 /** Maximum number of events read per request: a page with few matches is short and has a cursor. */
 const MOST_READ = 2000;
@@ -43,7 +40,7 @@ interface Place {
   readonly prompt?: string;
 }
 
-export function createTimelineService({ log, prompts }: TimelineServiceOptions) {
+export function createTimelineService({ log, prompts }: TimelinePorts) {
   return async ({ session, ...query }: Asked<'tool.timeline-list'>): Promise<TimelineListed> => {
     const { limit, after } = query;
     const kinds = new Set(query.kinds ?? TIMELINE_KINDS);

@@ -47,6 +47,11 @@ function transcriptOf(name: 'claude' | 'codex' | 'gemini') {
   return { lines, stop, message: HOOK_CLIENTS[name].fields.message };
 }
 
+/** The entries of traces that the server got. */
+function entriesIn({ asked }: ReturnType<typeof hookPlace>): TraceEntryInput[] {
+  return asked.flatMap(({ body }) => (body as { entries?: TraceEntryInput[] }).entries ?? []);
+}
+
 /** Everything that lies on the disk, as one text. */
 function onDisk(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -319,10 +324,8 @@ describe('an agent that stops', () => {
 });
 
 describe('an agent at work', () => {
-  const entriesOf = ({ asked }: ReturnType<typeof hookPlace>) =>
-    asked
-      .flatMap(({ body }) => (body as { entries?: TraceEntryInput[] }).entries ?? [])
-      .filter(({ state }) => state === 'ACTION');
+  const entriesOf = (place: ReturnType<typeof hookPlace>) =>
+    entriesIn(place).filter(({ state }) => state === 'ACTION');
 
   it.each(['claude', 'codex', 'gemini'] as const)(
     'the end of a turn stores the calls in the transcript of %s in their order, each with its id, once',
@@ -420,18 +423,6 @@ describe('an agent at work', () => {
     },
   );
 
-  it('secrets reach neither the disk nor the server', async () => {
-    const secret = 'Bearer abcdefghijklmnopqrstuvwxyz0123456789';
-    const place = hookPlace();
-    await place.run('claude', tool(`curl -H "Authorization: ${secret}" x`));
-    await place.run('claude', mainStop('Done.'));
-    expect(onDisk(place.stateDir)).toContain('<redacted:');
-    await place.run('claude', { ...base, hook_event_name: 'UserPromptSubmit', prompt: `use ${secret}` });
-    await place.run('claude', stop(RESULT.replace('"s"', `"${secret}"`)));
-    expect(JSON.stringify(place.asked)).not.toContain('abcdefghijklmnopqrstuvwxyz0123456789');
-    expect(place.published).toHaveLength(1);
-  });
-
   it.each([
     ['that its client brings', 'Explore', {}],
     ['that the project names', 'scout', { agents: { scout: 'reader' } }],
@@ -524,17 +515,14 @@ describe('payloads recorded from real clients', () => {
     expect(place.lines.filter((line) => !line.includes('not kept'))).toEqual([]);
     return place;
   }
-  const requestsIn = ({ asked }: Awaited<ReturnType<typeof sentBy>>) =>
-    asked
-      .flatMap(({ body }) => (body as { entries?: { state: string; payload: object }[] }).entries ?? [])
-      .filter(({ state }) => state === 'REQUEST')
-      .map(({ payload }) => payload);
 
   it.each(['codex', 'gemini', 'copilot'] as const)(
     'only what a person asked is a request in the trace of %s, without the context of hooks',
     async (name) => {
-      const requests = requestsIn(await sentBy(name));
-      expect(requests).toEqual([{ reasoning: 'Please do task 2.1: write the printer' }]);
+      const requests = entriesIn(await sentBy(name)).filter(({ state }) => state === 'REQUEST');
+      expect(requests.map(({ payload }) => payload)).toEqual([
+        { reasoning: 'Please do task 2.1: write the printer' },
+      ]);
     },
   );
 
@@ -557,12 +545,8 @@ describe('payloads recorded from real clients', () => {
   });
 
   it('a command of Copilot CLI is a failure by its exit code, which stands in what the model reads', async () => {
-    const { asked } = await sentBy('copilot');
-    const entries = asked.flatMap(
-      ({ body }) => (body as { entries?: Record<string, object>[] }).entries ?? [],
-    );
-    const results = entries.flatMap(({ payload, result }) =>
-      payload && 'command' in payload ? [[payload.command, result]] : [],
+    const results = entriesIn(await sentBy('copilot')).flatMap(({ payload, result }) =>
+      payload?.command === undefined ? [] : [[payload.command, result]],
     );
     expect(Object.fromEntries(results)).toEqual({
       'npm test': { status: 'SUCCESS' },
@@ -727,10 +711,12 @@ describe('a turn without a result', () => {
     await place.run('claude', prompt(`Make it private <private>for Ada's salary</private> with ${secret}`));
     await place.run('claude', edit('package.json'));
     await place.run('claude', tool('echo "<private>salary</private>" && npm test'));
+    await place.run('claude', stop(RESULT.replace('"s"', `"${secret}"`)));
     await place.run('claude', mainStop(`Private with ${secret} <private>salary`));
     expect(onDisk(place.stateDir)).not.toMatch(/salary|abcdefghij/);
     expect(JSON.stringify(place.asked)).not.toMatch(/salary|abcdefghij/);
     expect(turns(place)).toHaveLength(1);
+    expect(place.published).toHaveLength(2);
   });
 
   it('a prompt that names no task is told at most six lines, each once, and none of its own conversation', async () => {

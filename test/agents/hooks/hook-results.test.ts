@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { agentSession } from '../../../src/agents/agent-session.js';
 import { plainRole, withResultId } from '../../../src/agents/hooks/hook-results.js';
 import { returnedResult } from '../../../src/agents/hooks/returned-result.js';
+import { unknownVariables } from '../../../src/config/config.js';
 import { ROLES, VERDICTS } from '../../../src/contracts/kinds.js';
 import { lastResult } from '../../../src/contracts/reading/last-result.js';
 import * as fc from '../../support/properties.js';
@@ -40,6 +42,14 @@ describe('a result that an agent returned', () => {
         expect(lastResult(named)?.text).toBe(named);
       }),
     );
+  });
+
+  it('an id that another publisher has as well comes from the environment, which no command takes for a mistake', () => {
+    const env = { THROUGHLINE_CALL: 'a', THROUGHLINE_RESULT_ID: 'work-1', THROUGHLINE_SESSION: 'demo' };
+    expect(agentSession({ env, directory: '/' })).toEqual({ session: 'demo', resultId: 'work-1' });
+    expect(unknownVariables(env)).toEqual([]);
+    const own = '{"task_id":"1","status":"completed","result_id":"mine"}';
+    expect(JSON.parse(withResultId(own, 'work-1', true))).toMatchObject({ result_id: 'work-1' });
   });
 
   it('a block that is not plain JSON goes as it is', () => {

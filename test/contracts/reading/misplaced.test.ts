@@ -24,6 +24,7 @@ describe('a result that is published as one of another kind', () => {
     ['implementer', 'reviewer', { status: 'completed', checks: [run] }],
     ['implementer', 'reviewer', { status: 'completed', follow_up_actions: [{ approved: true }] }],
     ['implementer', 'observer', { status: 'completed', tests: [run] }],
+    ['reviewer', 'observer', { assessment: 'approved' }],
     ['reviewer', 'implementer', { assessment: 'approved', issues: [issue] }],
     ['reviewer', 'implementer', { assessment: 'needs_changes', required_fixes: [{ status: 'done' }] }],
     ['reviewer', 'implementer', { assessment: 'blocked', issues: issue }],

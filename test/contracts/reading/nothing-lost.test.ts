@@ -28,14 +28,6 @@ describe('what an agent says in a field of another kind', () => {
     expect(work({ [field]: value })).toMatchObject({ repairs: [{ kind: 'skipped', field }] });
     expect(work({ [field]: [] })).toMatchObject({ repairs: [] });
   });
-
-  it.each([
-    [{ assessment: 'approved' }, 'this is a review: publish it as reviewer'],
-    [{ status: 'completed', summary: 's' }, 'publish it as implementer'],
-  ])('an observer cannot send a verdict: %j', (body, reason) => {
-    const refused = { code: 'schema_invalid', reason: expect.stringContaining(reason), task: '1' };
-    expect(observed(body)).toMatchObject(refused);
-  });
 });
 
 describe('what an observer says', () => {
@@ -57,14 +49,9 @@ describe('what an observer says', () => {
 });
 
 describe('what is said of a result', () => {
-  it.each([
-    ['', 'the body is empty'],
-    ['{"task_id":"1"}\n{"task_id":"2"}', 'two results: send each on its own'],
-    ['[{"task_id":"1"},{"task_id":"2"}]', 'two results: send each on its own'],
-    ['BEGIN_DISPATCH_RESULT {} END_DISPATCH_RESULT '.repeat(2), 'two results: send each on its own'],
-  ])('a body of none or two results says so: %s', (body, reason) => {
-    const refused = { ok: false, reason: expect.stringContaining(reason), fix: expect.any(String) };
-    expect(parsed(body, 'implementer')).toMatchObject(refused);
+  it('a body of two results, one line each, says so', () => {
+    const refused = { ok: false, reason: expect.stringContaining('two results: send each on its own') };
+    expect(parsed('{"task_id":"1"}\n{"task_id":"2"}', 'implementer')).toMatchObject(refused);
   });
 });
 
